@@ -150,6 +150,11 @@ class ClassicKernel(Kernel[_P]):
         """The kernel with one instance on each of so many cores: `kernel[nl.nc(cores)]`."""
         return self[nc(cores)]
 
+    @property
+    def launch_grid(self) -> LaunchGrid | None:
+        """The grid that a call has; None without one."""
+        return self._launched.grid
+
     def in_mode(self, mode: Mode) -> Self:
         """The kernel, called in another mode."""
         return self._changed(launch=replace(self._launched, mode=mode), outcome=Outcome())

@@ -40,6 +40,10 @@ COMMANDS = {
         "exporting:export",
         "Write a kernel, traced or as IR, as a plain file of today's NKI that traces to it again.",
     ),
+    "migrate": (
+        "migrating:migrate",
+        "Rewrite kernels of the classic API in today's, and prove that they compute the same.",
+    ),
     "memory": (
         "reports:memory",
         "Show what is in SBUF and PSUM over time, by the names of tiles, also if it is too much.",

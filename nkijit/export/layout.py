@@ -45,7 +45,10 @@ def wrapped(statement: str, depth: int = 0) -> list[str]:
     # A literal that does not fit has an item on each line, arguments may stand on one line.
     if _is_literal(head) or len(inner) > WIDTH or len(items) == 1:
         lines = [line for item in items for line in wrapped(f"{item},", depth + 1)]
-        if len(items) == 1 and not _is_literal(head) and not head.startswith("def "):
+        # Round brackets around one item without a comma are no tuple.
+        is_group = head.endswith("(") and not body.rstrip().endswith(",")
+        is_call = not _is_literal(head) and not head.startswith("def ")
+        if len(items) == 1 and (is_call or is_group):
             lines = wrapped(body, depth + 1)
     else:
         lines = [inner]

@@ -34,6 +34,8 @@ class ApiUse:
         self._names = names
         self._release = release
         self._parameters: set[str] = set(() if tensors is None else _tensors_among(tensors))
+        self._asked: set[str] = set()
+        """Names whose type is being found out."""
 
     def of_name(self, node: ast.Name | ast.Attribute) -> str | None:
         """What is wrong with a name that the source uses; None for any that may be used."""
@@ -73,8 +75,12 @@ class ApiUse:
     def made_by(self, node: ast.expr) -> str | None:
         """The type, by its name, that the API's functions state for what an expression is."""
         if isinstance(node, ast.Name):
-            kinds = {self.made_by(call) for call in self._names.made.get(node.id, ())}
-            kinds |= {"NkiTensor"} if node.id in self._parameters else set()
+            kinds: set[str | None] = {"NkiTensor"} if node.id in self._parameters else set()
+            # `x = x.reshape(…)`: what a variable is made of may be itself.
+            if node.id not in self._asked:
+                self._asked.add(node.id)
+                kinds |= {self.made_by(call) for call in self._names.made.get(node.id, ())}
+                self._asked.discard(node.id)
             return kinds.pop() if len(kinds) == 1 else None
         if isinstance(node, ast.Subscript):
             return "NkiTensor" if self.made_by(node.value) == "NkiTensor" else None

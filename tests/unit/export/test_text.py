@@ -43,6 +43,14 @@ def test_lines_that_are_too_long():
     assert wrapped("short(1)", 1) == ["    short(1)"]
 
 
+def test_brackets_around_a_sum_make_no_tuple():
+    term = " + ".join(f"summand_{i}" for i in range(9))
+    for text in (f"x = ({term}) * 2", f"x = y[({term}) * 128 : ({term}) * 128 + 128]"):
+        lines = wrapped(text, 0)
+        assert len(lines) > 1
+        assert ast.dump(ast.parse("\n".join(lines))) == ast.dump(ast.parse(text))
+
+
 def test_tiles_named_like_words_of_python():
     text = kernel(
         "%for = nki.alloc : memref<128x64xf32, #nki.sbuf>",

@@ -404,9 +404,19 @@ def catch_all(*args, scale=1.0, **kwargs):
     return args
 
 
+def made_of_itself(x):
+    x = x.reshape((2, x.size // 2))
+    y = x.view(x.dtype)
+    y = y.reshape(y.shape)
+    return y
+
+
 @pytest.mark.parametrize(
     "function",
-    [control_flow, containers, objects, functions, shadows, catch_all, CLOSES_OVER_NUMBER],
+    [
+        *(control_flow, containers, objects, functions, shadows, catch_all, made_of_itself),
+        CLOSES_OVER_NUMBER,
+    ],
 )
 def test_what_the_guide_allows_is_not_reported(function):
     assert nki.jit(function).portability(nki="0.6") == ()

@@ -1,0 +1,315 @@
+"""Functions of `nl` on tiles: today's of the same name, or the instructions that they are."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from nkijit import language as today
+from nkijit.classic import language as classic
+from nkijit.migrate import bounds, operators
+from nkijit.migrate.bounds import Crop
+from nkijit.migrate.creation import dtype_of
+from nkijit.migrate.errors import NoRewriteError
+from nkijit.migrate.observing import Event, Seen
+from nkijit.migrate.shapes import axes_text, moved_last, reduced_shape, shape_text
+from nkijit.migrate.values import Plain, Tile, Value
+
+if TYPE_CHECKING:
+    from nkijit.migrate.functions import FunctionRewriter
+
+_ALONG = {
+    "sum": "kept",
+    "max": "kept",
+    "min": "kept",
+    "mean": "kept",
+    "prod": "kept",
+    "var": "kept",
+    "all": "kept",
+    "transpose": "swapped",
+    "load_transpose2d": "swapped",
+    "matmul": "none",
+}
+"""Functions whose results have other dimensions than their operands."""
+
+
+def load(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | None) -> Value:
+    """`nl.load(x[...])`: an allocation and a DMA."""
+    arguments = bounds.bind(classic.load, node)
+    events = [e for e in rewriter.events(node) if isinstance(e.result, Seen)]
+    if not events:
+        raise NoRewriteError("nl.load, to which no run has come", node)
+    seen = tuple(e.result for e in events)
+    source = rewriter.tile(arguments["src"])
+    cut = bounds.crop(rewriter, arguments, events)
+    if not cut.is_whole:
+        source = rewriter.bound(source, "source")
+    if any(len(e.instructions) > 1 for e in events):
+        raise NoRewriteError("a load under a mask that is no block", node)
+    if isinstance(into, Tile):
+        result = into
+    else:
+        name = into or rewriter.fresh("loaded")
+        dtype = source.dtype
+        if "dtype" in arguments and not _is_none(arguments["dtype"]):
+            dtype = dtype_of(rewriter, arguments["dtype"])
+        rewriter.allocate(name, _shape(source, seen), dtype, "sbuf")
+        result = Tile(name, seen, is_name=True)
+    rewriter.note("load", node)
+    rewriter.call("nisa.dma_copy", {"dst": cut.of(result).text, "src": cut.of(source).text})
+    return result
+
+
+def _shape(source: Tile, seen: Sequence[Seen]) -> str:
+    """The shape of a tile that is loaded."""
+    if (*source.seen[-1].shape, 1) == seen[-1].shape:
+        return f"({', '.join(source.size(d) for d in range(source.rank))}, 1)"
+    if source.seen[-1].shape != seen[-1].shape:
+        return repr(seen[-1].shape)
+    return source.shape
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def store(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | None) -> Value:
+    """`nl.store(x[...], tile)`: a DMA."""
+    arguments = bounds.bind(classic.store, node)
+    events = rewriter.events(node)
+    if not events:
+        raise NoRewriteError("nl.store, to which no run has come", node)
+    place = rewriter.tile(arguments["dst"])
+    value = rewriter.value(arguments["value"])
+    cut = bounds.crop(rewriter, arguments, events)
+    rewriter.note("store", node)
+    forms = {tuple(i.name for i in e.instructions) for e in events if e.instructions}
+    if len(forms) != 1:
+        raise NoRewriteError("a store that takes other instructions each time", node)
+    (form,) = forms
+    if isinstance(value, Plain):
+        if form != ("memset", "dma_copy"):
+            raise NoRewriteError("a number that takes several stores", node)
+        target = cut.of(place)
+        name = rewriter.fresh("filled")
+        rewriter.allocate(name, target.shape, target.dtype, "sbuf")
+        rewriter.call("nisa.memset", {"dst": name, "value": value.text})
+        rewriter.call("nisa.dma_copy", {"dst": target.text, "src": name})
+        return Plain("")
+    if not isinstance(value, Tile):
+        raise NoRewriteError("an index expression is stored", node)
+    source = rewriter.bound(value, "stored")
+    same = len(source.seen[-1].shape) == len(place.seen[-1].shape)
+    if not cut.is_whole and not same:
+        raise NoRewriteError("a store of a tile of another rank under a mask", node)
+    source, place = cut.of(source), cut.of(place)
+    if form == ("tensor_copy", "dma_copy"):
+        name = rewriter.fresh("moved")
+        rewriter.allocate(name, source.shape, source.dtype, "sbuf")
+        rewriter.call("nisa.tensor_copy", {"dst": name, "src": source.text})
+        source = Tile(name, source.seen, is_name=True)
+    elif form != ("dma_copy",):
+        raise NoRewriteError(f"a store that takes {' and '.join(form)}", node)
+    rewriter.call("nisa.dma_copy", {"dst": place.text, "src": operators.fitted(source, place)})
+    return Plain("")
+
+
+def function(
+    rewriter: FunctionRewriter, node: ast.Call, name: str, into: Tile | str | None
+) -> Value:
+    """Any other function."""
+    found = rewriter.api(node.func)
+    assert found is not None
+    classic_function = getattr(classic, found[1])
+    events = [e for e in rewriter.events(node) if isinstance(e.result, Seen)]
+    if not events:
+        if any(
+            isinstance(e.arguments.get(n), Seen) for e in rewriter.events(node) for n in e.arguments
+        ):
+            raise NoRewriteError(f"nl.{name}, for which no rewrite is known", node)
+        return Plain(rewriter.spliced(node))
+    seen = tuple(e.result for e in events)
+    arguments = bounds.bind(classic_function, node)
+    given = _given(rewriter, arguments, events)
+    cut = bounds.crop(rewriter, arguments, events)
+    is_isa = isinstance(into, Tile) or not cut.is_whole or _is_inner(name, given, arguments)
+    if not is_isa:
+        return _called(rewriter, node, name, given, arguments, events, seen)
+    if isinstance(into, Tile):
+        result = into
+    else:
+        if cut.ranges and name in ("matmul",):
+            raise NoRewriteError(f"nl.{name} under a mask", node)
+        base = into or rewriter.fresh(name)
+        shape, dtype = _result(rewriter, name, given, arguments, seen)
+        rewriter.allocate(base, shape, dtype, seen[-1].buffer)
+        result = Tile(base, seen, is_name=True)
+    return _computed(rewriter, node, name, given, arguments, events, cut, result)
+
+
+def _is_inner(name: str, given: dict[str, Value], arguments: dict[str, ast.expr]) -> bool:
+    """Whether dimensions are reduced that are not the last ones, which today's functions refuse."""
+    x = given.get("x")
+    if _ALONG.get(name) != "kept" or not isinstance(x, Tile) or "axis" not in arguments:
+        return False
+    return bool(moved_last(x, arguments["axis"], False))
+
+
+def _given(
+    rewriter: FunctionRewriter, arguments: dict[str, ast.expr], events: Sequence[Event]
+) -> dict[str, Value]:
+    """The arguments but mask and dtype."""
+    given: dict[str, Value] = {}
+    for argument, value in arguments.items():
+        if argument in ("mask", "dtype"):
+            continue
+        if argument == "axis":
+            given[argument] = Plain(axes_text(rewriter, value))
+            continue
+        found = rewriter.value(value)
+        if not isinstance(found, (Plain, Tile)):
+            raise NoRewriteError("an index expression is an operand", value)
+        given[argument] = found
+    return given
+
+
+def _called(
+    rewriter: FunctionRewriter,
+    node: ast.Call,
+    name: str,
+    given: dict[str, Value],
+    arguments: dict[str, ast.expr],
+    events: Sequence[Event],
+    seen: tuple[Seen, ...],
+) -> Tile:
+    """Today's function of the same name."""
+    rewriter.module.needed.add("nl")
+    known = inspect.signature(getattr(today, name)).parameters
+    renamed = {"src": "x", "a": "x"} if "x" in known and "src" not in known else {}
+    parts: list[str] = []
+    keywords = {str(k.arg) for k in node.keywords}
+    for argument, value in given.items():
+        today_name = renamed.get(argument, argument)
+        if argument == "compute_dtype" and argument not in known:
+            continue
+        if today_name not in known and argument in keywords:
+            raise NoRewriteError(f"nl.{name} has no '{argument}' any more", node)
+        text = operators.text_of(value)
+        parts.append(f"{today_name}={text}" if argument in keywords else text)
+    first = next((v for v in given.values() if isinstance(v, Tile)), None)
+    dtype = None
+    if "dtype" in arguments and not _is_none(arguments["dtype"]):
+        dtype = dtype_of(rewriter, arguments["dtype"])
+    elif "dtype" in known and first is not None and first.seen[-1].dtype != seen[-1].dtype:
+        tiles = [v for v in given.values() if isinstance(v, Tile)]
+        dtype = operators.result_dtype(rewriter, seen, tiles)
+    elif name == "rand":
+        dtype = f"{rewriter.module.nl}.float32"
+    if dtype is not None:
+        parts.append(f"dtype={dtype}")
+    callee = rewriter.source.segment(node.func)
+    if rewriter.api(node.func) != ("nl", name) or not callee.endswith(name):
+        callee = f"{rewriter.module.nl}.{name}"
+    text = f"{callee}({', '.join(parts)})"
+    spelled = rewriter.source.segment(node)
+    if "\n" in spelled and ast.unparse(ast.parse(spelled)) == ast.unparse(ast.parse(text)):
+        text = spelled
+    sizes = None
+    if name not in _ALONG:
+        sizes = operators.sizes_of(list(given.values()), seen)
+    return Tile(text, seen, sizes=sizes)
+
+
+def _result(
+    rewriter: FunctionRewriter,
+    name: str,
+    given: dict[str, Value],
+    arguments: dict[str, ast.expr],
+    seen: tuple[Seen, ...],
+) -> tuple[str, str]:
+    """Shape and data type of a result."""
+    tiles = {n: v for n, v in given.items() if isinstance(v, Tile)}
+    if "dtype" in arguments and not _is_none(arguments["dtype"]):
+        dtype = dtype_of(rewriter, arguments["dtype"])
+    else:
+        dtype = operators.result_dtype(rewriter, seen, list(tiles.values()))
+    if _ALONG.get(name) == "swapped":
+        (tile,) = tiles.values()
+        return f"({tile.size(1)}, {tile.size(0)})", dtype
+    if _ALONG.get(name) == "kept" and isinstance(x := given.get("x"), Tile):
+        shape = reduced_shape(x, arguments["axis"], seen)
+        if shape is not None:
+            return shape, dtype
+    return shape_text(tiles, seen), dtype
+
+
+def _computed(
+    rewriter: FunctionRewriter,
+    node: ast.Call,
+    name: str,
+    given: dict[str, Value],
+    arguments: dict[str, ast.expr],
+    events: Sequence[Event],
+    cut: Crop,
+    result: Tile,
+) -> Tile:
+    """The instruction that a function is; else a copy of what today's function gives."""
+    along = _ALONG.get(name)
+    operands: dict[str, Value] = {}
+    for argument, value in given.items():
+        if isinstance(value, Tile) and not cut.is_whole:
+            value = cut.of(rewriter.bound(value, argument))
+        operands[argument] = value
+    dst = cut.of(result) if along is None else result
+    if along == "swapped" and not cut.is_whole:
+        dst = cut.of(result, (-1, -2))
+    if along == "kept" and not cut.is_whole:
+        x = operands["x"]
+        assert isinstance(x, Tile)
+        dst = cut.of(result, (-x.rank, *(0,) * (result.rank - 1)))
+    instructions = {tuple(i.name for i in e.instructions) for e in events if e.instructions}
+    rewriter.note("function", node)
+    if name == "matmul" and instructions == {("nc_matmul",)}:
+        x, y = (operators.text_of(operands[n]) for n in ("x", "y"))
+        rewriter.call("nisa.nc_matmul", {"dst": dst.text, "stationary": x, "moving": y})
+        return result
+    if along is None and len(instructions) == 1:
+        try:
+            tiles = {n: v for n, v in operands.items() if n in ("x", "y", "src")}
+            if len(tiles) == len(operands):
+                operators.emit(rewriter, name, dst, tiles, events)
+                return result
+        except NoRewriteError:
+            pass
+    if name in ("sum", "max", "min") and instructions == {("tensor_reduce",)}:
+        word = {"sum": "add", "max": "maximum", "min": "minimum"}[name]
+        x = operands["x"]
+        if isinstance(x, Tile):
+            x = rewriter.bound(x, "x")
+        moved = moved_last(x, arguments["axis"], "keepdims" in operands)
+        arguments_of = {
+            "dst": dst.text,
+            "op": f"{rewriter.module.nl}.{word}",
+            "data": operators.text_of(moved.get("data", x)),
+            "axis": operators.text_of(moved.get("axis", operands["axis"])),
+        }
+        if "keepdims" in operands:
+            arguments_of["keepdims"] = operators.text_of(operands["keepdims"])
+        rewriter.call("nisa.tensor_reduce", arguments_of)
+        return result
+    inner = _called(
+        rewriter, node, name, operands, {**arguments, **_typed(arguments)}, events, result.seen
+    )
+    if result.seen[-1].buffer in ("hbm", "private_hbm", "shared_hbm"):
+        raise NoRewriteError(f"nl.{name} into HBM", node)
+    rewriter.call("nisa.tensor_copy", {"dst": dst.text, "src": inner.text})
+    return result
+
+
+def _typed(arguments: dict[str, ast.expr]) -> dict[str, ast.expr]:
+    return {"dtype": arguments["dtype"]} if "dtype" in arguments else {}
+
+
+__all__ = ["function", "load", "store"]

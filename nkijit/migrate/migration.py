@@ -1,0 +1,683 @@
+"""A module of the classic API migrated: rewritten, exported where it has to be, and proven."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from nkijit import classic
+from nkijit.chosen import Asked, Chosen, checked, chosen_of
+from nkijit.classic.kernel import ClassicKernel
+from nkijit.classic.launch import LaunchGrid
+from nkijit.export.errors import ExportError
+from nkijit.failures import UsageError
+from nkijit.kernel import Kernel
+from nkijit.migrate import proving
+from nkijit.migrate.api import api_name, dtype_text, value_of
+from nkijit.migrate.between import ReleaseRewriter
+from nkijit.migrate.errors import NoRewriteError
+from nkijit.migrate.exporting import exported
+from nkijit.migrate.functions import FunctionRewriter, Module, Rewrite
+from nkijit.migrate.grids import PARAMETER
+from nkijit.migrate.modules import ModuleRewriter, imported_names, is_classic, launch_of
+from nkijit.migrate.observing import Observations, observing
+from nkijit.migrate.report import KernelReport, Report
+from nkijit.migrate.sources import Edit, Source
+from nkijit.python_files import run_file
+from nkijit.releases import release
+from nkijit.spec import TensorSpec
+from nkijit.traced import TracedKernel
+
+_EDGES = 6
+"""Other sizes that a rewritten kernel is compared at."""
+_LONG = 20_000
+"""A kernel of more instructions is not compared at other sizes."""
+
+
+@dataclass
+class _Variant:
+    """A kernel of the module: with its grid, target and arguments."""
+
+    name: str
+    kernel: ClassicKernel[...]
+    sets: Sequence[Mapping[str, Any]]
+    is_found: bool = False
+    """Whether it is a launch in the text, which may be for other arguments."""
+    traced: list[TracedKernel] = field(default_factory=list[TracedKernel])
+    error: str = ""
+
+    @property
+    def grid(self) -> LaunchGrid | None:
+        """The grid that it is launched with."""
+        kernel: Any = self.kernel
+        return kernel.launch_grid
+
+
+@dataclass
+class _Function:
+    """A function that is a kernel, and the kernels made of it."""
+
+    name: str
+    node: ast.FunctionDef
+    variants: list[_Variant]
+    ran: set[tuple[int, str]] = field(default_factory=set[tuple[int, str]])
+    """First line and name of the functions that have run for it."""
+    problem: NoRewriteError | None = None
+    """Why it is not rewritten where it stands."""
+
+
+@dataclass(frozen=True)
+class Migration:
+    """What has become of a module."""
+
+    source: Source
+    text: str
+    """The new text; that of the old one where nothing has been done."""
+    report: Report
+    is_today: bool = False
+    """Whether it was of today's API already."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there was nothing of NKI in it."""
+        return not (self.is_today or self.report.kernels or self.report.rewrites)
+
+
+def migrate_file(
+    path: str | Path,
+    arguments: Mapping[str, Any] | None = None,
+    *,
+    kernel: str | None = None,
+    target: str | None = None,
+    nki: str | None = None,
+) -> Migration:
+    """Migrate the kernels of a file of the classic API to today's.
+
+    A file of today's API is taken to another release, by its names.
+
+    Args:
+        path: the file.
+        arguments: what kernels are traced at, by name; else what `@nkijit.example` or
+            `[tool.nkijit]` says.
+        kernel: the one that the arguments are for; the others keep theirs.
+        target: the hardware, as `-t` of the command line.
+        nki: the release that the kernels are judged for, e.g. `0.5`; the newest by default.
+
+    Nothing is written. Raises OSError and SyntaxError for a file that is none of Python, and
+    UsageError when it has no kernel of that name.
+
+    Example:
+
+        migration = migrate_file("old.py", {"x": nkijit.TensorSpec((256, 512), "float32")})
+        Path("new.py").write_text(migration.text)
+        print(migration.report.text())
+    """
+    source = Source.of(Path(path))
+    between = ReleaseRewriter(source, release(nki))
+    if between.is_today and not is_classic(source.tree):
+        between.rewrite()
+        report = Report(source.path, [], between.rewrites, between.left)
+        return Migration(source, source.changed(between.edits), report, is_today=True)
+    module = run_file(Path(path))
+    asked = Asked(dict(arguments or {}), target)
+    found = [
+        c
+        for c in chosen_of(module, str(path), None, Asked(target=target))
+        if isinstance(c.kernel, ClassicKernel)
+    ]
+    names = {c.name for c in found}
+    if kernel is not None:
+        chosen = chosen_of(module, str(path), kernel, asked)
+    else:
+        chosen = chosen_of(module, str(path), None, asked) if asked.arguments else found
+    given = {c.name: c for c in chosen}
+    found = [given.get(c.name, c) for c in found if c.name in names]
+    return _Migrator(source, vars(module), found, nki).migrated()
+
+
+class _Migrator:
+    def __init__(
+        self, source: Source, names: Mapping[str, Any], chosen: Sequence[Chosen], nki: str | None
+    ):
+        self._source = source
+        self._names = names
+        self._nki = nki
+        self._observed = Observations()
+        self._functions = self._found(chosen)
+        self._report = Report(source.path)
+
+    def _found(self, chosen: Sequence[Chosen]) -> list[_Function]:
+        """The functions that are kernels, in the order of the file."""
+        nodes = {
+            key_of(n): n for n in ast.walk(self._source.tree) if isinstance(n, ast.FunctionDef)
+        }
+        by_node: dict[ast.FunctionDef, _Function] = {}
+        for each in chosen:
+            code = each.kernel.func.__code__
+            node = nodes.get((code.co_firstlineno, code.co_name))
+            if node is None or not isinstance(each.kernel, ClassicKernel):
+                continue
+            function = by_node.setdefault(node, _Function(node.name, node, []))
+            sets: Sequence[Mapping[str, Any]] = each.arguments or ([{}] if each.is_known else [])
+            function.variants.append(_Variant(each.name, each.kernel, sets))
+        for node in ast.walk(self._source.tree):
+            if isinstance(node, ast.Subscript):
+                self._launched(node, by_node.values())
+        return sorted(by_node.values(), key=lambda f: f.node.lineno)
+
+    def _launched(self, node: ast.Subscript, functions: Iterable[_Function]) -> None:
+        """A launch with a grid, `kernel[4, 2]`, is a kernel of its own."""
+        kernel = value_of(node.value, self._names)
+        launch = launch_of(node, self._names, self._source.path)
+        if launch is None or not isinstance(kernel, ClassicKernel):
+            return
+        for function in functions:
+            mine = [v for v in function.variants if v.kernel.func is kernel.func]
+            known = {str(v.grid) for v in mine}
+            if mine and str(launch.launch_grid) not in known:
+                name = self._source.segment(node)
+                function.variants.append(_Variant(name, launch, mine[0].sets, is_found=True))
+
+    # ---------------------------------------------------------------- the steps
+
+    def migrated(self) -> Migration:
+        """All of it."""
+        for function in self._functions:
+            self._observe(function)
+        self._decide()
+        text = self._written()
+        while self._disproved(text):
+            text = self._written()
+        self._look_around(text)
+        return Migration(self._source, text, self._report)
+
+    def _observe(self, function: _Function) -> None:
+        """Trace a kernel with all of its arguments, and look at it."""
+        for variant in function.variants:
+            for values in variant.sets:
+                try:
+                    complete = checked(variant.kernel, dict(values))
+                except UsageError as error:
+                    variant.error = str(error)
+                    continue
+                with observing(self._source.path) as seen, warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    try:
+                        variant.kernel.cache_clear()  # what is traced already runs nothing
+                        variant.traced.append(variant.kernel.trace(**complete))
+                    except Exception as error:
+                        variant.error = f"it does not trace: {proving.first_line(error)}"
+                        continue
+                self._merge(seen)
+                function.ran |= {(line, name) for _, line, name in seen.functions}
+        # Code that was compiled again, for `and` in masks, begins below its decorators.
+        for node in ast.walk(self._source.tree):
+            if isinstance(node, ast.FunctionDef) and (node.lineno, node.name) in function.ran:
+                function.ran.discard((node.lineno, node.name))
+                function.ran.add(key_of(node))
+        if any(v.traced for v in function.variants):
+            function.variants = [v for v in function.variants if v.traced or not v.is_found]
+        if any(v.grid is not None and v.traced for v in function.variants):
+            # Without its grid a kernel need not trace.
+            function.variants = [v for v in function.variants if v.traced or v.grid is not None]
+
+    def _merge(self, seen: Observations) -> None:
+        for place, events in seen.events.items():
+            self._observed.events[place] += events
+        self._observed.slices |= seen.slices
+        for place, variables in seen.variables.items():
+            self._observed.variables[place] |= variables
+
+    def _decide(self) -> None:
+        """Rewrite what has run; a kernel with a function for which nothing is known is exported."""
+        self._rewritten: dict[ast.FunctionDef, FunctionRewriter] = {}
+        self._grids: dict[str, tuple[int, ...]] = {}
+        self._module = Module(self._source, self._names, self._observed)
+        self._module.nl = self._alias("language", "nl")
+        self._module.nisa = self._alias("isa", "nisa")
+        failed: dict[tuple[int, str], NoRewriteError] = {}
+        wanted = {key for function in self._functions for key in function.ran}
+        kernels = {function.node: function for function in self._functions}
+        for node in self._outermost():
+            key = key_of(node)
+            if key not in wanted:
+                continue
+            grid = None
+            try:
+                if node in kernels:
+                    grid = self._grid(kernels[node])
+                rewriter = FunctionRewriter(self._module, node, grid=grid)
+                if grid is not None:
+                    rewriter.spread = self._spread(kernels[node])
+                rewriter.is_kernel = node in kernels
+                rewriter.rewrite()
+            except NoRewriteError as error:
+                failed[key] = error
+                continue
+            except Exception as error:  # what nobody has thought of is exported, and said
+                message = f"the rewrite itself failed: {proving.first_line(error)}"
+                failed[key] = NoRewriteError(message, node)
+                continue
+            self._rewritten[node] = rewriter
+            if grid is not None:
+                self._grids[node.name] = grid
+        for function in self._functions:
+            function.problem = next((failed[k] for k in sorted(function.ran) if k in failed), None)
+
+    def _outermost(self) -> Iterator[ast.FunctionDef]:
+        """Functions of the module and methods of its classes, and kernels in other functions.
+
+        What stands in a function that has run is rewritten with it.
+        """
+        wanted = {key for function in self._functions for key in function.ran}
+        pending: list[ast.AST] = [self._source.tree]
+        while pending:
+            node = pending.pop(0)
+            for child in ast.iter_child_nodes(node):
+                if isinstance(child, ast.FunctionDef):
+                    yield child
+                    if key_of(child) not in wanted:
+                        pending.append(child)
+                elif not isinstance(child, ast.expr):
+                    pending.append(child)
+
+    def _alias(self, module: str, otherwise: str) -> str:
+        wanted = getattr(classic, module)
+        bound = imported_names(self._source.tree)
+        found = [n for n, value in self._names.items() if value is wanted and n in bound]
+        return otherwise if otherwise in found or not found else found[0]
+
+    def _grid(self, function: _Function) -> tuple[int, ...] | None:
+        """The grid whose instances become iterations; None without one, and for cores only."""
+        grids = [v.grid for v in function.variants if v.grid is not None and v.traced]
+        if not grids:
+            return self._grid_of_one(function)
+        if all(g.sizes == (g.cores,) for g in grids):
+            return None
+        if len({len(g.sizes) for g in grids}) > 1:
+            raise NoRewriteError("grids of several dimensions", function.node)
+        return grids[0].sizes
+
+    def _grid_of_one(self, function: _Function) -> tuple[int, ...] | None:
+        """The grid of a kernel whose launches nobody can say: one instance, unless asked for more.
+
+        None for a kernel that has no use for one.
+        """
+        counts = [
+            len(node.slice.elts) if isinstance(node.slice, ast.Tuple) else 1
+            for node in ast.walk(self._source.tree)
+            if isinstance(node, ast.Subscript)
+            and getattr(value_of(node.value, self._names), "func", None)
+            is function.variants[0].kernel.func
+        ]
+        axes = [
+            axis.value + 1
+            for node in ast.walk(function.node)
+            if isinstance(node, ast.Call)
+            and api_name(value_of(node.func, self._names))
+            in (("nl", "program_id"), ("nl", "num_programs"))
+            for axis in [*node.args, *(k.value for k in node.keywords)]
+            if isinstance(axis, ast.Constant) and isinstance(axis.value, int)
+        ]
+        if not axes or (max(axes) == 1 and not counts):
+            return None
+        return (1,) * max(*axes, *counts, 1)
+
+    def _spread(self, function: _Function) -> int | None:
+        """The dimension of the grid that is spread over cores, for some kernel made of it."""
+        found: set[int] = set()
+        for variant in function.variants:
+            grid = variant.grid
+            if grid is not None and grid.cores > 1:
+                found |= {axis for axis in range(len(grid.sizes)) if _is_spread(grid, axis)}
+        if len(found) > 1:
+            raise NoRewriteError(
+                "grids that are spread over cores in other dimensions", function.node
+            )
+        return found.pop() if found else None
+
+    # ---------------------------------------------------------------- writing
+
+    def _written(self) -> str:
+        """The new text, of what is decided so far."""
+        edits: list[Edit] = []
+        spans: list[tuple[int, int]] = []
+        self._report = Report(self._source.path)
+        alive = [f for f in self._functions if f.problem is None and self._traced(f)]
+        needed = {key for f in alive for key in f.ran}
+        for function in self._functions:
+            self._kernel(function, edits, spans)
+        gone = self._useless(needed)
+        for node in self._outermost():
+            key = key_of(node)
+            rewriter = self._rewritten.get(node)
+            if node in {f.node for f in self._functions}:
+                continue
+            if rewriter is not None and key in needed:
+                edits += rewriter.edits
+                spans.append(self._body(node))
+                self._report.rewrites += rewriter.rewrites
+                self._report.left += rewriter.left
+            elif node in gone:
+                first = node.decorator_list[0].lineno if node.decorator_list else node.lineno
+                start = self._source.offset(first, 0)
+                edits.append(Edit(start, self._source.lines_of(node)[1], ""))
+                spans.append((start, self._source.lines_of(node)[1]))
+                line = f"{node.name} was used by exported kernels only, and is gone"
+                self._report.notes.append((node.lineno, line))
+        functions = [*spans, *(self._body(n) for n in self._outermost())]
+        around = ModuleRewriter(self._module, spans, functions)
+        grids = {n: g for n, g in self._grids.items() if n in {f.name for f in alive}}
+        around.rewrite(grids)
+        inside = [
+            s
+            for f in self._functions
+            if not (f.problem is None and self._traced(f)) and self._exports.get(f.name)
+            for s in [self._whole(f.node)]
+        ]
+        edits += [
+            e
+            for e in around.edits
+            if not any(first <= e.start and e.end <= last for first, last in inside)
+        ]
+        self._report.rewrites += around.rewrites
+        self._report.left += around.left
+        self._report.rewrites.sort(key=lambda r: r.line)
+        return self._source.changed(edits)
+
+    def _traced(self, function: _Function) -> bool:
+        return any(v.traced for v in function.variants)
+
+    def _body(self, node: ast.FunctionDef) -> tuple[int, int]:
+        return self._source.lines_of(node.body[0])[0], self._source.lines_of(node)[1]
+
+    def _whole(self, node: ast.FunctionDef) -> tuple[int, int]:
+        first = node.decorator_list[0].lineno if node.decorator_list else node.lineno
+        return self._source.offset(first, 0), self._source.lines_of(node)[1]
+
+    _exports: dict[str, bool]
+
+    def _kernel(self, function: _Function, edits: list[Edit], spans: list[tuple[int, int]]) -> None:
+        """What becomes of one kernel."""
+        node = function.node
+        exports: dict[str, bool] = getattr(self, "_exports", {})
+        self._exports = exports
+        exports[function.name] = False
+        entry = KernelReport(function.name, node.lineno)
+        self._report.kernels.append(entry)
+        errors = [v.error for v in function.variants if v.error]
+        used = [f for f in self._functions if f is not function and key_of(node) in f.ran]
+        if not self._traced(function) and used and not function.variants[0].sets:
+            self._part(function, used, entry, edits, spans)
+            return
+        if not self._traced(function):
+            entry.how = "left"
+            entry.why = (
+                errors[0]
+                if errors
+                else (
+                    "nobody says what its arguments are: give them with -a, or with @nkijit.example"
+                )
+            )
+            return
+        if function.problem is None:
+            rewriter = self._rewritten[node]
+            edits += rewriter.edits
+            spans.append(self._body(node))
+            self._report.rewrites += rewriter.rewrites
+            self._report.left += rewriter.left
+            entry.how = "rewritten"
+            return
+        entry.why = function.problem.message
+        entry.why_line = function.problem.line
+        traced = [t for v in function.variants for t in v.traced]
+        variant = next(v for v in function.variants if v.traced)
+        try:
+            text, names = exported(
+                traced[0],
+                function.name,
+                self._source,
+                node,
+                function.problem,
+                proving.told(variant.sets[0]),
+                self._module,
+            )
+        except ExportError as error:
+            entry.how = "left"
+            entry.why = f"{entry.why}; and {error}"
+            return
+        self._module.needed |= names
+        entry.how = "exported"
+        exports[function.name] = True
+        start, end = self._whole(node)
+        edits.append(Edit(start, end, text))
+        spans.append((start, end))
+
+    def _part(
+        self,
+        function: _Function,
+        used: Sequence[_Function],
+        entry: KernelReport,
+        edits: list[Edit],
+        spans: list[tuple[int, int]],
+    ) -> None:
+        """A kernel that others call: today it is a function of theirs, without a decorator."""
+        node = function.node
+        names = ", ".join(f.name for f in used)
+        alive = [f for f in used if f.problem is None]
+        rewriter = self._rewritten.get(node)
+        if rewriter is None or not alive:
+            entry.how, entry.why = "left", f"it is part of {names}, and has no arguments of its own"
+            return
+        entry.how, entry.why = "rewritten", f"as a function of {names}"
+        entry.is_part = True
+        edits += rewriter.edits
+        spans.append(self._body(node))
+        self._report.rewrites += rewriter.rewrites
+        self._report.left += rewriter.left
+        for decorator in node.decorator_list:
+            start = self._source.offset(decorator.lineno, 0)
+            end = self._source.offset((decorator.end_lineno or decorator.lineno) + 1, 0)
+            edits.append(Edit(start, end, ""))
+            spans.append((start, end))
+
+    def _useless(self, needed: set[tuple[int, str]]) -> set[ast.FunctionDef]:
+        """Functions that only kernels have used which are exported now."""
+        gone: set[ast.FunctionDef] = set()
+        exported_nodes = {f.node for f in self._functions if self._exports.get(f.name)}
+        ran = {key for f in self._functions if f.node in exported_nodes for key in f.ran}
+        kept = {key for f in self._functions if f.node not in exported_nodes for key in f.ran}
+        kernels = {f.node for f in self._functions}
+        for node in self._source.tree.body:
+            if not isinstance(node, ast.FunctionDef) or node in kernels:
+                continue
+            key = key_of(node)
+            if key in ran and key not in kept and key not in needed:
+                gone.add(node)
+        # What anything else names stays.
+        changed = True
+        while changed:
+            changed = False
+            for node in list(gone):
+                skipped = gone | exported_nodes
+                if any(
+                    isinstance(n, ast.Name) and n.id == node.name
+                    for top in self._source.tree.body
+                    if top not in skipped
+                    for n in ast.walk(top)
+                ):
+                    gone.discard(node)
+                    changed = True
+        return gone
+
+    # ---------------------------------------------------------------- the proof
+
+    def _disproved(self, text: str) -> bool:
+        """Compare all kernels; whether one that was rewritten has to be exported."""
+        path = Path(self._source.path)
+        place = path.with_name(f"{path.stem}_migrated.py")
+        entries = {k.name: k for k in self._report.kernels}
+        try:
+            names, failed = proving.run_migrated(place, text)
+        except SyntaxError as error:
+            return self._give_up(f"what was written does not parse: {error.msg}")
+        self._report.left += [
+            (self._line_of(line), f"`{line}` ends with {what}") for line, what in failed
+        ]
+        again = False
+        for function in self._functions:
+            entry = entries[function.name]
+            if entry.how == "left" or entry.is_part:
+                continue
+            new = names.get(function.name)
+            if not isinstance(new, Kernel):
+                new = _inside(names, function)
+            for variant in function.variants:
+                for values, old in zip(variant.sets, variant.traced, strict=False):
+                    try:
+                        if not isinstance(new, Kernel):
+                            raise proving.DifferenceError("the new module has no such kernel")
+                        kernel, arguments = self._new(entry, new, variant, values)
+                        proving.prove(old, kernel, arguments)
+                    except proving.DifferenceError as error:
+                        if entry.how == "rewritten":
+                            function.problem = NoRewriteError(
+                                f"rewritten, it did not agree: {error.what}", function.node
+                            )
+                            again = True
+                        else:
+                            entry.unproven.append((proving.told(values), error.what))
+                        continue
+                    entry.proven.append(proving.told(values))
+                if variant.error:
+                    entry.unproven.append((variant.name, variant.error))
+            if entry.how == "rewritten" and not again:
+                self._edges(entry, function, new)
+                self._portable(entry, function, new)
+        return again
+
+    def _give_up(self, message: str) -> bool:
+        """Nothing of a module works: what has been rewritten is exported."""
+        changed = False
+        for function in self._functions:
+            if self._traced(function) and function.problem is None:
+                function.problem = NoRewriteError(message, function.node)
+                changed = True
+        if not changed:
+            self._report.left.append((1, message))
+        return changed
+
+    def _line_of(self, text: str) -> int:
+        """The line of the old module that a line of the new one is; 1 if it is a new one."""
+        lines = self._source.text.split("\n")
+        return lines.index(text) + 1 if text in lines else 1
+
+    def _new(
+        self, entry: KernelReport, new: Kernel[Any], variant: _Variant, values: Mapping[str, Any]
+    ) -> tuple[Kernel[Any], dict[str, Any]]:
+        """The new kernel as it is launched, and its arguments."""
+        arguments = checked(variant.kernel, dict(values))
+        if entry.how == "exported":
+            traced = variant.traced[0]
+            given = [(name, (shape, dtype)) for name, shape, dtype in traced.argument_types]
+            parameters = list(new.signature.parameters)
+            arguments = {
+                p: TensorSpec(shape, dtype)
+                for p, (_, (shape, dtype)) in zip(parameters, given, strict=True)
+            }
+        elif (grid := self._grids.get(entry.name)) is not None:
+            arguments[PARAMETER] = (1,) * len(grid) if variant.grid is None else variant.grid.sizes
+        cores = 1 if variant.grid is None else variant.grid.cores
+        return (new.on_cores(cores) if cores > 1 else new), arguments
+
+    def _edges(self, entry: KernelReport, function: _Function, new: Any) -> None:
+        """Compare at other sizes, where the classic kernel takes them."""
+        variant = function.variants[0]
+        if not variant.traced or len(list(variant.traced[0].module.walk())) > _LONG:
+            return
+        tried = 0
+        for values in proving.edges(checked(variant.kernel, dict(variant.sets[0]))):
+            if tried >= _EDGES:
+                break
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                try:
+                    old = variant.kernel.trace(**values)
+                    if proving.errors_of(old):
+                        continue
+                except Exception:
+                    continue
+            tried += 1
+            try:
+                kernel, arguments = self._new(entry, new, variant, values)
+                proving.prove(old, kernel, arguments)
+            except proving.DifferenceError as error:
+                entry.unproven.append((proving.told(values), error.what))
+                continue
+            entry.proven.append(proving.told(values))
+
+    def _portable(self, entry: KernelReport, function: _Function, new: Any) -> None:
+        """What the vendor's compiler would not take."""
+        variant = function.variants[0]
+        _, arguments = self._new(entry, new, variant, variant.sets[0])
+        for finding in new.portability(nki=self._nki, **arguments):
+            line = finding.where[0].line if finding.where else 0
+            entry.findings.append(
+                f"{finding.rule.id}: {finding.message} (line {line} of the result)"
+            )
+
+    # ---------------------------------------------------------------- what is left
+
+    def _look_around(self, text: str) -> None:
+        """Functions that still are of the classic API."""
+        gone = {name for _, name in self._report.notes}
+        done = set(self._rewritten) | {f.node for f in self._functions}
+        for node in self._outermost():
+            if node in done or any(note.startswith(f"{node.name} ") for note in gone):
+                continue
+            uses = self._uses(node)
+            if uses:
+                self._report.left.append(
+                    (
+                        node.lineno,
+                        f"{node.name} has not run, and uses {', '.join(sorted(uses)[:3])}",
+                    )
+                )
+
+    def _uses(self, node: ast.FunctionDef) -> set[str]:
+        found: set[str] = set()
+        for part in ast.walk(node):
+            if isinstance(part, ast.Call):
+                value = value_of(part.func, self._names)
+                name = api_name(value)
+                is_type = name is not None and dtype_text(value, "nl") is not None
+                if name is not None and name[0] in ("nl", "nisa") and not is_type:
+                    found.add(".".join(name))
+        return found
+
+
+def key_of(node: ast.FunctionDef) -> tuple[int, str]:
+    """First line, decorators included, and name: what code objects say of themselves."""
+    return (node.decorator_list[0].lineno if node.decorator_list else node.lineno, node.name)
+
+
+def _is_spread(grid: LaunchGrid, axis: int) -> bool:
+    """Whether the instances along a dimension of a grid are on several cores."""
+    places = dict(zip(product(*map(range, grid.sizes)), grid.placed, strict=True))
+    return any(core != places[(*at[:axis], 0, *at[axis + 1 :])] for at, core in places.items())
+
+
+def _inside(names: Mapping[str, Any], function: _Function) -> Any:
+    """A kernel that is no variable of the module: a method of a class."""
+    for value in names.values():
+        if isinstance(value, type) and isinstance(vars(value).get(function.name), Kernel):
+            return vars(value)[function.name]
+    return None
+
+
+__all__ = ["Migration", "Rewrite", "migrate_file"]

@@ -1,0 +1,237 @@
+"""What the calls of a classic kernel do, at each place of its source.
+
+The kernel is traced once, and Python says of each function of the classic API that the author's
+source calls (operators and indices of tiles among them): where the call stands, with what, what
+it returned, and which instructions came of it. Nothing of the kernel or of the API is changed for
+that, so that results go where they would go anyway.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any
+
+from nkijit.classic.blocks import Blocks
+from nkijit.classic.expressions import Index, Mask
+from nkijit.classic.forwarding import instructions_since
+from nkijit.classic.tensors import ClassicTensor
+from nkijit.dialects.access import DynamicSlice
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.nki.views import base_of
+from nkijit.dialects.tiles import info_of, is_tile
+from nkijit.source import is_internal, position_of
+from nkijit.tensor import NkiTensor
+from nkijit.tracer import active_tracer
+
+Place = tuple[int, int, int, int]
+"""First and last line, first and last column (bytes), as Python counts them."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A tensor as it was seen."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    buffer: str
+    blocks: int = 0
+    """How many of its dimensions are block dimensions."""
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """An instruction that came of a call."""
+
+    name: str
+    """E.g. `tensor_copy`."""
+    reads: tuple[tuple[str, str], ...]
+    """Operands that are arguments of the call: the field of the instruction, and whose it is."""
+    wrote: tuple[str, str]
+    """Data type and buffer of its first destination."""
+
+
+@dataclass
+class Event:
+    """One call at a place."""
+
+    function: str
+    """The name of what was called: `load`, `__getitem__`, `__iadd__`."""
+    arguments: dict[str, Any]
+    """By parameter: tensors as `Seen`, numbers as they are, anything else as its type's name."""
+    result: Any = None
+    instructions: tuple[Instruction, ...] = ()
+    is_empty: bool = False
+    """Whether a mask has left nothing."""
+
+
+@dataclass
+class Observations:
+    """What was seen in the files of interest."""
+
+    events: dict[tuple[str, Place], list[Event]] = field(
+        default_factory=lambda: defaultdict(list[Event])
+    )
+    variables: dict[tuple[str, int], dict[str, Seen]] = field(
+        default_factory=lambda: defaultdict(dict[str, Seen])
+    )
+    """Tensors among the variables of a function, before a line of it runs for the last time."""
+    slices: set[str] = field(default_factory=set[str])
+    """Variables that have held what `nl.ds` makes."""
+    functions: set[tuple[str, int, str]] = field(default_factory=set[tuple[str, int, str]])
+    """File, first line and name of the functions that have run."""
+
+    def at(self, file: str, place: Place) -> list[Event]:
+        """The calls at a place."""
+        return self.events.get((file, place), [])
+
+
+AUTHOR = "<author>"
+"""What the function of an event is called when it is none of the API."""
+_MANY = 64
+"""So many calls at one place tell what there is to tell."""
+
+
+def seen(value: Any) -> Any:
+    """What is kept of a value."""
+    if isinstance(value, ClassicTensor):
+        blocks = len(value.block_shape) if isinstance(value, Blocks) else 0
+        dtype = value._element  # pyright: ignore[reportPrivateUsage]
+        return Seen(tuple(value.shape), dtype, value.buffer.name, blocks)
+    if isinstance(value, NkiTensor):
+        return Seen(tuple(value.shape), value.dtype, value.buffer.name)
+    if isinstance(value, (bool, int, float, str)) or value is None:
+        return value
+    if isinstance(value, (Index, Mask)):
+        return type(value).__name__
+    return type(value).__name__
+
+
+@contextmanager
+def observing(file: str) -> Generator[Observations]:
+    """Look at what the functions of a file do, until the block ends."""
+    found = Observations()
+    watcher = _Watcher(file, found)
+    before = sys.gettrace()
+    sys.settrace(watcher.called)
+    try:
+        yield found
+    finally:
+        sys.settrace(before)
+
+
+class _Watcher:
+    def __init__(self, file: str, found: Observations):
+        self._file = file
+        self._found = found
+        self._visits: dict[int, int] = defaultdict(int)
+
+    def called(self, frame: FrameType, event: str, argument: Any) -> Any:
+        """Python calls a function."""
+        if event != "call":
+            return None
+        code = frame.f_code
+        if code.co_filename == self._file:
+            self._found.functions.add((self._file, code.co_firstlineno, code.co_name))
+            return self._running
+        caller = frame.f_back
+        if caller is None or caller.f_code.co_filename != self._file or not is_internal(code):
+            return None
+        place = position_of(caller)
+        if not place:
+            return None
+        events = self._found.events[self._file, place]  # pyright: ignore[reportArgumentType]
+        if len(events) >= _MANY:
+            return None
+        return self._watching(frame, events)
+
+    def _running(self, frame: FrameType, event: str, argument: Any) -> Any:
+        """A function of the author's goes to its next line."""
+        if event == "line":
+            line = frame.f_lineno
+            self._visits[line] += 1
+            if self._visits[line] <= _MANY:
+                known = self._found.variables[self._file, line]
+                for name, value in frame.f_locals.items():
+                    if isinstance(value, ClassicTensor):
+                        known[name] = seen(value)
+                    elif isinstance(value, (DynamicSlice, slice)):
+                        self._found.slices.add(name)
+        elif event == "return":
+            self._returned(frame, argument)
+        return self._running
+
+    def _returned(self, frame: FrameType, value: Any) -> None:
+        """A function of the author's gives something to another one."""
+        caller = frame.f_back
+        if caller is None or caller.f_code.co_filename != self._file:
+            return
+        place = position_of(caller)
+        events = self._found.events[self._file, place] if place else []  # pyright: ignore[reportArgumentType]
+        if len(events) < _MANY:
+            events.append(Event(AUTHOR, {}, seen(value)))
+
+    def _watching(self, frame: FrameType, events: list[Event]) -> Callable[..., Any] | None:
+        """A function of the API has been called: what it returns, and what comes of it."""
+        tracer = active_tracer()
+        given: dict[str, Any] = {}
+        for name, value in frame.f_locals.items():
+            given |= value if name == "kwargs" and isinstance(value, dict) else {name: value}
+        entry = Event(frame.f_code.co_name, {name: seen(v) for name, v in given.items()})
+        mark = None if tracer is None else tracer.mark()
+        owners = {
+            id(base_of(view)): name
+            for name, value in given.items()
+            if (view := _storage(value)) is not None
+        }
+
+        def step(inner: FrameType, event: str, argument: Any) -> Any:
+            if event != "return":
+                return step
+            entry.result = seen(argument)
+            if tracer is not None and mark is not None:
+                ops = instructions_since(tracer, mark) or []
+                entry.instructions = tuple(_instruction(op, owners) for op in ops)
+            if entry.function == "_setitem":
+                try:
+                    entry.arguments["target"] = seen(given["self"][given["key"]])
+                except Exception:  # the kernel has failed already
+                    entry.arguments["target"] = None
+            events.append(entry)
+            return step
+
+        frame.f_trace_lines = False
+        return step
+
+
+def _storage(value: Any) -> Any:
+    if isinstance(value, Blocks):
+        return None
+    if isinstance(value, NkiTensor):
+        return value.storage.value
+    base = getattr(value, "value", None)
+    if base is None:
+        base = getattr(value, "_base", None)
+    return base.storage.value if isinstance(base, NkiTensor) else None
+
+
+def _instruction(op: NisaOp, owners: Mapping[int, str]) -> Instruction:
+    reads: dict[str, str] = {}
+    wrote = ("", "")
+    for f, value in op.given_operands():
+        if not is_tile(value):
+            continue
+        owner = owners.get(id(base_of(value)))
+        if owner is not None:
+            reads[f.name] = owner
+        if f.name == "dst":
+            info = info_of(value)
+            wrote = (info.dtype.name, info.region.name)
+    return Instruction(op.name.partition(".")[2], tuple(reads.items()), wrote)
+
+
+__all__ = ["AUTHOR", "Event", "Instruction", "Observations", "Place", "Seen", "observing", "seen"]

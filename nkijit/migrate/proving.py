@@ -1,0 +1,253 @@
+"""Whether a migrated kernel computes what the classic one does, bit by bit, on random data."""
+
+from __future__ import annotations
+import __future__
+
+import ast
+import os
+import sys
+import warnings
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from nkijit.kernel import Kernel
+from nkijit.passes.diagnostics.errors import NkiValidationError
+from nkijit.passes.diagnostics.source_text import hold_text
+from nkijit.passes.interpret.backends.choice import BACKEND_VARIABLE
+from nkijit.spec import TensorSpec
+from nkijit.testing.inputs import random_inputs
+from nkijit.traced import TracedKernel
+
+SEEDS = (0, 1, 2)
+"""Of the random data that both kernels are run on."""
+
+_TODAY = {
+    "nki": "nkijit",
+    **{f"nki.{name}": f"nkijit.{name}" for name in ("isa", "language", "typing", "collectives")},
+}
+
+
+@contextmanager
+def todays_names() -> Generator[None]:
+    """`import nki` is nkijit, whatever is installed under this name."""
+    before = {n: m for n, m in sys.modules.items() if n == "nki" or n.startswith("nki.")}
+    for name in before:
+        del sys.modules[name]
+    sys.modules.update({name: import_module(module) for name, module in _TODAY.items()})
+    try:
+        yield
+    finally:
+        for name in [n for n in sys.modules if n == "nki" or n.startswith("nki.")]:
+            del sys.modules[name]
+        sys.modules.update(before)
+
+
+def run_migrated(path: Path, text: str) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+    """The names of a migrated file, which need not be written yet.
+
+    And the statements that do not run, with what they end with: what uses kernels in ways that are
+    left to do keeps nobody from looking at the kernels. Raises SyntaxError.
+    """
+    tree = ast.parse(text, str(path))
+    hold_text(str(path), text)
+    module = ModuleType(path.stem)
+    module.__file__ = str(path)
+    sys.modules[path.stem] = module
+    failed: list[tuple[str, str]] = []
+    flags = next(
+        (
+            __future__.annotations.compiler_flag
+            for node in tree.body
+            if isinstance(node, ast.ImportFrom)
+            and node.module == "__future__"
+            and any(alias.name == "annotations" for alias in node.names)
+        ),
+        0,
+    )
+    with todays_names():
+        for node in tree.body:
+            code = compile(ast.Module([node], []), str(path), "exec", flags, dont_inherit=True)
+            try:
+                exec(code, vars(module))
+            except Exception as error:
+                line = (ast.get_source_segment(text, node) or "").split("\n")[0]
+                failed.append((line, first_line(error)))
+    return vars(module), failed
+
+
+@dataclass(frozen=True)
+class DifferenceError(Exception):
+    """The two kernels do not agree."""
+
+    what: str
+
+
+def told(arguments: Mapping[str, Any]) -> str:
+    """Arguments in a line: `x=128x512:float32, scale=2.0`."""
+    return ", ".join(f"{name}={_shown(value)}" for name, value in arguments.items())
+
+
+def _shown(value: Any) -> str:
+    spec = _spec(value)
+    return repr(value) if spec is None else f"{'x'.join(map(str, spec.shape))}:{spec.dtype}"
+
+
+def _spec(value: Any) -> TensorSpec | None:
+    """The shape and the data type of a tensor among arguments."""
+    if isinstance(value, TensorSpec):
+        return value
+    if isinstance(value, np.ndarray):
+        array = cast("npt.NDArray[Any]", value)
+        return TensorSpec(array.shape, str(array.dtype))
+    return None
+
+
+def first_line(error: BaseException) -> str:
+    """What an error says, in a line."""
+    if isinstance(error, NkiValidationError) and error.diagnostics:
+        found = error.diagnostics[0]
+        return f"{found.subject}: {found.message}" if found.subject else found.message
+    text = str(error).strip().split("\n")[0]
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def compare(old: TracedKernel, new: TracedKernel, seeds: Sequence[int] = SEEDS) -> None:
+    """Run both. Raises DifferenceError where they do not agree."""
+    if old.argument_types != new.argument_types:
+        raise DifferenceError("the kernels take other tensors")
+    if [t for t in old.result_types] != [t for t in new.result_types]:
+        raise DifferenceError(f"results are {new.result_types}, they were {old.result_types}")
+    for seed in seeds:
+        values = _inputs(old, seed)
+        again = [np.copy(v) for v in values]
+        one, two = _run(old, values), _run(new, again)
+        for number, (a, b) in enumerate(
+            zip([*_arrays(one), *values], [*_arrays(two), *again], strict=True)
+        ):
+            if not same(a, b):
+                raise DifferenceError(f"result {number} differs for seed {seed}: {_where(a, b)}")
+
+
+_LEAST = 2
+"""So many values have integers that may be indices."""
+
+
+def _inputs(old: TracedKernel, seed: int) -> list[Any]:
+    """Random arrays; integers are small, as they may be indices."""
+    ranges = {
+        at: (0, _LEAST)
+        for at, (_, _, dtype) in enumerate(old.argument_types)
+        if "int" in str(dtype)
+    }
+    return random_inputs(old, seed, ranges=ranges)
+
+
+def _run(kernel: TracedKernel, values: Sequence[Any]) -> Any:
+    # Native code takes over when it is ready, and rounds some functions otherwise than NumPy.
+    with warnings.catch_warnings(), _backend("numpy"):
+        warnings.simplefilter("ignore")
+        return kernel.run(*values, strict=False)
+
+
+@contextmanager
+def _backend(name: str) -> Generator[None]:
+    before = os.environ.get(BACKEND_VARIABLE)
+    os.environ[BACKEND_VARIABLE] = name
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[BACKEND_VARIABLE]
+        else:
+            os.environ[BACKEND_VARIABLE] = before
+
+
+def _arrays(result: Any) -> list[Any]:
+    if isinstance(result, dict):
+        return [a for v in cast("dict[str, Any]", result).values() for a in _arrays(v)]
+    if isinstance(result, (tuple, list)):
+        return [a for v in cast("list[Any]", result) for a in _arrays(v)]
+    return [] if result is None else [np.asarray(result)]
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two arrays have the same bits; NaN is NaN."""
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    if np.ascontiguousarray(a).tobytes() == np.ascontiguousarray(b).tobytes():
+        return True
+    bits = a.dtype.itemsize * 8
+    if a.dtype.kind == "V" or bits not in (8, 16, 32, 64):
+        return False
+    differ = a.view(f"u{bits // 8}") != b.view(f"u{bits // 8}")
+    with np.errstate(all="ignore"):
+        return bool(
+            np.all(np.isnan(a[differ].astype(np.float64)) & np.isnan(b[differ].astype(np.float64)))
+        )
+
+
+def _where(a: Any, b: Any) -> str:
+    if a.shape != b.shape:
+        return f"shape {b.shape}, it was {a.shape}"
+    one, two = a.astype(np.float64), b.astype(np.float64)
+    differ = np.argwhere(~((one == two) | (np.isnan(one) & np.isnan(two))))
+    if not len(differ):
+        return "the sign of a zero"
+    at = tuple(int(i) for i in differ[0])
+    return f"{len(differ)} elements, the first at {at}: {two[at]:g}, it was {one[at]:g}"
+
+
+def prove(old: TracedKernel, new: Kernel, arguments: Mapping[str, Any]) -> None:
+    """Trace the new kernel for the same target, and compare. Raises DifferenceError."""
+    try:
+        traced = new.for_target(old.target.platform).trace(**arguments)
+    except Exception as error:
+        raise DifferenceError(f"the new kernel does not trace: {first_line(error)}") from None
+    worse = errors_of(traced)
+    known = errors_of(old)
+    if worse - known:
+        raise DifferenceError(f"the new kernel has findings: {', '.join(sorted(worse - known))}")
+    try:
+        compare(old, traced)
+    except DifferenceError:
+        raise
+    except Exception as error:
+        raise DifferenceError(f"a run ends with {first_line(error)}") from None
+
+
+def errors_of(traced: TracedKernel) -> set[str]:
+    return {d.rule.id for d in traced.diagnostics if d.rule.severity == "error"}
+
+
+def edges(arguments: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The same arguments in other sizes: each size that tensors have, one less and cut in half."""
+    specs = {name: spec for name, value in arguments.items() if (spec := _spec(value)) is not None}
+    sizes = {n for spec in specs.values() for n in spec.shape if n > 2}
+    for size in sorted(sizes, reverse=True):
+        for other in (size - 1, size + 1, size // 2 + 1):
+            changed = dict(arguments)
+            for name, spec in specs.items():
+                shape = tuple(other if n == size else n for n in spec.shape)
+                changed[name] = TensorSpec(shape, spec.dtype)
+            yield changed
+
+
+__all__ = [
+    "SEEDS",
+    "DifferenceError",
+    "edges",
+    "errors_of",
+    "first_line",
+    "prove",
+    "run_migrated",
+    "todays_names",
+    "told",
+]

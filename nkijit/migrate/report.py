@@ -1,0 +1,120 @@
+"""What a migration has done, and what it has left: as text, and as a document."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from nkijit.migrate.functions import Rewrite
+from nkijit.migrate.rules import RULES
+
+
+@dataclass
+class KernelReport:
+    """What has become of a kernel."""
+
+    name: str
+    line: int
+    how: str = ""
+    """`rewritten` where it stands, `exported` from its trace, or `left` as it was."""
+    why: str = ""
+    """Why it is not rewritten."""
+    why_line: int | None = None
+    proven: list[str] = field(default_factory=list[str])
+    """Arguments at which old and new agree bit by bit."""
+    unproven: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    """Arguments at which they do not, or for which nothing is known, and why."""
+    is_part: bool = False
+    """Whether it is a function of other kernels, and proven with them."""
+    findings: list[str] = field(default_factory=list[str])
+    """What the vendor's compiler would not take of it."""
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing is left to do."""
+        return self.how != "left" and not self.unproven and not self.findings
+
+
+@dataclass
+class Report:
+    """What has become of a module."""
+
+    path: str
+    kernels: list[KernelReport] = field(default_factory=list[KernelReport])
+    rewrites: list[Rewrite] = field(default_factory=list[Rewrite])
+    left: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
+    """Lines that have to be looked at by hand."""
+    notes: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all kernels are migrated and proven, and nothing is left to do."""
+        return not self.left and all(kernel.is_done for kernel in self.kernels)
+
+    def text(self) -> str:
+        """The report for the terminal."""
+        return "\n".join(self._lines()) + "\n"
+
+    def _lines(self) -> Iterator[str]:
+        for rewrite in self.rewrites:
+            yield f"{self.path}:{rewrite.line}: {RULES[rewrite.rule].short}: {rewrite.before}"
+        for kernel in self.kernels:
+            yield from self._of_kernel(kernel)
+        for line, note in self.notes:
+            yield f"{self.path}:{line}: {note}"
+        for line, what in self.left:
+            yield f"{self.path}:{line}: left to do: {what}"
+        if not self.kernels:
+            yield f"{len(self.rewrites)} rewrites, {len(self.left)} left to do"
+            return
+        counts = Counter(kernel.how for kernel in self.kernels)
+        words = [f"{counts[how]} {how}" for how in ("rewritten", "exported", "left") if counts[how]]
+        total = len(self.kernels)
+        proven = sum(1 for k in self.kernels if (k.proven or k.is_part) and not k.unproven)
+        yield (
+            f"{total} kernel{'s' * (total != 1)}: {', '.join(words) or 'none'}; "
+            f"{proven} proven bit by bit"
+        )
+
+    def _of_kernel(self, kernel: KernelReport) -> Iterator[str]:
+        head = f"{self.path}:{kernel.line}: {kernel.name}: {kernel.how}"
+        if kernel.why:
+            at = f" (line {kernel.why_line})" if kernel.why_line else ""
+            head += f": {kernel.why}{at}"
+        yield head
+        for arguments in kernel.proven:
+            yield f"    agrees bit by bit at {arguments or 'no arguments'}"
+        for arguments, why in kernel.unproven:
+            yield f"    not proven at {arguments}: {why}"
+        for finding in kernel.findings:
+            yield f"    {finding}"
+
+    def document(self) -> dict[str, Any]:
+        """The report as JSON."""
+        return {
+            "file": self.path,
+            "done": self.is_done,
+            "kernels": [
+                {
+                    "name": k.name,
+                    "line": k.line,
+                    "how": k.how,
+                    "why": k.why or None,
+                    "whyLine": k.why_line,
+                    "proven": k.proven,
+                    "unproven": [{"arguments": a, "why": w} for a, w in k.unproven],
+                    "findings": k.findings,
+                }
+                for k in self.kernels
+            ],
+            "rewrites": [
+                {"line": r.line, "rule": r.rule, "before": r.before} for r in self.rewrites
+            ],
+            "left": [{"line": line, "what": what} for line, what in self.left],
+            "notes": [{"line": line, "what": what} for line, what in self.notes],
+        }
+
+
+__all__ = ["KernelReport", "Report"]

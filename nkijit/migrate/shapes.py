@@ -1,0 +1,93 @@
+"""Shapes of results, and axes of reductions, as expressions of what operands are."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from nkijit.migrate.errors import NoRewriteError
+from nkijit.migrate.observing import Seen
+from nkijit.migrate.values import Plain, Tile, Value
+
+if TYPE_CHECKING:
+    from nkijit.migrate.functions import FunctionRewriter
+
+
+def shape_text(tiles: Mapping[str, Tile], seen: Sequence[Seen]) -> str:
+    """An expression for the shape of a result, of the shapes of operands."""
+    last = seen[-1].shape
+    for tile in tiles.values():
+        if tile.is_name and tile.keys is None and tile.seen[-1].shape == last:
+            return tile.shape
+    dims: list[str] = []
+    for dim, size in enumerate(last):
+        dims.append(_dim_text(list(tiles.values()), dim, size, seen))
+    return f"({', '.join(dims)}{',' if len(dims) == 1 else ''})"
+
+
+def _dim_text(tiles: Sequence[Tile], dim: int, size: int, seen: Sequence[Seen]) -> str:
+    for tile in tiles:
+        shape = tile.seen[-1].shape
+        said = tile.is_name or tile.keys is not None or (tile.sizes and tile.sizes[dim])
+        if said and dim < len(shape) and shape[dim] == size > 1:
+            return tile.size(dim)
+    if len({s.shape[dim] for s in seen}) > 1:
+        raise NoRewriteError("the size of a result")
+    return str(size)
+
+
+def _axes(node: ast.expr, rank: int) -> list[int] | None:
+    """The dimensions that are written out, in order; None for others."""
+    try:
+        given: Any = ast.literal_eval(node)
+    except ValueError:
+        return None
+    items = cast("list[int]", given) if isinstance(given, (list, tuple)) else [given]
+    return sorted(d % rank for d in items)
+
+
+def moved_last(data: Any, axis: ast.expr, keepdims: bool) -> dict[str, Value]:
+    """The operand with the dimensions that are reduced behind all others, and which these are.
+
+    Nothing where they are the last ones already, or not written out.
+    """
+    assert isinstance(data, Tile)
+    rank = data.rank
+    inner = _axes(axis, rank)
+    if inner is None:
+        return {}
+    last = list(range(rank - len(inner), rank))
+    if inner == last:
+        return {}
+    if keepdims:
+        raise NoRewriteError("a reduction that keeps dimensions which are not the last ones", axis)
+    order = [d for d in range(rank) if d not in inner] + inner
+    axes = str(last[0]) if len(last) == 1 else f"({', '.join(map(str, last))})"
+    text = f"{data.text}.permute(({', '.join(map(str, order))}))"
+    return {"data": Tile(text, data.seen, is_view=True), "axis": Plain(axes)}
+
+
+def reduced_shape(data: Tile, axis: ast.expr, seen: Sequence[Seen]) -> str | None:
+    """The shape of a reduction; None where its axes are not written out."""
+    rank = data.rank
+    inner = _axes(axis, rank)
+    if inner is None:
+        return None
+    kept = [data.size(d) for d in range(rank) if d not in inner]
+    kept += ["1"] * (len(kept) == 1)
+    with_ones = ["1" if d in inner else data.size(d) for d in range(rank)]
+    count = len(seen[-1].shape)
+    dims = with_ones if count == rank and len(kept) != rank else kept
+    return f"({', '.join(dims)})" if len(dims) == count else None
+
+
+def axes_text(rewriter: FunctionRewriter, node: ast.expr) -> str:
+    """Axes as today's API takes them: an integer, or a tuple."""
+    if isinstance(node, (ast.List, ast.Tuple)):
+        items = [rewriter.text(item) for item in node.elts]
+        return items[0] if len(items) == 1 else f"({', '.join(items)})"
+    return rewriter.text(node)
+
+
+__all__ = ["axes_text", "moved_last", "reduced_shape", "shape_text"]

@@ -1,0 +1,154 @@
+"""What expressions of a classic kernel are, and how they are written in today's API."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from nkijit.migrate.amounts import Amount
+from nkijit.migrate.errors import NoRewriteError
+from nkijit.migrate.indices import Index, Mask
+from nkijit.migrate.observing import Seen
+
+
+@dataclass(frozen=True)
+class Plain:
+    """Anything that both APIs have alike."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Several index expressions: `nl.mgrid[0:128, 0:512]`."""
+
+    items: tuple[Index, ...]
+
+
+@dataclass(frozen=True)
+class Key:
+    """One dimension of an index of today's API."""
+
+    begin: Amount | None = None
+    """None for all of the dimension."""
+    size: Amount | None = None
+    """None for an integer that drops the dimension."""
+    step: Amount = field(default_factory=lambda: Amount.of(1))
+
+    @property
+    def drops(self) -> bool:
+        """Whether the dimension goes away."""
+        return self.begin is not None and self.size is None
+
+    def __str__(self) -> str:
+        if self.begin is None:
+            return ":"
+        if self.size is None:
+            return str(self.begin)
+        if self.step.number == 1:
+            return f"{self.begin} : {self.begin + self.size}"
+        end = self.begin + (self.size - 1).times(self.step) + 1
+        return f"{self.begin} : {end} : {self.step}"
+
+
+Ranges = Mapping[int, tuple[Amount, Amount]]
+"""Of dimensions of a tile: from where to where."""
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A tensor, or a part of one."""
+
+    base: str
+    """An expression: a name, where `keys` are given."""
+    seen: tuple[Seen, ...]
+    """How it was seen, call by call."""
+    keys: tuple[Key, ...] | None = None
+    is_name: bool = False
+    sizes: tuple[Amount | None, ...] | None = None
+    """What is known of its dimensions, where that is not said by keys."""
+    source: str = ""
+    """An expression for the tensor whose data type it has."""
+    is_view: bool = False
+    """Whether the base is a view that is written in place (`.ap(…)`)."""
+
+    @property
+    def rank(self) -> int:
+        """Number of dimensions."""
+        return len(self.seen[0].shape)
+
+    @property
+    def text(self) -> str:
+        """The expression."""
+        if self.keys is None or all(key.begin is None for key in self.keys):
+            return self.base
+        keys = list(self.keys)
+        while keys and keys[-1].begin is None:
+            keys.pop()
+        return f"{self.base}[{', '.join(map(_spaced, keys))}]"
+
+    @property
+    def kept(self) -> list[Key]:
+        """The keys of its own dimensions."""
+        return [key for key in self.keys or () if not key.drops]
+
+    @property
+    def shape(self) -> str:
+        """An expression for its shape."""
+        if self.keys is None and self.is_name:
+            return f"{self.base}.shape"
+        dims = [self.size(d) for d in range(self.rank)]
+        return f"({', '.join(dims)}{',' if len(dims) == 1 else ''})"
+
+    def size(self, dim: int) -> str:
+        """An expression for the size of a dimension."""
+        if self.keys is not None and self.kept[dim].size is not None:
+            return str(self.kept[dim].size)
+        if self.sizes is not None and self.sizes[dim] is not None:
+            return str(self.sizes[dim])
+        if self.keys is not None:
+            dim = [d for d, key in enumerate(self.keys) if not key.drops][dim]
+        elif not self.is_name:
+            found = {seen.shape[dim] for seen in self.seen}
+            if len(found) == 1 and 1 in found:
+                return "1"
+        return f"{self.base}.shape[{dim}]"
+
+    @property
+    def dtype(self) -> str:
+        """An expression for its data type."""
+        return f"{self.source or self.base}.dtype"
+
+    def cropped(self, ranges: Ranges) -> Tile:
+        """The part in some ranges; only names and indices of them have parts."""
+        wanted = {d: r for d, r in ranges.items() if all(s.shape[d] != 1 for s in self.seen)}
+        if not wanted:
+            return self
+        if self.is_view or not (self.is_name or self.keys is not None):
+            raise NoRewriteError(f"a part of {self.text}, under a mask")
+        keys = list(self.keys or (Key(),) * self.rank)
+        places = [at for at, key in enumerate(keys) if not key.drops]
+        for dim, (low, high) in wanted.items():
+            key = keys[places[dim]]
+            begin = key.begin if key.begin is not None else Amount.of(0)
+            keys[places[dim]] = Key(begin + low.times(key.step), high - low, key.step)
+        return replace(self, keys=tuple(keys))
+
+
+def _spaced(key: Key) -> str:
+    """A slice as formatters write it."""
+    if key.begin is None or key.size is None:
+        return str(key)
+    simple = all(part.replace("_", "").replace(".", "").isalnum() for part in str(key).split(" : "))
+    return str(key).replace(" : ", ":") if simple else str(key)
+
+
+Value = Plain | Grid | Tile | Index | Mask
+
+
+def shared(values: Sequence[Seen]) -> Seen | None:
+    """How a tensor was seen, when it was always the same."""
+    return values[0] if len(set(values)) == 1 else None
+
+
+__all__ = ["Grid", "Key", "Plain", "Ranges", "Tile", "Value", "shared"]
