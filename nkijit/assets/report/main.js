@@ -9,8 +9,9 @@ const WIDEST_WAITS = 22;
 const byId = (id) => document.getElementById(id);
 
 class Page {
-  constructor() {
-    this.model = new Model();
+  constructor(data) {
+    this.data = data;
+    this.model = new Model(data);
     this.source = 0;
     this.queueTab = 0;
     this.item = -1;
@@ -33,17 +34,17 @@ class Page {
   // ---------------------------------------------------------------- head and views
 
   showHead() {
-    const { profile, findings, missing } = data;
-    byId("kernel").textContent = data.kernel;
-    byId("target").textContent = data.target + (data.memory.length > 1 ? `, ${data.memory.length} cores` : "");
+    const { profile, findings, missing } = this.data;
+    byId("kernel").textContent = this.data.kernel;
+    byId("target").textContent = this.data.target + (this.data.memory.length > 1 ? `, ${this.data.memory.length} cores` : "");
     const errors = findings.filter((finding) => finding.severity === "error").length;
     const warnings = findings.length - errors;
     const figures = [
       profile && ["time", timeText(profile.time)],
       profile && ["bound by", profile.bound],
       profile && profile.roofline.flops ? ["MFU", percent(profile.mfu)] : null,
-      data.cores.length ? ["instructions",
-        data.cores.reduce((sum, core) => sum + core.instructions, 0).toLocaleString("en")] : null,
+      this.data.cores.length ? ["instructions",
+        this.data.cores.reduce((sum, core) => sum + core.instructions, 0).toLocaleString("en")] : null,
       errors ? ["errors", errors, "error"] : null,
       warnings ? ["warnings", warnings, "warning"] : null,
     ];
@@ -66,17 +67,17 @@ class Page {
     const goOp = (op) => {
       this.showView("code");
       this.selectOp(op);
-      this.irPane.reveal(data.ops.first[op]);
+      this.irPane.reveal(this.data.ops.first[op]);
     };
-    if (data.profile) new ProfileView(this.model, byId("view-profile"), go);
+    if (this.data.profile) new ProfileView(this.model, byId("view-profile"), go);
     else byId("tab-profile").hidden = true;
     this.memory = new MemoryView(this.model, byId("view-memory"), goOp);
-    if (data.values) this.values = new ValuesView(this.model, byId("view-values"), goOp);
+    if (this.data.values) this.values = new ValuesView(this.model, byId("view-values"), goOp);
     else byId("tab-values").hidden = true;
     new FindingsView(this.model, byId("view-findings"), go, (line) => goOp(this.model.opOfLine[line]));
-    const badge = make("span", { className: "badge", textContent: data.findings.length });
-    if (data.findings.length) byId("tab-findings").append(badge);
-    const hasErrors = data.findings.some((finding) => finding.severity === "error");
+    const badge = make("span", { className: "badge", textContent: this.data.findings.length });
+    if (this.data.findings.length) byId("tab-findings").append(badge);
+    const hasErrors = this.data.findings.some((finding) => finding.severity === "error");
     this.showView(hasErrors ? "findings" : "code");
   }
 
@@ -114,7 +115,7 @@ class Page {
     }, true);
     this.panes = [
       ...(model.sources.length ? [this.sourcePane] : []), this.irPane,
-      ...(data.cores.length ? [this.listingPane] : []),
+      ...(this.data.cores.length ? [this.listingPane] : []),
     ];
     this.panes.forEach((pane, index) => {
       if (index) byId("panes").append(splitter(this.panes[index - 1].element, pane.element));
@@ -126,7 +127,7 @@ class Page {
   /** The file that most operations come from. */
   firstSource() {
     const counts = this.model.sources.map(() => 0);
-    data.chains.forEach((places, chain) => {
+    this.data.chains.forEach((places, chain) => {
       counts[places[0][0]] += this.model.opsOfChain[chain].length;
     });
     return Math.max(0, counts.indexOf(Math.max(...counts)));
@@ -160,7 +161,7 @@ class Page {
       textContent: index + 1,
       title: found.map((finding) => `${finding.severity}: ${finding.message}`).join("\n"),
     }));
-    if (data.profile) {
+    if (this.data.profile) {
       const heat = make("span", { className: "heat", textContent: share >= 0.0005 ? percent(share) : "",
         title: share ? `${percent(share)} of the critical path` : "" });
       heat.style.setProperty("--share", Math.min(1, (share || 0) * 2.5));
@@ -180,7 +181,7 @@ class Page {
 
   /** Tab 0 is all instructions in program order, the others are queues. */
   showListing(tab) {
-    if (!data.cores.length) return;
+    if (!this.data.cores.length) return;
     const { model } = this;
     this.queueTab = tab;
     if (tab === 0) {
@@ -197,7 +198,7 @@ class Page {
       const { mnemonic, words, waits: all } = model.items[item];
       const wait = all.reduce((sum, { text }) => sum + text.length + 2, 0);
       waits = Math.max(waits, wait);
-      const length = words.reduce((sum, word) => sum + data.strings[word].length + 2, 0);
+      const length = words.reduce((sum, word) => sum + this.data.strings[word].length + 2, 0);
       columns = Math.max(columns, 2 * depth + mnemonic.length + length + 50);
     }
     const longest = Math.max(...model.queues.map(({ name }) => name.length));
@@ -306,7 +307,7 @@ class Page {
     if (this.model.sources[source].lines) this.sourcePane.reveal(line - 1);
   }
 
-  selectOp(op, row = op < 0 ? -1 : data.ops.first[op]) {
+  selectOp(op, row = op < 0 ? -1 : this.data.ops.first[op]) {
     this.select({ ops: op < 0 ? [] : [op], from: "ir" });
     this.irPane.mark(this.irRows, [], row);
   }
@@ -327,7 +328,7 @@ class Page {
     const events = this.model.eventsOfItem[item];
     if (!events.length) return -1;
     const { begin, end } = this.timeline.viewport;
-    return events.find((event) => data.events.begin[event] >= begin && data.events.begin[event] <= end)
+    return events.find((event) => this.data.events.begin[event] >= begin && this.data.events.begin[event] <= end)
       ?? events[0];
   }
 
@@ -363,10 +364,10 @@ class Page {
       this.markSource(-1);
       this.revealInnermost(place);
     }
-    this.irRows = [...this.related.ops].map((op) => data.ops.first[op]).sort((a, b) => a - b);
+    this.irRows = [...this.related.ops].map((op) => this.data.ops.first[op]).sort((a, b) => a - b);
     this.irPane.mark(this.irRows, [], -1);
     if (from !== "ir") this.irPane.revealRelated();
-    if (!data.cores.length) return;
+    if (!this.data.cores.length) return;
     const queues = new Set([...this.related.items].map((item) => this.model.items[item].queue));
     if (from !== "listing" && this.queueTab > 0 && queues.size && !queues.has(this.queueTab - 1)) {
       this.showListing(Math.min(...queues) + 1);
@@ -458,8 +459,8 @@ class Page {
 
   inspectEvent(event) {
     const { model } = this;
-    const { begin, free, end, cause, stalled } = data.events;
-    const reason = data.strings[data.events.reason[event]];
+    const { begin, free, end, cause, stalled } = this.data.events;
+    const reason = this.data.strings[this.data.events.reason[event]];
     const parts = [
       ...labelled("begins", timeText(begin[event])),
       ...labelled("takes", timeText(free[event] - begin[event])),
@@ -488,9 +489,9 @@ class Page {
     const first = make("p", {}, make("strong", { textContent: name }));
     const second = make("p", {},
       ...labelled("operations", related.ops.size.toLocaleString("en")),
-      ...(data.cores.length
+      ...(this.data.cores.length
         ? labelled("engine instructions", related.items.size.toLocaleString("en")) : []));
-    if (data.profile && this.chosenLine) {
+    if (this.data.profile && this.chosenLine) {
       const share = model.shareOfLine.get(lineKey(...this.chosenLine));
       if (share) second.append(...labelled("of the critical path", percent(share)));
     }
@@ -519,7 +520,7 @@ class Page {
     for (const item of items) {
       const name = model.queues[model.items[item].queue].name;
       for (const event of model.eventsOfItem[item]) {
-        const time = data.events.free[event] - data.events.begin[event];
+        const time = this.data.events.free[event] - this.data.events.begin[event];
         sums.set(name, (sums.get(name) || 0) + time);
       }
     }
@@ -544,7 +545,7 @@ class Page {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("select, input")) return;
     if (event.key === "Escape") this.select({ ops: [], from: "none" });
     if (event.key === "w" && this.item >= 0) {
-      const cause = this.event >= 0 ? data.events.cause[this.event] : -1;
+      const cause = this.event >= 0 ? this.data.events.cause[this.event] : -1;
       const wait = this.model.items[this.item].waits[0];
       if (wait) this.selectItem(wait.item, -1, true);
       else if (cause >= 0) this.selectItem(this.model.itemOfEvent[cause], cause, true);
@@ -612,4 +613,8 @@ const labelOf = (name) => make("span", { className: "label", textContent: `${nam
 /** A name and a value beside each other. */
 const labelled = (name, value) => [labelOf(name), `${value} `];
 
-const page = new Page();
+let page;
+readData().then((data) => {
+  page = new Page(data);
+  performance.mark("ready");
+});

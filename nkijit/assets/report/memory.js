@@ -11,13 +11,14 @@ class MemoryView {
   /** `choose(op)` is called when the reader chooses a tile, with its allocation. */
   constructor(model, root, choose) {
     this.model = model;
+    this.data = model.data;
     this.choose = choose;
     this.root = root;
     this.byTime = model.eventCount > 0;
     this.charts = [];
     this.viewport = new Viewport(1, 1, () => this.redraw());
     root.append(this.controls());
-    for (const memory of data.memory) {
+    for (const memory of this.data.memory) {
       this.times = undefined;
       for (const space of memory.spaces) this.space(memory, space);
     }
@@ -44,7 +45,7 @@ class MemoryView {
   }
 
   space(memory, space) {
-    const name = data.memory.length > 1 ? `${space.name} of core ${memory.core}` : space.name;
+    const name = this.data.memory.length > 1 ? `${space.name} of core ${memory.core}` : space.name;
     const share = space.capacity ? space.peak / space.capacity : 0;
     const section = make("section", { className: "space-map" },
       make("h3", { textContent: name }),
@@ -96,7 +97,7 @@ class MemoryView {
 
   words(tile) {
     const place = this.model.places(tile.op)[0];
-    return place ? this.model.placeText(place) : `IR line ${data.ops.first[tile.op] + 1}`;
+    return place ? this.model.placeText(place) : `IR line ${this.data.ops.first[tile.op] + 1}`;
   }
 
   describe(tile) {
@@ -112,7 +113,7 @@ class MemoryView {
 
   /** Chooses the axis anew. */
   scale() {
-    const longest = Math.max(...data.memory.map((memory) => memory.positions.length), 1);
+    const longest = Math.max(...this.data.memory.map((memory) => memory.positions.length), 1);
     this.viewport.least = this.byTime ? 20 : 4;
     this.viewport.reset(this.byTime ? this.model.duration * 1.01 : longest);
     for (const map of this.charts) map.known = map.spans();
@@ -122,7 +123,7 @@ class MemoryView {
   /** From when to when a tile is in use, on the axis. */
   span(memory, tile) {
     if (!this.byTime) return [tile.start, tile.end + 1];
-    const { begin, end } = data.events;
+    const { begin, end } = this.data.events;
     const eventsAt = (position) => (this.model.itemsOfOp.get(memory.positions[position]) || [])
       .flatMap((item) => this.model.eventsOfItem[item]);
     const first = eventsAt(tile.start).map((event) => begin[event]);

@@ -17,6 +17,7 @@ class Timeline {
   /** `choose(event)` is called when the reader chooses a bar. */
   constructor(model, choose) {
     this.model = model;
+    this.data = model.data;
     this.choose = choose;
     this.mark = new Uint8Array(model.eventCount);
     this.selected = -1;
@@ -72,7 +73,7 @@ class Timeline {
   }
 
   track(queue, events) {
-    const { begin, free } = data.events;
+    const { begin, free } = this.data.events;
     events.sort((a, b) => begin[a] - begin[b] || a - b);
     const lanes = [];
     for (const event of events) {
@@ -101,8 +102,8 @@ class Timeline {
       if (!found.has(key)) found.set(key, { core, loop, iterations: [] });
       const { iterations } = found.get(key);
       const band = (iterations[model.iterationOf[event]] ||= { begin: Infinity, end: 0 });
-      band.begin = Math.min(band.begin, data.events.begin[event]);
-      band.end = Math.max(band.end, data.events.free[event]);
+      band.begin = Math.min(band.begin, this.data.events.begin[event]);
+      band.end = Math.max(band.end, this.data.events.free[event]);
     }
     const heads = new Map(model.items.map((item) => [`${item.core}/${item.body}`, item.mnemonic]));
     return [...found.entries()]
@@ -184,7 +185,7 @@ class Timeline {
 
   /** The bars of a lane that are in view; those that are narrower than a pixel together. */
   drawLane(context, { events, top }, height) {
-    const { begin, free, end, stalled } = data.events;
+    const { begin, free, end, stalled } = this.data.events;
     const { chart, viewport } = this;
     const quiet = chart.colour("quiet");
     const path = chart.colour("path");
@@ -265,7 +266,7 @@ class Timeline {
 
   drawSelected(context) {
     const event = this.selected;
-    const cause = data.events.cause[event];
+    const cause = this.data.events.cause[event];
     context.strokeStyle = this.chart.colour("accent");
     for (const other of this.model.eventsBehind(event)) {
       this.arrow(context, event, other, 1, [4, 3]);
@@ -283,7 +284,7 @@ class Timeline {
   }
 
   box(event) {
-    const { begin, free } = data.events;
+    const { begin, free } = this.data.events;
     const x = this.chart.x(begin[event]);
     const track = this.tracks[this.model.items[this.model.itemOfEvent[event]].queue];
     return {
@@ -294,7 +295,7 @@ class Timeline {
   /** From the end of one event to the beginning of another. */
   arrow(context, from, to, width, dash) {
     const [start, end] = [this.box(from), this.box(to)];
-    const x1 = Math.min(this.chart.x(data.events.end[from]), end.x);
+    const x1 = Math.min(this.chart.x(this.data.events.end[from]), end.x);
     const [y1, y2] = [start.y + start.height / 2, end.y + end.height / 2];
     const bend = Math.min(60, Math.max(8, Math.abs(end.x - x1) / 2));
     context.lineWidth = width;
@@ -329,7 +330,7 @@ class Timeline {
     this.selected = selected;
     const shown = selected >= 0 ? selected : related[0];
     if (shown !== undefined) {
-      this.viewport.reveal(data.events.begin[shown], data.events.end[shown]);
+      this.viewport.reveal(this.data.events.begin[shown], this.data.events.end[shown]);
     }
     if (selected >= 0) this.scrollTo(selected);
     this.chart.draw();
@@ -347,8 +348,8 @@ class Timeline {
     let [begin, end] = [Infinity, -Infinity];
     this.mark.forEach((mark, event) => {
       if (!mark || (this.selected >= 0 && mark < 2)) return;
-      begin = Math.min(begin, data.events.begin[event]);
-      end = Math.max(end, data.events.end[event]);
+      begin = Math.min(begin, this.data.events.begin[event]);
+      end = Math.max(end, this.data.events.end[event]);
     });
     const margin = Math.max((end - begin) / 2, 10);
     if (begin < end) this.viewport.set(begin - margin, end + margin);
@@ -365,11 +366,11 @@ class Timeline {
 
   /** The event of a lane under a pixel, or a narrow one beside it. */
   nearest(events, x) {
-    const { begin, free } = data.events;
+    const { begin, free } = this.data.events;
     const [from, to] = [this.chart.value(x - 2), this.chart.value(x + 2)];
     const time = this.chart.value(x);
     let best = -1;
-    for (let index = firstIn(events, data.events.end, from); index < events.length; index++) {
+    for (let index = firstIn(events, this.data.events.end, from); index < events.length; index++) {
       const event = events[index];
       if (begin[event] > to) break;
       if (begin[event] <= time && time <= free[event]) return event;
@@ -395,7 +396,7 @@ class Timeline {
   describe(event) {
     const { model } = this;
     const item = model.itemOfEvent[event];
-    const { begin, free, end } = data.events;
+    const { begin, free, end } = this.data.events;
     const place = model.places(model.items[item].op)[0];
     const runs = model.eventsOfItem[item].length;
     return [
@@ -412,9 +413,9 @@ class Timeline {
 
   /** What an event waited for. */
   waited(event) {
-    const reason = data.strings[data.events.reason[event]];
-    const cause = data.events.cause[event];
-    const stalled = data.events.stalled[event];
+    const reason = this.data.strings[this.data.events.reason[event]];
+    const cause = this.data.events.cause[event];
+    const stalled = this.data.events.stalled[event];
     const behind = cause < 0 ? "" : ` ${this.model.itemText(this.model.itemOfEvent[cause])}`;
     const time = stalled ? `, its queue idle for ${timeText(stalled)}` : "";
     return `begins after: ${reason}${behind}${time}`;
@@ -440,7 +441,7 @@ class Timeline {
   /** The events of a track in their order. */
   inOrder(track) {
     return track.lanes.flatMap((lane) => lane.events).sort((a, b) =>
-      data.events.begin[a] - data.events.begin[b] || a - b);
+      this.data.events.begin[a] - this.data.events.begin[b] || a - b);
   }
 
   step(by) {
@@ -456,9 +457,9 @@ class Timeline {
   changeTrack(by) {
     const at = this.selected < 0 ? -by : this.model.items[this.model.itemOfEvent[this.selected]].queue;
     const track = this.tracks[Math.min(Math.max(at + by, 0), this.tracks.length - 1)];
-    const time = this.selected < 0 ? this.viewport.begin : data.events.begin[this.selected];
+    const time = this.selected < 0 ? this.viewport.begin : this.data.events.begin[this.selected];
     const events = this.inOrder(track);
-    const next = events.find((event) => data.events.end[event] > time) ?? events.at(-1);
+    const next = events.find((event) => this.data.events.end[event] > time) ?? events.at(-1);
     if (next !== undefined) this.choose(next);
   }
 }
