@@ -2,8 +2,7 @@
 
 The page is put together from `assets/report/`: a template, a style sheet and scripts, and the data
 of the report as JSON, packed with deflate. A content security policy in the page allows these
-scripts, by their hash,
-and nothing from elsewhere.
+scripts, by their hash, and nothing from elsewhere.
 """
 
 from __future__ import annotations
@@ -22,10 +21,14 @@ from nkijit.passes.report.model import Report
 SCRIPTS = (
     "model.js",
     "panes.js",
+    "colours.js",
+    "address.js",
+    "search.js",
     "viewport.js",
     "timeline.js",
     "memory.js",
     "profile.js",
+    "range.js",
     "findings.js",
     "values.js",
     "main.js",

@@ -20,7 +20,8 @@ from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.diagnostics.places import Position, positions, shown_path
 from nkijit.passes.diagnostics.plain import plain
 from nkijit.passes.diagnostics.source_text import source_text
-from nkijit.passes.lower.program import Instruction, Item, Program, QueueLoop, Wait
+from nkijit.passes.lower.durations import Durations
+from nkijit.passes.lower.program import Instruction, Item, Program, QueueLoop, Wait, What
 from nkijit.passes.lower.texts import Texts, wait_text
 from nkijit.passes.profile.profile import Profile
 from nkijit.passes.profile.timeline import Timeline
@@ -161,11 +162,14 @@ class _Builder:
         queues = {queue: n for n, queue in enumerate(program.queues)}
         columns = model.Items()
         texts = Texts(program)
+        durations = Durations(program.target)
         items: list[Item] = [*program.instructions, *loops]
         for item in items:
             self._add_item(columns, item, program, texts)
             columns.queue.append(queues[item.queue])
             columns.waits.append([self._wait(wait, numbers, texts) for wait in item.waits])
+            columns.bytes.append(_bytes(item, durations))
+            columns.flops.append(_flops(item, durations))
         return model.Core(
             program.kernel.core[0],
             len(program.instructions),
@@ -319,6 +323,16 @@ class _Builder:
             found.ir,
             lines[0] if len(lines) == 1 else -1,
         )
+
+
+def _bytes(item: Item, durations: Durations) -> int:
+    is_transfer = isinstance(item, Instruction) and item.what is What.transfer
+    return durations.transfer(item).bytes if is_transfer else 0
+
+
+def _flops(item: Item, durations: Durations) -> int:
+    is_product = isinstance(item, Instruction) and item.weights is not None
+    return round(durations.work(item).flops) if is_product else 0
 
 
 def _rows(items: Sequence[Item], numbers: dict[int, int]) -> list[int]:

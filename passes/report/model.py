@@ -71,6 +71,10 @@ class Items:
     """Which loop it is directly in."""
     body: list[int] = field(default_factory=list[int])
     """Of a loop, which one it is."""
+    bytes: list[int] = field(default_factory=list[int])
+    """What a transfer moves; 0 of other items."""
+    flops: list[int] = field(default_factory=list[int])
+    """What a matrix product computes; 0 of other items."""
 
 
 @dataclass(slots=True)

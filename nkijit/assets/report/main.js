@@ -4,7 +4,9 @@
 
 const TIMELINE_SHARE = 0.38;
 const LONGEST_WORDS = 220;
-const WIDEST_WAITS = 22;
+const WIDEST_MNEMONIC = 24;
+/** From this width of the window on, the listing has addresses and shapes. */
+const WIDE = 1700;
 
 const byId = (id) => document.getElementById(id);
 
@@ -26,8 +28,12 @@ class Page {
     this.showIr();
     this.showListing(0);
     this.inspect();
+    this.makeSearch();
+    this.makeKeys();
     document.addEventListener("keydown", (event) => this.pressed(event));
     this.preparePrinting();
+    this.address = new Address(this);
+    this.address.read();
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.redraw());
   }
 
@@ -78,10 +84,12 @@ class Page {
     const badge = make("span", { className: "badge", textContent: this.data.findings.length });
     if (this.data.findings.length) byId("tab-findings").append(badge);
     const hasErrors = this.data.findings.some((finding) => finding.severity === "error");
-    this.showView(hasErrors ? "findings" : "code");
+    this.firstView = hasErrors ? "findings" : "code";
+    this.showView(this.firstView);
   }
 
   showView(name) {
+    this.view = name;
     for (const view of document.querySelectorAll(".view")) view.hidden = view.id !== `view-${name}`;
     for (const tab of document.querySelectorAll(".views [role=tab]")) {
       const isShown = tab.id === `tab-${name}`;
@@ -90,6 +98,94 @@ class Page {
     }
     tooltip.hide();
     this.redraw();
+    this.address?.write();
+  }
+
+  // ---------------------------------------------------------------- search and keys
+
+  makeSearch() {
+    const go = (scope, match) => {
+      this.showView("code");
+      if (scope === "source") this.selectLine(match.source, match.line);
+      else if (scope === "listing") this.selectItem(match.item, -1, true);
+      else {
+        this.selectOp(this.model.opOfLine[match.line], match.line);
+        this.irPane.reveal(match.line);
+      }
+    };
+    this.search = new Search(this.model, go, (pattern, found) => {
+      this.pattern = pattern;
+      this.found = found;
+      this.markHits();
+    });
+  }
+
+  /** Marks what matches the search in what the panes show. */
+  markHits() {
+    if (!this.found) return;
+    const { source, ir, listing } = this.found;
+    this.sourcePane.markHits(source.filter((each) => each.source === this.source)
+      .map(({ line }) => line - 1), this.pattern);
+    this.irPane.markHits(ir.map(({ line }) => line), this.pattern);
+    this.listingPane.markHits(listing.map(({ item }) => this.rowOfItem.get(item))
+      .filter((row) => row !== undefined), this.pattern);
+  }
+
+  makeKeys() {
+    const dialog = byId("keys");
+    byId("keys-open").onclick = () => dialog.showModal();
+    byId("help-keys").onclick = () => dialog.showModal();
+    byId("keys-close").onclick = () => dialog.close();
+    dialog.onclick = (event) => {
+      if (event.target === dialog) dialog.close();
+    };
+  }
+
+  // ---------------------------------------------------------------- what the address says
+
+  /** The selection, the range and the view, by names that people can read. */
+  state() {
+    const { model, timeline } = this;
+    const { range } = timeline || {};
+    const state = { view: this.view === this.firstView ? undefined : this.view };
+    if (this.item >= 0) {
+      const iteration = this.event >= 0 ? model.iterationOf[this.event] : 0;
+      state.instruction = model.itemName(this.item);
+      if (iteration) state.iteration = iteration + 1;
+    } else if (this.chosenLine) {
+      state.line = `${model.sourceName(this.chosenLine[0])}:${this.chosenLine[1]}`;
+    } else if (this.from === "ir" && this.related.ops.size) {
+      state.ir = this.model.data.ops.first[[...this.related.ops][0]] + 1;
+    }
+    if (range) state.range = `${Math.round(range.begin)}-${Math.round(range.end)}`;
+    if (timeline && timeline.viewport.length < timeline.viewport.whole) {
+      state.shown = `${Math.round(timeline.viewport.begin)}-${Math.round(timeline.viewport.end)}`;
+    }
+    return state;
+  }
+
+  /** Shows what an address says; what it says wrongly is passed over. */
+  restore({ view, instruction, iteration, line, ir, range, shown }) {
+    const { model, timeline } = this;
+    const [, name, number] = /^(.*):(\d+)$/.exec(line || "") || [];
+    const source = model.sources.findIndex((_, index) => model.sourceName(index) === name);
+    const item = model.itemOfName(instruction || "");
+    const row = Number(ir) - 1;
+    const span = (text) => /^(\d+)-(\d+)$/.exec(text || "")?.slice(1).map(Number);
+    if (timeline) {
+      const [begin, end] = span(shown) || [0, timeline.viewport.whole];
+      if (end > begin) timeline.viewport.set(begin, end);
+      timeline.setRange(...(span(range) || [0, 0]));
+    }
+    if (item >= 0) this.selectItem(item, model.eventsOfItem[item][iteration - 1], true);
+    else if (source >= 0 && number >= 1 && number <= model.sources[source].lines?.length) {
+      this.selectLine(source, Number(number));
+    } else if (row >= 0 && row < model.irLines.length) {
+      this.selectOp(model.opOfLine[row], row);
+      this.irPane.reveal(row);
+    } else if (this.from && this.from !== "none") this.select({ ops: [], from: "none" });
+    const tab = byId(`tab-${view || this.firstView}`);
+    if (tab && !tab.hidden) this.showView(view || this.firstView);
   }
 
   redraw() {
@@ -113,6 +209,15 @@ class Page {
       event.stopPropagation();
       this.selectItem(Number(wait.dataset.item), -1, true);
     }, true);
+    this.hasAddresses = window.innerWidth >= WIDE;
+    const addresses = make("button", { id: "addresses", textContent: "[ ]",
+      "aria-label": "Addresses and shapes of operands", title: "Show addresses and shapes of operands",
+      "aria-pressed": String(this.hasAddresses), onclick: () => {
+        this.hasAddresses = !this.hasAddresses;
+        addresses.setAttribute("aria-pressed", String(this.hasAddresses));
+        this.listingPane.draw(true);
+      } });
+    this.listingPane.told.before(addresses);
     this.panes = [
       ...(model.sources.length ? [this.sourcePane] : []), this.irPane,
       ...(this.data.cores.length ? [this.listingPane] : []),
@@ -148,6 +253,7 @@ class Page {
     const columns = shown.reduce((most, line) => Math.max(most, line.length), 0);
     this.sourcePane.show(shown.length, columns, (row, index) => this.sourceRow(row, index));
     this.markSource(-1);
+    this.markHits();
   }
 
   sourceRow(row, index) {
@@ -192,25 +298,26 @@ class Page {
     } else {
       this.listed = model.queues[tab - 1].rows;
     }
-    let [columns, waits] = [0, 0];
+    let [columns, mnemonics] = [0, 0];
     for (const { item, depth } of this.listed) {
       if (item < 0) continue;
-      const { mnemonic, words, waits: all } = model.items[item];
-      const wait = all.reduce((sum, { text }) => sum + text.length + 2, 0);
-      waits = Math.max(waits, wait);
+      const { number, mnemonic, words, waits } = model.items[item];
+      const wait = waits.reduce((sum, { text }) => sum + text.length + 2, 0);
       const length = words.reduce((sum, word) => sum + this.data.strings[word].length + 2, 0);
-      columns = Math.max(columns, 2 * depth + mnemonic.length + length + 50);
+      if (number >= 0) mnemonics = Math.max(mnemonics, mnemonic.length);
+      columns = Math.max(columns, 2 * depth + mnemonic.length + length + wait + 50);
     }
     const longest = Math.max(...model.queues.map(({ name }) => name.length));
     this.listingPane.rows.style.setProperty("--queue", `${longest + 1}ch`);
-    this.listingPane.rows.style.setProperty("--waits", `${Math.min(WIDEST_WAITS, waits)}ch`);
-    this.listingPane.show(this.listed.length, columns + Math.min(WIDEST_WAITS, waits), (row, index) =>
-      this.listingRow(row, this.listed[index]));
+    this.listingPane.rows.style.setProperty("--mnemonic", `${Math.min(mnemonics, WIDEST_MNEMONIC) + 1}ch`);
+    this.listingPane.show(this.listed.length, columns, (row, index) =>
+      this.listingRow(row, this.listed[index]), Math.max(0, ...this.data.cores.map((core) => core.instructions)));
     this.rowOfItem = new Map();
     this.listed.forEach(({ item }, row) => {
       if (item >= 0) this.rowOfItem.set(item, row);
     });
     this.markListing();
+    this.markHits();
   }
 
   listingRow(row, { item, loop, depth }) {
@@ -227,13 +334,12 @@ class Page {
     }
     row.append(indent);
     if (number < 0) {
-      if (waits.length) row.append(this.waitsOf(waits), "  ");
-      row.append(make("span", { className: "keyword", textContent: mnemonic }), " {");
+      row.append(make("span", { className: "keyword", textContent: mnemonic }), " {", ...this.waitsOf(waits));
     } else {
-      row.append(this.waitsOf(waits), "  ");
-      row.append(make("span", { className: "mnemonic", textContent: mnemonic }), model.words(item));
+      row.append(make("span", { className: "mnemonic", textContent: mnemonic }));
+      spans(row, operandPieces(model.words(item), this.hasAddresses));
+      row.append(...this.waitsOf(waits), this.signalOf(item));
     }
-    if (number >= 0) row.append(this.signalOf(item));
     const place = number < 0 ? undefined : model.places(op)[0];
     if (place) row.append(make("span", { className: "comment", textContent: `  ${model.placeText(place)}` }));
   }
@@ -244,13 +350,14 @@ class Page {
   }
 
   waitsOf(waits) {
-    const cell = make("span", { className: "waits" });
+    if (!waits.length) return [];
+    const cell = make("span", { className: "waits" }, "  after ");
     waits.forEach((wait, index) => {
       if (index) cell.append(", ");
       cell.append(make("span", { className: "wait", textContent: wait.text, "data-item": wait.item,
         title: `${wait.reason}: go to ${this.model.itemText(wait.item)}` }));
     });
-    return cell;
+    return [cell];
   }
 
   // ---------------------------------------------------------------- timeline
@@ -258,9 +365,20 @@ class Page {
   makeTimeline() {
     if (!this.model.eventCount) return;
     byId("timeline").hidden = byId("divider").hidden = false;
+    const ranged = (range) => {
+      this.range.show(range);
+      this.address?.write();
+    };
     this.timeline = new Timeline(this.model, (event) =>
-      this.selectItem(this.model.itemOfEvent[event], event));
+      this.selectItem(this.model.itemOfEvent[event], event), ranged);
     const { timeline } = this;
+    timeline.movedTo = () => this.address?.write();
+    this.range = new RangeView(this.model, byId("statistics"), {
+      go: (source, line) => this.selectLine(source, line),
+      zoom: () => timeline.zoomToRange(), clear: () => timeline.clearRange(),
+    });
+    byId("zoom-range").onclick = () =>
+      timeline.setRange(timeline.viewport.begin, timeline.viewport.end);
     timeline.moved();
     const wanted = timeline.height + 4;
     this.resize(Math.min(wanted, Math.max(140, window.innerHeight * TIMELINE_SHARE)));
@@ -354,6 +472,7 @@ class Page {
     const events = items.flatMap((other) => model.eventsOfItem[other]);
     this.timeline?.select(events, event);
     this.inspect();
+    this.address?.write();
   }
 
   /** Marks what is related in all panes, and scrolls those in which nothing was chosen. */
@@ -542,8 +661,27 @@ class Page {
   // ---------------------------------------------------------------- keys and printing
 
   pressed(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("select, input")) return;
-    if (event.key === "Escape") this.select({ ops: [], from: "none" });
+    const isSearch = (event.ctrlKey || event.metaKey) && (event.key === "k" || event.key === "f");
+    // Pressed again, it is the browser's own.
+    if (isSearch && !(this.search.isOpen && event.key === "f")) {
+      event.preventDefault();
+      this.search.open();
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("select, input, dialog")) return;
+    if (event.key === "/") {
+      event.preventDefault();
+      this.search.open();
+    }
+    if (event.key === "F3") {
+      event.preventDefault();
+      this.search.step(event.shiftKey ? -1 : 1);
+    }
+    if (event.key === "?") byId("keys").showModal();
+    if (event.key === "Escape") {
+      if (this.search.isOpen) this.search.close();
+      else if (this.timeline?.range) this.timeline.clearRange();
+      else this.select({ ops: [], from: "none" });
+    }
     if (event.key === "w" && this.item >= 0) {
       const cause = this.event >= 0 ? this.data.events.cause[this.event] : -1;
       const wait = this.model.items[this.item].waits[0];

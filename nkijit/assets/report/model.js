@@ -110,6 +110,8 @@ class Model {
           signal: columns.signal[index],
           loop: columns.loop[index],
           body: columns.body[index],
+          bytes: columns.bytes[index],
+          flops: columns.flops[index],
           waits: columns.waits[index].map(([other, text, carried, reason]) => ({
             item: start + other,
             text: this.data.strings[text],
@@ -143,6 +145,30 @@ class Model {
   /** What an instruction works on, as the listing has it. */
   words(item) {
     return this.items[item].words.map((word) => this.data.strings[word]).join(", ");
+  }
+
+  /** A source by its file's name, or its path where several have that. */
+  sourceName(source) {
+    const short = (name) => name.replace(/^.*[/\\]/, "");
+    const name = short(this.sources[source].name);
+    return this.sources.filter((other) => short(other.name) === name).length > 1
+      ? this.sources[source].name : name;
+  }
+
+  /** An item as an address has it: its number, with several cores `core.number`. */
+  itemName(item) {
+    const { core } = this.items[item];
+    const number = item - this.firstItem[core];
+    return this.data.cores.length > 1 ? `${core}.${number}` : `${number}`;
+  }
+
+  /** The item of a name; -1 when there is none. */
+  itemOfName(name) {
+    const match = /^(?:(\d+)\.)?(\d+)$/.exec(name);
+    if (!match) return -1;
+    const core = Number(match[1] || 0);
+    const item = this.firstItem[core] + Number(match[2]);
+    return this.items[item]?.core === core ? item : -1;
   }
 
   /** An item in a few words. */
@@ -230,6 +256,13 @@ function bytesText(count) {
     if (count >= size) return `${Number((count / size).toPrecision(4))} ${unit}`;
   }
   return `${Math.round(count)} B`;
+}
+
+function flopsText(count) {
+  for (const [unit, size] of [["P", 1e15], ["T", 1e12], ["G", 1e9], ["M", 1e6], ["k", 1e3]]) {
+    if (count >= size) return `${Number((count / size).toPrecision(3))} ${unit}flop`;
+  }
+  return `${Math.round(count)} flop`;
 }
 
 const percent = (share) => `${(100 * share).toFixed(1)}%`;

@@ -37,6 +37,9 @@ class Pane {
     this.related = [];
     this.isRelated = new Set();
     this.isCaller = new Set();
+    /** Rows that match a search, and what matches. */
+    this.isHit = new Set();
+    this.pattern = null;
     this.tabs = make("div", { className: "tabs", role: "tablist", "aria-label": `${title} tabs` });
     this.told = make("span", { className: "quiet told" });
     this.before = this.step("‹", "Previous related line", -1);
@@ -60,9 +63,13 @@ class Pane {
     return make("button", { textContent: text, title: label, "aria-label": label, onclick });
   }
 
-  /** Shows rows: `render(element, index)` fills one, `columns` is the length of the longest. */
-  show(count, columns, render) {
+  /**
+   * Shows rows: `render(element, index)` fills one, `columns` is the length of the longest,
+   * `largest` the largest number beside them.
+   */
+  show(count, columns, render, largest = count) {
     this.count = count;
+    this.rows.style.setProperty("--digits", `${Math.max(3, String(largest).length) + 1}ch`);
     this.render = render;
     this.active = -1;
     this.space.style.height = `${count * ROW_HEIGHT}px`;
@@ -81,6 +88,13 @@ class Pane {
     this.cursor = active;
     this.told.textContent = related.length ? `${related.length.toLocaleString("en")} related` : "";
     this.before.disabled = this.behind.disabled = related.length === 0;
+    this.draw(true);
+  }
+
+  /** Marks what matches a search. */
+  markHits(rows, pattern) {
+    this.isHit = new Set(rows);
+    this.pattern = pattern;
     this.draw(true);
   }
 
@@ -150,11 +164,38 @@ class Pane {
     const rows = [];
     for (let index = first; index < last; index++) rows.push(this.row(index));
     this.space.replaceChildren(...rows);
+    this.highlight(rows);
     if (this.active >= first && this.active < last) {
       this.rows.setAttribute("aria-activedescendant", this.rowId(this.active));
     } else {
       this.rows.removeAttribute("aria-activedescendant");
     }
+  }
+
+  /** Marks the matching text of rows, across the pieces that it is coloured in. */
+  highlight(rows) {
+    if (!CSS.highlights) return;
+    const ranges = [];
+    for (const row of this.pattern ? rows.filter((each) => each.classList.contains("hit")) : []) {
+      const walker = document.createTreeWalker(row, NodeFilter.SHOW_TEXT);
+      const nodes = [];
+      let text = "";
+      for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+        nodes.push([text.length, node]);
+        text += node.data;
+      }
+      const spot = (at) => {
+        const [start, node] = nodes.findLast(([from]) => from <= at);
+        return [node, Math.min(at - start, node.length)];
+      };
+      for (const match of text.matchAll(new RegExp(this.pattern.source, `g${this.pattern.flags}`))) {
+        const range = document.createRange();
+        range.setStart(...spot(match.index));
+        range.setEnd(...spot(match.index + match[0].length));
+        ranges.push(range);
+      }
+    }
+    CSS.highlights.set(`found-${this.element.id}`, new Highlight(...ranges));
   }
 
   rowId(index) {
@@ -166,6 +207,7 @@ class Pane {
     const classes = ["row"];
     if (this.isRelated.has(index)) classes.push("related");
     if (this.isCaller.has(index)) classes.push("caller");
+    if (this.isHit.has(index)) classes.push("hit");
     if (isChosen) classes.push("chosen");
     else if (index === this.cursor) classes.push("cursor");
     const row = make("div", {
@@ -236,6 +278,18 @@ function pythonLines(text) {
   }
   add(text.slice(end));
   return lines;
+}
+
+/** The operands of an instruction, with or without where they lie. */
+function operandPieces(words, hasAddresses) {
+  const pieces = [];
+  let end = 0;
+  for (const match of words.matchAll(/(?<==[^[\],]+)\[[^\]]*\]/g)) {
+    pieces.push(words.slice(end, match.index));
+    if (hasAddresses) pieces.push([match[0], "quiet"]);
+    end = match.index + match[0].length;
+  }
+  return [...pieces, words.slice(end)];
 }
 
 const IR = /(?<value>%[\w.$-]+)|(?<string>"(?:\\.|[^"\\])*")|(?<keyword>\b(?:builtin|nki|nisa|ncc|scf|arith)\.\w+)|(?<type>[#@!][\w.]+|memref<[^>]*>)/g;

@@ -15,7 +15,7 @@ const DIM = 0.25;
 
 class Timeline {
   /** `choose(event)` is called when the reader chooses a bar. */
-  constructor(model, choose) {
+  constructor(model, choose, ranged = () => {}) {
     this.model = model;
     this.data = model.data;
     this.choose = choose;
@@ -23,6 +23,11 @@ class Timeline {
     this.selected = -1;
     this.hovered = -1;
     this.pathOnly = false;
+    /** The section of time that is selected: { begin, end }. */
+    this.range = null;
+    this.ranged = ranged;
+    /** The name in the legend to which the timeline is confined. */
+    this.only = undefined;
     /** How many bars were drawn last. */
     this.drawn = 0;
     this.canvas = document.getElementById("timeline-canvas");
@@ -30,6 +35,7 @@ class Timeline {
     this.layOut();
     this.colourBy("mnemonic");
     this.chart = new Chart(this.canvas, this.viewport, () => this.draw());
+    this.chart.ranged = (from, to) => this.setRange(from, to);
     this.chart.clicked = (x, y) => {
       const event = this.eventAt(x, y);
       if (event >= 0) this.choose(event);
@@ -115,22 +121,48 @@ class Timeline {
 
   colourBy(what) {
     const { model } = this;
-    const known = new Map();
     const counts = new Map();
+    const times = new Map();
     const nameOf = (item) => {
       if (what === "mnemonic") return model.items[item].mnemonic;
       const place = model.places(model.items[item].op)[0];
       return place ? lineKey(place[0], place[1]) : -1;
     };
-    model.items.forEach((item, index) => {
-      if (item.number >= 0) counts.set(nameOf(index), (counts.get(nameOf(index)) || 0) + 1);
+    const { begin, free } = this.data.events;
+    this.nameOf = model.items.map((item, index) => (item.number >= 0 ? nameOf(index) : undefined));
+    this.nameOf.forEach((name, item) => {
+      if (name === undefined) return;
+      const time = model.eventsOfItem[item].reduce((sum, event) => sum + free[event] - begin[event], 0);
+      counts.set(name, (counts.get(name) || 0) + 1);
+      times.set(name, (times.get(name) || 0) + time);
     });
-    // What there is most of gets colours of its own.
-    [...counts].sort((a, b) => b[1] - a[1]).forEach(([name], index) => {
-      known.set(name, PALETTE[index % PALETTE.length]);
-    });
-    this.colours = model.items.map((_, index) => known.get(nameOf(index)));
+    // What takes the most time gets a look of its own.
+    const looks = looksOf(times);
+    this.looks = this.nameOf.map((name) => looks.get(name));
+    this.only = undefined;
+    this.legend = [...looks].map(([name, look]) => ({
+      name, look, count: counts.get(name), time: times.get(name),
+      text: what === "mnemonic" ? name : name < 0 ? "no line"
+        : model.placeText([Math.floor(name / lineKey(1, 0)), name % lineKey(1, 0)]),
+    }));
+    this.showLegend();
     this.chart?.draw();
+  }
+
+  showLegend() {
+    const root = document.getElementById("legend");
+    const shown = this.legend.filter(({ look }) => look !== OTHER);
+    const others = this.legend.length - shown.length;
+    root.replaceChildren(...shown.map(({ name, look, count, time, text }) => make("button", {
+      "aria-pressed": String(this.only === name),
+      title: `${text}: ${counted(count, "instruction")}, ${timeText(time)}; click to see these only`,
+      onclick: () => {
+        this.only = this.only === name ? undefined : name;
+        this.showLegend();
+        this.chart.draw();
+      },
+    }, swatchOf(look), text)),
+    ...(others ? [make("span", { className: "quiet" }, swatchOf(OTHER), `${others} others`)] : []));
   }
 
   // ---------------------------------------------------------------- drawing
@@ -148,8 +180,23 @@ class Timeline {
       for (const lane of track.lanes) this.drawLane(context, lane, track.laneHeight - 2);
     }
     if (this.selected >= 0) this.drawSelected(context);
+    if (this.range) this.drawRange(context);
     context.restore();
     this.canvas.dataset.drawn = this.drawn;
+  }
+
+  /** Veils what is outside of the range. */
+  drawRange(context) {
+    const [from, to] = [this.chart.x(this.range.begin), this.chart.x(this.range.end)];
+    context.globalAlpha = 0.72;
+    context.fillStyle = this.chart.colour("bg");
+    context.fillRect(LEFT, 0, Math.max(0, from - LEFT), this.height);
+    context.fillRect(Math.max(to, LEFT), 0, this.chart.width, this.height);
+    context.globalAlpha = 1;
+    context.fillStyle = this.chart.colour("accent");
+    context.fillRect(from - 1, 0, 2, this.height);
+    context.fillRect(to - 1, 0, 2, this.height);
+    context.fillRect(from, 0, to - from, 3);
   }
 
   drawNames(context) {
@@ -190,7 +237,7 @@ class Timeline {
     const quiet = chart.colour("quiet");
     const path = chart.colour("path");
     const middle = Math.round(top + height / 2);
-    const hasMarks = this.marks > 0 || this.pathOnly;
+    const hasMarks = this.marks > 0 || this.pathOnly || this.only !== undefined;
     let pending = null;
     const flush = () => {
       if (pending) this.drawBar(context, pending, top, height, hasMarks, path);
@@ -211,7 +258,7 @@ class Timeline {
       }
       if (tail - x1 > 2) {
         context.globalAlpha = hasMarks && !this.markOf(event) ? DIM : 1;
-        context.fillStyle = this.colours[this.model.itemOfEvent[event]];
+        context.fillStyle = fillOf(context, this.looks[this.model.itemOfEvent[event]]);
         context.fillRect(x1, middle - 1, tail - x1, 2);
         context.globalAlpha = 1;
       }
@@ -233,6 +280,8 @@ class Timeline {
 
   /** 2 what is selected, 1 what is related, 0 all others. */
   markOf(event) {
+    if (this.only !== undefined && this.nameOf[this.model.itemOfEvent[event]] !== this.only) return 0;
+    if (this.only !== undefined && !this.mark[event]) return 1;
     if (this.pathOnly && !this.mark[event]) return this.model.isOnPath[event];
     return this.mark[event];
   }
@@ -241,7 +290,7 @@ class Timeline {
     const width = Math.max(bar.x1 - bar.x0, 1);
     const item = this.model.itemOfEvent[bar.event];
     context.globalAlpha = hasMarks && !bar.mark ? DIM : 1;
-    context.fillStyle = this.colours[item];
+    context.fillStyle = fillOf(context, this.looks[item]);
     const filled = bar.isNarrow ? Math.min(1, 0.3 + (0.7 * bar.busy) / width) : 1;
     context.fillRect(bar.x0, top + height * (1 - filled), width, height * filled);
     if (bar.isOnPath) {
@@ -316,9 +365,27 @@ class Timeline {
   // ---------------------------------------------------------------- what the reader does
 
   moved() {
+    this.movedTo?.();
     document.getElementById("range").textContent =
       `${timeText(this.viewport.begin)} to ${timeText(Math.min(this.viewport.end, this.model.duration))}`;
     this.chart?.draw();
+  }
+
+  /** Selects a section of time; none when it is empty. */
+  setRange(from, to) {
+    const ends = [from, to].map((time) => Math.min(Math.max(time, 0), this.model.duration));
+    const [begin, end] = [Math.min(...ends), Math.max(...ends)];
+    this.range = end - begin > 0 ? { begin, end } : null;
+    this.ranged(this.range);
+    this.chart?.draw();
+  }
+
+  clearRange() {
+    this.setRange(0, 0);
+  }
+
+  zoomToRange() {
+    if (this.range) this.viewport.set(this.range.begin, this.range.end);
   }
 
   /** Marks related events and the selected one. */
@@ -427,7 +494,8 @@ class Timeline {
     const actions = {
       "+": () => viewport.zoom(ZOOM), "=": () => viewport.zoom(ZOOM),
       "-": () => viewport.zoom(1 / ZOOM), "0": () => viewport.fit(),
-      z: () => this.zoomToSelection(),
+      z: () => (this.range ? this.zoomToRange() : this.zoomToSelection()),
+      r: () => this.setRange(this.viewport.begin, this.viewport.end),
       ArrowLeft: () => (event.shiftKey ? viewport.move(-viewport.length / 10) : this.step(-1)),
       ArrowRight: () => (event.shiftKey ? viewport.move(viewport.length / 10) : this.step(1)),
       ArrowUp: () => this.changeTrack(-1), ArrowDown: () => this.changeTrack(1),
