@@ -22,6 +22,7 @@ SCRIPTS = (
     "model.js",
     "panes.js",
     "colours.js",
+    "folds.js",
     "address.js",
     "search.js",
     "viewport.js",
@@ -30,7 +31,9 @@ SCRIPTS = (
     "profile.js",
     "range.js",
     "findings.js",
+    "advice.js",
     "values.js",
+    "compare.js",
     "main.js",
 )
 """The scripts of the page, in their order; together they are one."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import cast
+from collections.abc import Callable, Sequence
+from typing import Any, cast
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
@@ -26,6 +26,7 @@ from nkijit.passes.lower.texts import Texts, wait_text
 from nkijit.passes.profile.profile import Profile
 from nkijit.passes.profile.timeline import Timeline
 from nkijit.passes.report import model
+from nkijit.passes.report.iterations import Grouping
 from nkijit.passes.report.printing import printed
 from nkijit.passes.report.values import values_of
 from nkijit.passes.values.record import Record
@@ -42,6 +43,8 @@ def report_of(
     profile: Profile | None = None,
     missing: str = "",
     record: Record | None = None,
+    advice: object = None,
+    explain: Callable[[str], str] = lambda rule: "",
 ) -> model.Report:
     """The report of a kernel.
 
@@ -53,8 +56,16 @@ def report_of(
         profile: how long that takes; None when it cannot be simulated.
         missing: why one of them is not there, or the errors that they are there in spite of.
         record: a recorded run of the kernel, whose values are shown.
+        advice: an `Advice` on it; None when nobody asked.
+        explain: what there is to know of a rule, by its id.
     """
-    return _Builder(module).report(kernels, findings, programs, profile, missing, record)
+    builder = _Builder(module)
+    made = builder.report(kernels, findings, programs, profile, missing, record)
+    made.advice = None if advice is None else builder.plain(advice)
+    # Files of advice that nothing else names are sources as well.
+    made.sources = builder.files
+    made.rules = {rule: explain(rule) for rule in sorted({d.rule.id for d in findings})}
+    return made
 
 
 class _Builder:
@@ -63,12 +74,13 @@ class _Builder:
     def __init__(self, module: ModuleOp):
         self._printed = printed(module)
         self._sources: dict[str, int] = {}
-        self._files: list[model.Source] = []
+        self.files: list[model.Source] = []
         self._strings: dict[str, int] = {}
         self._chains: dict[int, int] = {}
         self._known_chains: dict[tuple[model.Place, ...], int] = {}
         self._numbers: dict[Operation, int] = {}
         self._ops = model.Ops()
+        self._grouping = Grouping()
 
     def report(
         self,
@@ -89,7 +101,7 @@ class _Builder:
         events = None if profile is None else self._events(programs, profile.timeline)
         summary = None
         if profile is not None:
-            summary = plain(profile, self._place)
+            summary = self.plain(profile)
             summary["loops"] = [str(loop) for loop in profile.loops]
             dma = kernels[0].target.timing.dma
             summary["hbm_bandwidth"] = dma.hbm_bytes_per_ns * len(programs) * 1e9
@@ -98,26 +110,32 @@ class _Builder:
             kernels[0].launch_name,
             kernels[0].target.platform,
             missing,
-            self._files,
+            self.files,
             [list(chain) for chain in self._known_chains],
             self._printed.text,
             self._ops,
+            self._grouping.iterations,
             list(self._strings),
             cores,
             events,
             summary,
             memory,
             self._findings(findings),
+            {},
             values,
         )
+
+    def plain(self, value: object) -> Any:
+        """A dataclass as values of JSON, with places as the page has them."""
+        return plain(value, self._place)
 
     # ---------------------------------------------------------------- places
 
     def _source(self, file: str) -> int:
         number = self._sources.get(file)
         if number is None:
-            number = self._sources[file] = len(self._files)
-            self._files.append(model.Source(shown_path(file), source_text(file) or None))
+            number = self._sources[file] = len(self.files)
+            self.files.append(model.Source(shown_path(file), source_text(file) or None))
         return number
 
     def _place(self, position: Position) -> model.Place:
@@ -139,6 +157,7 @@ class _Builder:
         """Number the operations of the kernel in the order of the text."""
         lines, ops = self._printed.lines, self._ops
         for kernel in kernels:
+            self._grouping.add(kernel)
             for op in kernel.walk():
                 span = lines.get(op)
                 if span is not None:
@@ -146,6 +165,7 @@ class _Builder:
                     ops.first.append(span[0])
                     ops.last.append(span[1])
                     ops.chain.append(self._chain(op))
+        ops.iteration = self._grouping.of(list(self._numbers))
 
     # ---------------------------------------------------------------- listing
 
@@ -310,6 +330,7 @@ class _Builder:
             found.subject,
             found.message,
             [self._place(position) for position in found.where],
+            _marked(found),
             [
                 (
                     f"{operand.name}: {operand.value}, {operand.description}",
@@ -323,6 +344,21 @@ class _Builder:
             found.ir,
             lines[0] if len(lines) == 1 else -1,
         )
+
+
+def _marked(found: Diagnostic) -> list[tuple[int, int, int]]:
+    """The pieces of the innermost statement that a finding is about, line by line."""
+    if not found.where:
+        return []
+    at = found.where[0]
+    if not found.marked:
+        return [(at.line, at.column, at.column + at.width - 1)]
+    return [
+        (line, *span.columns(line))
+        for span in found.marked
+        if span.start.file == at.file
+        for line in range(span.start.line, span.end_line + 1)
+    ]
 
 
 def _bytes(item: Item, durations: Durations) -> int:

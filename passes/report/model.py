@@ -39,6 +39,20 @@ class Ops:
     last: list[int] = field(default_factory=list[int])
     chain: list[int] = field(default_factory=list[int])
     """Where it comes from."""
+    iteration: list[int] = field(default_factory=list[int])
+    """The innermost iteration that it is in, of loops that were unrolled: a row of `Iterations`."""
+
+
+@dataclass(slots=True)
+class Iterations:
+    """Iterations of loops that were unrolled while the kernel was traced."""
+
+    parent: list[int] = field(default_factory=list[int])
+    """The iteration of the loop around it."""
+    number: list[int] = field(default_factory=list[int])
+    """Counted from 0."""
+    count: list[int] = field(default_factory=list[int])
+    """How many its loop has."""
 
 
 class Wait(NamedTuple):
@@ -173,6 +187,8 @@ class Finding:
     message: str
     where: list[Place]
     """Innermost call first."""
+    marked: list[tuple[int, int, int]]
+    """What it is about: a line of the innermost place's file, its first and its last column."""
     operands: list[tuple[str, Place | None]]
     related: list[tuple[str, Place]]
     notes: list[str]
@@ -249,6 +265,23 @@ class Values:
 
 
 @dataclass(slots=True)
+class Comparison:
+    """Two kernels side by side; rows of text are those of `nkijit diff`."""
+
+    names: tuple[str, str]
+    figures: list[list[str]]
+    """Name, the first, the second, what the first takes more."""
+    lines: list[list[str]]
+    """Where the critical paths differ the most, with a head."""
+    instructions: list[list[str]]
+    """Queue and mnemonic, the first, the second, change."""
+    queues: list[str]
+    """A unified diff of what the queues run, the second's against the first's."""
+    source: list[tuple[int, int]]
+    """Lines of the two main sources that stand beside each other; 0 where one has none."""
+
+
+@dataclass(slots=True)
 class Report:
     """Everything that a report shows of a kernel."""
 
@@ -261,6 +294,7 @@ class Report:
     """Places with the calls that lead there, innermost first."""
     ir: str
     ops: Ops
+    iterations: Iterations
     strings: list[str]
     cores: list[Core]
     events: Events | None
@@ -268,8 +302,15 @@ class Report:
     """A `Profile` without its timeline; places are `Place`s."""
     memory: list[Memory]
     findings: list[Finding]
+    rules: dict[str, str]
+    """What there is to know of the rules of the findings, by id."""
     values: Values | None = None
     """Of a run that was recorded."""
+    advice: dict[str, Any] | None = None
+    """An `Advice`; places are `Place`s."""
+    other: Report | None = None
+    """The kernel that this one is compared with."""
+    comparison: Comparison | None = None
 
     def to_json(self) -> str:
         """Everything as compact JSON, in ASCII."""

@@ -14,16 +14,18 @@ class Page {
   constructor(data) {
     this.data = data;
     this.model = new Model(data);
+    const { model } = this;
     this.source = 0;
     this.queueTab = 0;
     this.item = -1;
     this.event = -1;
     this.related = { lines: new Map(), ops: new Set(), items: new Set() };
+    this.coloured = model.sources.map((source) => source.lines && pythonLines(source.lines.join("\n")));
     this.showHead();
     this.makePanes();
     this.makeViews();
     this.makeTimeline();
-    this.showSource(this.firstSource());
+    this.showSource(Math.max(0, model.mainSource()));
     this.revealKernel();
     this.showIr();
     this.showListing(0);
@@ -80,7 +82,11 @@ class Page {
     this.memory = new MemoryView(this.model, byId("view-memory"), goOp);
     if (this.data.values) this.values = new ValuesView(this.model, byId("view-values"), goOp);
     else byId("tab-values").hidden = true;
-    new FindingsView(this.model, byId("view-findings"), go, (line) => goOp(this.model.opOfLine[line]));
+    if (this.data.advice) new AdviceView(this.model, byId("view-advice"), go);
+    else byId("tab-advice").hidden = true;
+    if (this.data.other) this.compared = new CompareView(this.model, byId("view-compare"), go);
+    else byId("tab-compare").hidden = true;
+    new FindingsView(this.model, byId("view-findings"), this.coloured, go, (line) => goOp(this.model.opOfLine[line]));
     const badge = make("span", { className: "badge", textContent: this.data.findings.length });
     if (this.data.findings.length) byId("tab-findings").append(badge);
     const hasErrors = this.data.findings.some((finding) => finding.severity === "error");
@@ -191,6 +197,7 @@ class Page {
   redraw() {
     this.timeline?.chart.draw();
     this.memory?.redraw();
+    if (this.view === "compare") this.compared?.shown();
   }
 
   // ---------------------------------------------------------------- panes
@@ -226,16 +233,6 @@ class Page {
       if (index) byId("panes").append(splitter(this.panes[index - 1].element, pane.element));
       byId("panes").append(pane.element);
     });
-    this.coloured = model.sources.map((source) => source.lines && pythonLines(source.lines.join("\n")));
-  }
-
-  /** The file that most operations come from. */
-  firstSource() {
-    const counts = this.model.sources.map(() => 0);
-    this.data.chains.forEach((places, chain) => {
-      counts[places[0][0]] += this.model.opsOfChain[chain].length;
-    });
-    return Math.max(0, counts.indexOf(Math.max(...counts)));
   }
 
   /** Scrolls to the first line that operations come from. */
@@ -273,7 +270,9 @@ class Page {
       heat.style.setProperty("--share", Math.min(1, (share || 0) * 2.5));
       row.append(heat);
     }
-    spans(row, this.coloured[this.source]?.[index] || []);
+    const marked = found.flatMap((finding) => finding.marked).filter(([line]) => line === index + 1);
+    const pieces = this.coloured[this.source]?.[index] || [];
+    spans(row, marked.length ? markedPieces(pieces, marked.map(([, first, last]) => [first, last])) : pieces);
   }
 
   showIr() {
@@ -283,6 +282,13 @@ class Page {
       row.append(make("span", { className: "gutter", textContent: index + 1 }));
       spans(row, irPieces(lines[index]));
     });
+    const { iteration } = this.data.ops;
+    this.fold(this.irPane, lines.length, (row) => iteration[this.model.opOfLine[row]] ?? -1);
+  }
+
+  /** Folds the iterations of loops, where there is much to fold. */
+  fold(pane, count, iterationOf) {
+    pane.showFolds(this.model.folds.of(count, iterationOf), count > FOLDED_FROM);
   }
 
   /** Tab 0 is all instructions in program order, the others are queues. */
@@ -312,6 +318,10 @@ class Page {
     this.listingPane.rows.style.setProperty("--mnemonic", `${Math.min(mnemonics, WIDEST_MNEMONIC) + 1}ch`);
     this.listingPane.show(this.listed.length, columns, (row, index) =>
       this.listingRow(row, this.listed[index]), Math.max(0, ...this.data.cores.map((core) => core.instructions)));
+    this.fold(this.listingPane, this.listed.length, (row) => {
+      const { item, loop } = this.listed[row];
+      return this.data.ops.iteration[model.items[item < 0 ? loop : item].op];
+    });
     this.rowOfItem = new Map();
     this.listed.forEach(({ item }, row) => {
       if (item >= 0) this.rowOfItem.set(item, row);
@@ -370,9 +380,14 @@ class Page {
       this.address?.write();
     };
     this.timeline = new Timeline(this.model, (event) =>
-      this.selectItem(this.model.itemOfEvent[event], event), ranged);
+      this.selectItem(this.model.itemOfEvent[event], event), {
+      canvas: byId("timeline-canvas"), legend: byId("legend"), ranged,
+      moved: (text) => {
+        byId("range").textContent = text;
+        this.address?.write();
+      },
+    });
     const { timeline } = this;
-    timeline.movedTo = () => this.address?.write();
     this.range = new RangeView(this.model, byId("statistics"), {
       go: (source, line) => this.selectLine(source, line),
       zoom: () => timeline.zoomToRange(), clear: () => timeline.clearRange(),
@@ -696,6 +711,7 @@ class Page {
     const drawAll = () => {
       this.timeline?.chart.flush();
       for (const map of this.memory.charts) map.chart.flush();
+      for (const other of this.compared?.timelines || []) other.chart.flush();
       for (const pane of this.panes) pane.draw(true);
     };
     window.addEventListener("beforeprint", () => {

@@ -30,6 +30,7 @@ class Model {
       lines: source.text === null ? null : source.text.replace(/\n$/, "").split("\n"),
     }));
     this.irLines = this.data.ir.replace(/\n$/, "").split("\n");
+    this.folds = new Folds(data.iterations);
     this.relateSource();
     this.collectItems();
     this.collectEvents();
@@ -63,6 +64,15 @@ class Model {
       const key = lineKey(place[0], place[1]);
       this.shareOfLine.set(key, (this.shareOfLine.get(key) || 0) + share);
     }
+  }
+
+  /** The file that most operations come from; -1 when none is known. */
+  mainSource() {
+    const counts = this.sources.map(() => 0);
+    this.data.chains.forEach((places, chain) => {
+      counts[places[0][0]] += this.opsOfChain[chain].length;
+    });
+    return counts.indexOf(Math.max(...counts));
   }
 
   /** The operations that come from a line of source, also through the functions it calls. */

@@ -37,6 +37,8 @@ class Pane {
     this.related = [];
     this.isRelated = new Set();
     this.isCaller = new Set();
+    this.folds = [];
+    this.rowAt = this.positions = null;
     /** Rows that match a search, and what matches. */
     this.isHit = new Set();
     this.pattern = null;
@@ -49,8 +51,11 @@ class Pane {
       className: "rows", tabIndex: 0, role: "listbox", id: `${id}-rows`, "aria-label": title,
     });
     this.rows.append(this.space);
+    this.foldButton = make("button", { className: "folds", textContent: "⟳", hidden: true,
+      title: "Fold the iterations of loops", "aria-label": "Fold the iterations of loops", "aria-pressed": "false",
+      onclick: () => this.setFolded(this.foldButton.getAttribute("aria-pressed") !== "true") });
     const head = make("div", { className: "bar" }, make("h2", { textContent: title }), this.tabs,
-      make("span", { className: "steps" }, this.told, this.before, this.behind));
+      make("span", { className: "steps" }, this.foldButton, this.told, this.before, this.behind));
     this.element = make("section", { className: "pane", id }, head, this.rows);
     this.rows.addEventListener("scroll", () => this.draw());
     this.rows.addEventListener("click", (event) => this.clicked(event));
@@ -69,14 +74,107 @@ class Pane {
    */
   show(count, columns, render, largest = count) {
     this.count = count;
+    this.folds = [];
+    this.rowAt = this.positions = null;
     this.rows.style.setProperty("--digits", `${Math.max(3, String(largest).length) + 1}ch`);
     this.render = render;
     this.active = -1;
-    this.space.style.height = `${count * ROW_HEIGHT}px`;
+    this.space.style.height = `${this.length * ROW_HEIGHT}px`;
     this.space.style.minWidth = `calc(${columns + 2}ch + 6rem)`;
     this.rows.scrollTop = 0;
     this.mark([], [], -1);
   }
+
+  // ---------------------------------------------------------------- folds
+
+  /** Rows and folds as they stand below each other. */
+  get length() {
+    return this.rowAt ? this.rowAt.length : this.count;
+  }
+
+  /** Where a row stands; a hidden one where its fold does. */
+  position(row) {
+    return this.positions ? this.positions[row] : row;
+  }
+
+  /** Lets rows be folded: see `Folds`. */
+  showFolds(folds, isFolded) {
+    this.folds = folds;
+    this.foldButton.hidden = !folds.length;
+    this.setFolded(isFolded);
+  }
+
+  setFolded(isFolded) {
+    const set = (folds) => folds.forEach((fold) => {
+      fold.isOpen = !isFolded;
+      set(fold.inner);
+    });
+    set(this.folds);
+    this.foldButton.setAttribute("aria-pressed", String(isFolded));
+    this.layOut();
+  }
+
+  /** Gives rows their positions anew; what is at the top stays there. */
+  layOut() {
+    const top = this.rows.scrollTop / ROW_HEIGHT;
+    const row = this.rowAt ? this.rowAt[Math.floor(top)] : Math.floor(top);
+    this.foldAt = [];
+    this.rowAt = this.positions = null;
+    if (this.folds.length) {
+      this.rowAt = [];
+      this.positions = new Int32Array(this.count);
+      this.layOutRows(0, this.count, this.folds);
+    }
+    this.space.style.height = `${this.length * ROW_HEIGHT}px`;
+    if (row >= 0 && row < this.count) {
+      this.rows.scrollTop = (this.position(row) + top - Math.floor(top)) * ROW_HEIGHT;
+    }
+    this.draw(true);
+  }
+
+  layOutRows(from, to, folds) {
+    let row = from;
+    for (const fold of folds) {
+      for (; row < fold.first; row++) this.positions[row] = this.rowAt.push(row) - 1;
+      const position = this.rowAt.push(-1 - this.foldAt.length) - 1;
+      this.foldAt.push(fold);
+      if (fold.isOpen) this.layOutRows(fold.first, fold.last + 1, fold.inner);
+      else this.positions.fill(position, fold.first, fold.last + 1);
+      row = fold.last + 1;
+    }
+    for (; row < to; row++) this.positions[row] = this.rowAt.push(row) - 1;
+  }
+
+  /** Opens what hides a row. */
+  unfold(row) {
+    let [folds, isChanged] = [this.folds, false];
+    for (;;) {
+      const fold = folds.find(({ first, last }) => row >= first && row <= last);
+      if (!fold) break;
+      isChanged ||= !fold.isOpen;
+      fold.isOpen = true;
+      folds = fold.inner;
+    }
+    if (isChanged) this.layOut();
+  }
+
+  foldRow(position) {
+    const fold = this.foldAt[-1 - this.rowAt[position]];
+    const hits = [...this.isHit].filter((row) => row >= fold.first && row <= fold.last).length;
+    const row = make("div", {
+      className: "row fold", role: "option", id: `${this.element.id}-fold-${-1 - this.rowAt[position]}`,
+      "aria-selected": "false", "aria-expanded": String(fold.isOpen),
+      onclick: () => {
+        fold.isOpen = !fold.isOpen;
+        this.layOut();
+      },
+    }, make("span", { className: "gutter", textContent: fold.isOpen ? "▾" : "▸" }),
+    `${"  ".repeat(fold.depth + 1)}${fold.label}${hits && !fold.isOpen ? `, ${counted(hits, "match").replace("matchs", "matches")}` : ""}`);
+    row.style.top = `${position * ROW_HEIGHT}px`;
+    return row;
+  }
+
+  // ---------------------------------------------------------------- marks
 
   /** Marks related rows (in order), those of callers among them, and the chosen one. */
   mark(related, callers, active) {
@@ -100,8 +198,9 @@ class Pane {
 
   /** Scrolls as little as possible, and not at all when the row is in view. */
   reveal(row) {
+    this.unfold(row);
     const height = this.rows.clientHeight;
-    const top = row * ROW_HEIGHT;
+    const top = this.position(row) * ROW_HEIGHT;
     const isIn = top >= this.rows.scrollTop && top + 2 * ROW_HEIGHT <= this.rows.scrollTop + height;
     if (!isIn) this.rows.scrollTop = Math.max(0, top - height / 3);
     this.draw(true);
@@ -112,8 +211,13 @@ class Pane {
     if (!this.related.length) return;
     const top = this.rows.scrollTop / ROW_HEIGHT;
     const bottom = top + this.rows.clientHeight / ROW_HEIGHT - 1;
-    this.cursor = this.related.find((row) => row >= top && row < bottom) ?? this.related[0];
+    const isShown = (row) => this.position(row) >= top && this.position(row) < bottom && !this.isHidden(row);
+    this.cursor = this.related.find(isShown) ?? this.related[0];
     this.reveal(this.cursor);
+  }
+
+  isHidden(row) {
+    return this.rowAt !== null && this.rowAt[this.position(row)] !== row;
   }
 
   toRelated(by) {
@@ -139,17 +243,25 @@ class Pane {
   pressed(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const page = Math.max(1, Math.floor(this.rows.clientHeight / ROW_HEIGHT) - 2);
-    const at = this.active < 0 ? Math.ceil(this.rows.scrollTop / ROW_HEIGHT) - 1 : this.active;
+    const at = this.active < 0 ? Math.ceil(this.rows.scrollTop / ROW_HEIGHT) - 1 : this.position(this.active);
     const to = {
       ArrowDown: at + 1, ArrowUp: at - 1, PageDown: at + page, PageUp: at - page,
-      Home: 0, End: this.count - 1,
+      Home: 0, End: this.length - 1,
     }[event.key];
     if (to !== undefined) {
       event.preventDefault();
-      this.pick(Math.min(Math.max(to, 0), this.count - 1));
+      this.pick(this.rowNear(Math.min(Math.max(to, 0), this.length - 1), to < at ? -1 : 1));
     } else if (event.key === "n" || event.key === "p") {
       this.toRelated(event.key === "n" ? 1 : -1);
     }
+  }
+
+  /** The row at a position, or in some direction from the fold there. */
+  rowNear(position, by) {
+    if (!this.rowAt) return position;
+    let at = position;
+    while (this.rowAt[at] < 0) at += by;
+    return this.rowAt[at] ?? this.active;
   }
 
   /** Puts the rows in view into the document. */
@@ -158,14 +270,17 @@ class Pane {
     let first = Math.max(0, Math.floor(this.rows.scrollTop / ROW_HEIGHT) - MORE_ROWS);
     let last = first + Math.ceil(this.rows.clientHeight / ROW_HEIGHT) + 2 * MORE_ROWS;
     if (isPrinted) [first, last] = [0, MOST_PRINTED_ROWS];
-    last = Math.min(this.count, last);
+    last = Math.min(this.length, last);
     if (!anew && first === this.first && last === this.last) return;
     [this.first, this.last] = [first, last];
     const rows = [];
-    for (let index = first; index < last; index++) rows.push(this.row(index));
+    for (let at = first; at < last; at++) {
+      const index = this.rowAt ? this.rowAt[at] : at;
+      rows.push(index < 0 ? this.foldRow(at) : this.row(index));
+    }
     this.space.replaceChildren(...rows);
     this.highlight(rows);
-    if (this.active >= first && this.active < last) {
+    if (this.active >= 0 && rows.some(({ id }) => id === this.rowId(this.active))) {
       this.rows.setAttribute("aria-activedescendant", this.rowId(this.active));
     } else {
       this.rows.removeAttribute("aria-activedescendant");
@@ -215,7 +330,7 @@ class Pane {
       "aria-selected": String(isChosen || this.isRelated.has(index)),
       "aria-setsize": this.count, "aria-posinset": index + 1,
     });
-    row.style.top = `${index * ROW_HEIGHT}px`;
+    row.style.top = `${this.position(index) * ROW_HEIGHT}px`;
     this.render(row, index);
     return row;
   }

@@ -14,8 +14,11 @@ const TOGETHER = 2;
 const DIM = 0.25;
 
 class Timeline {
-  /** `choose(event)` is called when the reader chooses a bar. */
-  constructor(model, choose, ranged = () => {}) {
+  /**
+   * `choose(event)` is called when the reader chooses a bar, `ranged(range)` for a section of time
+   * and `moved(text)` when another one is shown. Without a legend, `looks` says what looks how.
+   */
+  constructor(model, choose, { canvas, viewport, legend = null, looks = null, ranged = null, moved = null }) {
     this.model = model;
     this.data = model.data;
     this.choose = choose;
@@ -30,12 +33,15 @@ class Timeline {
     this.only = undefined;
     /** How many bars were drawn last. */
     this.drawn = 0;
-    this.canvas = document.getElementById("timeline-canvas");
-    this.viewport = new Viewport(model.duration * 1.01, 20, () => this.moved());
+    this.canvas = canvas;
+    this.root = legend;
+    this.ownLooks = looks;
+    this.told = moved;
+    this.viewport = viewport || new Viewport(model.duration * 1.01, 20, () => this.moved());
     this.layOut();
     this.colourBy("mnemonic");
     this.chart = new Chart(this.canvas, this.viewport, () => this.draw());
-    this.chart.ranged = (from, to) => this.setRange(from, to);
+    if (ranged) this.chart.ranged = (from, to) => this.setRange(from, to);
     this.chart.clicked = (x, y) => {
       const event = this.eventAt(x, y);
       if (event >= 0) this.choose(event);
@@ -137,7 +143,7 @@ class Timeline {
       times.set(name, (times.get(name) || 0) + time);
     });
     // What takes the most time gets a look of its own.
-    const looks = looksOf(times);
+    const looks = this.ownLooks || looksOf(times);
     this.looks = this.nameOf.map((name) => looks.get(name));
     this.only = undefined;
     this.legend = [...looks].map(([name, look]) => ({
@@ -150,10 +156,10 @@ class Timeline {
   }
 
   showLegend() {
-    const root = document.getElementById("legend");
+    if (!this.root) return;
     const shown = this.legend.filter(({ look }) => look !== OTHER);
     const others = this.legend.length - shown.length;
-    root.replaceChildren(...shown.map(({ name, look, count, time, text }) => make("button", {
+    this.root.replaceChildren(...shown.map(({ name, look, count, time, text }) => make("button", {
       "aria-pressed": String(this.only === name),
       title: `${text}: ${counted(count, "instruction")}, ${timeText(time)}; click to see these only`,
       onclick: () => {
@@ -365,9 +371,8 @@ class Timeline {
   // ---------------------------------------------------------------- what the reader does
 
   moved() {
-    this.movedTo?.();
-    document.getElementById("range").textContent =
-      `${timeText(this.viewport.begin)} to ${timeText(Math.min(this.viewport.end, this.model.duration))}`;
+    this.told?.(`${timeText(this.viewport.begin)} to ` +
+      timeText(Math.min(this.viewport.end, this.model.duration)));
     this.chart?.draw();
   }
 
@@ -376,7 +381,7 @@ class Timeline {
     const ends = [from, to].map((time) => Math.min(Math.max(time, 0), this.model.duration));
     const [begin, end] = [Math.min(...ends), Math.max(...ends)];
     this.range = end - begin > 0 ? { begin, end } : null;
-    this.ranged(this.range);
+    this.ranged?.(this.range);
     this.chart?.draw();
   }
 
@@ -495,7 +500,7 @@ class Timeline {
       "+": () => viewport.zoom(ZOOM), "=": () => viewport.zoom(ZOOM),
       "-": () => viewport.zoom(1 / ZOOM), "0": () => viewport.fit(),
       z: () => (this.range ? this.zoomToRange() : this.zoomToSelection()),
-      r: () => this.setRange(this.viewport.begin, this.viewport.end),
+      r: () => this.ranged && this.setRange(this.viewport.begin, this.viewport.end),
       ArrowLeft: () => (event.shiftKey ? viewport.move(-viewport.length / 10) : this.step(-1)),
       ArrowRight: () => (event.shiftKey ? viewport.move(viewport.length / 10) : this.step(1)),
       ArrowUp: () => this.changeTrack(-1), ArrowDown: () => this.changeTrack(1),
