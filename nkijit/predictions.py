@@ -13,7 +13,6 @@ from xdsl.dialects.builtin import ModuleOp
 
 from nkijit.dialects.hardware.targets import Target, with_timing, without_dge
 from nkijit.dialects.nki.kernel import KernelOp
-from nkijit.catalogue import explain_rule
 from nkijit.passes.advise.advice import Advice
 from nkijit.passes.advise.advisor import Conditions, advise
 from nkijit.passes.compile.pipeline import lowered
@@ -154,7 +153,6 @@ class Predictions:
         report = report_of(
             *(module, self._kernels, diagnostics, programs, profile, notice, record),
             advice=advice,
-            explain=explain_rule,
         )
         return Reported(report, programs, profile)
 

@@ -394,9 +394,7 @@ class TracedKernel:
         )
         if against is None:
             return reported.html()
-        other = against._predictions.report(
-            asked, iterations, against.module, against.diagnostics
-        )
+        other = against._predictions.report(asked, iterations, against.module, against.diagnostics)
         return reported.html(other)
 
     def memory(self) -> MemoryReport:

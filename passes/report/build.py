@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, cast
 
 from xdsl.dialects.builtin import ModuleOp
@@ -12,6 +12,7 @@ from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.passes.analysis.addresses.blocks import SPACES, space_of
 from nkijit.passes.analysis.liveness import Liveness, LiveRange, liveness
 from nkijit.passes.analysis.memory.map import live_tile, map_of
@@ -44,7 +45,6 @@ def report_of(
     missing: str = "",
     record: Record | None = None,
     advice: object = None,
-    explain: Callable[[str], str] = lambda rule: "",
 ) -> model.Report:
     """The report of a kernel.
 
@@ -57,14 +57,12 @@ def report_of(
         missing: why one of them is not there, or the errors that they are there in spite of.
         record: a recorded run of the kernel, whose values are shown.
         advice: an `Advice` on it; None when nobody asked.
-        explain: what there is to know of a rule, by its id.
     """
     builder = _Builder(module)
     made = builder.report(kernels, findings, programs, profile, missing, record)
     made.advice = None if advice is None else builder.plain(advice)
     # Files of advice that nothing else names are sources as well.
     made.sources = builder.files
-    made.rules = {rule: explain(rule) for rule in sorted({d.rule.id for d in findings})}
     return made
 
 
@@ -121,7 +119,7 @@ class _Builder:
             summary,
             memory,
             self._findings(findings),
-            {},
+            {found.rule.id: _rule(found.rule) for found in findings},
             values,
         )
 
@@ -346,6 +344,11 @@ class _Builder:
         )
 
 
+def _rule(rule: RuleText) -> model.Rule:
+    kind = "" if rule.kind is None else rule.kind.value
+    return model.Rule(rule.category, rule.severity, kind, rule.sentence, rule.help, rule.source)
+
+
 def _marked(found: Diagnostic) -> list[tuple[int, int, int]]:
     """The pieces of the innermost statement that a finding is about, line by line."""
     if not found.where:
@@ -362,13 +365,15 @@ def _marked(found: Diagnostic) -> list[tuple[int, int, int]]:
 
 
 def _bytes(item: Item, durations: Durations) -> int:
-    is_transfer = isinstance(item, Instruction) and item.what is What.transfer
-    return durations.transfer(item).bytes if is_transfer else 0
+    if not isinstance(item, Instruction) or item.what is not What.transfer:
+        return 0
+    return durations.transfer(item).bytes
 
 
 def _flops(item: Item, durations: Durations) -> int:
-    is_product = isinstance(item, Instruction) and item.weights is not None
-    return round(durations.work(item).flops) if is_product else 0
+    if not isinstance(item, Instruction) or item.weights is None:
+        return 0
+    return round(durations.work(item).flops)
 
 
 def _rows(items: Sequence[Item], numbers: dict[int, int]) -> list[int]:

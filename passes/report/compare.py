@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from nkijit.passes.lower.program import Program
 from nkijit.passes.profile.compare import (
@@ -31,6 +32,8 @@ def comparison_of(
     """
     names = _names(reports)
     sources = [_main_source(report) for report in reports]
+    if sources[0].text == sources[1].text:
+        sources = [source.body() for source in sources]
     return model.Comparison(
         names,
         [list(row) for row in compared_figures(*profiles)],
@@ -51,26 +54,52 @@ def _names(reports: tuple[model.Report, model.Report]) -> tuple[str, str]:
     return (files[0], files[1]) if files[0] != files[1] else ("this", "other")
 
 
-def _main_number(report: model.Report) -> int:
-    """The file that most operations come from; -1 when none is known."""
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """The file that most operations of a kernel come from."""
+
+    text: str
+    used: tuple[int, ...]
+    """The lines of it that calls of the kernel itself stand on."""
+    start: int = 0
+    """How many lines come before those that are compared."""
+    end: int | None = None
+
+    @property
+    def lines(self) -> list[str]:
+        return self.text.splitlines()[self.start : self.end]
+
+    def body(self) -> _Source:
+        """The kernel alone, from the first line of its function on."""
+        if not self.used:
+            return self
+        lines = self.text.splitlines()
+        start = min(self.used) - 1
+        # A function begins behind an empty line; its own may have some, before what is deeper.
+        while start > 0 and (lines[start].startswith((" ", "\t")) or lines[start - 1].strip()):
+            start -= 1
+        return replace(self, start=start, end=max(self.used))
+
+
+def _main_source(report: model.Report) -> _Source:
     chains = Counter(chain for chain in report.ops.chain if chain >= 0)
     counts = Counter[int]()
     for chain, count in chains.items():
         counts[report.chains[chain][0].source] += count
-    return max(counts, key=lambda source: (counts[source], -source), default=-1)
+    if not counts:
+        return _Source("", ())
+    number = max(counts, key=lambda source: (counts[source], -source))
+    outermost = [report.chains[chain][-1] for chain in chains]
+    used = tuple(sorted({place.line for place in outermost if place.source == number}))
+    return _Source(report.sources[number].text or "", used)
 
 
-def _main_source(report: model.Report) -> list[str]:
-    number = _main_number(report)
-    return [] if number < 0 else (report.sources[number].text or "").splitlines()
-
-
-def _beside(one: list[str], other: list[str]) -> Iterator[tuple[int, int]]:
+def _beside(one: _Source, other: _Source) -> Iterator[tuple[int, int]]:
     """Equal lines stand beside each other, and changed ones as far as both have some."""
-    matcher = difflib.SequenceMatcher(None, one, other, autojunk=False)
+    matcher = difflib.SequenceMatcher(None, one.lines, other.lines, autojunk=False)
     for _, first, first_end, second, second_end in matcher.get_opcodes():
         for step in range(max(first_end - first, second_end - second)):
             yield (
-                first + step + 1 if first + step < first_end else 0,
-                second + step + 1 if second + step < second_end else 0,
+                one.start + first + step + 1 if first + step < first_end else 0,
+                other.start + second + step + 1 if second + step < second_end else 0,
             )

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from xdsl.ir import Operation
 
 from nkijit.dialects.nki.kernel import KernelOp
-from nkijit.dialects.nki.repeat import has_repeats
 from nkijit.dialects.nki.views import ViewOp
 from nkijit.passes.report import model
 from nkijit.passes.transform.nodes import Loop, Node, Unit
@@ -22,9 +21,8 @@ class Grouping:
         self._found: dict[Operation, int] = {}
 
     def add(self, kernel: KernelOp) -> None:
-        """Find the loops of a kernel; one whose loops are written as such has none."""
-        if not has_repeats(kernel):
-            self._visit(Reader(kernel).read(), -1)
+        """Find the loops of a kernel."""
+        self._visit(Reader(kernel).read(), -1)
 
     def of(self, ops: Sequence[Operation]) -> list[int]:
         """The iteration of each operation, -1 for none; they are in the order of the text."""

@@ -199,6 +199,20 @@ class Finding:
     """The line of the IR that reads so, if there is just one."""
 
 
+@dataclass(slots=True)
+class Rule:
+    """What there is to know of a rule, as `nkijit explain` has it."""
+
+    category: str
+    severity: str
+    kind: str
+    """Of an error, what becomes of the kernel."""
+    says: str
+    do: str
+    source: str
+    """The public document that states it."""
+
+
 class Picture(NamedTuple):
     """Values as partitions by free elements, made smaller; see `passes.report.values`."""
 
@@ -302,8 +316,8 @@ class Report:
     """A `Profile` without its timeline; places are `Place`s."""
     memory: list[Memory]
     findings: list[Finding]
-    rules: dict[str, str]
-    """What there is to know of the rules of the findings, by id."""
+    rules: dict[str, Rule]
+    """Those of the findings, by id."""
     values: Values | None = None
     """Of a run that was recorded."""
     advice: dict[str, Any] | None = None

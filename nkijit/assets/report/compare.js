@@ -4,6 +4,7 @@
 
 const COMPARED_HEIGHT = 460;
 const MOST_CHANGED = 3000;
+const BETTER_IF_MORE = new Set(["achieved", "MFU"]);
 
 class CompareView {
   /** `go(source, line)` shows a line of the first kernel. */
@@ -26,10 +27,11 @@ class CompareView {
     return make("section", { className: "compared-figures" }, tableOf(["", ...this.names, "change"], figures.map((row) => this.withChange(row)), [1, 2, 3]));
   }
 
-  /** A row whose change has a class: what takes less is better. */
+  /** A row whose change has a class: of most things less is better. */
   withChange(row) {
     const change = row[3];
-    const style = change.startsWith("-") ? "less" : change.startsWith("+") ? "more" : "quiet";
+    const isMore = change.startsWith("+");
+    const style = !/[1-9]/.test(change) ? "quiet" : isMore === BETTER_IF_MORE.has(row[0]) ? "less" : "more";
     return [...row.slice(0, 3), make("span", { className: style, textContent: change }), ...row.slice(4)];
   }
 
@@ -86,7 +88,7 @@ class CompareView {
       row.classList.add(one === other ? "same" : "differs");
       row.append(...source[index].map((line, side) => this.half(sides[side], line)));
     }, Math.max(...sides.map(({ lines }) => lines.length)));
-    pane.element.style.height = `${COMPARED_HEIGHT}px`;
+    pane.element.style.height = `${Math.min(COMPARED_HEIGHT, (source.length + 3) * ROW_HEIGHT)}px`;
     const first = source.findIndex((lines) => lines.some((line, side) => sides[side].times.has(line)));
     this.pane = pane;
     this.first = first;

@@ -57,7 +57,10 @@ class FindingsView {
       make("p", { className: "quiet", textContent: `help: ${finding.help}` }),
       make("details", { className: "explanation" },
         make("summary", {}, "explain ", make("code", { textContent: finding.rule })),
-        make("pre", { textContent: this.model.data.rules[finding.rule] })));
+        make("dl", {}, ...Object.entries(this.model.data.rules[finding.rule]).filter(([, text]) => text)
+          .flatMap(([name, text]) => [make("dt", { textContent: name }), make("dd", { textContent: text })])),
+        make("p", { className: "quiet" }, make("code", { textContent: `nkijit explain ${finding.rule}` }),
+          " says who has it")));
   }
 
   /** The lines of a statement from the call to the last piece that is marked, these underlined. */

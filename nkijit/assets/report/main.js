@@ -178,11 +178,6 @@ class Page {
     const item = model.itemOfName(instruction || "");
     const row = Number(ir) - 1;
     const span = (text) => /^(\d+)-(\d+)$/.exec(text || "")?.slice(1).map(Number);
-    if (timeline) {
-      const [begin, end] = span(shown) || [0, timeline.viewport.whole];
-      if (end > begin) timeline.viewport.set(begin, end);
-      timeline.setRange(...(span(range) || [0, 0]));
-    }
     if (item >= 0) this.selectItem(item, model.eventsOfItem[item][iteration - 1], true);
     else if (source >= 0 && number >= 1 && number <= model.sources[source].lines?.length) {
       this.selectLine(source, Number(number));
@@ -190,6 +185,12 @@ class Page {
       this.selectOp(model.opOfLine[row], row);
       this.irPane.reveal(row);
     } else if (this.from && this.from !== "none") this.select({ ops: [], from: "none" });
+    if (timeline) {
+      timeline.setRange(...(span(range) || [0, 0]));
+      // Last, for what is selected is moved into view.
+      const [begin, end] = span(shown) || [0, 0];
+      if (end > begin) timeline.viewport.set(begin, end);
+    }
     const tab = byId(`tab-${view || this.firstView}`);
     if (tab && !tab.hidden) this.showView(view || this.firstView);
   }
@@ -229,6 +230,18 @@ class Page {
       ...(model.sources.length ? [this.sourcePane] : []), this.irPane,
       ...(this.data.cores.length ? [this.listingPane] : []),
     ];
+    const show = (pane) => {
+      byId("panes").dataset.shown = pane.element.id;
+      for (const each of this.panes) {
+        byId(`pane-${each.element.id}`).setAttribute("aria-pressed", String(each === pane));
+      }
+      if (pane.active >= 0) pane.reveal(pane.active);
+      else pane.revealRelated();
+    };
+    byId("pane-choice").append(...this.panes.map((pane) => make("button", {
+      id: `pane-${pane.element.id}`, textContent: pane.title, "aria-pressed": "false", onclick: () => show(pane),
+    })));
+    show(this.panes[0]);
     this.panes.forEach((pane, index) => {
       if (index) byId("panes").append(splitter(this.panes[index - 1].element, pane.element));
       byId("panes").append(pane.element);
@@ -717,7 +730,10 @@ class Page {
     window.addEventListener("beforeprint", () => {
       hidden = views.map((view) => view.hidden);
       document.documentElement.dataset.print = "";
-      for (const view of views) view.hidden = view.id === "view-help";
+      for (const view of views) {
+        const name = view.id.replace("view-", "");
+        view.hidden = name === "help" || byId(`tab-${name}`).hidden;
+      }
       drawAll();
     });
     window.addEventListener("afterprint", () => {

@@ -115,7 +115,7 @@ class MemoryView {
       this.words(tile),
     ]);
     const more = space.tiles.length - largest.length;
-    return make("details", {},
+    return make("details", { className: "tiles" },
       make("summary", { textContent: `tiles, the largest first${more ? ` (${MOST_TILES} of ${space.tiles.length})` : ""}` }),
       tableOf(["tile", "shape and type", "bytes", "at byte", "partitions", "allocated at"], rows, [2, 3]));
   }

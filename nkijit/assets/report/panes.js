@@ -32,6 +32,7 @@ class Pane {
    */
   constructor(id, title, choose) {
     this.choose = choose;
+    this.title = title;
     this.count = 0;
     this.active = -1;
     this.related = [];
@@ -110,7 +111,6 @@ class Pane {
       set(fold.inner);
     });
     set(this.folds);
-    this.foldButton.setAttribute("aria-pressed", String(isFolded));
     this.layOut();
   }
 
@@ -125,6 +125,7 @@ class Pane {
       this.positions = new Int32Array(this.count);
       this.layOutRows(0, this.count, this.folds);
     }
+    this.foldButton.setAttribute("aria-pressed", String(this.folds.every(({ isOpen }) => !isOpen)));
     this.space.style.height = `${this.length * ROW_HEIGHT}px`;
     if (row >= 0 && row < this.count) {
       this.rows.scrollTop = (this.position(row) + top - Math.floor(top)) * ROW_HEIGHT;

@@ -2,7 +2,7 @@
 
 // A section of an axis that can be zoomed and moved, and canvases that are drawn in it.
 
-const LEFT = 128;
+const LEFT = window.innerWidth < 700 ? 84 : 128;
 const RIGHT = 12;
 const ZOOM = 1.25;
 

@@ -376,7 +376,7 @@ def test_profile_memory_and_findings_lead_to_the_code(open_report: Any):
         "const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);"
         "return new Set(new Uint32Array(pixels.data.buffer)).size > 4"
     )
-    report.click("#view-memory summary")
+    report.click("#view-memory .tiles summary")
     report.click("#view-memory td button.link")
     assert "nki.alloc" in report.one("#ir .row.chosen").text
 
