@@ -16,7 +16,8 @@ class CompareView {
     const { comparison } = model.data;
     root.append(make("h2", { textContent: "Two kernels" }));
     if (!comparison) {
-      root.append(make("p", { textContent: "one of the kernels has no timeline, so that they cannot be compared" }));
+      root.append(make("p", { textContent: `${model.data.other.kernel} cannot stand beside ` +
+        `${model.data.kernel}: ${model.data.events ? model.data.other.missing : model.data.missing}` }));
       return;
     }
     this.names = comparison.names;

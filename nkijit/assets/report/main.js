@@ -77,21 +77,33 @@ class Page {
       this.selectOp(op);
       this.irPane.reveal(this.data.ops.first[op]);
     };
+    /** Views that are made when they are first seen. */
+    this.later = {
+      memory: () => { this.memory = new MemoryView(this.model, byId("view-memory"), goOp); },
+      compare: this.data.other
+        && (() => { this.compared = new CompareView(this.model, byId("view-compare"), go); }),
+    };
     if (this.data.profile) new ProfileView(this.model, byId("view-profile"), go);
     else byId("tab-profile").hidden = true;
-    this.memory = new MemoryView(this.model, byId("view-memory"), goOp);
     if (this.data.values) this.values = new ValuesView(this.model, byId("view-values"), goOp);
     else byId("tab-values").hidden = true;
     if (this.data.advice) new AdviceView(this.model, byId("view-advice"), go);
     else byId("tab-advice").hidden = true;
-    if (this.data.other) this.compared = new CompareView(this.model, byId("view-compare"), go);
-    else byId("tab-compare").hidden = true;
+    byId("tab-compare").hidden = !this.data.other;
     new FindingsView(this.model, byId("view-findings"), this.coloured, go, (line) => goOp(this.model.opOfLine[line]));
     const badge = make("span", { className: "badge", textContent: this.data.findings.length });
     if (this.data.findings.length) byId("tab-findings").append(badge);
     const hasErrors = this.data.findings.some((finding) => finding.severity === "error");
     this.firstView = hasErrors ? "findings" : "code";
     this.showView(this.firstView);
+  }
+
+  /** Makes a view, or all of them, unless it is there. */
+  makeLater(...names) {
+    for (const name of names) {
+      this.later[name]?.();
+      delete this.later[name];
+    }
   }
 
   showView(name) {
@@ -103,6 +115,7 @@ class Page {
       tab.tabIndex = isShown ? 0 : -1;
     }
     tooltip.hide();
+    this.makeLater(name);
     this.redraw();
     this.address?.write();
   }
@@ -723,13 +736,14 @@ class Page {
     let hidden = [];
     const drawAll = () => {
       this.timeline?.chart.flush();
-      for (const map of this.memory.charts) map.chart.flush();
+      for (const map of this.memory?.charts || []) map.chart.flush();
       for (const other of this.compared?.timelines || []) other.chart.flush();
       for (const pane of this.panes) pane.draw(true);
     };
     window.addEventListener("beforeprint", () => {
       hidden = views.map((view) => view.hidden);
       document.documentElement.dataset.print = "";
+      this.makeLater(...Object.keys(this.later));
       for (const view of views) {
         const name = view.id.replace("view-", "");
         view.hidden = name === "help" || byId(`tab-${name}`).hidden;
