@@ -600,7 +600,7 @@ class Page {
       ` ${words.length > LONGEST_WORDS ? `${words.slice(0, LONGEST_WORDS)}…` : words}`);
     const second = make("p", {});
     if (event >= 0) second.append(...this.inspectEvent(event));
-    const third = make("p", {}, ...this.placesOf(op), ...this.valuesOf([op]));
+    const third = make("p", {}, ...this.placesOf(op), ...this.iterationOf(op), ...this.valuesOf([op]));
     if (waits.length) {
       third.append(labelOf("waits for"));
       for (const wait of waits) {
@@ -656,9 +656,31 @@ class Page {
       if (share) second.append(...labelled("of the critical path", percent(share)));
     }
     second.append(...this.busyOf(related.items));
-    const third = make("p", {}, ...(related.ops.size === 1 ? this.placesOf(op) : []),
+    const third = make("p", {}, ...(related.ops.size === 1 ? [...this.placesOf(op), ...this.iterationOf(op)] : []),
       ...this.valuesOf([...related.ops]));
     return [first, second, third];
+  }
+
+  /** In which iteration an operation is, with what leads to the same one of others. */
+  iterationOf(op) {
+    const text = this.model.iterationText(op);
+    if (!text) return [];
+    const alike = this.model.alike(op);
+    const at = alike.indexOf(op);
+    const to = (other) => () => {
+      const item = this.item < 0 ? -1 : this.model.items.findIndex((each) =>
+        each.op === alike[other] && each.mnemonic === this.model.items[this.item].mnemonic);
+      if (item >= 0) this.selectItem(item, -1, true);
+      else {
+        this.selectOp(alike[other]);
+        this.irPane.reveal(this.data.ops.first[alike[other]]);
+      }
+    };
+    return [labelOf("unrolled iteration"), `${text} `,
+      make("button", { id: "iteration-before", textContent: "‹", "aria-label": "The same, one iteration before",
+        disabled: at === 0, onclick: to(at - 1) }),
+      make("button", { id: "iteration-behind", textContent: "›", "aria-label": "The same, one iteration later",
+        disabled: at + 1 === alike.length, onclick: to(at + 1) }), " "];
   }
 
   /** What leads to the values that operations have read and written. */

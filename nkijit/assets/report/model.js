@@ -87,6 +87,21 @@ class Model {
     return chain < 0 ? [] : this.data.chains[chain];
   }
 
+  /** In which iterations of unrolled loops an operation is, the outermost first; empty for none. */
+  iterationText(op) {
+    const { iteration } = this.data.ops;
+    const { number, count } = this.data.iterations;
+    return (this.folds.paths[iteration[op]] || [])
+      .map((each) => `${number[each] + 1} of ${count[each]}`).join(", ");
+  }
+
+  /** The same operation of other iterations: all that come from its place and do the same. */
+  alike(op) {
+    const chain = op < 0 ? -1 : this.data.ops.chain[op];
+    const name = (other) => /(?:= )?([\w.]+)/.exec(this.irText(other).replace(/^%\S+ = /, ""))?.[1];
+    return chain < 0 ? [] : this.opsOfChain[chain].filter((other) => name(other) === name(op));
+  }
+
   placeText([source, line]) {
     return `${this.sources[source].name.replace(/^.*[/\\]/, "")}:${line}`;
   }

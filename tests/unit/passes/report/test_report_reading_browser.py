@@ -291,7 +291,7 @@ def test_iterations_are_folded(open_page: Any, files: dict[str, Path]):
     report.click("#ir .folds")
     assert report.run("return page.irPane.length") == length
     report.click("#ir .folds")
-    assert report.run("return page.irPane.length") > 4000
+    assert report.run("return page.irPane.length") > 3000
     # Five digits have room.
     widths = report.run(
         "const gutter = document.querySelector('#ir .row .gutter');"
@@ -299,6 +299,27 @@ def test_iterations_are_folded(open_page: Any, files: dict[str, Path]):
         "return [gutter.clientWidth, gutter.scrollWidth];"
     )
     assert widths[0] >= widths[1]
+
+
+def test_the_same_instruction_of_other_iterations_is_gone_to(report: Page, traced: TracedKernel):
+    lines = traced.text().splitlines()
+    products = [n for n, line in enumerate(lines, 1) if "nc_matmul" in line]
+    report.click_line("ir", products[0])
+    # The first product overwrites: it is in the loop over m only.
+    assert "unrolled iteration 1 of 8 " in " ".join(report.one("#inspector").text.split())
+    for number in products[1:3]:
+        report.click("#iteration-behind")
+        assert report.one("#ir .row.chosen .gutter").text == str(number)
+    assert "unrolled iteration 1 of 8, 2 of 7" in " ".join(report.one("#inspector").text.split())
+    report.click("#iteration-before")
+    assert report.one("#ir .row.chosen .gutter").text == str(products[1])
+    # An engine instruction leads to the same of its kind.
+    report.run(
+        "page.selectItem(page.model.items.findIndex((i) => i.mnemonic === 'MULTIPLY_MOVING'))"
+    )
+    report.click("#iteration-behind")
+    assert "MULTIPLY_MOVING" in report.one("#inspector strong").text
+    assert "MULTIPLY_MOVING" in report.one("#listing .row.chosen").text
 
 
 def test_keys_pass_over_folds(open_page: Any, files: dict[str, Path]):
