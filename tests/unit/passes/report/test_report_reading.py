@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import base64
 import itertools
 import json
 import math
 import re
-import zlib
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.pages import text_of
 from support.paths import EXAMPLES
 from typer.testing import CliRunner
 
@@ -28,9 +27,7 @@ from nkijit.traced import TracedKernel
 
 
 def data_of(page: str) -> dict[str, Any]:
-    packed = re.search(r'id="data">([^<]*)</script>', page)
-    assert packed
-    return json.loads(zlib.decompress(base64.b64decode(packed[1])))
+    return json.loads(text_of(page))
 
 
 @nki.jit
