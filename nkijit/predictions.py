@@ -26,6 +26,8 @@ from nkijit.passes.profile.choice import Choice, compiled_programs
 from nkijit.passes.profile.profile import Profile, profile_of
 from nkijit.passes.profile.simulate import Progress, SimulationError, simulate
 from nkijit.passes.report.build import report_of
+from nkijit.passes.report.compare import comparison_of
+from nkijit.passes.report.model import Report
 from nkijit.records import Record
 from nkijit.report import html_of
 from nkijit.runs import Admit
@@ -50,6 +52,27 @@ class Asked:
     ) -> Asked:
         """What the arguments of a method ask for. Raises ValueError for an unknown schedule."""
         return Asked(constants, is_strict(strict), disable_dge, Schedule(schedule))
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """What a page shows of a kernel, and what it was made from."""
+
+    report: Report
+    programs: Sequence[Program]
+    profile: Profile | None
+
+    def html(self, against: Reported | None = None) -> str:
+        """The page; with another kernel beside this one if that is given."""
+        if against is not None:
+            self.report.other = against.report
+            if self.profile is not None and against.profile is not None:
+                self.report.comparison = comparison_of(
+                    (self.report, against.report),
+                    (self.programs, against.programs),
+                    (self.profile, against.profile),
+                )
+        return html_of(self.report)
 
 
 class Predictions:
@@ -121,9 +144,11 @@ class Predictions:
         iterations: int,
         module: ModuleOp,
         diagnostics: Findings,
-        record: Record | None,
-    ) -> str:
-        """The page, which says so where there is no listing or no timeline."""
+        record: Record | None = None,
+        *,
+        advise: bool = False,
+    ) -> Reported:
+        """What the page shows, which says so where there is no listing or no timeline."""
         programs: Sequence[Program] = ()
         profile: Profile | None = None
         try:
@@ -136,9 +161,12 @@ class Predictions:
             notice = f"no listing and no timeline: {error}"
         except SimulationError as error:
             notice = f"no timeline: {error}"
-        return html_of(
-            report_of(module, self._kernels, diagnostics, programs, profile, notice, record)
+        advice = self.advice(asked, iterations, None) if advise and profile is not None else None
+        report = report_of(
+            *(module, self._kernels, diagnostics, programs, profile, notice, record),
+            advice=advice,
         )
+        return Reported(report, programs, profile)
 
     def advice(self, asked: Asked, iterations: int, progress: Progress | None) -> Advice:
         """What would make it faster."""

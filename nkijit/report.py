@@ -1,14 +1,15 @@
 """A report as one HTML file that needs nothing else: no network, no server, no other file.
 
 The page is put together from `assets/report/`: a template, a style sheet and scripts, and the data
-of the report as JSON. A content security policy in the page allows these scripts, by their hash,
-and nothing from elsewhere.
+of the report as JSON, packed with deflate. A content security policy in the page allows these
+scripts, by their hash, and nothing from elsewhere.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
+import zlib
 from base64 import b64encode
 from functools import cache
 from html import escape
@@ -20,11 +21,19 @@ from nkijit.passes.report.model import Report
 SCRIPTS = (
     "model.js",
     "panes.js",
+    "colours.js",
+    "folds.js",
+    "address.js",
+    "search.js",
     "viewport.js",
     "timeline.js",
     "memory.js",
     "profile.js",
+    "range.js",
+    "findings.js",
+    "advice.js",
     "values.js",
+    "compare.js",
     "main.js",
 )
 """The scripts of the page, in their order; together they are one."""
@@ -41,8 +50,7 @@ def html_of(report: Report) -> str:
         f"style-src {_hash(style)}",
         "palette": " ".join(COLOURS),
         "style": style,
-        # Inside a script element only `<` could end it, or begin a comment.
-        "data": report.to_json().replace("<", "\\u003c"),
+        "data": b64encode(zlib.compress(report.to_json().encode())).decode(),
         "script": script,
     }
     # In one go: what is put in may itself look like a hole.

@@ -366,6 +366,8 @@ class TracedKernel:
         disable_dge: bool = False,
         schedule: str = "compiler",
         record: Record | None = None,
+        advise: bool = False,
+        against: TracedKernel | None = None,
     ) -> str:
         """Source, IR, listing, timeline, profile, memory and findings as one HTML page.
 
@@ -381,11 +383,19 @@ class TracedKernel:
             schedule: as for `programs`; here the compiler's unless told otherwise.
             record: a recording of this kernel, whose values the page shows; `record.report()` is
                 shorter.
+            advise: also what `advice` says; this tries changes, which takes its time.
+            against: another kernel, which the page compares this one with.
 
         Raises TimingError when the file of constants cannot be used.
         """
         asked = _asked(constants, strict, disable_dge, schedule)
-        return self._predictions.report(asked, iterations, self.module, self.diagnostics, record)
+        reported = self._predictions.report(
+            *(asked, iterations, self.module, self.diagnostics, record), advise=advise
+        )
+        if against is None:
+            return reported.html()
+        other = against._predictions.report(asked, iterations, against.module, against.diagnostics)
+        return reported.html(other)
 
     def memory(self) -> MemoryReport:
         """What is in SBUF and PSUM at each instruction, for each core, also if it is too much.

@@ -162,6 +162,13 @@ def report(
             help="the page; by default the kernel's name with .html, - is standard output",
         ),
     ] = None,
+    advise: Annotated[
+        bool, typer.Option("--advise", help="with what would make the kernel faster; takes longer")
+    ] = False,
+    against: Annotated[
+        str | None,
+        typer.Option("--against", metavar="FILE[:KERNEL]", help="with another kernel beside it"),
+    ] = None,
     open_page: Annotated[bool, typer.Option("--open", help="show the page in the browser")] = False,
 ) -> None:
     """Write one HTML page: source, IR and listing side by side, timeline, profile, memory.
@@ -170,6 +177,7 @@ def report(
     unless --no-strict goes on with them.
     """
     traced = kernels.one()
+    other = None if against is None else kernels.of(against).one()
     with waiting(f"reporting on {traced.name}"):
         page = traced.report(
             prediction.constants,
@@ -177,6 +185,8 @@ def report(
             strict=prediction.strict,
             disable_dge=prediction.disable_dge,
             schedule=prediction.schedule,
+            advise=advise,
+            against=other,
         )
     path = Path(f"{traced.name}.html") if output is None else output
     if str(path) == "-":

@@ -166,7 +166,9 @@ async function look() {
     failure.textContent = now.text;
     if (now.version !== version) {
       version = now.version;
-      if (now.ok) frame.src = "/report?" + version;
+      // What was selected stays selected.
+      const shown = version > 1 ? frame.contentWindow.location.hash : "";
+      if (now.ok) frame.src = "/report?" + version + shown;
     }
   } catch {
     failure.hidden = false;

@@ -31,13 +31,18 @@ def profiles_text(first: Profile, second: Profile, names: tuple[str, str]) -> st
 
     `names` are what the two are called: their files.
     """
-    rows = [("", *names, "change"), *_figures(first, second)]
+    rows = [("", *names, "change"), *compared_figures(first, second)]
     lines = [f"@{first.kernel} against @{second.kernel}", *_table(rows)]
-    lines += _lines(first, second, names)
+    found = compared_lines(first, second, names)
+    if found:
+        table = aligned(found, lambda place, _: place in (1, 2, 3), indent="  ")
+        lines += ["", "critical path, where it differs the most", *table]
     return "\n".join(lines) + "\n"
 
 
-def _figures(first: Profile, second: Profile) -> list[tuple[str, ...]]:
+def compared_figures(first: Profile, second: Profile) -> list[tuple[str, ...]]:
+    """The figures of two profiles: name, the first, the second, what the first takes more."""
+
     def row(name: str, of: Callable[[Profile], float], text: Callable[[float], str]) -> None:
         one, other = of(first), of(second)
         rows.append((name, text(one), text(other), _change(one, other)))
@@ -84,8 +89,10 @@ def _table(rows: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
-def _lines(first: Profile, second: Profile, names: tuple[str, str]) -> list[str]:
-    """The parts of the critical path that differ the most.
+def compared_lines(
+    first: Profile, second: Profile, names: tuple[str, str]
+) -> list[tuple[str, ...]]:
+    """The parts of the critical path that differ the most, with a head; none when none do.
 
     Lines are the same when their text is: they may have moved, or stand in another file. Where one
     of the kernels has no source, or one is Python and one is IR, instructions are compared by what
@@ -114,9 +121,7 @@ def _lines(first: Profile, second: Profile, names: tuple[str, str]) -> list[str]
         return []
     rows.sort(key=lambda row: -row[0])
     head = ("queue", *names, "change", "line" if have_text else "instruction")
-    shown = [head, *(text for _, text in rows[:MOST_LINES])]
-    table = aligned(shown, lambda place, _: place in (1, 2, 3), indent="  ")
-    return ["", "critical path, where it differs the most", *table]
+    return [head, *(text for _, text in rows[:MOST_LINES])]
 
 
 def _paths(profile: Profile, have_text: bool) -> dict[tuple[str, str], float]:
@@ -137,14 +142,21 @@ def _text(line: LineUse) -> str:
 
 def counts_text(first: Sequence[Program], second: Sequence[Program], names: tuple[str, str]) -> str:
     """How many instructions of each kind two kernels have; one in a loop counts once."""
+    rows = [("", *names, "change"), *compared_counts(first, second)]
+    return "\n".join(["instructions", *_table(rows)]) + "\n"
+
+
+def compared_counts(
+    first: Sequence[Program], second: Sequence[Program]
+) -> list[tuple[str, str, str, str]]:
+    """How many instructions of each kind two kernels have: kind, the first, the second, change."""
     counts = [_counts(programs) for programs in (first, second)]
-    kinds = sorted(set(counts[0]) | set(counts[1]))
-    rows = [("", *names, "change")]
-    for queue, mnemonic in kinds:
+    rows: list[tuple[str, str, str, str]] = []
+    for queue, mnemonic in sorted(set(counts[0]) | set(counts[1])):
         one, other = (count[queue, mnemonic] for count in counts)
         change = f"{other - one:+}" if other != one else "same"
         rows.append((f"{QUEUES[queue].name} {mnemonic}", f"{one:,}", f"{other:,}", change))
-    return "\n".join(["instructions", *_table(rows)]) + "\n"
+    return rows
 
 
 def _counts(programs: Sequence[Program]) -> Counter[tuple[int, str]]:
@@ -154,16 +166,23 @@ def _counts(programs: Sequence[Program]) -> Counter[tuple[int, str]]:
 
 
 def queues_text(first: Sequence[Program], second: Sequence[Program], names: tuple[str, str]) -> str:
-    """How the queues of two kernels differ.
+    """`compared_queues` as text."""
+    return "\n".join(compared_queues(first, second, names)) + "\n"
+
+
+def compared_queues(
+    first: Sequence[Program], second: Sequence[Program], names: tuple[str, str]
+) -> list[str]:
+    """How the queues of two kernels differ, as a unified diff, or words.
 
     Numbers, addresses, waits and signals are left out, as they change with whatever else does.
     """
     if max(len(p.instructions) for p in (*first, *second)) > MOST_LISTED:
-        return f"queues of more than {MOST_LISTED:,} instructions are not compared line by line\n"
+        return [f"queues of more than {MOST_LISTED:,} instructions are not compared line by line"]
     one, other = ([row for p in programs for row in _rows(p)] for programs in (first, second))
     if one == other:
-        return "the queues run the same instructions\n"
-    return "\n".join(difflib.unified_diff(one, other, *names, n=1, lineterm="")) + "\n"
+        return ["the queues run the same instructions"]
+    return list(difflib.unified_diff(one, other, *names, n=1, lineterm=""))
 
 
 def _rows(program: Program) -> Iterator[str]:

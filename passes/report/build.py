@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
+from typing import Any, cast
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
@@ -12,6 +12,7 @@ from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.passes.analysis.addresses.blocks import SPACES, space_of
 from nkijit.passes.analysis.liveness import Liveness, LiveRange, liveness
 from nkijit.passes.analysis.memory.map import live_tile, map_of
@@ -20,11 +21,13 @@ from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.diagnostics.places import Position, positions, shown_path
 from nkijit.passes.diagnostics.plain import plain
 from nkijit.passes.diagnostics.source_text import source_text
-from nkijit.passes.lower.program import Instruction, Item, Program, QueueLoop, Wait
+from nkijit.passes.lower.durations import Durations
+from nkijit.passes.lower.program import Instruction, Item, Program, QueueLoop, Wait, What
 from nkijit.passes.lower.texts import Texts, wait_text
 from nkijit.passes.profile.profile import Profile
 from nkijit.passes.profile.timeline import Timeline
 from nkijit.passes.report import model
+from nkijit.passes.report.iterations import Grouping
 from nkijit.passes.report.printing import printed
 from nkijit.passes.report.values import values_of
 from nkijit.passes.values.record import Record
@@ -41,6 +44,7 @@ def report_of(
     profile: Profile | None = None,
     missing: str = "",
     record: Record | None = None,
+    advice: object = None,
 ) -> model.Report:
     """The report of a kernel.
 
@@ -52,8 +56,14 @@ def report_of(
         profile: how long that takes; None when it cannot be simulated.
         missing: why one of them is not there, or the errors that they are there in spite of.
         record: a recorded run of the kernel, whose values are shown.
+        advice: an `Advice` on it; None when nobody asked.
     """
-    return _Builder(module).report(kernels, findings, programs, profile, missing, record)
+    builder = _Builder(module)
+    made = builder.report(kernels, findings, programs, profile, missing, record)
+    made.advice = None if advice is None else builder.plain(advice)
+    # Files of advice that nothing else names are sources as well.
+    made.sources = builder.files
+    return made
 
 
 class _Builder:
@@ -62,12 +72,13 @@ class _Builder:
     def __init__(self, module: ModuleOp):
         self._printed = printed(module)
         self._sources: dict[str, int] = {}
-        self._files: list[model.Source] = []
+        self.files: list[model.Source] = []
         self._strings: dict[str, int] = {}
         self._chains: dict[int, int] = {}
         self._known_chains: dict[tuple[model.Place, ...], int] = {}
         self._numbers: dict[Operation, int] = {}
         self._ops = model.Ops()
+        self._grouping = Grouping()
 
     def report(
         self,
@@ -88,7 +99,7 @@ class _Builder:
         events = None if profile is None else self._events(programs, profile.timeline)
         summary = None
         if profile is not None:
-            summary = plain(profile, self._place)
+            summary = self.plain(profile)
             summary["loops"] = [str(loop) for loop in profile.loops]
             dma = kernels[0].target.timing.dma
             summary["hbm_bandwidth"] = dma.hbm_bytes_per_ns * len(programs) * 1e9
@@ -97,26 +108,32 @@ class _Builder:
             kernels[0].launch_name,
             kernels[0].target.platform,
             missing,
-            self._files,
+            self.files,
             [list(chain) for chain in self._known_chains],
             self._printed.text,
             self._ops,
+            self._grouping.iterations,
             list(self._strings),
             cores,
             events,
             summary,
             memory,
             self._findings(findings),
+            {found.rule.id: _rule(found.rule) for found in findings},
             values,
         )
+
+    def plain(self, value: object) -> Any:
+        """A dataclass as values of JSON, with places as the page has them."""
+        return plain(value, self._place)
 
     # ---------------------------------------------------------------- places
 
     def _source(self, file: str) -> int:
         number = self._sources.get(file)
         if number is None:
-            number = self._sources[file] = len(self._files)
-            self._files.append(model.Source(shown_path(file), source_text(file) or None))
+            number = self._sources[file] = len(self.files)
+            self.files.append(model.Source(shown_path(file), source_text(file) or None))
         return number
 
     def _place(self, position: Position) -> model.Place:
@@ -138,6 +155,7 @@ class _Builder:
         """Number the operations of the kernel in the order of the text."""
         lines, ops = self._printed.lines, self._ops
         for kernel in kernels:
+            self._grouping.add(kernel)
             for op in kernel.walk():
                 span = lines.get(op)
                 if span is not None:
@@ -145,6 +163,7 @@ class _Builder:
                     ops.first.append(span[0])
                     ops.last.append(span[1])
                     ops.chain.append(self._chain(op))
+        ops.iteration = self._grouping.of(list(self._numbers))
 
     # ---------------------------------------------------------------- listing
 
@@ -161,11 +180,14 @@ class _Builder:
         queues = {queue: n for n, queue in enumerate(program.queues)}
         columns = model.Items()
         texts = Texts(program)
+        durations = Durations(program.target)
         items: list[Item] = [*program.instructions, *loops]
         for item in items:
             self._add_item(columns, item, program, texts)
             columns.queue.append(queues[item.queue])
             columns.waits.append([self._wait(wait, numbers, texts) for wait in item.waits])
+            columns.bytes.append(_bytes(item, durations))
+            columns.flops.append(_flops(item, durations))
         return model.Core(
             program.kernel.core[0],
             len(program.instructions),
@@ -306,6 +328,7 @@ class _Builder:
             found.subject,
             found.message,
             [self._place(position) for position in found.where],
+            _marked(found),
             [
                 (
                     f"{operand.name}: {operand.value}, {operand.description}",
@@ -319,6 +342,38 @@ class _Builder:
             found.ir,
             lines[0] if len(lines) == 1 else -1,
         )
+
+
+def _rule(rule: RuleText) -> model.Rule:
+    kind = "" if rule.kind is None else rule.kind.value
+    return model.Rule(rule.category, rule.severity, kind, rule.sentence, rule.help, rule.source)
+
+
+def _marked(found: Diagnostic) -> list[tuple[int, int, int]]:
+    """The pieces of the innermost statement that a finding is about, line by line."""
+    if not found.where:
+        return []
+    at = found.where[0]
+    if not found.marked:
+        return [(at.line, at.column, at.column + at.width - 1)]
+    return [
+        (line, *span.columns(line))
+        for span in found.marked
+        if span.start.file == at.file
+        for line in range(span.start.line, span.end_line + 1)
+    ]
+
+
+def _bytes(item: Item, durations: Durations) -> int:
+    if not isinstance(item, Instruction) or item.what is not What.transfer:
+        return 0
+    return durations.transfer(item).bytes
+
+
+def _flops(item: Item, durations: Durations) -> int:
+    if not isinstance(item, Instruction) or item.weights is None:
+        return 0
+    return round(durations.work(item).flops)
 
 
 def _rows(items: Sequence[Item], numbers: dict[int, int]) -> list[int]:

@@ -39,6 +39,20 @@ class Ops:
     last: list[int] = field(default_factory=list[int])
     chain: list[int] = field(default_factory=list[int])
     """Where it comes from."""
+    iteration: list[int] = field(default_factory=list[int])
+    """The innermost iteration that it is in, of loops that were unrolled: a row of `Iterations`."""
+
+
+@dataclass(slots=True)
+class Iterations:
+    """Iterations of loops that were unrolled while the kernel was traced."""
+
+    parent: list[int] = field(default_factory=list[int])
+    """The iteration of the loop around it."""
+    number: list[int] = field(default_factory=list[int])
+    """Counted from 0."""
+    count: list[int] = field(default_factory=list[int])
+    """How many its loop has."""
 
 
 class Wait(NamedTuple):
@@ -71,6 +85,10 @@ class Items:
     """Which loop it is directly in."""
     body: list[int] = field(default_factory=list[int])
     """Of a loop, which one it is."""
+    bytes: list[int] = field(default_factory=list[int])
+    """What a transfer moves; 0 of other items."""
+    flops: list[int] = field(default_factory=list[int])
+    """What a matrix product computes; 0 of other items."""
 
 
 @dataclass(slots=True)
@@ -169,6 +187,8 @@ class Finding:
     message: str
     where: list[Place]
     """Innermost call first."""
+    marked: list[tuple[int, int, int]]
+    """What it is about: a line of the innermost place's file, its first and its last column."""
     operands: list[tuple[str, Place | None]]
     related: list[tuple[str, Place]]
     notes: list[str]
@@ -177,6 +197,20 @@ class Finding:
     """The operation, where no source is known."""
     line: int
     """The line of the IR that reads so, if there is just one."""
+
+
+@dataclass(slots=True)
+class Rule:
+    """What there is to know of a rule, as `nkijit explain` has it."""
+
+    category: str
+    severity: str
+    kind: str
+    """Of an error, what becomes of the kernel."""
+    says: str
+    do: str
+    source: str
+    """The public document that states it."""
 
 
 class Picture(NamedTuple):
@@ -245,6 +279,23 @@ class Values:
 
 
 @dataclass(slots=True)
+class Comparison:
+    """Two kernels side by side; rows of text are those of `nkijit diff`."""
+
+    names: tuple[str, str]
+    figures: list[list[str]]
+    """Name, the first, the second, what the first takes more."""
+    lines: list[list[str]]
+    """Where the critical paths differ the most, with a head."""
+    instructions: list[list[str]]
+    """Queue and mnemonic, the first, the second, change."""
+    queues: list[str]
+    """A unified diff of what the queues run, the second's against the first's."""
+    source: list[tuple[int, int]]
+    """Lines of the two main sources that stand beside each other; 0 where one has none."""
+
+
+@dataclass(slots=True)
 class Report:
     """Everything that a report shows of a kernel."""
 
@@ -257,6 +308,7 @@ class Report:
     """Places with the calls that lead there, innermost first."""
     ir: str
     ops: Ops
+    iterations: Iterations
     strings: list[str]
     cores: list[Core]
     events: Events | None
@@ -264,8 +316,15 @@ class Report:
     """A `Profile` without its timeline; places are `Place`s."""
     memory: list[Memory]
     findings: list[Finding]
+    rules: dict[str, Rule]
+    """Those of the findings, by id."""
     values: Values | None = None
     """Of a run that was recorded."""
+    advice: dict[str, Any] | None = None
+    """An `Advice`; places are `Place`s."""
+    other: Report | None = None
+    """The kernel that this one is compared with."""
+    comparison: Comparison | None = None
 
     def to_json(self) -> str:
         """Everything as compact JSON, in ASCII."""

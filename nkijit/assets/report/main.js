@@ -4,46 +4,55 @@
 
 const TIMELINE_SHARE = 0.38;
 const LONGEST_WORDS = 220;
-const WIDEST_WAITS = 22;
+const WIDEST_MNEMONIC = 24;
+/** From this width of the window on, the listing has addresses and shapes. */
+const WIDE = 1700;
 
 const byId = (id) => document.getElementById(id);
 
 class Page {
-  constructor() {
-    this.model = new Model();
+  constructor(data) {
+    this.data = data;
+    this.model = new Model(data);
+    const { model } = this;
     this.source = 0;
     this.queueTab = 0;
     this.item = -1;
     this.event = -1;
     this.related = { lines: new Map(), ops: new Set(), items: new Set() };
+    this.coloured = model.sources.map((source) => source.lines && pythonLines(source.lines.join("\n")));
     this.showHead();
     this.makePanes();
     this.makeViews();
     this.makeTimeline();
-    this.showSource(this.firstSource());
+    this.showSource(Math.max(0, model.mainSource()));
     this.revealKernel();
     this.showIr();
     this.showListing(0);
     this.inspect();
+    this.makeSearch();
+    this.makeKeys();
     document.addEventListener("keydown", (event) => this.pressed(event));
     this.preparePrinting();
+    this.address = new Address(this);
+    this.address.read();
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.redraw());
   }
 
   // ---------------------------------------------------------------- head and views
 
   showHead() {
-    const { profile, findings, missing } = data;
-    byId("kernel").textContent = data.kernel;
-    byId("target").textContent = data.target + (data.memory.length > 1 ? `, ${data.memory.length} cores` : "");
+    const { profile, findings, missing } = this.data;
+    byId("kernel").textContent = this.data.kernel;
+    byId("target").textContent = this.data.target + (this.data.memory.length > 1 ? `, ${this.data.memory.length} cores` : "");
     const errors = findings.filter((finding) => finding.severity === "error").length;
     const warnings = findings.length - errors;
     const figures = [
       profile && ["time", timeText(profile.time)],
       profile && ["bound by", profile.bound],
       profile && profile.roofline.flops ? ["MFU", percent(profile.mfu)] : null,
-      data.cores.length ? ["instructions",
-        data.cores.reduce((sum, core) => sum + core.instructions, 0).toLocaleString("en")] : null,
+      this.data.cores.length ? ["instructions",
+        this.data.cores.reduce((sum, core) => sum + core.instructions, 0).toLocaleString("en")] : null,
       errors ? ["errors", errors, "error"] : null,
       warnings ? ["warnings", warnings, "warning"] : null,
     ];
@@ -66,21 +75,39 @@ class Page {
     const goOp = (op) => {
       this.showView("code");
       this.selectOp(op);
-      this.irPane.reveal(data.ops.first[op]);
+      this.irPane.reveal(this.data.ops.first[op]);
     };
-    if (data.profile) new ProfileView(this.model, byId("view-profile"), go);
+    /** Views that are made when they are first seen. */
+    this.later = {
+      memory: () => { this.memory = new MemoryView(this.model, byId("view-memory"), goOp); },
+      compare: this.data.other
+        && (() => { this.compared = new CompareView(this.model, byId("view-compare"), go); }),
+    };
+    if (this.data.profile) new ProfileView(this.model, byId("view-profile"), go);
     else byId("tab-profile").hidden = true;
-    this.memory = new MemoryView(this.model, byId("view-memory"), goOp);
-    if (data.values) this.values = new ValuesView(this.model, byId("view-values"), goOp);
+    if (this.data.values) this.values = new ValuesView(this.model, byId("view-values"), goOp);
     else byId("tab-values").hidden = true;
-    new FindingsView(this.model, byId("view-findings"), go, (line) => goOp(this.model.opOfLine[line]));
-    const badge = make("span", { className: "badge", textContent: data.findings.length });
-    if (data.findings.length) byId("tab-findings").append(badge);
-    const hasErrors = data.findings.some((finding) => finding.severity === "error");
-    this.showView(hasErrors ? "findings" : "code");
+    if (this.data.advice) new AdviceView(this.model, byId("view-advice"), go);
+    else byId("tab-advice").hidden = true;
+    byId("tab-compare").hidden = !this.data.other;
+    new FindingsView(this.model, byId("view-findings"), this.coloured, go, (line) => goOp(this.model.opOfLine[line]));
+    const badge = make("span", { className: "badge", textContent: this.data.findings.length });
+    if (this.data.findings.length) byId("tab-findings").append(badge);
+    const hasErrors = this.data.findings.some((finding) => finding.severity === "error");
+    this.firstView = hasErrors ? "findings" : "code";
+    this.showView(this.firstView);
+  }
+
+  /** Makes a view, or all of them, unless it is there. */
+  makeLater(...names) {
+    for (const name of names) {
+      this.later[name]?.();
+      delete this.later[name];
+    }
   }
 
   showView(name) {
+    this.view = name;
     for (const view of document.querySelectorAll(".view")) view.hidden = view.id !== `view-${name}`;
     for (const tab of document.querySelectorAll(".views [role=tab]")) {
       const isShown = tab.id === `tab-${name}`;
@@ -88,12 +115,103 @@ class Page {
       tab.tabIndex = isShown ? 0 : -1;
     }
     tooltip.hide();
+    this.makeLater(name);
     this.redraw();
+    this.address?.write();
+  }
+
+  // ---------------------------------------------------------------- search and keys
+
+  makeSearch() {
+    const go = (scope, match) => {
+      this.showView("code");
+      if (scope === "source") this.selectLine(match.source, match.line);
+      else if (scope === "listing") this.selectItem(match.item, -1, true);
+      else {
+        this.selectOp(this.model.opOfLine[match.line], match.line);
+        this.irPane.reveal(match.line);
+      }
+    };
+    this.search = new Search(this.model, go, (pattern, found) => {
+      this.pattern = pattern;
+      this.found = found;
+      this.markHits();
+    });
+  }
+
+  /** Marks what matches the search in what the panes show. */
+  markHits() {
+    if (!this.found) return;
+    const { source, ir, listing } = this.found;
+    this.sourcePane.markHits(source.filter((each) => each.source === this.source)
+      .map(({ line }) => line - 1), this.pattern);
+    this.irPane.markHits(ir.map(({ line }) => line), this.pattern);
+    this.listingPane.markHits(listing.map(({ item }) => this.rowOfItem.get(item))
+      .filter((row) => row !== undefined), this.pattern);
+  }
+
+  makeKeys() {
+    const dialog = byId("keys");
+    byId("keys-open").onclick = () => dialog.showModal();
+    byId("help-keys").onclick = () => dialog.showModal();
+    byId("keys-close").onclick = () => dialog.close();
+    dialog.onclick = (event) => {
+      if (event.target === dialog) dialog.close();
+    };
+  }
+
+  // ---------------------------------------------------------------- what the address says
+
+  /** The selection, the range and the view, by names that people can read. */
+  state() {
+    const { model, timeline } = this;
+    const { range } = timeline || {};
+    const state = { view: this.view === this.firstView ? undefined : this.view };
+    if (this.item >= 0) {
+      const iteration = this.event >= 0 ? model.iterationOf[this.event] : 0;
+      state.instruction = model.itemName(this.item);
+      if (iteration) state.iteration = iteration + 1;
+    } else if (this.chosenLine) {
+      state.line = `${model.sourceName(this.chosenLine[0])}:${this.chosenLine[1]}`;
+    } else if (this.from === "ir" && this.related.ops.size) {
+      state.ir = this.model.data.ops.first[[...this.related.ops][0]] + 1;
+    }
+    if (range) state.range = `${Math.round(range.begin)}-${Math.round(range.end)}`;
+    if (timeline && timeline.viewport.length < timeline.viewport.whole) {
+      state.shown = `${Math.round(timeline.viewport.begin)}-${Math.round(timeline.viewport.end)}`;
+    }
+    return state;
+  }
+
+  /** Shows what an address says; what it says wrongly is passed over. */
+  restore({ view, instruction, iteration, line, ir, range, shown }) {
+    const { model, timeline } = this;
+    const [, name, number] = /^(.*):(\d+)$/.exec(line || "") || [];
+    const source = model.sources.findIndex((_, index) => model.sourceName(index) === name);
+    const item = model.itemOfName(instruction || "");
+    const row = Number(ir) - 1;
+    const span = (text) => /^(\d+)-(\d+)$/.exec(text || "")?.slice(1).map(Number);
+    if (item >= 0) this.selectItem(item, model.eventsOfItem[item][iteration - 1], true);
+    else if (source >= 0 && number >= 1 && number <= model.sources[source].lines?.length) {
+      this.selectLine(source, Number(number));
+    } else if (row >= 0 && row < model.irLines.length) {
+      this.selectOp(model.opOfLine[row], row);
+      this.irPane.reveal(row);
+    } else if (this.from && this.from !== "none") this.select({ ops: [], from: "none" });
+    if (timeline) {
+      timeline.setRange(...(span(range) || [0, 0]));
+      // Last, for what is selected is moved into view.
+      const [begin, end] = span(shown) || [0, 0];
+      if (end > begin) timeline.viewport.set(begin, end);
+    }
+    const tab = byId(`tab-${view || this.firstView}`);
+    if (tab && !tab.hidden) this.showView(view || this.firstView);
   }
 
   redraw() {
     this.timeline?.chart.draw();
     this.memory?.redraw();
+    if (this.view === "compare") this.compared?.shown();
   }
 
   // ---------------------------------------------------------------- panes
@@ -112,24 +230,35 @@ class Page {
       event.stopPropagation();
       this.selectItem(Number(wait.dataset.item), -1, true);
     }, true);
+    this.hasAddresses = window.innerWidth >= WIDE;
+    const addresses = make("button", { id: "addresses", textContent: "[ ]",
+      "aria-label": "Addresses and shapes of operands", title: "Show addresses and shapes of operands",
+      "aria-pressed": String(this.hasAddresses), onclick: () => {
+        this.hasAddresses = !this.hasAddresses;
+        addresses.setAttribute("aria-pressed", String(this.hasAddresses));
+        this.listingPane.draw(true);
+      } });
+    this.listingPane.told.before(addresses);
     this.panes = [
       ...(model.sources.length ? [this.sourcePane] : []), this.irPane,
-      ...(data.cores.length ? [this.listingPane] : []),
+      ...(this.data.cores.length ? [this.listingPane] : []),
     ];
+    const show = (pane) => {
+      byId("panes").dataset.shown = pane.element.id;
+      for (const each of this.panes) {
+        byId(`pane-${each.element.id}`).setAttribute("aria-pressed", String(each === pane));
+      }
+      if (pane.active >= 0) pane.reveal(pane.active);
+      else pane.revealRelated();
+    };
+    byId("pane-choice").append(...this.panes.map((pane) => make("button", {
+      id: `pane-${pane.element.id}`, textContent: pane.title, "aria-pressed": "false", onclick: () => show(pane),
+    })));
+    show(this.panes[0]);
     this.panes.forEach((pane, index) => {
       if (index) byId("panes").append(splitter(this.panes[index - 1].element, pane.element));
       byId("panes").append(pane.element);
     });
-    this.coloured = model.sources.map((source) => source.lines && pythonLines(source.lines.join("\n")));
-  }
-
-  /** The file that most operations come from. */
-  firstSource() {
-    const counts = this.model.sources.map(() => 0);
-    data.chains.forEach((places, chain) => {
-      counts[places[0][0]] += this.model.opsOfChain[chain].length;
-    });
-    return Math.max(0, counts.indexOf(Math.max(...counts)));
   }
 
   /** Scrolls to the first line that operations come from. */
@@ -147,6 +276,7 @@ class Page {
     const columns = shown.reduce((most, line) => Math.max(most, line.length), 0);
     this.sourcePane.show(shown.length, columns, (row, index) => this.sourceRow(row, index));
     this.markSource(-1);
+    this.markHits();
   }
 
   sourceRow(row, index) {
@@ -160,13 +290,15 @@ class Page {
       textContent: index + 1,
       title: found.map((finding) => `${finding.severity}: ${finding.message}`).join("\n"),
     }));
-    if (data.profile) {
+    if (this.data.profile) {
       const heat = make("span", { className: "heat", textContent: share >= 0.0005 ? percent(share) : "",
         title: share ? `${percent(share)} of the critical path` : "" });
       heat.style.setProperty("--share", Math.min(1, (share || 0) * 2.5));
       row.append(heat);
     }
-    spans(row, this.coloured[this.source]?.[index] || []);
+    const marked = found.flatMap((finding) => finding.marked).filter(([line]) => line === index + 1);
+    const pieces = this.coloured[this.source]?.[index] || [];
+    spans(row, marked.length ? markedPieces(pieces, marked.map(([, first, last]) => [first, last])) : pieces);
   }
 
   showIr() {
@@ -176,11 +308,18 @@ class Page {
       row.append(make("span", { className: "gutter", textContent: index + 1 }));
       spans(row, irPieces(lines[index]));
     });
+    const { iteration } = this.data.ops;
+    this.fold(this.irPane, lines.length, (row) => iteration[this.model.opOfLine[row]] ?? -1);
+  }
+
+  /** Folds the iterations of loops, where there is much to fold. */
+  fold(pane, count, iterationOf) {
+    pane.showFolds(this.model.folds.of(count, iterationOf), count > FOLDED_FROM);
   }
 
   /** Tab 0 is all instructions in program order, the others are queues. */
   showListing(tab) {
-    if (!data.cores.length) return;
+    if (!this.data.cores.length) return;
     const { model } = this;
     this.queueTab = tab;
     if (tab === 0) {
@@ -191,25 +330,30 @@ class Page {
     } else {
       this.listed = model.queues[tab - 1].rows;
     }
-    let [columns, waits] = [0, 0];
+    let [columns, mnemonics] = [0, 0];
     for (const { item, depth } of this.listed) {
       if (item < 0) continue;
-      const { mnemonic, words, waits: all } = model.items[item];
-      const wait = all.reduce((sum, { text }) => sum + text.length + 2, 0);
-      waits = Math.max(waits, wait);
-      const length = words.reduce((sum, word) => sum + data.strings[word].length + 2, 0);
-      columns = Math.max(columns, 2 * depth + mnemonic.length + length + 50);
+      const { number, mnemonic, words, waits } = model.items[item];
+      const wait = waits.reduce((sum, { text }) => sum + text.length + 2, 0);
+      const length = words.reduce((sum, word) => sum + this.data.strings[word].length + 2, 0);
+      if (number >= 0) mnemonics = Math.max(mnemonics, mnemonic.length);
+      columns = Math.max(columns, 2 * depth + mnemonic.length + length + wait + 50);
     }
     const longest = Math.max(...model.queues.map(({ name }) => name.length));
     this.listingPane.rows.style.setProperty("--queue", `${longest + 1}ch`);
-    this.listingPane.rows.style.setProperty("--waits", `${Math.min(WIDEST_WAITS, waits)}ch`);
-    this.listingPane.show(this.listed.length, columns + Math.min(WIDEST_WAITS, waits), (row, index) =>
-      this.listingRow(row, this.listed[index]));
+    this.listingPane.rows.style.setProperty("--mnemonic", `${Math.min(mnemonics, WIDEST_MNEMONIC) + 1}ch`);
+    this.listingPane.show(this.listed.length, columns, (row, index) =>
+      this.listingRow(row, this.listed[index]), Math.max(0, ...this.data.cores.map((core) => core.instructions)));
+    this.fold(this.listingPane, this.listed.length, (row) => {
+      const { item, loop } = this.listed[row];
+      return this.data.ops.iteration[model.items[item < 0 ? loop : item].op];
+    });
     this.rowOfItem = new Map();
     this.listed.forEach(({ item }, row) => {
       if (item >= 0) this.rowOfItem.set(item, row);
     });
     this.markListing();
+    this.markHits();
   }
 
   listingRow(row, { item, loop, depth }) {
@@ -226,13 +370,12 @@ class Page {
     }
     row.append(indent);
     if (number < 0) {
-      if (waits.length) row.append(this.waitsOf(waits), "  ");
-      row.append(make("span", { className: "keyword", textContent: mnemonic }), " {");
+      row.append(make("span", { className: "keyword", textContent: mnemonic }), " {", ...this.waitsOf(waits));
     } else {
-      row.append(this.waitsOf(waits), "  ");
-      row.append(make("span", { className: "mnemonic", textContent: mnemonic }), model.words(item));
+      row.append(make("span", { className: "mnemonic", textContent: mnemonic }));
+      spans(row, operandPieces(model.words(item), this.hasAddresses));
+      row.append(...this.waitsOf(waits), this.signalOf(item));
     }
-    if (number >= 0) row.append(this.signalOf(item));
     const place = number < 0 ? undefined : model.places(op)[0];
     if (place) row.append(make("span", { className: "comment", textContent: `  ${model.placeText(place)}` }));
   }
@@ -243,13 +386,14 @@ class Page {
   }
 
   waitsOf(waits) {
-    const cell = make("span", { className: "waits" });
+    if (!waits.length) return [];
+    const cell = make("span", { className: "waits" }, "  after ");
     waits.forEach((wait, index) => {
       if (index) cell.append(", ");
       cell.append(make("span", { className: "wait", textContent: wait.text, "data-item": wait.item,
         title: `${wait.reason}: go to ${this.model.itemText(wait.item)}` }));
     });
-    return cell;
+    return [cell];
   }
 
   // ---------------------------------------------------------------- timeline
@@ -257,9 +401,25 @@ class Page {
   makeTimeline() {
     if (!this.model.eventCount) return;
     byId("timeline").hidden = byId("divider").hidden = false;
+    const ranged = (range) => {
+      this.range.show(range);
+      this.address?.write();
+    };
     this.timeline = new Timeline(this.model, (event) =>
-      this.selectItem(this.model.itemOfEvent[event], event));
+      this.selectItem(this.model.itemOfEvent[event], event), {
+      canvas: byId("timeline-canvas"), legend: byId("legend"), ranged,
+      moved: (text) => {
+        byId("range").textContent = text;
+        this.address?.write();
+      },
+    });
     const { timeline } = this;
+    this.range = new RangeView(this.model, byId("statistics"), {
+      go: (source, line) => this.selectLine(source, line),
+      zoom: () => timeline.zoomToRange(), clear: () => timeline.clearRange(),
+    });
+    byId("zoom-range").onclick = () =>
+      timeline.setRange(timeline.viewport.begin, timeline.viewport.end);
     timeline.moved();
     const wanted = timeline.height + 4;
     this.resize(Math.min(wanted, Math.max(140, window.innerHeight * TIMELINE_SHARE)));
@@ -306,7 +466,7 @@ class Page {
     if (this.model.sources[source].lines) this.sourcePane.reveal(line - 1);
   }
 
-  selectOp(op, row = op < 0 ? -1 : data.ops.first[op]) {
+  selectOp(op, row = op < 0 ? -1 : this.data.ops.first[op]) {
     this.select({ ops: op < 0 ? [] : [op], from: "ir" });
     this.irPane.mark(this.irRows, [], row);
   }
@@ -327,7 +487,7 @@ class Page {
     const events = this.model.eventsOfItem[item];
     if (!events.length) return -1;
     const { begin, end } = this.timeline.viewport;
-    return events.find((event) => data.events.begin[event] >= begin && data.events.begin[event] <= end)
+    return events.find((event) => this.data.events.begin[event] >= begin && this.data.events.begin[event] <= end)
       ?? events[0];
   }
 
@@ -353,6 +513,7 @@ class Page {
     const events = items.flatMap((other) => model.eventsOfItem[other]);
     this.timeline?.select(events, event);
     this.inspect();
+    this.address?.write();
   }
 
   /** Marks what is related in all panes, and scrolls those in which nothing was chosen. */
@@ -363,10 +524,10 @@ class Page {
       this.markSource(-1);
       this.revealInnermost(place);
     }
-    this.irRows = [...this.related.ops].map((op) => data.ops.first[op]).sort((a, b) => a - b);
+    this.irRows = [...this.related.ops].map((op) => this.data.ops.first[op]).sort((a, b) => a - b);
     this.irPane.mark(this.irRows, [], -1);
     if (from !== "ir") this.irPane.revealRelated();
-    if (!data.cores.length) return;
+    if (!this.data.cores.length) return;
     const queues = new Set([...this.related.items].map((item) => this.model.items[item].queue));
     if (from !== "listing" && this.queueTab > 0 && queues.size && !queues.has(this.queueTab - 1)) {
       this.showListing(Math.min(...queues) + 1);
@@ -439,7 +600,7 @@ class Page {
       ` ${words.length > LONGEST_WORDS ? `${words.slice(0, LONGEST_WORDS)}…` : words}`);
     const second = make("p", {});
     if (event >= 0) second.append(...this.inspectEvent(event));
-    const third = make("p", {}, ...this.placesOf(op), ...this.valuesOf([op]));
+    const third = make("p", {}, ...this.placesOf(op), ...this.iterationOf(op), ...this.valuesOf([op]));
     if (waits.length) {
       third.append(labelOf("waits for"));
       for (const wait of waits) {
@@ -458,8 +619,8 @@ class Page {
 
   inspectEvent(event) {
     const { model } = this;
-    const { begin, free, end, cause, stalled } = data.events;
-    const reason = data.strings[data.events.reason[event]];
+    const { begin, free, end, cause, stalled } = this.data.events;
+    const reason = this.data.strings[this.data.events.reason[event]];
     const parts = [
       ...labelled("begins", timeText(begin[event])),
       ...labelled("takes", timeText(free[event] - begin[event])),
@@ -488,16 +649,38 @@ class Page {
     const first = make("p", {}, make("strong", { textContent: name }));
     const second = make("p", {},
       ...labelled("operations", related.ops.size.toLocaleString("en")),
-      ...(data.cores.length
+      ...(this.data.cores.length
         ? labelled("engine instructions", related.items.size.toLocaleString("en")) : []));
-    if (data.profile && this.chosenLine) {
+    if (this.data.profile && this.chosenLine) {
       const share = model.shareOfLine.get(lineKey(...this.chosenLine));
       if (share) second.append(...labelled("of the critical path", percent(share)));
     }
     second.append(...this.busyOf(related.items));
-    const third = make("p", {}, ...(related.ops.size === 1 ? this.placesOf(op) : []),
+    const third = make("p", {}, ...(related.ops.size === 1 ? [...this.placesOf(op), ...this.iterationOf(op)] : []),
       ...this.valuesOf([...related.ops]));
     return [first, second, third];
+  }
+
+  /** In which iteration an operation is, with what leads to the same one of others. */
+  iterationOf(op) {
+    const text = this.model.iterationText(op);
+    if (!text) return [];
+    const alike = this.model.alike(op);
+    const at = alike.indexOf(op);
+    const to = (other) => () => {
+      const item = this.item < 0 ? -1 : this.model.items.findIndex((each) =>
+        each.op === alike[other] && each.mnemonic === this.model.items[this.item].mnemonic);
+      if (item >= 0) this.selectItem(item, -1, true);
+      else {
+        this.selectOp(alike[other]);
+        this.irPane.reveal(this.data.ops.first[alike[other]]);
+      }
+    };
+    return [labelOf("unrolled iteration"), `${text} `,
+      make("button", { id: "iteration-before", textContent: "‹", "aria-label": "The same, one iteration before",
+        disabled: at === 0, onclick: to(at - 1) }),
+      make("button", { id: "iteration-behind", textContent: "›", "aria-label": "The same, one iteration later",
+        disabled: at + 1 === alike.length, onclick: to(at + 1) }), " "];
   }
 
   /** What leads to the values that operations have read and written. */
@@ -519,7 +702,7 @@ class Page {
     for (const item of items) {
       const name = model.queues[model.items[item].queue].name;
       for (const event of model.eventsOfItem[item]) {
-        const time = data.events.free[event] - data.events.begin[event];
+        const time = this.data.events.free[event] - this.data.events.begin[event];
         sums.set(name, (sums.get(name) || 0) + time);
       }
     }
@@ -541,10 +724,29 @@ class Page {
   // ---------------------------------------------------------------- keys and printing
 
   pressed(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("select, input")) return;
-    if (event.key === "Escape") this.select({ ops: [], from: "none" });
+    const isSearch = (event.ctrlKey || event.metaKey) && (event.key === "k" || event.key === "f");
+    // Pressed again, it is the browser's own.
+    if (isSearch && !(this.search.isOpen && event.key === "f")) {
+      event.preventDefault();
+      this.search.open();
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("select, input, dialog")) return;
+    if (event.key === "/") {
+      event.preventDefault();
+      this.search.open();
+    }
+    if (event.key === "F3") {
+      event.preventDefault();
+      this.search.step(event.shiftKey ? -1 : 1);
+    }
+    if (event.key === "?") byId("keys").showModal();
+    if (event.key === "Escape") {
+      if (this.search.isOpen) this.search.close();
+      else if (this.timeline?.range) this.timeline.clearRange();
+      else this.select({ ops: [], from: "none" });
+    }
     if (event.key === "w" && this.item >= 0) {
-      const cause = this.event >= 0 ? data.events.cause[this.event] : -1;
+      const cause = this.event >= 0 ? this.data.events.cause[this.event] : -1;
       const wait = this.model.items[this.item].waits[0];
       if (wait) this.selectItem(wait.item, -1, true);
       else if (cause >= 0) this.selectItem(this.model.itemOfEvent[cause], cause, true);
@@ -556,13 +758,18 @@ class Page {
     let hidden = [];
     const drawAll = () => {
       this.timeline?.chart.flush();
-      for (const map of this.memory.charts) map.chart.flush();
+      for (const map of this.memory?.charts || []) map.chart.flush();
+      for (const other of this.compared?.timelines || []) other.chart.flush();
       for (const pane of this.panes) pane.draw(true);
     };
     window.addEventListener("beforeprint", () => {
       hidden = views.map((view) => view.hidden);
       document.documentElement.dataset.print = "";
-      for (const view of views) view.hidden = view.id === "view-help";
+      this.makeLater(...Object.keys(this.later));
+      for (const view of views) {
+        const name = view.id.replace("view-", "");
+        view.hidden = name === "help" || byId(`tab-${name}`).hidden;
+      }
       drawAll();
     });
     window.addEventListener("afterprint", () => {
@@ -612,4 +819,8 @@ const labelOf = (name) => make("span", { className: "label", textContent: `${nam
 /** A name and a value beside each other. */
 const labelled = (name, value) => [labelOf(name), `${value} `];
 
-const page = new Page();
+let page;
+readData().then((data) => {
+  page = new Page(data);
+  performance.mark("ready");
+});

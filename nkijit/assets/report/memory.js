@@ -2,7 +2,13 @@
 
 // The memory map: what lies where in SBUF and PSUM, over time or over the instructions.
 
-const MAP_HEIGHT = 240;
+const LEAST_HEIGHT = 240;
+const MOST_HEIGHT = 880;
+const NAME_HEIGHT = 12;
+const NAME_LETTER = 6.8;
+/** The part of what is in use that has names in the map, if there is room for them. */
+const NAMED = 0.8;
+const MOST_IN_LEGEND = 12;
 const BANK_HEIGHT = 24;
 const QUADRANT = 32;
 const MOST_TILES = 60;
@@ -11,13 +17,14 @@ class MemoryView {
   /** `choose(op)` is called when the reader chooses a tile, with its allocation. */
   constructor(model, root, choose) {
     this.model = model;
+    this.data = model.data;
     this.choose = choose;
     this.root = root;
     this.byTime = model.eventCount > 0;
     this.charts = [];
     this.viewport = new Viewport(1, 1, () => this.redraw());
     root.append(this.controls());
-    for (const memory of data.memory) {
+    for (const memory of this.data.memory) {
       this.times = undefined;
       for (const space of memory.spaces) this.space(memory, space);
     }
@@ -44,17 +51,36 @@ class MemoryView {
   }
 
   space(memory, space) {
-    const name = data.memory.length > 1 ? `${space.name} of core ${memory.core}` : space.name;
+    const name = this.data.memory.length > 1 ? `${space.name} of core ${memory.core}` : space.name;
     const share = space.capacity ? space.peak / space.capacity : 0;
     const section = make("section", { className: "space-map" },
       make("h3", { textContent: name }),
       make("p", { className: "quiet", textContent:
         `${space.peak.toLocaleString("en")} of ${space.capacity.toLocaleString("en")} bytes per ` +
-        `partition in use at the peak (${percent(share)}), ${counted(space.tiles.length, "tile")}` }));
+        `partition live at the peak (${percent(share)}); addresses up to ` +
+        `${highestOf(space).toLocaleString("en")} used by ${counted(space.tiles.length, "tile")}` }));
     this.root.append(section);
     if (!space.tiles.length) return;
+    section.append(explanationOf(space), this.legend(space));
     for (const panel of panelsOf(space)) this.panel(section, memory, space, panel);
     section.append(this.table(space));
+  }
+
+  /** The names that take the most. */
+  legend(space) {
+    const groups = new Map();
+    for (const { name, bytes } of space.tiles.map(tileOf)) {
+      const group = groups.get(name) || { name, bytes: 0, count: 0 };
+      group.bytes = Math.max(group.bytes, bytes);
+      group.count++;
+      groups.set(name, group);
+    }
+    const largest = [...groups.values()].sort((a, b) => b.bytes * b.count - a.bytes * a.count);
+    const more = largest.length - MOST_IN_LEGEND;
+    return make("p", { className: "names" }, ...largest.slice(0, MOST_IN_LEGEND).map(({ name, bytes, count }) =>
+      make("span", { title: `${counted(count, "tile")} of at most ${bytes.toLocaleString("en")} bytes` },
+        swatchOf(this.look(name)), count > 1 ? `${name} ×${count.toLocaleString("en")}` : name)),
+    more > 0 ? make("span", { className: "quiet", textContent: `and ${counted(more, "other name")}` }) : null);
   }
 
   panel(section, memory, space, { name, tiles }) {
@@ -89,14 +115,14 @@ class MemoryView {
       this.words(tile),
     ]);
     const more = space.tiles.length - largest.length;
-    return make("details", {},
+    return make("details", { className: "tiles" },
       make("summary", { textContent: `tiles, the largest first${more ? ` (${MOST_TILES} of ${space.tiles.length})` : ""}` }),
       tableOf(["tile", "shape and type", "bytes", "at byte", "partitions", "allocated at"], rows, [2, 3]));
   }
 
   words(tile) {
     const place = this.model.places(tile.op)[0];
-    return place ? this.model.placeText(place) : `IR line ${data.ops.first[tile.op] + 1}`;
+    return place ? this.model.placeText(place) : `IR line ${this.data.ops.first[tile.op] + 1}`;
   }
 
   describe(tile) {
@@ -112,7 +138,7 @@ class MemoryView {
 
   /** Chooses the axis anew. */
   scale() {
-    const longest = Math.max(...data.memory.map((memory) => memory.positions.length), 1);
+    const longest = Math.max(...this.data.memory.map((memory) => memory.positions.length), 1);
     this.viewport.least = this.byTime ? 20 : 4;
     this.viewport.reset(this.byTime ? this.model.duration * 1.01 : longest);
     for (const map of this.charts) map.known = map.spans();
@@ -122,7 +148,7 @@ class MemoryView {
   /** From when to when a tile is in use, on the axis. */
   span(memory, tile) {
     if (!this.byTime) return [tile.start, tile.end + 1];
-    const { begin, end } = data.events;
+    const { begin, end } = this.data.events;
     const eventsAt = (position) => (this.model.itemsOfOp.get(memory.positions[position]) || [])
       .flatMap((item) => this.model.eventsOfItem[item]);
     const first = eventsAt(tile.start).map((event) => begin[event]);
@@ -143,7 +169,7 @@ class MemoryView {
     // The capacity is shown unless little of it is used.
     map.top = space.bank || 4 * highest >= space.capacity
       ? Math.max(space.capacity, highest) : (highest * 9) / 8;
-    map.height = space.bank ? BANK_HEIGHT * Math.ceil(map.top / space.bank) : MAP_HEIGHT;
+    map.height = space.bank ? BANK_HEIGHT * Math.ceil(map.top / space.bank) : heightOf(tiles, map.top);
     const context = chart.begin(map.height + AXIS + 2);
     context.fillStyle = chart.colour("panel");
     context.fillRect(0, 0, chart.width, chart.height);
@@ -185,7 +211,7 @@ class MemoryView {
     if (x + width < LEFT || x > map.chart.width) return;
     const y = this.y(map, tile.byte + tile.bytes);
     const height = Math.max(this.y(map, tile.byte) - y, 1);
-    context.fillStyle = this.colour(tile.name);
+    context.fillStyle = fillOf(context, this.look(tile.name));
     context.fillRect(x, y, width, height);
     if (width > 4 && height > 3) {
       context.strokeStyle = map.chart.colour("panel");
@@ -194,17 +220,22 @@ class MemoryView {
     }
     const left = Math.max(x, LEFT) + 4;
     const text = tile.name;
-    if (height >= 12 && x + width - left > text.length * 6.8) {
+    if (height >= NAME_HEIGHT && Math.min(x + width, map.chart.width) - left > text.length * NAME_LETTER) {
       context.fillStyle = "#111";
       context.fillText(text, left, y + height / 2);
     }
   }
 
-  /** A colour for each name. */
-  colour(name) {
-    this.known ||= new Map();
-    if (!this.known.has(name)) this.known.set(name, PALETTE[this.known.size % PALETTE.length]);
-    return this.known.get(name);
+  /** The look of a name: what takes the most bytes has one of its own. */
+  look(name) {
+    if (!this.looks) {
+      const sizes = new Map();
+      for (const tile of this.data.memory.flatMap(({ spaces }) => spaces).flatMap(({ tiles }) => tiles).map(tileOf)) {
+        sizes.set(tile.name, (sizes.get(tile.name) || 0) + tile.bytes * tile.partitions);
+      }
+      this.looks = looksOf(sizes);
+    }
+    return this.looks.get(name);
   }
 
   tileAt(map, x, y) {
@@ -215,6 +246,33 @@ class MemoryView {
       byte >= tile.byte && byte < tile.byte + tile.bytes;
     return x < LEFT ? undefined : map.tiles.find((tile, index) => isAt(tile, map.known[index]));
   }
+}
+
+/** The byte behind the last one that a tile of a space has. */
+function highestOf(space) {
+  return space.tiles.map(tileOf).reduce((top, tile) => Math.max(top, tile.byte + tile.bytes), 0);
+}
+
+/** Why more addresses are used than bytes are live. */
+function explanationOf(space) {
+  return make("details", {}, make("summary", { textContent: "live bytes and used addresses" }),
+    make("p", { className: "words", textContent: "Live are the tiles that hold something that is " +
+      "still needed; the peak is the most of them at once, and only that has to fit. Addresses are " +
+      "given to tiles so that those that are live at the same time do not overlap: tiles that are " +
+      "not share them. More addresses than live bytes are used where free bytes lie in pieces that " +
+      "are too small for the next tile, where tiles begin at multiples of their alignment" +
+      (space.bank ? ", where a bank has one tile of a product," : "") +
+      " and where the author gave addresses." }));
+}
+
+/** As high that most of what is in use can have its name. */
+function heightOf(tiles, top) {
+  const areas = tiles.map(({ bytes, start, end }) => [bytes, bytes * (end - start + 1)]).sort((a, b) => b[0] - a[0]);
+  const all = areas.reduce((sum, [, area]) => sum + area, 0);
+  let named = 0;
+  const [least] = areas.find(([, area]) => (named += area) >= NAMED * all) || [top];
+  const wanted = ((NAME_HEIGHT + 1) * top) / least;
+  return Math.min(Math.max(wanted, LEAST_HEIGHT), MOST_HEIGHT);
 }
 
 /** A tile of the data with names. */

@@ -3,7 +3,14 @@
 // The data of the report with look-ups in all directions. Items (instructions and loops in queues)
 // and queues of all cores are numbered through, so that one number says which one is meant.
 
-const data = JSON.parse(document.getElementById("data").textContent);
+/** The data of the page, which is packed with deflate: browsers unpack that themselves. */
+async function readData() {
+  const text = atob(document.getElementById("data").textContent);
+  const packed = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; at++) packed[at] = text.charCodeAt(at);
+  const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return JSON.parse(await new Response(unpacked).text());
+}
 
 /** Adds a value to the list under a key. */
 function push(map, key, value) {
@@ -16,12 +23,14 @@ function push(map, key, value) {
 const lineKey = (source, line) => source * 2 ** 24 + line;
 
 class Model {
-  constructor() {
-    this.sources = data.sources.map((source) => ({
+  constructor(data) {
+    this.data = data;
+    this.sources = this.data.sources.map((source) => ({
       name: source.name,
       lines: source.text === null ? null : source.text.replace(/\n$/, "").split("\n"),
     }));
-    this.irLines = data.ir.replace(/\n$/, "").split("\n");
+    this.irLines = this.data.ir.replace(/\n$/, "").split("\n");
+    this.folds = new Folds(data.iterations);
     this.relateSource();
     this.collectItems();
     this.collectEvents();
@@ -30,31 +39,40 @@ class Model {
   // ---------------------------------------------------------------- source and IR
 
   relateSource() {
-    const { first, last, chain } = data.ops;
+    const { first, last, chain } = this.data.ops;
     this.opOfLine = new Int32Array(this.irLines.length).fill(-1);
-    this.opsOfChain = data.chains.map(() => []);
+    this.opsOfChain = this.data.chains.map(() => []);
     for (let op = 0; op < first.length; op++) {
       // Inner operations come behind the one that they are in, and take their lines from it.
       this.opOfLine.fill(op, first[op], last[op] + 1);
       if (chain[op] >= 0) this.opsOfChain[chain[op]].push(op);
     }
     this.chainsOfLine = new Map();
-    data.chains.forEach((places, number) => {
+    this.data.chains.forEach((places, number) => {
       const keys = new Set(places.map(([source, line]) => lineKey(source, line)));
       for (const key of keys) push(this.chainsOfLine, key, number);
     });
     this.findingsOfLine = new Map();
-    for (const finding of data.findings) {
+    for (const finding of this.data.findings) {
       for (const [source, line] of finding.where.slice(0, 1)) {
         push(this.findingsOfLine, lineKey(source, line), finding);
       }
     }
     this.shareOfLine = new Map();
-    for (const { place, share } of data.profile ? data.profile.lines : []) {
+    for (const { place, share } of this.data.profile ? this.data.profile.lines : []) {
       if (!place || !share) continue;
       const key = lineKey(place[0], place[1]);
       this.shareOfLine.set(key, (this.shareOfLine.get(key) || 0) + share);
     }
+  }
+
+  /** The file that most operations come from; -1 when none is known. */
+  mainSource() {
+    const counts = this.sources.map(() => 0);
+    this.data.chains.forEach((places, chain) => {
+      counts[places[0][0]] += this.opsOfChain[chain].length;
+    });
+    return counts.indexOf(Math.max(...counts));
   }
 
   /** The operations that come from a line of source, also through the functions it calls. */
@@ -65,8 +83,23 @@ class Model {
 
   /** Where an operation comes from, innermost call first. */
   places(op) {
-    const chain = op < 0 ? -1 : data.ops.chain[op];
-    return chain < 0 ? [] : data.chains[chain];
+    const chain = op < 0 ? -1 : this.data.ops.chain[op];
+    return chain < 0 ? [] : this.data.chains[chain];
+  }
+
+  /** In which iterations of unrolled loops an operation is, the outermost first; empty for none. */
+  iterationText(op) {
+    const { iteration } = this.data.ops;
+    const { number, count } = this.data.iterations;
+    return (this.folds.paths[iteration[op]] || [])
+      .map((each) => `${number[each] + 1} of ${count[each]}`).join(", ");
+  }
+
+  /** The same operation of other iterations: all that come from its place and do the same. */
+  alike(op) {
+    const chain = op < 0 ? -1 : this.data.ops.chain[op];
+    const name = (other) => /(?:= )?([\w.]+)/.exec(this.irText(other).replace(/^%\S+ = /, ""))?.[1];
+    return chain < 0 ? [] : this.opsOfChain[chain].filter((other) => name(other) === name(op));
   }
 
   placeText([source, line]) {
@@ -74,7 +107,7 @@ class Model {
   }
 
   irText(op) {
-    return this.irLines[data.ops.first[op]].trim();
+    return this.irLines[this.data.ops.first[op]].trim();
   }
 
   // ---------------------------------------------------------------- listing
@@ -85,7 +118,7 @@ class Model {
     this.itemsOfOp = new Map();
     this.waiters = new Map();
     this.firstItem = [];
-    data.cores.forEach((core, coreIndex) => {
+    this.data.cores.forEach((core, coreIndex) => {
       const start = this.items.length;
       const startQueue = this.queues.length;
       this.firstItem.push(start);
@@ -97,16 +130,18 @@ class Model {
           op,
           number: index < core.instructions ? index : -1,
           queue: startQueue + columns.queue[index],
-          mnemonic: data.strings[columns.mnemonic[index]],
+          mnemonic: this.data.strings[columns.mnemonic[index]],
           words: columns.words[index],
           signal: columns.signal[index],
           loop: columns.loop[index],
           body: columns.body[index],
+          bytes: columns.bytes[index],
+          flops: columns.flops[index],
           waits: columns.waits[index].map(([other, text, carried, reason]) => ({
             item: start + other,
-            text: data.strings[text],
+            text: this.data.strings[text],
             carried: carried === 1,
-            reason: reason < 0 ? "an edge of the author" : data.strings[reason],
+            reason: reason < 0 ? "an edge of the author" : this.data.strings[reason],
           })),
         });
         push(this.itemsOfOp, op, item);
@@ -128,13 +163,37 @@ class Model {
       rows.push({ item, depth });
       if (this.items[item].number < 0) depth++;
     }
-    const name = data.cores.length > 1 ? `core ${core} ${queue.name}` : queue.name;
+    const name = this.data.cores.length > 1 ? `core ${core} ${queue.name}` : queue.name;
     return { name, core, isRing: queue.is_ring, rows };
   }
 
   /** What an instruction works on, as the listing has it. */
   words(item) {
-    return this.items[item].words.map((word) => data.strings[word]).join(", ");
+    return this.items[item].words.map((word) => this.data.strings[word]).join(", ");
+  }
+
+  /** A source by its file's name, or its path where several have that. */
+  sourceName(source) {
+    const short = (name) => name.replace(/^.*[/\\]/, "");
+    const name = short(this.sources[source].name);
+    return this.sources.filter((other) => short(other.name) === name).length > 1
+      ? this.sources[source].name : name;
+  }
+
+  /** An item as an address has it: its number, with several cores `core.number`. */
+  itemName(item) {
+    const { core } = this.items[item];
+    const number = item - this.firstItem[core];
+    return this.data.cores.length > 1 ? `${core}.${number}` : `${number}`;
+  }
+
+  /** The item of a name; -1 when there is none. */
+  itemOfName(name) {
+    const match = /^(?:(\d+)\.)?(\d+)$/.exec(name);
+    if (!match) return -1;
+    const core = Number(match[1] || 0);
+    const item = this.firstItem[core] + Number(match[2]);
+    return this.items[item]?.core === core ? item : -1;
   }
 
   /** An item in a few words. */
@@ -147,7 +206,7 @@ class Model {
   // ---------------------------------------------------------------- time
 
   collectEvents() {
-    const events = data.events;
+    const events = this.data.events;
     this.eventCount = events ? events.item.length : 0;
     this.eventsOfItem = this.items.map(() => []);
     this.itemOfEvent = new Int32Array(this.eventCount);
@@ -173,8 +232,8 @@ class Model {
     let last = -1;
     for (const inner of this.inside(item, queue)) {
       for (const event of this.eventsOfItem[inner]) {
-        const end = data.events.end[event];
-        if (end <= before && (last < 0 || end > data.events.end[last])) last = event;
+        const end = this.data.events.end[event];
+        if (end <= before && (last < 0 || end > this.data.events.end[last])) last = event;
       }
     }
     return last;
@@ -194,7 +253,7 @@ class Model {
   /** Events that an event waited for by semaphores. */
   eventsBefore(event) {
     const iteration = this.iterationOf[event];
-    const begin = data.events.begin[event];
+    const begin = this.data.events.begin[event];
     return this.items[this.itemOfEvent[event]].waits
       .map((wait) => this.eventOf(wait.item, iteration - (wait.carried ? 1 : 0), begin))
       .filter((other) => other >= 0);
@@ -222,6 +281,13 @@ function bytesText(count) {
     if (count >= size) return `${Number((count / size).toPrecision(4))} ${unit}`;
   }
   return `${Math.round(count)} B`;
+}
+
+function flopsText(count) {
+  for (const [unit, size] of [["P", 1e15], ["T", 1e12], ["G", 1e9], ["M", 1e6], ["k", 1e3]]) {
+    if (count >= size) return `${Number((count / size).toPrecision(3))} ${unit}flop`;
+  }
+  return `${Math.round(count)} flop`;
 }
 
 const percent = (share) => `${(100 * share).toFixed(1)}%`;

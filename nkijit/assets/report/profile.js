@@ -34,7 +34,7 @@ class ProfileView {
   constructor(model, root, go) {
     this.model = model;
     this.go = go;
-    this.profile = data.profile;
+    this.profile = model.data.profile;
     root.append(this.cards());
     const left = make("div", {}, this.queues(), this.traffic(), this.notes());
     const right = make("div", {}, this.roofline());
@@ -145,7 +145,7 @@ class ProfileView {
   /** Flops per second over flops per byte, both logarithmic. */
   roofPicture(roof, words) {
     const [width, height, left, bottom] = [420, 240, 88, 30];
-    const bandwidth = data.profile.hbm_bandwidth;
+    const bandwidth = this.profile.hbm_bandwidth;
     const ridge = roof.peak / bandwidth;
     const [x0, x1] = [Math.min(ridge, roof.intensity) / 20, Math.max(ridge, roof.intensity) * 20];
     const y1 = roof.peak * 3;
@@ -189,34 +189,4 @@ function svgElement(tag, attributes) {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
   return element;
-}
-
-class FindingsView {
-  /** `go(source, line)` shows a line of the source, `goIr(line)` one of the IR. */
-  constructor(model, root, go, goIr) {
-    root.append(make("h2", { textContent: "Findings" }));
-    if (!data.findings.length) root.append(make("p", { textContent: "no findings" }));
-    const place = (at) => placeButton(`${model.placeText(at)}:${at[2]}`, () => go(at[0], at[1]));
-    for (const finding of data.findings) {
-      const notes = [
-        ...finding.where.slice(1).map((at) => ["called from ", place(at)]),
-        ...finding.related.map(([label, at]) => [`${label} at `, place(at)]),
-        ...finding.operands.map(([text, at]) => (at ? [`${text}, allocated at `, place(at)] : [text])),
-        ...finding.notes.map((note) => [note]),
-      ];
-      const at = finding.where[0];
-      const source = at && model.sources[at[0]].lines?.[at[1] - 1];
-      root.append(make("article", { className: `finding ${finding.severity}` },
-        make("h3", {}, make("span", { className: "severity", textContent: finding.severity }),
-          ` ${finding.subject}: ${finding.message} `,
-          make("code", { textContent: finding.rule })),
-        at ? make("p", {}, place(at)) : null,
-        source ? make("pre", {}, `${source}\n${" ".repeat(Math.max(0, at[2] - 1))}^`) : null,
-        finding.ir ? make("pre", { textContent: finding.ir }) : null,
-        finding.line >= 0
-          ? make("p", {}, placeButton(`IR line ${finding.line + 1}`, () => goIr(finding.line))) : null,
-        notes.length ? make("ul", {}, ...notes.map((parts) => make("li", {}, ...parts))) : null,
-        make("p", { className: "quiet", textContent: `help: ${finding.help}` })));
-    }
-  }
 }

@@ -14,21 +14,34 @@ const TOGETHER = 2;
 const DIM = 0.25;
 
 class Timeline {
-  /** `choose(event)` is called when the reader chooses a bar. */
-  constructor(model, choose) {
+  /**
+   * `choose(event)` is called when the reader chooses a bar, `ranged(range)` for a section of time
+   * and `moved(text)` when another one is shown. Without a legend, `looks` says what looks how.
+   */
+  constructor(model, choose, { canvas, viewport, legend = null, looks = null, ranged = null, moved = null }) {
     this.model = model;
+    this.data = model.data;
     this.choose = choose;
     this.mark = new Uint8Array(model.eventCount);
     this.selected = -1;
     this.hovered = -1;
     this.pathOnly = false;
+    /** The section of time that is selected: { begin, end }. */
+    this.range = null;
+    this.ranged = ranged;
+    /** The name in the legend to which the timeline is confined. */
+    this.only = undefined;
     /** How many bars were drawn last. */
     this.drawn = 0;
-    this.canvas = document.getElementById("timeline-canvas");
-    this.viewport = new Viewport(model.duration * 1.01, 20, () => this.moved());
+    this.canvas = canvas;
+    this.root = legend;
+    this.ownLooks = looks;
+    this.told = moved;
+    this.viewport = viewport || new Viewport(model.duration * 1.01, 20, () => this.moved());
     this.layOut();
     this.colourBy("mnemonic");
     this.chart = new Chart(this.canvas, this.viewport, () => this.draw());
+    if (ranged) this.chart.ranged = (from, to) => this.setRange(from, to);
     this.chart.clicked = (x, y) => {
       const event = this.eventAt(x, y);
       if (event >= 0) this.choose(event);
@@ -72,7 +85,7 @@ class Timeline {
   }
 
   track(queue, events) {
-    const { begin, free } = data.events;
+    const { begin, free } = this.data.events;
     events.sort((a, b) => begin[a] - begin[b] || a - b);
     const lanes = [];
     for (const event of events) {
@@ -101,8 +114,8 @@ class Timeline {
       if (!found.has(key)) found.set(key, { core, loop, iterations: [] });
       const { iterations } = found.get(key);
       const band = (iterations[model.iterationOf[event]] ||= { begin: Infinity, end: 0 });
-      band.begin = Math.min(band.begin, data.events.begin[event]);
-      band.end = Math.max(band.end, data.events.free[event]);
+      band.begin = Math.min(band.begin, this.data.events.begin[event]);
+      band.end = Math.max(band.end, this.data.events.free[event]);
     }
     const heads = new Map(model.items.map((item) => [`${item.core}/${item.body}`, item.mnemonic]));
     return [...found.entries()]
@@ -114,22 +127,48 @@ class Timeline {
 
   colourBy(what) {
     const { model } = this;
-    const known = new Map();
     const counts = new Map();
+    const times = new Map();
     const nameOf = (item) => {
       if (what === "mnemonic") return model.items[item].mnemonic;
       const place = model.places(model.items[item].op)[0];
       return place ? lineKey(place[0], place[1]) : -1;
     };
-    model.items.forEach((item, index) => {
-      if (item.number >= 0) counts.set(nameOf(index), (counts.get(nameOf(index)) || 0) + 1);
+    const { begin, free } = this.data.events;
+    this.nameOf = model.items.map((item, index) => (item.number >= 0 ? nameOf(index) : undefined));
+    this.nameOf.forEach((name, item) => {
+      if (name === undefined) return;
+      const time = model.eventsOfItem[item].reduce((sum, event) => sum + free[event] - begin[event], 0);
+      counts.set(name, (counts.get(name) || 0) + 1);
+      times.set(name, (times.get(name) || 0) + time);
     });
-    // What there is most of gets colours of its own.
-    [...counts].sort((a, b) => b[1] - a[1]).forEach(([name], index) => {
-      known.set(name, PALETTE[index % PALETTE.length]);
-    });
-    this.colours = model.items.map((_, index) => known.get(nameOf(index)));
+    // What takes the most time gets a look of its own.
+    const looks = this.ownLooks || looksOf(times);
+    this.looks = this.nameOf.map((name) => looks.get(name));
+    this.only = undefined;
+    this.legend = [...looks].map(([name, look]) => ({
+      name, look, count: counts.get(name), time: times.get(name),
+      text: what === "mnemonic" ? name : name < 0 ? "no line"
+        : model.placeText([Math.floor(name / lineKey(1, 0)), name % lineKey(1, 0)]),
+    }));
+    this.showLegend();
     this.chart?.draw();
+  }
+
+  showLegend() {
+    if (!this.root) return;
+    const shown = this.legend.filter(({ look }) => look !== OTHER);
+    const others = this.legend.length - shown.length;
+    this.root.replaceChildren(...shown.map(({ name, look, count, time, text }) => make("button", {
+      "aria-pressed": String(this.only === name),
+      title: `${text}: ${counted(count, "instruction")}, ${timeText(time)}; click to see these only`,
+      onclick: () => {
+        this.only = this.only === name ? undefined : name;
+        this.showLegend();
+        this.chart.draw();
+      },
+    }, swatchOf(look), text)),
+    ...(others ? [make("span", { className: "quiet" }, swatchOf(OTHER), `${others} others`)] : []));
   }
 
   // ---------------------------------------------------------------- drawing
@@ -147,8 +186,23 @@ class Timeline {
       for (const lane of track.lanes) this.drawLane(context, lane, track.laneHeight - 2);
     }
     if (this.selected >= 0) this.drawSelected(context);
+    if (this.range) this.drawRange(context);
     context.restore();
     this.canvas.dataset.drawn = this.drawn;
+  }
+
+  /** Veils what is outside of the range. */
+  drawRange(context) {
+    const [from, to] = [this.chart.x(this.range.begin), this.chart.x(this.range.end)];
+    context.globalAlpha = 0.72;
+    context.fillStyle = this.chart.colour("bg");
+    context.fillRect(LEFT, 0, Math.max(0, from - LEFT), this.height);
+    context.fillRect(Math.max(to, LEFT), 0, this.chart.width, this.height);
+    context.globalAlpha = 1;
+    context.fillStyle = this.chart.colour("accent");
+    context.fillRect(from - 1, 0, 2, this.height);
+    context.fillRect(to - 1, 0, 2, this.height);
+    context.fillRect(from, 0, to - from, 3);
   }
 
   drawNames(context) {
@@ -184,12 +238,12 @@ class Timeline {
 
   /** The bars of a lane that are in view; those that are narrower than a pixel together. */
   drawLane(context, { events, top }, height) {
-    const { begin, free, end, stalled } = data.events;
+    const { begin, free, end, stalled } = this.data.events;
     const { chart, viewport } = this;
     const quiet = chart.colour("quiet");
     const path = chart.colour("path");
     const middle = Math.round(top + height / 2);
-    const hasMarks = this.marks > 0 || this.pathOnly;
+    const hasMarks = this.marks > 0 || this.pathOnly || this.only !== undefined;
     let pending = null;
     const flush = () => {
       if (pending) this.drawBar(context, pending, top, height, hasMarks, path);
@@ -210,7 +264,7 @@ class Timeline {
       }
       if (tail - x1 > 2) {
         context.globalAlpha = hasMarks && !this.markOf(event) ? DIM : 1;
-        context.fillStyle = this.colours[this.model.itemOfEvent[event]];
+        context.fillStyle = fillOf(context, this.looks[this.model.itemOfEvent[event]]);
         context.fillRect(x1, middle - 1, tail - x1, 2);
         context.globalAlpha = 1;
       }
@@ -232,6 +286,8 @@ class Timeline {
 
   /** 2 what is selected, 1 what is related, 0 all others. */
   markOf(event) {
+    if (this.only !== undefined && this.nameOf[this.model.itemOfEvent[event]] !== this.only) return 0;
+    if (this.only !== undefined && !this.mark[event]) return 1;
     if (this.pathOnly && !this.mark[event]) return this.model.isOnPath[event];
     return this.mark[event];
   }
@@ -240,7 +296,7 @@ class Timeline {
     const width = Math.max(bar.x1 - bar.x0, 1);
     const item = this.model.itemOfEvent[bar.event];
     context.globalAlpha = hasMarks && !bar.mark ? DIM : 1;
-    context.fillStyle = this.colours[item];
+    context.fillStyle = fillOf(context, this.looks[item]);
     const filled = bar.isNarrow ? Math.min(1, 0.3 + (0.7 * bar.busy) / width) : 1;
     context.fillRect(bar.x0, top + height * (1 - filled), width, height * filled);
     if (bar.isOnPath) {
@@ -265,7 +321,7 @@ class Timeline {
 
   drawSelected(context) {
     const event = this.selected;
-    const cause = data.events.cause[event];
+    const cause = this.data.events.cause[event];
     context.strokeStyle = this.chart.colour("accent");
     for (const other of this.model.eventsBehind(event)) {
       this.arrow(context, event, other, 1, [4, 3]);
@@ -283,7 +339,7 @@ class Timeline {
   }
 
   box(event) {
-    const { begin, free } = data.events;
+    const { begin, free } = this.data.events;
     const x = this.chart.x(begin[event]);
     const track = this.tracks[this.model.items[this.model.itemOfEvent[event]].queue];
     return {
@@ -294,7 +350,7 @@ class Timeline {
   /** From the end of one event to the beginning of another. */
   arrow(context, from, to, width, dash) {
     const [start, end] = [this.box(from), this.box(to)];
-    const x1 = Math.min(this.chart.x(data.events.end[from]), end.x);
+    const x1 = Math.min(this.chart.x(this.data.events.end[from]), end.x);
     const [y1, y2] = [start.y + start.height / 2, end.y + end.height / 2];
     const bend = Math.min(60, Math.max(8, Math.abs(end.x - x1) / 2));
     context.lineWidth = width;
@@ -315,9 +371,26 @@ class Timeline {
   // ---------------------------------------------------------------- what the reader does
 
   moved() {
-    document.getElementById("range").textContent =
-      `${timeText(this.viewport.begin)} to ${timeText(Math.min(this.viewport.end, this.model.duration))}`;
+    this.told?.(`${timeText(this.viewport.begin)} to ` +
+      timeText(Math.min(this.viewport.end, this.model.duration)));
     this.chart?.draw();
+  }
+
+  /** Selects a section of time; none when it is empty. */
+  setRange(from, to) {
+    const ends = [from, to].map((time) => Math.min(Math.max(time, 0), this.model.duration));
+    const [begin, end] = [Math.min(...ends), Math.max(...ends)];
+    this.range = end - begin > 0 ? { begin, end } : null;
+    this.ranged?.(this.range);
+    this.chart?.draw();
+  }
+
+  clearRange() {
+    this.setRange(0, 0);
+  }
+
+  zoomToRange() {
+    if (this.range) this.viewport.set(this.range.begin, this.range.end);
   }
 
   /** Marks related events and the selected one. */
@@ -329,7 +402,7 @@ class Timeline {
     this.selected = selected;
     const shown = selected >= 0 ? selected : related[0];
     if (shown !== undefined) {
-      this.viewport.reveal(data.events.begin[shown], data.events.end[shown]);
+      this.viewport.reveal(this.data.events.begin[shown], this.data.events.end[shown]);
     }
     if (selected >= 0) this.scrollTo(selected);
     this.chart.draw();
@@ -347,8 +420,8 @@ class Timeline {
     let [begin, end] = [Infinity, -Infinity];
     this.mark.forEach((mark, event) => {
       if (!mark || (this.selected >= 0 && mark < 2)) return;
-      begin = Math.min(begin, data.events.begin[event]);
-      end = Math.max(end, data.events.end[event]);
+      begin = Math.min(begin, this.data.events.begin[event]);
+      end = Math.max(end, this.data.events.end[event]);
     });
     const margin = Math.max((end - begin) / 2, 10);
     if (begin < end) this.viewport.set(begin - margin, end + margin);
@@ -365,11 +438,11 @@ class Timeline {
 
   /** The event of a lane under a pixel, or a narrow one beside it. */
   nearest(events, x) {
-    const { begin, free } = data.events;
+    const { begin, free } = this.data.events;
     const [from, to] = [this.chart.value(x - 2), this.chart.value(x + 2)];
     const time = this.chart.value(x);
     let best = -1;
-    for (let index = firstIn(events, data.events.end, from); index < events.length; index++) {
+    for (let index = firstIn(events, this.data.events.end, from); index < events.length; index++) {
       const event = events[index];
       if (begin[event] > to) break;
       if (begin[event] <= time && time <= free[event]) return event;
@@ -395,7 +468,7 @@ class Timeline {
   describe(event) {
     const { model } = this;
     const item = model.itemOfEvent[event];
-    const { begin, free, end } = data.events;
+    const { begin, free, end } = this.data.events;
     const place = model.places(model.items[item].op)[0];
     const runs = model.eventsOfItem[item].length;
     return [
@@ -412,9 +485,9 @@ class Timeline {
 
   /** What an event waited for. */
   waited(event) {
-    const reason = data.strings[data.events.reason[event]];
-    const cause = data.events.cause[event];
-    const stalled = data.events.stalled[event];
+    const reason = this.data.strings[this.data.events.reason[event]];
+    const cause = this.data.events.cause[event];
+    const stalled = this.data.events.stalled[event];
     const behind = cause < 0 ? "" : ` ${this.model.itemText(this.model.itemOfEvent[cause])}`;
     const time = stalled ? `, its queue idle for ${timeText(stalled)}` : "";
     return `begins after: ${reason}${behind}${time}`;
@@ -426,7 +499,8 @@ class Timeline {
     const actions = {
       "+": () => viewport.zoom(ZOOM), "=": () => viewport.zoom(ZOOM),
       "-": () => viewport.zoom(1 / ZOOM), "0": () => viewport.fit(),
-      z: () => this.zoomToSelection(),
+      z: () => (this.range ? this.zoomToRange() : this.zoomToSelection()),
+      r: () => this.ranged && this.setRange(this.viewport.begin, this.viewport.end),
       ArrowLeft: () => (event.shiftKey ? viewport.move(-viewport.length / 10) : this.step(-1)),
       ArrowRight: () => (event.shiftKey ? viewport.move(viewport.length / 10) : this.step(1)),
       ArrowUp: () => this.changeTrack(-1), ArrowDown: () => this.changeTrack(1),
@@ -440,7 +514,7 @@ class Timeline {
   /** The events of a track in their order. */
   inOrder(track) {
     return track.lanes.flatMap((lane) => lane.events).sort((a, b) =>
-      data.events.begin[a] - data.events.begin[b] || a - b);
+      this.data.events.begin[a] - this.data.events.begin[b] || a - b);
   }
 
   step(by) {
@@ -456,9 +530,9 @@ class Timeline {
   changeTrack(by) {
     const at = this.selected < 0 ? -by : this.model.items[this.model.itemOfEvent[this.selected]].queue;
     const track = this.tracks[Math.min(Math.max(at + by, 0), this.tracks.length - 1)];
-    const time = this.selected < 0 ? this.viewport.begin : data.events.begin[this.selected];
+    const time = this.selected < 0 ? this.viewport.begin : this.data.events.begin[this.selected];
     const events = this.inOrder(track);
-    const next = events.find((event) => data.events.end[event] > time) ?? events.at(-1);
+    const next = events.find((event) => this.data.events.end[event] > time) ?? events.at(-1);
     if (next !== undefined) this.choose(next);
   }
 }

@@ -11,15 +11,16 @@ class ValuesView {
   /** `choose(op)` is called when the reader wants to see an operation. */
   constructor(model, root, choose) {
     this.model = model;
+    this.data = model.data;
     this.choose = choose;
     this.ofOp = new Map();
-    data.values.steps.forEach(([op, , , operands], step) => {
-      const written = operands.map((operand) => data.values.operands[operand])
+    this.data.values.steps.forEach(([op, , , operands], step) => {
+      const written = operands.map((operand) => this.data.values.operands[operand])
         .filter(([, isWritten]) => isWritten).map((operand) => operand[4]);
       // A tensor has the instructions that wrote it.
       for (const each of new Set([op, ...written])) push(this.ofOp, each, step);
     });
-    this.among = data.values.steps.map((_, step) => step);
+    this.among = this.data.values.steps.map((_, step) => step);
     this.body = make("div", { id: "values" });
     root.append(this.controls(), this.body);
     if (this.among.length) this.show(this.among[0], this.among);
@@ -31,12 +32,12 @@ class ValuesView {
   }
 
   controls() {
-    const { instructions, steps } = data.values;
+    const { instructions, steps } = this.data.values;
     const move = (by) => () => this.move(by);
     this.chosen = make("select", { id: "step", "aria-label": "Instruction", onchange: () =>
       this.show(Number(this.chosen.value), this.among) });
     this.all = make("button", { textContent: "all instructions", onclick: () =>
-      this.show(this.step, data.values.steps.map((_, step) => step)) });
+      this.show(this.step, this.data.values.steps.map((_, step) => step)) });
     return make("div", { className: "bar" },
       make("h2", { textContent: "Values" }),
       make("span", { className: "buttons" },
@@ -62,8 +63,8 @@ class ValuesView {
     this.among = among;
     this.step = step;
     this.chosen.value = String(step);
-    this.all.hidden = among.length === data.values.steps.length;
-    const [op, , , operands] = data.values.steps[step];
+    this.all.hidden = among.length === this.data.values.steps.length;
+    const [op, , , operands] = this.data.values.steps[step];
     const head = make("p", {},
       make("code", { textContent: this.model.irText(op).replace(/ loc\(.*/, "") }), " ",
       placeButton(this.place(op), () => this.choose(op)));
@@ -72,21 +73,21 @@ class ValuesView {
 
   place(op) {
     const place = this.model.places(op)[0];
-    return place ? this.model.placeText(place) : `IR line ${data.ops.first[op] + 1}`;
+    return place ? this.model.placeText(place) : `IR line ${this.data.ops.first[op] + 1}`;
   }
 
   label(step) {
-    const [op, number, loops] = data.values.steps[step];
+    const [op, number, loops] = this.data.values.steps[step];
     const name = (this.model.irText(op).match(/\w+\.\w+/) || [""])[0];
-    const around = data.strings[loops];
+    const around = this.data.strings[loops];
     return `#${number} ${name} ${this.place(op)}${around ? `, ${around}` : ""}`;
   }
 
   operand(number) {
-    const [text, written, picture, pattern] = data.values.operands[number];
-    const name = `${written ? "wrote" : "read"} ${data.strings[text]}`;
+    const [text, written, picture, pattern] = this.data.values.operands[number];
+    const name = `${written ? "wrote" : "read"} ${this.data.strings[text]}`;
     const [rows, columns, high, cells, histogram, least, largest, mean, nans, infinities] =
-      data.values.pictures[picture];
+      this.data.values.pictures[picture];
     const bad = [nans ? `${nans.toLocaleString("en")} NaN` : "",
       infinities ? `${infinities.toLocaleString("en")} Inf` : ""].filter(Boolean).join(", ");
     const figures = mean === null ? "nothing finite"
@@ -97,7 +98,7 @@ class ValuesView {
       ...(histogram.length ? [figure(`${short(least)} to ${short(largest)}`, bars(name, histogram))] : []),
     ];
     if (pattern >= 0) {
-      const [tall, wide, patternHigh, touched] = data.values.patterns[pattern];
+      const [tall, wide, patternHigh, touched] = this.data.values.patterns[pattern];
       parts.push(figure(`its part of ${tall.toLocaleString("en")} × ${wide.toLocaleString("en")}`,
         patternMap(name, bytesOf(touched), patternHigh, tall, wide)));
     }

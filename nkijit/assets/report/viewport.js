@@ -2,10 +2,9 @@
 
 // A section of an axis that can be zoomed and moved, and canvases that are drawn in it.
 
-const LEFT = 128;
+const LEFT = window.innerWidth < 700 ? 84 : 128;
 const RIGHT = 12;
 const ZOOM = 1.25;
-const PALETTE = document.documentElement.dataset.palette.split(" ");
 
 class Viewport {
   constructor(whole, least, changed) {
@@ -146,6 +145,7 @@ class Chart {
   /** Dragging moves; a press that does not move is a click. */
   grab(event) {
     if (event.button !== 0) return;
+    if (this.ranged && (event.shiftKey || event.offsetY < AXIS)) return this.drag(event);
     const box = this.canvas.parentElement;
     let [x, y, isDrag] = [event.clientX, event.clientY, false];
     const moved = (next) => {
@@ -159,6 +159,23 @@ class Chart {
       window.removeEventListener("pointermove", moved);
       window.removeEventListener("pointerup", released);
       if (!isDrag && last.target === this.canvas) this.clicked?.(last.offsetX, last.offsetY);
+    };
+    window.addEventListener("pointermove", moved);
+    window.addEventListener("pointerup", released);
+  }
+
+  /** Dragging along the axis, or with Shift, selects a section of it. */
+  drag(event) {
+    const left = event.clientX - event.offsetX;
+    const start = this.value(Math.max(event.offsetX, LEFT));
+    let [x, isDrag] = [event.clientX, false];
+    const moved = (next) => {
+      isDrag ||= Math.abs(next.clientX - x) >= 4;
+      if (isDrag) this.ranged(start, this.value(Math.min(Math.max(next.clientX - left, LEFT), this.width)));
+    };
+    const released = () => {
+      window.removeEventListener("pointermove", moved);
+      window.removeEventListener("pointerup", released);
     };
     window.addEventListener("pointermove", moved);
     window.addEventListener("pointerup", released);

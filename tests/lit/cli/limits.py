@@ -10,7 +10,7 @@
 # RUN: not env NKIJIT_SIMULATION_LIMIT=1000 nkijit profile %s:nested -a x=4x8:float32 -a depth=12 -a trips=100 2>&1 | filecheck --match-full-lines --check-prefix=DEEP %s
 # DEEP: error: the loops of the kernel, 12 deep, make 4,100 instructions even if of each only 2 iterations are simulated; NKIJIT_SIMULATION_LIMIT is 1000, a higher one simulates them
 # RUN: env NKIJIT_SIMULATION_LIMIT=1000 nkijit report %s:nested -a x=4x8:float32 -a depth=12 -a trips=100 -o %t.html
-# RUN: filecheck --check-prefix=PAGE %s < %t.html
+# RUN: %unpack < %t.html | filecheck --check-prefix=PAGE %s
 # PAGE: no timeline: the loops of the kernel, 12 deep
 # RUN: not env NKIJIT_SIMULATION_LIMIT=many nkijit profile %s:nested -a x=4x8:float32 2>&1 | filecheck --match-full-lines --check-prefix=WORD %s
 # WORD: error: NKIJIT_SIMULATION_LIMIT is 'many', expected a positive integer

@@ -26,7 +26,7 @@
 # RUN: nkijit diff --no-strict %t/sums.mlir %t/sums.mlir | filecheck --check-prefix=DIFF %s
 # DIFF: sums.mlir: does not fit: sbuf-capacity (shown as if it did)
 # RUN: nkijit report --no-strict %t/sums.mlir -o %t/sums.html 2> %t/findings
-# RUN: filecheck --check-prefix=REPORT %s < %t/sums.html
+# RUN: %unpack < %t/sums.html | filecheck --check-prefix=REPORT %s
 # REPORT: does not fit: sbuf-capacity (shown as if it did)
 
 # A run issues findings as warnings, at the author's line.

@@ -6,6 +6,7 @@ import json
 import re
 
 import pytest
+from support.pages import text_of
 from support.tangled_kernels import visible_kernel
 
 import nkijit as nki
@@ -59,7 +60,7 @@ def test_the_kernel_stays_as_it_is() -> None:
 
 
 def test_a_report_shows_the_author_s_lines() -> None:
-    page = refilled.trace(X).report(schedule="compiler")
+    page = text_of(refilled.trace(X).report(schedule="compiler"))
     assert "nisa.activation" in page
 
 

@@ -9,6 +9,7 @@ import warnings
 
 import numpy as np
 import pytest
+from support.pages import text_of
 
 import nkijit as nki
 import nkijit.classic as classic
@@ -124,7 +125,7 @@ def test_what_is_illegal_stops_everything(monkeypatch):
     ):
         with pytest.raises(nki.NkiValidationError, match=r"error\[buffer\]"):
             stopped()
-    assert "no listing and no timeline, for the kernel has" in traced.report(strict=False)
+    assert "no listing and no timeline, for the kernel has" in text_of(traced.report(strict=False))
 
 
 def test_one_illegal_line_stops_a_kernel_that_is_undefined_elsewhere():
@@ -434,9 +435,9 @@ def test_profiles_say_so():
 
 
 def test_reports_say_so():
-    page = sums.trace(WIDE).report(strict=False)
+    page = text_of(sums.trace(WIDE).report(strict=False))
     assert "does not fit: sbuf-capacity (shown as if it did)" in page
-    assert "no listing and no timeline" in sums.trace(WIDE).report()
+    assert "no listing and no timeline" in text_of(sums.trace(WIDE).report())
 
 
 def test_fixed_addresses_that_overlap_stay():

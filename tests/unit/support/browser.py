@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
@@ -19,6 +21,12 @@ CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 MISSING = "there is no chromium with chromedriver here: make browser installs them on Debian"
 
 WIDTH, HEIGHT = 1280, 800
+
+
+def in_a_browser() -> list[pytest.MarkDecorator]:
+    """The marks of tests that need a browser, which there has to be in CI."""
+    is_missing = os.environ.get("CI") != "true" and not (CHROMIUM and DRIVER)
+    return [pytest.mark.slow, pytest.mark.skipif(is_missing, reason=MISSING)]
 
 
 @contextmanager
@@ -44,10 +52,11 @@ class Report:
     def __init__(self, driver: Any):
         self.driver = driver
 
-    def open(self, page: Path) -> None:
+    def open(self, page: Path, fragment: str = "") -> None:
         """Open the file of a page, and wait until it is there."""
-        self.driver.get(page.as_uri())
-        WebDriverWait(self.driver, 600).until(lambda _: self.all("#ir .row"))
+        self.driver.get("about:blank")  # another fragment alone would not load it again
+        self.driver.get(f"{page.as_uri()}{fragment}")
+        WebDriverWait(self.driver, 60).until(lambda _: self.all("#ir .row"))
         self.settle()
 
     def size(self, width: int, height: int = HEIGHT) -> None:

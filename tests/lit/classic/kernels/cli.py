@@ -1,7 +1,7 @@
 # RUN: nkijit list %s -a x=128x512:float32 | filecheck --check-prefix=LIST %s
 # RUN: nkijit profile %s -a x=128x512:float32 | filecheck --check-prefix=PROFILE %s
 # RUN: nkijit memory %s -a x=128x512:float32 | filecheck --check-prefix=MEMORY %s
-# RUN: nkijit report %s -a x=128x512:float32 -o %t.html && filecheck --check-prefix=REPORT %s < %t.html
+# RUN: nkijit report %s -a x=128x512:float32 -o %t.html && %unpack < %t.html | filecheck --check-prefix=REPORT %s
 # RUN: %python -c "import numpy, sys; numpy.save(sys.argv[1], numpy.full((128, 512), 1.5, numpy.float32))" %t.npy
 # RUN: nkijit run %s -i x=%t.npy | filecheck --check-prefix=OUTPUT %s
 # RUN: nkijit trace %s -a x=128x512:float32 -t trn1 | filecheck --check-prefix=TARGET %s

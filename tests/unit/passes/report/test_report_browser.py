@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import base64
-import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,21 +26,10 @@ webdriver = pytest.importorskip("selenium.webdriver")
 from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
 from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
-from support.browser import (  # noqa: E402
-    CHROMIUM,
-    DRIVER,
-    MISSING,
-    WIDTH,
-    started,
-)
+from support.browser import WIDTH, in_a_browser  # noqa: E402
 from support.browser import Report as Page  # noqa: E402
 
-IS_CI = os.environ.get("CI") == "true"
-
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not IS_CI and not (CHROMIUM and DRIVER), reason=MISSING),
-]
+pytestmark = in_a_browser()
 
 
 def twice(tile):
@@ -140,18 +127,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {"folder": tmp_path_factory.mktemp("reports")}
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    if not (CHROMIUM and DRIVER):
-        pytest.fail(MISSING)
-    with started() as driver:
-        yield driver
-
-
 @pytest.fixture
-def open_report(browser: Any, pages: dict[str, Path]) -> Iterator[Any]:
-    report = Page(browser)
-
+def open_report(open_page: Any, pages: dict[str, Path]) -> Any:
     def open_it(name: str, width: int = WIDTH) -> Page:
         if name not in pages:
             pages[name] = pages["folder"] / f"{name}.html"
@@ -161,16 +138,9 @@ def open_report(browser: Any, pages: dict[str, Path]) -> Iterator[Any]:
             else:
                 page = made.report() if isinstance(made, TracedKernel) else html_of(made)
             pages[name].write_text(page, encoding="utf-8")
-        report.size(width)
-        report.scheme("light")
-        report.requests()
-        report.open(pages[name])
-        return report
+        return open_page(pages[name], width)
 
-    yield open_it
-    # Whatever a test does, the page neither complains nor reaches out.
-    assert report.complaints() == []
-    assert [url for url in report.requests() if not url.startswith(("file:", "data:"))] == []
+    return open_it
 
 
 @pytest.mark.parametrize(
@@ -402,11 +372,11 @@ def test_profile_memory_and_findings_lead_to_the_code(open_report: Any):
     assert report.is_in_view("#source .row.chosen")
     report.view("memory")
     assert report.run(
-        "const canvas = document.querySelector('#view-memory canvas');"
+        "const canvas = document.querySelector('#view-memory .map canvas');"
         "const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);"
         "return new Set(new Uint32Array(pixels.data.buffer)).size > 4"
     )
-    report.click("#view-memory summary")
+    report.click("#view-memory .tiles summary")
     report.click("#view-memory td button.link")
     assert "nki.alloc" in report.one("#ir .row.chosen").text
 

@@ -1,0 +1,105 @@
+"""`comparison_of`: what a report says of two kernels side by side."""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from nkijit.passes.lower.program import Program
+from nkijit.passes.profile.compare import (
+    compared_counts,
+    compared_figures,
+    compared_lines,
+    compared_queues,
+)
+from nkijit.passes.profile.profile import Profile
+from nkijit.passes.report import model
+
+
+def comparison_of(
+    reports: tuple[model.Report, model.Report],
+    programs: tuple[Sequence[Program], Sequence[Program]],
+    profiles: tuple[Profile, Profile],
+) -> model.Comparison:
+    """Compare two kernels: the one of a page, and another one.
+
+    Args:
+        reports: what the page shows of each.
+        programs: what their cores run.
+        profiles: how long that takes.
+    """
+    names = _names(reports)
+    sources = [_main_source(report) for report in reports]
+    if sources[0].text == sources[1].text:
+        sources = [source.body() for source in sources]
+    return model.Comparison(
+        names,
+        [list(row) for row in compared_figures(*profiles)],
+        [list(row) for row in compared_lines(*profiles, names)],
+        # A change is what the first has more, as that of a figure.
+        [[kind, one, other, more] for kind, other, one, more in compared_counts(*programs[::-1])],
+        compared_queues(programs[1], programs[0], (names[1], names[0])),
+        list(_beside(*sources)),
+    )
+
+
+def _names(reports: tuple[model.Report, model.Report]) -> tuple[str, str]:
+    """What the two are called: by kernel, else by file, else by their order."""
+    kernels = [report.kernel for report in reports]
+    if kernels[0] != kernels[1]:
+        return kernels[0], kernels[1]
+    files = [report.sources[0].name if report.sources else "" for report in reports]
+    return (files[0], files[1]) if files[0] != files[1] else ("this", "other")
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """The file that most operations of a kernel come from."""
+
+    text: str
+    used: tuple[int, ...]
+    """The lines of it that calls of the kernel itself stand on."""
+    start: int = 0
+    """How many lines come before those that are compared."""
+    end: int | None = None
+
+    @property
+    def lines(self) -> list[str]:
+        return self.text.splitlines()[self.start : self.end]
+
+    def body(self) -> _Source:
+        """The kernel alone, from the first line of its function on."""
+        if not self.used:
+            return self
+        lines = self.text.splitlines()
+        start = min(self.used) - 1
+        # A function begins behind an empty line; its own may have some, before what is deeper.
+        while start > 0 and (lines[start].startswith((" ", "\t")) or lines[start - 1].strip()):
+            start -= 1
+        return replace(self, start=start, end=max(self.used))
+
+
+def _main_source(report: model.Report) -> _Source:
+    chains = Counter(chain for chain in report.ops.chain if chain >= 0)
+    counts = Counter[int]()
+    for chain, count in chains.items():
+        counts[report.chains[chain][0].source] += count
+    if not counts:
+        return _Source("", ())
+    number = max(counts, key=lambda source: (counts[source], -source))
+    outermost = [report.chains[chain][-1] for chain in chains]
+    used = tuple(sorted({place.line for place in outermost if place.source == number}))
+    return _Source(report.sources[number].text or "", used)
+
+
+def _beside(one: _Source, other: _Source) -> Iterator[tuple[int, int]]:
+    """Equal lines stand beside each other, and changed ones as far as both have some."""
+    matcher = difflib.SequenceMatcher(None, one.lines, other.lines, autojunk=False)
+    for _, first, first_end, second, second_end in matcher.get_opcodes():
+        for step in range(max(first_end - first, second_end - second)):
+            yield (
+                one.start + first + step + 1 if first + step < first_end else 0,
+                other.start + second + step + 1 if second + step < second_end else 0,
+            )
