@@ -20,7 +20,7 @@ TORCH ?= torch
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lint browser test test-quick test-all test-wheel fuzz frameworks demo bench fidelity docs site format clean
+.PHONY: help setup lint browser test test-quick test-all test-wheel fuzz frameworks demo bench fidelity docs site pictures format clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -126,6 +126,9 @@ site: setup ## build the documentation site, build/site/html, and fail at anythi
 	@$(BIN)/python -c 'import sphinx, myst_nb, pydata_sphinx_theme' 2>/dev/null \
 	  || $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[site]'
 	$(BIN)/python -m docs._site
+
+pictures: setup browser ## take the documentation's pictures of the report anew
+	$(BIN)/python -m docs._site.pictures
 
 format: setup ## lay out the sources as the gate wants them
 	$(BIN)/ruff check --fix --exit-zero --quiet .

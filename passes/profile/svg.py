@@ -39,8 +39,11 @@ def svg_of(kernel: str, target: str, timeline: Timeline) -> str:
     for (core, queue), events in rows.items():
         name = f"{core}: {queue}" if several else queue
         picture.text(_LEFT - 8, _ROW / 2 + 4, name, size=12, anchor="end")
-        for bar in _bars(events, critical, _PLOT / end):
-            _draw(picture, bar, colours[queue])
+        bars = list(_bars(events, critical, _PLOT / end))
+        # Transfers of a ring overlap: the one behind is seen up to where the next one begins.
+        ends = [bar.left for bar in bars[1:]] + [float(_PLOT)]
+        for bar, until in zip(bars, ends, strict=True):
+            _draw(picture, bar, min(until, bar.right), colours[queue])
         picture.down(_ROW)
     picture.down(22)
     if timeline.left_out:
@@ -93,7 +96,7 @@ def _bars(events: Sequence[Event], critical: set[int], scale: float) -> Iterator
         yield last
 
 
-def _draw(picture: Picture, bar: _Bar, colour: str) -> None:
+def _draw(picture: Picture, bar: _Bar, until: float, colour: str) -> None:
     width = max(bar.right - bar.left, 0.6)
     x, y = _LEFT + bar.left, (_ROW - _BAR) / 2
     first = bar.events[0]
@@ -104,8 +107,9 @@ def _draw(picture: Picture, bar: _Bar, colour: str) -> None:
     if bar.critical:
         picture.line(x, y + _BAR + 1, x + width, y + _BAR + 1, _CRITICAL, 2)
     name = first.instruction.mnemonic
-    if len(bar.events) == 1 and len(name) * LETTER + 6 < width:
-        picture.text(x + width / 2, _ROW / 2 + 4, name, size=11, anchor="middle")
+    seen = until - bar.left
+    if len(bar.events) == 1 and len(name) * LETTER + 6 < seen:
+        picture.text(x + seen / 2, _ROW / 2 + 4, name, size=11, anchor="middle")
 
 
 def _title(bar: _Bar, names: list[str]) -> str:

@@ -132,3 +132,16 @@ def test_no_page_asks_the_network(files: dict[str, bytes]) -> None:
     for style in (ROOT / "docs" / "_static").glob("*.css"):
         assert "http" not in style.read_text()
     assert "_static/site.css" in files
+
+
+def test_pictures_are_of_the_report_as_it_is(site: Callable[[str], Any]) -> None:
+    """Else: make pictures, and look at them."""
+    pictures = site("pictures")
+    assert pictures.digest(pictures.page()) == pictures.DIGEST.read_text(encoding="utf-8")
+
+
+def test_pictures_are_shown_in_both_themes(pages: dict[str, str]) -> None:
+    text = pages["start.md"]
+    for path in (ROOT / "docs" / "pictures").glob("*.png"):
+        assert f"pictures/{path.name}\n" in text
+        assert path.stem.endswith(("-light", "-dark"))
