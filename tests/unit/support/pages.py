@@ -1,8 +1,8 @@
 """Pages of documentation whose files and outputs are checked.
 
 Fenced blocks behind an HTML comment are. `<!-- file: NAME -->` is a file of that name;
-`<!-- output: NAME -->` is a command, after the `$`, and what it prints in the folder of those
-files.
+`<!-- output: NAME -->` is a command, or several, after `$`, and what they print in the folder of
+those files.
 """
 
 from __future__ import annotations
@@ -19,25 +19,38 @@ from nkijit.target import TARGET_VARIABLE
 
 BLOCK = re.compile(r"<!-- (file|output): (\S+) -->\n```\w*\n(.*?)```\n", re.DOTALL)
 
+HERE = re.compile(r"\Acat > \S+ <<'END'\n(.*)END\n\Z", re.DOTALL)
+"""A file that a shell writes: it can be pasted."""
+COMMAND = re.compile(r"(?:^\$ .*\n)+", re.MULTILINE)
+
 
 def blocks(page: Path, kind: str) -> dict[str, str]:
     """The files, or the outputs, of a page."""
     found = BLOCK.findall(page.read_text(encoding="utf-8"))
-    return {name: body for what, name, body in found if what == kind}
+    return {name: HERE.sub(r"\1", body) for what, name, body in found if what == kind}
 
 
-def check_output(page: Path, name: str, folder: Path, update: bool) -> None:
-    """Run the command of an output in a folder; `update`: what it prints is right."""
-    for file, body in blocks(page, "file").items():
+def check_output(
+    page: Path, name: str, folder: Path, update: bool, *, with_files: bool = True
+) -> None:
+    """Run the commands of an output in a folder, in which the page's files are written before.
+
+    `update`: what they print is right.
+    """
+    for file, body in blocks(page, "file").items() if with_files else ():
         (folder / file).write_text(body, encoding="utf-8")
-    first_line, shown = blocks(page, "output")[name].split("\n", 1)
-    assert first_line.startswith("$ ")
-    printed = output_of(first_line.removeprefix("$ "), folder)
+    block = blocks(page, "output")[name]
+    commands = COMMAND.match(block)
+    assert commands is not None
+    shown = block[commands.end() :]
+    lines = commands[0].removesuffix("\n").split("\n")
+    printed = [output_of(line.removeprefix("$ "), folder) for line in lines]
+    printed = "".join(text for text in printed if text != "\n")
     assert str(folder) not in printed
     if update:
         text = page.read_text(encoding="utf-8")
         start = text.index(f"<!-- output: {name} -->")
-        begin = text.index(first_line, start) + len(first_line) + 1
+        begin = text.index(commands[0], start) + len(commands[0])
         end = text.index("```", begin)
         page.write_text(text[:begin] + printed + text[end:], encoding="utf-8")
         shown = printed
