@@ -16,6 +16,7 @@ from support.paths import ROOT
 
 from nkijit import collectives, isa
 from nkijit.cli.app import COMMANDS
+from nkijit.dialects.hardware.targets import TARGETS
 from nkijit.dialects.ncc import COLLECTIVES
 from nkijit.dialects.nisa import INSTRUCTIONS
 from nkijit.dialects.rule_texts import RULE_TEXTS
@@ -145,3 +146,13 @@ def test_pictures_are_shown_in_both_themes(pages: dict[str, str]) -> None:
     for path in (ROOT / "docs" / "pictures").glob("*.png"):
         assert f"pictures/{path.name}\n" in text
         assert path.stem.endswith(("-light", "-dark"))
+
+
+def test_drawings_have_the_numbers_of_the_table() -> None:
+    text = (ROOT / "docs" / "pictures" / "core.svg").read_text(encoding="utf-8")
+    sizes = {t.platform: t.sbuf_partition_bytes // 1024 for t in TARGETS.values()}
+    said = f"{sizes['trn1']} KiB on trn1, {sizes['trn2']} on trn2, {sizes['trn3']} on trn3"
+    assert f"128 partitions of {said}" in text
+    banks = {(t.psum_banks, t.psum_partition_bytes) for t in TARGETS.values()}
+    assert banks == {(8, 16 * 1024)}
+    assert "128 partitions × 16 KiB" in text
