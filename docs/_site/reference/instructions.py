@@ -129,7 +129,7 @@ def _rules(op: type[NisaOp], found: Violations) -> list[str]:
             continue
         body = page(
             f"What breaks [the rule](../rules/{rule}.md), and what is said of it:",
-            fenced(violation.kernel, "mlir"),
+            fenced(violation.kernel, violation.language),
             fenced(violation.says),
         )
         parts.append(folded(f"{rule}: {sentence}", body.strip()))

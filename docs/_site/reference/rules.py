@@ -12,6 +12,10 @@ from nkijit.dialects.nisa import INSTRUCTIONS
 from nkijit.dialects.rule_texts.text import RuleText
 
 FOLDER = "reference/rules"
+_INTRODUCED = {
+    "mlir": "As IR, which `nkijit verify FILE.mlir` reads:",
+    "python": "In Python, for it is about what only tracing sees:",
+}
 _PAGES = frozenset(op.name for op in (*INSTRUCTIONS, *COLLECTIVES))
 
 
@@ -62,8 +66,8 @@ def rule_page(rule: RuleText, found: Violations) -> str:
     if violation is not None:
         parts += [
             "## A kernel that breaks it",
-            "As IR, which `nkijit verify FILE.mlir` reads:",
-            fenced(violation.kernel, "mlir"),
+            _INTRODUCED[violation.language],
+            fenced(violation.kernel, violation.language),
             fenced(violation.says),
         ]
     return page(*parts)

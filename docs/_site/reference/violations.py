@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import re
+import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +27,8 @@ class Violation:
     """The headline of the finding."""
     subject: str
     """The instruction, or the construct, that it is about."""
+    language: str = "mlir"
+    """What the kernel is written in: IR, or Python where only tracing can tell."""
 
 
 Violations = Mapping[tuple[str, str], Violation]
@@ -38,6 +43,11 @@ def violations() -> Violations:
             known = found.get((violation.subject, rule))
             if known is None or len(violation.kernel) < len(known.kernel):
                 found[violation.subject, rule] = violation
+    of_ir = {rule for _, rule in found}
+    for path in sorted((ROOT / "tests" / "lit").rglob("*.py")):
+        for violation, rule in _of_python(path):
+            if rule not in of_ir:
+                found.setdefault((violation.subject, rule), violation)
     return found
 
 
@@ -64,6 +74,35 @@ def _of_file(path: Path) -> Iterator[tuple[Violation, str]]:
                 name = path.relative_to(ROOT).as_posix()
                 says = f"{headline}: {finding.message}"
                 yield Violation(name, kernel, says, finding.subject), finding.rule.id
+
+
+_RUN = re.compile(r"# RUN: (?:not )?nkijit verify [^|\n]*%s:(\w+)[^|\n]*\|([^\n]*)")
+_PREFIX = re.compile(r"--check-prefix=(\w+)")
+
+
+_SAID = r"^\s*# {prefix}(?:-[A-Z]+)?: *((?:error|warning)\[([\w-]+)\]: (?:([\w.]+): )?.*)$"
+
+
+def _of_python(path: Path) -> Iterator[tuple[Violation, str]]:
+    """The functions of a lit test, with what its checks, which hold, say is found in them."""
+    text = path.read_text(encoding="utf-8")
+    lines = text.split("\n")
+    shown = path.relative_to(ROOT).as_posix()
+    prefixes = dict(_RUN.findall(text))
+    for node in ast.parse(text).body:
+        if not isinstance(node, ast.FunctionDef):
+            continue
+        first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+        own = lines[first - 1 : node.end_lineno]
+        said = re.findall(_SAID.format(prefix="[A-Z]+"), "\n".join(own), re.M)
+        if node.name in prefixes:
+            given = _PREFIX.search(prefixes[node.name])
+            prefix = "CHECK" if given is None else given[1]
+            said += re.findall(_SAID.format(prefix=prefix), text, re.M)
+        kernel = "\n".join(each for each in own if not re.match(r"\s*# [A-Z]+(-[A-Z]+)?:", each))
+        for says, rule, subject in said:
+            headline = re.sub(r"\{\{.*?\}\}", "…", says)
+            yield Violation(shown, textwrap.dedent(kernel), headline, subject, "python"), rule
 
 
 def _kernel_around(lines: list[str], finding: Diagnostic) -> str:

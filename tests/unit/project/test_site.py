@@ -65,6 +65,15 @@ def test_a_page_of_an_instruction_has_all_of_it(pages: dict[str, str]) -> None:
         assert piece in text
 
 
+def test_rules_have_kernels_that_break_them(pages: dict[str, str]) -> None:
+    without = [
+        name
+        for name in RULE_TEXTS
+        if "## A kernel that breaks it" not in pages[f"reference/rules/{name}.md"]
+    ]
+    assert len(without) < 0.1 * len(RULE_TEXTS), without
+
+
 def test_violations_are_of_the_instruction_whose_page_has_them(pages: dict[str, str]) -> None:
     shown = 0
     for name in OPS:
