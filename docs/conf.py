@@ -32,6 +32,8 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
+# Browsers let no page read others from disk, which summaries would need.
+html_show_search_summary = False
 html_theme_options = {
     "logo": {"text": "nkijit"},
     "header_links_before_dropdown": 6,

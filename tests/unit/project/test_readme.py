@@ -88,6 +88,8 @@ def test_targets() -> None:
 def test_links_and_make_targets_exist() -> None:
     for link in re.findall(r"\]\((?!https?:)([^)]+)\)", TEXT):
         assert (ROOT / link).exists(), link
+    for picture in re.findall(r'src(?:set)?="([^"]+)"', TEXT):
+        assert (ROOT / picture).exists(), picture
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for target in re.findall(r"\bmake ([\w-]+)", re.sub(r"makes? a ", "", TEXT)):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
