@@ -27,7 +27,7 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
 .PHONY: help setup lint lint-ruff lint-types lint-imports lint-project browser test suite test-browser \
-	test-quick test-all test-wheel release-check fuzz frameworks demo bench fidelity docs format clean
+	test-quick test-all test-wheel release-check fuzz frameworks demo bench fidelity docs site pictures format clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -150,6 +150,14 @@ fidelity: setup ## fetch published kernels and compare predicted with published 
 docs: setup ## write docs/rules.md from the catalogue of rules, and the kinds in docs/advice.md
 	$(BIN)/nkijit explain --markdown > docs/rules.md
 	$(BIN)/pytest -q tests/unit/passes/advise/test_document.py --update-golden
+
+site: setup ## build the documentation site, build/site/html, and fail at anything that is wrong
+	@$(BIN)/python -c 'import sphinx, myst_nb, pydata_sphinx_theme' 2>/dev/null \
+	  || $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[site]'
+	$(BIN)/python -m docs._site
+
+pictures: setup browser ## take the documentation's pictures of the report anew
+	$(BIN)/python -m docs._site.pictures
 
 format: setup ## lay out the sources as the gate wants them
 	$(BIN)/ruff check --fix --exit-zero --quiet .

@@ -35,7 +35,8 @@ def users_of(rule: RuleText) -> list[str]:
     return [op.name for op in operations if any(r.text is rule for r in rules_of(op))]
 
 
-def _applies_to(rule: RuleText) -> str:
+def applies_to(rule: RuleText) -> str:
+    """What declares a rule, in words."""
     if any(r.text is rule for r in UNIVERSAL_RULES):
         return "every instruction"
     return ", ".join(users_of(rule)) or "a kernel as a whole"
@@ -86,12 +87,13 @@ def _functions() -> dict[str, Any]:
 def _explain_function(name: str, function: Any) -> str:
     """What a function does and takes, as its documentation has it."""
     documentation = inspect.cleandoc(function.__doc__ or "")
-    return f"{_filled([('function', _signature(name, function))])}\n{documentation}\n"
+    return f"{_filled([('function', signature_of(name, function))])}\n{documentation}\n"
 
 
-def _signature(name: str, function: Any) -> str:
+def signature_of(name: str, function: Any) -> str:
+    """A call with all parameters and their defaults, without annotations."""
     parameters = ", ".join(
-        p.name if p.default is p.empty else f"{p.name}={_default(p.default)}"
+        p.name if p.default is p.empty else f"{p.name}={default_in_words(p.default)}"
         for p in inspect.signature(function).parameters.values()
     )
     return f"{name}({parameters})"
@@ -104,15 +106,15 @@ def explain_as_markdown(name: str, function: Any) -> str:
         name: what findings call it: `nisa.activation`.
         function: the function, whose signature is shown.
     """
-    parts = [f"```python\n{_signature(name, function)}\n```"]
+    parts = [f"```python\n{signature_of(name, function)}\n```"]
     op = {op.name: op for op in (*INSTRUCTIONS, *COLLECTIVES)}.get(name)
     if op is None:
-        return "\n\n".join([*parts, _documentation_as_markdown(function)])
-    facts = _facts(op)
-    parts += [_prose(text) for key, text in facts if key == "does"]
+        return "\n\n".join([*parts, documentation_as_markdown(function)])
+    facts = facts_of(op)
+    parts += [prose(text) for key, text in facts if key == "does"]
     shown = ("engines", "since", "release", "becomes", "rules")
-    parts.append("\n".join(f"- {key}: {_prose(text)}" for key, text in facts if key in shown))
-    parts.append("\n".join(f"- `{name}`: {_prose(text)}" for name, text in _arguments(op)))
+    parts.append("\n".join(f"- {key}: {prose(text)}" for key, text in facts if key in shown))
+    parts.append("\n".join(f"- `{name}`: {prose(text)}" for name, text in arguments_of(op)))
     return "\n\n".join(parts)
 
 
@@ -120,7 +122,7 @@ _SECTION = re.compile(r"^(Args|Args of a call|Raises|Returns):$")
 _ITEM = re.compile(r"^    (\w+): ")
 
 
-def _documentation_as_markdown(function: Any) -> str:
+def documentation_as_markdown(function: Any) -> str:
     """A docstring, whose sections with names become lists."""
     lines: list[str] = []
     section = False
@@ -137,7 +139,8 @@ def _documentation_as_markdown(function: Any) -> str:
     return "\n".join(lines)
 
 
-def _default(value: Any) -> str:
+def default_in_words(value: Any) -> str:
+    """A default as it is shown in a signature."""
     return value.name if isinstance(value, Enum) else repr(value)
 
 
@@ -153,7 +156,7 @@ def explain_rule(rule_id: str) -> str:
         *([("kind", rule.kind.value)] if rule.kind is not None else []),
         ("says", rule.sentence),
         ("do", rule.help),
-        ("applies to", _applies_to(rule)),
+        ("applies to", applies_to(rule)),
         ("source", rule.source),
     ]
     return _filled(fields)
@@ -169,14 +172,14 @@ def explain_instruction(name: str) -> str:
     op = {op.name: op for op in (*INSTRUCTIONS, *COLLECTIVES)}.get(name)
     if op is None:
         raise KeyError(f"there is no instruction '{name}'")
-    return "\n".join((_filled(_facts(op)), _filled(_arguments(op))))
+    return "\n".join((_filled(facts_of(op)), _filled(arguments_of(op))))
 
 
-def _facts(op: type[NisaOp]) -> list[tuple[str, str]]:
+def facts_of(op: type[NisaOp]) -> list[tuple[str, str]]:
     """What is declared of an instruction, by what it is about."""
     spec = op.SPEC
     rules = dict.fromkeys(rule.text.id for rule in all_rules_of(op))
-    begun = since(_public_name(op))
+    begun = since(public_name(op))
     return [
         ("instruction", op.name),
         ("does", " ".join((op.__doc__ or "").split())),
@@ -192,20 +195,20 @@ def _facts(op: type[NisaOp]) -> list[tuple[str, str]]:
     ]
 
 
-def _arguments(op: type[NisaOp]) -> list[tuple[str, str]]:
+def arguments_of(op: type[NisaOp]) -> list[tuple[str, str]]:
     """What the arguments of an instruction are."""
     return [(f.name, _documented(op, f)) for f in op.SPEC.fields]
 
 
 def _documented(op: type[NisaOp], f: Field) -> str:
     """What an argument is: its documentation, what is declared of it, since when it is there."""
-    function = _public_name(op)
+    function = public_name(op)
     begun = since(f"{function}({f.name})")
     later = f"\nSince {begun}." if begun > since(function) else ""
     return f"{f.doc}\n{_accepted(op, f)}{later}".strip()
 
 
-def _public_name(op: type[NisaOp]) -> str:
+def public_name(op: type[NisaOp]) -> str:
     """The function that makes an instruction, by its name in the reference."""
     dialect, _, name = op.name.partition(".")
     return f"{_MODULES[dialect]}.{name}"
@@ -265,10 +268,10 @@ def list_rules() -> str:
     width = max(len(id) for id in RULE_TEXTS if len(id) <= _LONG_ID)
     indent = " " * (width + 4)
     lines: list[str] = []
-    for category, rules in _by_category().items():
+    for category, rules in rules_by_category().items():
         lines.append(category)
         for rule in rules:
-            what = _what(rule)
+            what = kind_in_words(rule)
             severity = f"({what}) " if what else ""
             beside = len(rule.id) <= width
             if not beside:
@@ -284,7 +287,7 @@ def list_rules() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _what(rule: RuleText) -> str:
+def kind_in_words(rule: RuleText) -> str:
     """What a rule's findings are, unless the kernel is illegal."""
     if rule.kind is None:
         return rule.severity
@@ -301,38 +304,38 @@ def rules_as_markdown() -> str:
         'warnings. A kernel that breaks a rule marked\nas undefined or as "does not fit" can be '
         "run all the same ([checks](checks.md)); all others are\nillegal.\n",
     ]
-    for category, rules in _by_category().items():
+    for category, rules in rules_by_category().items():
         parts.append(f"## {category}\n")
         parts += [_rule_as_markdown(rule) for rule in rules]
     return "\n".join(parts)
 
 
 def _rule_as_markdown(rule: RuleText) -> str:
-    what = _what(rule)
+    what = kind_in_words(rule)
     severity = f" ({what})" if what else ""
     return "\n".join(
         [
             f"### {rule.id}{severity}\n",
-            f"{_literal(rule.sentence)}\n",
-            f"- Do: {_literal(rule.help)}",
-            f"- Applies to: {_applies_to(rule)}",
-            f"- Source: {_literal(rule.source)}\n",
+            f"{literal(rule.sentence)}\n",
+            f"- Do: {literal(rule.help)}",
+            f"- Applies to: {applies_to(rule)}",
+            f"- Source: {literal(rule.source)}\n",
         ]
     )
 
 
-def _literal(text: str) -> str:
+def literal(text: str) -> str:
     """Text that Markdown shows as it is."""
     return re.sub(r"([\\`*_\[\]<>#|])", r"\\\1", text)
 
 
-def _prose(text: str) -> str:
+def prose(text: str) -> str:
     """Text that Markdown shows as it is, but for code in backticks."""
     pieces = re.split(r"(`[^`]*`)", " ".join(text.split()))
-    return "".join(each if each.startswith("`") else _literal(each) for each in pieces)
+    return "".join(each if each.startswith("`") else literal(each) for each in pieces)
 
 
-def _by_category() -> dict[str, list[RuleText]]:
+def rules_by_category() -> dict[str, list[RuleText]]:
     """The rules by category: those that operations declare come first."""
     rules: dict[str, list[RuleText]] = {category: [] for category in CATEGORIES}
     for rule in RULE_TEXTS.values():

@@ -83,7 +83,7 @@ class Finding:
         return f"{at}{self.severity}[{self.rule}]: {self.subject}: {self.message}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Cost:
     """What a kernel costs: `str()` is a summary.
 
@@ -142,6 +142,9 @@ class Cost:
             style = Style.error if finding.severity == "error" else Style.warning
             shown.append(line("  ", (str(finding), style)))
         return [*shown, *(line(f"  {text}") for text in self.failure.splitlines())]
+
+    def __repr__(self) -> str:
+        return f"<cost of {self._headline()}>"
 
     def _headline(self) -> str:
         head = f"@{self.kernel} for {self.target}"

@@ -36,6 +36,7 @@ from nkijit.dialects.tiles import info_of
 from nkijit.ir_parser import MAX_TEXT_BYTES
 from nkijit.ir_text import ir_text_of, launches_of, parse
 from nkijit.output_files import StrPath, writing
+from nkijit.passes.diagnostics.shown import ShownPage
 from nkijit.passes.diagnostics.source_text import show_source_below
 from nkijit.passes.interpret.numerics import storage
 from nkijit.passes.interpret.plan import Plan
@@ -55,7 +56,7 @@ Array = npt.NDArray[Any]
 class Reporting(Protocol):
     """What makes the page of a recording."""
 
-    def report(self, *, record: Record | None = None) -> str:
+    def report(self, *, record: Record | None = None) -> ShownPage:
         """The page as HTML."""
         ...
 
@@ -129,7 +130,7 @@ class Record(values.Record):
             f"{against!r}"
         )
 
-    def report(self) -> str:
+    def report(self) -> ShownPage:
         """The page of the kernel as HTML, with what its instructions read and wrote."""
         return self._traced.report(record=self)
 

@@ -15,7 +15,7 @@ from functools import cache
 from html import escape
 from importlib import resources
 
-from nkijit.passes.analysis.memory.svg import COLOURS
+from nkijit.passes.diagnostics.picture import COLOURS
 from nkijit.passes.report.model import Report
 
 SCRIPTS = (

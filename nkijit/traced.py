@@ -22,6 +22,7 @@ from nkijit.passes.compile.schedules import Schedule
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import Findings
+from nkijit.passes.diagnostics.shown import ShownPage, ShownText
 from nkijit.passes.values.budget import BUDGET
 from nkijit.passes.verify.passes import VERIFICATION_PASSES, find_all
 from nkijit.tracebacks import called_by_authors
@@ -100,10 +101,28 @@ class TracedKernel:
         infos = map(info_of, self._kernel.return_op.values)
         return [(info.shape, info.dtype.name) for info in infos]
 
+    def __repr__(self) -> str:
+        return f"<trace of {self._headline()}>"
+
     def __str__(self) -> str:
         return self.text()
 
-    def text(self, *, locations: bool = False, generic: bool = False, rolled: bool = False) -> str:
+    def _repr_html_(self) -> str:
+        from nkijit.notebooks import html_of_trace
+
+        return html_of_trace(self._headline(), self.diagnostics, self.text(rolled=True))
+
+    def _headline(self) -> str:
+        """Name, target and types, in a line."""
+        types = self.argument_types
+        inputs = ", ".join(f"{name} {_size(shape, dtype)}" for name, shape, dtype in types)
+        results = ", ".join(_size(*of) for of in self.result_types) or "nothing"
+        cores = f" on {len(self._kernels)} cores" if len(self._kernels) > 1 else ""
+        return f"@{self.name} for {self.target.platform}{cores}: {inputs} -> {results}"
+
+    def text(
+        self, *, locations: bool = False, generic: bool = False, rolled: bool = False
+    ) -> ShownText:
         """The IR as text.
 
         Args:
@@ -114,9 +133,15 @@ class TracedKernel:
 
         Example: `print(kernel.trace(x).text(rolled=True))`
         """
-        return ir_text_of(self.module, locations=locations, generic=generic, rolled=rolled)
+        text = ir_text_of(self.module, locations=locations, generic=generic, rolled=rolled)
+        return self._shown("IR", text)
 
-    def source(self, *, comments: bool = True, loops: bool = True, schedule: str = "author") -> str:
+    def _shown(self, what: str, text: str) -> ShownText:
+        return ShownText(text, f"{what} of @{self.name} for {self.target.platform}")
+
+    def source(
+        self, *, comments: bool = True, loops: bool = True, schedule: str = "author"
+    ) -> ShownText:
         """A file of Python that traces to this kernel: plain NKI, for the vendor's compiler, too.
 
         Tracing it gives the same IR again, but for names and locations.
@@ -134,7 +159,8 @@ class TracedKernel:
         """
         from nkijit.export.source import source_of
 
-        return source_of([self.cores(schedule)], comments=comments, loops=loops)
+        text = source_of([self.cores(schedule)], comments=comments, loops=loops)
+        return self._shown("source", text)
 
     def cores(self, schedule: str = "author") -> Sequence[KernelOp]:
         """The IR of each core's program; `schedule` is as for `programs`, which may raise."""
@@ -335,12 +361,13 @@ class TracedKernel:
         strict: bool | None = None,
         disable_dge: bool = False,
         schedule: str = "author",
-    ) -> str:
+    ) -> ShownText:
         """The queues of each core as text: an engine instruction a line, with waits and signals.
 
         The arguments are those of `programs`; the first line names the errors that did not stop it.
         """
-        return self._predictions.listing(_asked(None, strict, disable_dge, schedule))
+        text = self._predictions.listing(_asked(None, strict, disable_dge, schedule))
+        return self._shown("listing", text)
 
     def cycles(self) -> list[dict[str, float]]:
         """For each core, how long its engines are busy, in cycles of their own clocks.
@@ -368,11 +395,12 @@ class TracedKernel:
         record: Record | None = None,
         advise: bool = False,
         against: TracedKernel | None = None,
-    ) -> str:
+    ) -> ShownPage:
         """Source, IR, listing, timeline, profile, memory and findings as one HTML page.
 
-        The page needs nothing else, no network either. A kernel with errors, or one that lowering
-        does not model, has no listing and no timeline, and its page says so.
+        It is a string; in a notebook it shows itself, in a frame. The page needs nothing else, no
+        network either. A kernel with errors, or one that lowering does not model, has no listing
+        and no timeline, and its page says so.
 
         Args:
             constants: a file of timing constants, in place of those of the target.
@@ -392,10 +420,13 @@ class TracedKernel:
         reported = self._predictions.report(
             *(asked, iterations, self.module, self.diagnostics, record), advise=advise
         )
-        if against is None:
-            return reported.html()
-        other = against._predictions.report(asked, iterations, against.module, against.diagnostics)
-        return reported.html(other)
+        other = None
+        if against is not None:
+            other = against._predictions.report(
+                asked, iterations, against.module, against.diagnostics
+            )
+        title = f"report of @{self.name} for {self.target.platform}"
+        return ShownPage(reported.html(other), title)
 
     def memory(self) -> MemoryReport:
         """What is in SBUF and PSUM at each instruction, for each core, also if it is too much.
@@ -492,6 +523,11 @@ class TracedKernel:
 
     def _admits(self, strict: bool) -> Sequence[Diagnostic]:
         return self.admit(strict=strict)
+
+
+def _size(shape: tuple[int, ...], dtype: str) -> str:
+    """A tensor's shape and data type: `128x512 float32`."""
+    return f"{'x'.join(map(str, shape)) or 'scalar'} {dtype}"
 
 
 def _asked(

@@ -54,7 +54,7 @@ ACCESS_STRIDES = range(-(2**15), 2**15)
 """Strides of a free dimension of an engine's access, in elements (the same guide)."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Target:
     """The numbers of one NeuronCore generation.
 
@@ -93,6 +93,9 @@ class Target:
     """True when the descriptors of DMAs are made before the kernel runs, but for addresses that
     are known at run time only: the vendor's compiler does so with its option `--disable-dge`, and
     did on trn2 before 2.19 (release notes of June 2025)."""
+
+    def __repr__(self) -> str:
+        return f"<target {self.platform}, NeuronCore-v{self.version.value}>"
 
     @property
     def has_dge(self) -> bool:

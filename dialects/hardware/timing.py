@@ -310,7 +310,7 @@ class Spread(NamedTuple):
     slow: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Timing:
     """The constants of one generation."""
 

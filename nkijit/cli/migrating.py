@@ -11,9 +11,9 @@ from typing import Annotated
 import typer
 
 from nkijit.cli.app import FOUND
-from nkijit.cli.arguments import argument_values
 from nkijit.config import split_kernel
 from nkijit.failures import UsageError
+from nkijit.given import argument_values
 from nkijit.migrate.migration import Migration, migrate_file
 from nkijit.output_files import writing
 from nkijit.releases import release

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nkijit.export.layout import INDENT, WIDTH, wrapped
-from nkijit.passes.diagnostics.places import Position, shown_path
+from nkijit.passes.diagnostics.places import Position, line_text, shown_path
 
 
 @dataclass(slots=True)
@@ -48,7 +48,7 @@ def _comment(place: Position, depth: int) -> str:
     path = shown_path(place.file)
     name = Path(path).name if Path(path).is_absolute() else path
     source = place.source_line().strip()
-    said = f"# {name}:{place.line}{f': {source}' if source else ''}"
+    said = f"# {line_text(name, place.line, path)}{f': {source}' if source else ''}"
     # Names of files and what is in them are somebody else's: nothing of them ends the line.
     text = INDENT * depth + "".join(c if c.isprintable() else "\ufffd" for c in said)
     return text if len(text) <= WIDTH else f"{text[: WIDTH - 1].rstrip()}…"

@@ -301,9 +301,8 @@ def diff(first: Question, second: Question, schedule: str, page: Page) -> Answer
     """What differs between two kernels."""
     one, other = first.traced(), second.traced()
     names = (f"{first.path}:{one.name}", f"{second.path}:{other.name}")
-    pair = (one, other)
-    counts = counts_text(*(traced.programs(schedule=schedule) for traced in pair), names)
-    changed = ir_text(*(traced.text(rolled=True) for traced in pair), names)
+    counts = counts_text(one.programs(schedule=schedule), other.programs(schedule=schedule), names)
+    changed = ir_text(one.text(rolled=True), other.text(rolled=True), names)
     before, now = one.profile(schedule=schedule), other.profile(schedule=schedule)
     part = page.of_text(f"{counts}\n{changed}\n{profiles_text(now, before, ('second', 'first'))}")
     document: outputs.Difference = {

@@ -20,4 +20,5 @@ class Sweep(Results):
     def __str__(self) -> str:
         return text_of(self)
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        return f"<{str(self).partition(chr(10))[0]}>"

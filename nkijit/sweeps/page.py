@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from nkijit.passes.analysis.memory.svg import COLOURS
+from nkijit.passes.diagnostics.picture import COLOURS
+from nkijit.passes.diagnostics.shown import html_of_text
 from nkijit.passes.profile.units import bytes_text, time_text
 from nkijit.sweeps.results import OBJECTIVES, Results, Variant
 from nkijit.sweeps.space import point_text
@@ -37,7 +38,7 @@ def page_of(sweep: Results) -> str:
 def fragment_of(sweep: Results) -> str:
     """Summary, plot and table, without a page around."""
     summary = "\n".join(summary_of(sweep))
-    return f"<pre>{escape(summary)}</pre>\n{plot_of(sweep)}{_table(sweep)}"
+    return f"{html_of_text(summary)}\n{plot_of(sweep)}{_table(sweep)}"
 
 
 def _table(sweep: Results) -> str:

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from nkijit.passes.advise.kinds import KINDS, Numbers
-from nkijit.passes.diagnostics.places import Position, shown_path
+from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.diagnostics.plain import plain
+from nkijit.passes.diagnostics.shown import ShownAsText
 from nkijit.passes.profile.units import percent, time_text, times_text
 
 _OF_NUMBERS = {
@@ -49,7 +50,7 @@ class Suggestion:
     def lines(self) -> Iterator[str]:
         """The suggestion as it is shown."""
         place = self.place
-        at = "" if place is None else f"{shown_path(place.file)}:{place.line}: "
+        at = "" if place is None else f"{place.line_text}: "
         yield (
             f"{at}{self.message}: {times_text(self.before, self.after)} "
             f"(-{percent(self.gain)}) [{self.kind}]"
@@ -62,8 +63,8 @@ class Suggestion:
             yield f"  the compiler does this itself: {time_text(self.compiled_before or 0.0)}"
 
 
-@dataclass(frozen=True)
-class Advice:
+@dataclass(frozen=True, repr=False)
+class Advice(ShownAsText):
     """What would make a kernel faster, the largest gain first: `str()` is a summary.
 
     Every suggestion was tried by itself: gains of several do not add up.
@@ -82,6 +83,11 @@ class Advice:
     """How many others there would have been, that could gain less."""
     passed_over: str
     """The kernel's errors, if it was to be lowered in spite of them."""
+
+    def __repr__(self) -> str:
+        count = len(self.suggestions)
+        changes = f"{count} change{'' if count == 1 else 's'} of {self.tried} tried"
+        return f"<advice on @{self.kernel} for {self.target}: {time_text(self.time)}, {changes}>"
 
     def __str__(self) -> str:
         count = len(self.suggestions)

@@ -32,7 +32,7 @@ class Operand:
         return text if self.allocated is None else f"{text}, allocated at {self.allocated}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Diagnostic:
     """One finding."""
 
@@ -88,6 +88,10 @@ class Diagnostic:
         lines += [note(str(operand)) for operand in self.operands]
         lines += [note(text) for text in self.notes]
         return [*lines, way_out(self.help), note(f"more: nkijit explain {self.rule.id}")]
+
+    def __repr__(self) -> str:
+        at = f" at {self.where[0]}" if self.where else ""
+        return f"<{self.severity}[{self.rule.id}]{at}: {self.subject}: {self.message}>"
 
     def __str__(self) -> str:
         return as_text(self.lines())

@@ -11,7 +11,7 @@ from types import TracebackType
 
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.findings import Findings
-from nkijit.passes.diagnostics.places import shown_path
+from nkijit.passes.diagnostics.places import line_text, shown_path
 from nkijit.passes.diagnostics.source_text import source_line
 from nkijit.passes.diagnostics.styled import Line, as_ansi, as_html, as_text, line
 
@@ -68,7 +68,9 @@ def _calls(trace: TracebackType | None) -> list[Line]:
         package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
         if package not in ("IPython", "ipykernel", _PACKAGE):
             code = frame.f_code
-            lines.append(line(f"{shown_path(code.co_filename)}:{number}, in {code.co_qualname}"))
+            lines.append(
+                line(f"{line_text(shown_path(code.co_filename), number)}, in {code.co_qualname}")
+            )
             source = source_line(code.co_filename, number).strip()
             lines += [line(f"    {source}")] if source else []
     return [*lines, line()] if lines else []

@@ -41,7 +41,8 @@ class Findings(tuple[Diagnostic, ...]):
     def __str__(self) -> str:
         return as_text(self.lines())
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        return f"<findings: {self.summary()}>"
 
     def _repr_html_(self) -> str:
         return as_html(self.lines())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from dataclasses import dataclass
 from typing import TypeVar, cast
 
@@ -24,7 +25,23 @@ class Position:
     column: int
 
     def __str__(self) -> str:
+        cell = cell_of(self.file)
+        return self.in_one_word if not cell else f"{cell}, line {self.line}"
+
+    @property
+    def in_one_word(self) -> str:
+        """`file:line:column`, of a notebook's cell with the file that it has for Python."""
         return f"{shown_path(self.file)}:{self.line}:{self.column}"
+
+    @property
+    def line_text(self) -> str:
+        """The line as authors speak of it: `kernel.py:14`, `Cell In[12], line 6`."""
+        return line_text(shown_path(self.file), self.line)
+
+    @property
+    def brief(self) -> str:
+        """The line, without the folder of its file."""
+        return line_text(self.file.rpartition("/")[2], self.line, self.file)
 
     def source_line(self) -> str:
         """The text of the line, empty when it is not shown."""
@@ -52,6 +69,21 @@ class Span:
         last = self.end_column - 1 if line == self.end_line else len(text)
         piece = text[first - 1 : last]
         return first + len(piece) - len(piece.lstrip()), first + len(piece.rstrip()) - 1
+
+
+def line_text(shown: str, line: int, file: str = "") -> str:
+    """A line of a file that is shown by a name; `file`: what Python calls it, if that is longer."""
+    cell = cell_of(file or shown)
+    return f"{cell}, line {line}" if cell else f"{shown}:{line}"
+
+
+def cell_of(file: str) -> str:
+    """What a notebook calls the cell that Python knows as a file: `Cell In[12]`; else empty."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    named = getattr(getattr(shell, "compile", None), "format_code_name", None)
+    known = None if named is None else named(file)
+    return "" if known is None else " ".join(known)
 
 
 def shown_path(file: str) -> str:

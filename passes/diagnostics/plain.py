@@ -9,7 +9,11 @@ from typing import Any, cast
 from nkijit.passes.diagnostics.places import Position
 
 
-def plain(value: object, place: Callable[[Position], object] = str) -> Any:
+def _one_word(place: Position) -> str:
+    return place.in_one_word
+
+
+def plain(value: object, place: Callable[[Position], object] = _one_word) -> Any:
     """Values of JSON; what a dataclass does not show of itself is left out.
 
     `place` makes a value of a place: by default one word, `file:line:column`.

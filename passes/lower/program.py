@@ -165,7 +165,7 @@ class Placement:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Program:
     """The queues of one core. `schedule` makes another program of the same items."""
 
@@ -192,6 +192,10 @@ class Program:
     """How much each pass of the compiler has changed; None for the author's own order and tiles."""
     passed_over: PassedOver = field(default_factory=PassedOver)
     """The kernel's errors, if it was to be lowered in spite of them."""
+
+    def __repr__(self) -> str:
+        counts = f"{len(self.instructions):,} instructions in {len(self.queues)} queues"
+        return f"<program of @{self.kernel.sym_name.data} for {self.target.platform}: {counts}>"
 
     def items(self, queue: Queue) -> Iterator[Item]:
         """Everything in a queue, loops before what is in them."""

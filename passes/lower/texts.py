@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import PurePath
 from typing import Any, cast
 
 from xdsl.dialects.scf import ForOp, WhileOp
@@ -142,7 +141,7 @@ class Texts:
         found = self._places.get(id(location))
         if found is None:
             at = next(iter(positions(location)), None)
-            found = "" if at is None else f"{PurePath(at.file).name}:{at.line}"
+            found = "" if at is None else at.brief
             self._places[id(location)] = found
         return found
 

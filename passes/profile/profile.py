@@ -10,15 +10,18 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 
 from nkijit.passes.diagnostics.plain import plain
+from nkijit.passes.diagnostics.shown import html_of_text
 from nkijit.passes.profile.collect import figures_of
 from nkijit.passes.profile.extremes import Range, range_of
 from nkijit.passes.profile.figures import Figures
 from nkijit.passes.profile.perfetto import trace_of
+from nkijit.passes.profile.svg import svg_of
 from nkijit.passes.profile.text import text_of
 from nkijit.passes.profile.timeline import Timeline
+from nkijit.passes.profile.units import time_text
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Profile(Figures):
     """How long a kernel takes and why: `str()` is a summary. Times are in ns."""
 
@@ -30,6 +33,17 @@ class Profile(Figures):
     def range(self) -> Range:
         """Between which times the kernel's is expected; two more simulations when first asked."""
         return range_of(self.timeline)
+
+    def __repr__(self) -> str:
+        counted = f"{time_text(self.time)}, {self.instructions:,} instructions"
+        return f"<profile of @{self.kernel} for {self.target}: {counted}>"
+
+    def svg(self) -> str:
+        """The timeline as a picture that needs nothing else: a row for each queue."""
+        return svg_of(self.kernel, self.target, self.timeline)
+
+    def _repr_html_(self) -> str:
+        return f"{self.svg()}{html_of_text(str(self))}"
 
     def __str__(self) -> str:
         return text_of(self, self.range, self.author)

@@ -40,7 +40,7 @@ def _table(rows: Sequence[Sequence[str]]) -> list[str]:
 
 def place_text(place: Position | None) -> str:
     """Where a line is."""
-    return "" if place is None else f"{place.file.rpartition('/')[2]}:{place.line}"
+    return "" if place is None else place.brief
 
 
 def _head(profile: Figures, ends: Range, author: float | None) -> list[str]:

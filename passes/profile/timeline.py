@@ -69,7 +69,7 @@ class PathStep(NamedTuple):
         return self.end - self.begin
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Timeline:
     """A simulated run of a kernel on all of its cores."""
 
@@ -88,6 +88,9 @@ class Timeline:
     """How often loops are taken to run of which that is not known."""
     limit: int | None = None
     """How many instructions were simulated at most; None means the default."""
+
+    def __repr__(self) -> str:
+        return f"<timeline: {len(self.events):,} instructions, {self.total:,.0f} ns>"
 
     @property
     def total(self) -> float:

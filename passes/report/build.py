@@ -18,7 +18,7 @@ from nkijit.passes.analysis.liveness import Liveness, LiveRange, liveness
 from nkijit.passes.analysis.memory.map import live_tile, map_of
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.findings import Findings
-from nkijit.passes.diagnostics.places import Position, positions, shown_path
+from nkijit.passes.diagnostics.places import Position, cell_of, positions, shown_path
 from nkijit.passes.diagnostics.plain import plain
 from nkijit.passes.diagnostics.source_text import source_text
 from nkijit.passes.lower.durations import Durations
@@ -133,7 +133,9 @@ class _Builder:
         number = self._sources.get(file)
         if number is None:
             number = self._sources[file] = len(self.files)
-            self.files.append(model.Source(shown_path(file), source_text(file) or None))
+            self.files.append(
+                model.Source(cell_of(file) or shown_path(file), source_text(file) or None)
+            )
         return number
 
     def _place(self, position: Position) -> model.Place:

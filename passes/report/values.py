@@ -20,6 +20,7 @@ from nkijit.dialects.nki.views import access_of, base_of, index_of, reach_of
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.interpret.environment import strided
 from nkijit.passes.report import model
+from nkijit.passes.values.cells import cells_of, sizes_of, sums_of
 from nkijit.passes.values.instructions import Statistics, loops_text
 from nkijit.passes.values.record import Record
 
@@ -33,10 +34,6 @@ FINEST, COARSEST = 48, 6
 """Cells of a picture in each direction."""
 BINS = 24
 """Bars of a histogram."""
-LEVELS = 250
-"""Cells hold 0 for the least and this for the largest finite number of a picture."""
-NOTHING, MINUS_INFINITY, INFINITY, NAN = 252, 253, 254, 255
-"""Cells that hold no finite number, or something that hides the others."""
 _LARGEST_PATTERN = 1 << 24
 """Elements of a tensor up to which access patterns are drawn."""
 
@@ -126,7 +123,7 @@ class _Pictures:
             rows.shape[0],
             rows.shape[1],
             min(rows.shape[0], self._side),
-            cells_of(rows, self._side),
+            b64encode(cells_of(rows, self._side).tobytes()).decode(),
             _histogram(rows, statistics),
             _number(statistics.least),
             _number(statistics.largest),
@@ -152,7 +149,7 @@ class _Pictures:
         touched = np.zeros(elements, np.uint8)
         strided(touched, access, np.dtype(np.uint8))[...] = 1
         rows = touched.reshape(whole.shape[0] if len(whole.shape) > 1 else 1, -1)
-        share = _sums(rows.astype(np.int64), self._side) / _sizes(rows.shape, self._side)
+        share = sums_of(rows.astype(np.int64), self._side) / sizes_of(rows.shape, self._side)
         cells = np.ceil(share * 255).astype(np.uint8)
         text = b64encode(cells.tobytes()).decode()
         made = model.Pattern(rows.shape[0], rows.shape[1], len(cells), text)
@@ -163,45 +160,6 @@ class _Pictures:
             self._known[key] = len(into)
             into.append(made)
         return self._known[key]
-
-
-def cells_of(rows: Array, side: int) -> str:
-    """An array of two dimensions as cells, at most `side` in each direction, in base64."""
-    values = rows.astype(np.float64)
-    finite = np.isfinite(values)
-    counts = _sums(finite.astype(np.int64), side)
-    with np.errstate(all="ignore"):
-        means = _sums(np.where(finite, values, 0), side) / counts
-        least, largest = (
-            (values[finite].min(), values[finite].max()) if finite.any() else (0.0, 0.0)
-        )
-        span = largest / 2 - least / 2  # of float64 as well
-        level = (means / 2 - least / 2) / span if span else np.full(means.shape, 0.5)
-        cells = np.where(counts > 0, np.clip(np.rint(level * LEVELS), 0, LEVELS), NOTHING)
-    for code, those in (
-        (MINUS_INFINITY, values == -np.inf),
-        (INFINITY, values == np.inf),
-        (NAN, np.isnan(values)),
-    ):
-        if those.any():
-            cells[_sums(those.astype(np.int64), side) > 0] = code
-    return b64encode(cells.astype(np.uint8).tobytes()).decode()
-
-
-def _edges(length: int, side: int) -> Array:
-    """Where the cells of a direction begin."""
-    cells = min(length, side)
-    return np.arange(cells) * length // cells
-
-
-def _sums(values: Array, side: int) -> Array:
-    rows, columns = (_edges(length, side) for length in values.shape)
-    return np.add.reduceat(np.add.reduceat(values, rows, axis=0), columns, axis=1)
-
-
-def _sizes(shape: tuple[int, ...], side: int) -> Array:
-    one, other = (np.diff([*_edges(length, side), length]) for length in shape)
-    return np.multiply.outer(one, other)
 
 
 def _histogram(rows: Array, statistics: Statistics) -> list[int]:

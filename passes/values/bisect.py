@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from nkijit.dialects.dtypes import DTYPES, Kind
 from nkijit.dialects.nki.views import base_of
+from nkijit.passes.diagnostics.shown import ShownAsText
 from nkijit.passes.values.instructions import Array
 from nkijit.passes.values.record import Instruction, Operand, Record, RecordError, Tile
 from nkijit.passes.values.rounding import Tolerance, departs, rounding, tolerance
@@ -132,7 +133,7 @@ _MOVES = frozenset({"nisa.dma_copy", "nisa.tensor_copy", "nisa.nc_transpose", "n
 
 
 @dataclass(frozen=True, slots=True)
-class Departure:
+class Departure(ShownAsText):
     """The first instruction whose result is too far from the reference. `print` it."""
 
     instruction: Instruction
@@ -175,7 +176,7 @@ class Departure:
 
 
 @dataclass(frozen=True, slots=True)
-class Bisection:
+class Bisection(ShownAsText):
     """What the comparison of a run with a reference came to. `print` it; true when one departs."""
 
     departure: Departure | None

@@ -18,7 +18,7 @@ from nkijit.dialects.dtypes import Kind
 from nkijit.dialects.effects import effects
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of, is_tile
-from nkijit.passes.diagnostics.places import Position, positions, shown_path
+from nkijit.passes.diagnostics.places import Position, positions
 
 Array = npt.NDArray[Any]
 LoopIndices = tuple[tuple[str, int], ...]
@@ -137,7 +137,7 @@ def place_of(op: Operation) -> Position | None:
 
 def short_place(place: Position | None) -> str:
     """`kernel.py:14`."""
-    return "?" if place is None else f"{shown_path(place.file)}:{place.line}"
+    return "?" if place is None else place.line_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ a budget of memory.
 from __future__ import annotations
 
 import difflib
+import re
 from array import array
 from bisect import bisect_right
 from collections import OrderedDict
@@ -22,10 +23,12 @@ from xdsl.ir import Operation, SSAValue
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.diagnostics.places import Position, positions, shown_path
+from nkijit.passes.diagnostics.places import Position, cell_of, positions
+from nkijit.passes.diagnostics.shown import html_of_text
 from nkijit.passes.interpret.cursor import Checkpoint, Cursor
 from nkijit.passes.interpret.plan import Plan
 from nkijit.passes.values.budget import BUDGET
+from nkijit.passes.values.heatmap import figure_of
 from nkijit.passes.values.instructions import (
     Array,
     LoopIndices,
@@ -273,6 +276,16 @@ class Instruction:
             lines.append(f"  {verb} {operand.name} = {shape}: {statistics}")
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        figures = [
+            figure_of(
+                f"{'wrote' if operand.is_written else 'read'} {operand.name} = {operand.tile}",
+                operand.after if operand.is_written else operand.before,
+            )
+            for operand in self.operands
+        ]
+        return html_of_text(str(self)) + "".join(figures)
+
 
 class Tile:
     """An instance of a variable: the contents that it had when it was last written.
@@ -319,6 +332,9 @@ class Tile:
 
     def __str__(self) -> str:
         return f"{self!r}\n{self.value}"
+
+    def _repr_html_(self) -> str:
+        return figure_of(repr(self)[1:-1], self.value)
 
 
 class Record:
@@ -478,29 +494,31 @@ class Record:
 
         Args:
             place: `"kernel.py:14"`, or the number of a line where the kernel is in one file. The
-                path may be left out in part. A line that calls a function of the author's has the
-                instructions of that.
+                path may be left out in part. A line of a notebook's cell is `"Cell In[12], line
+                6"`. A line that calls a function of the author's has the instructions of that.
 
         Raises RecordError when the line has none.
         """
-        file, colon, text = str(place).rpartition(":")
+        cell = _CELL.fullmatch(str(place))
+        file, colon, text = cell.groups() if cell else str(place).rpartition(":")
         if not text.isdecimal() or (isinstance(place, str) and colon and not file):
             raise RecordError(f"a place is 'FILE:LINE' or a line, got {place!r}")
         line = int(text)
         chains = [positions(form.op.location) for form in self._forms]
 
         def is_here(position: Position) -> bool:
-            return position.line == line and (not file or _ends_with(position.file, file))
+            is_file = cell_of(position.file) == file if cell else _ends_with(position.file, file)
+            return position.line == line and (not file or is_file)
 
         # Lines of a helper are its own; a line that calls one has what that did.
         chosen = {n for n, chain in enumerate(chains) if chain and is_here(chain[0])}
         chosen = chosen or {n for n, chain in enumerate(chains) if any(map(is_here, chain))}
         if not chosen:
-            lines = {(shown_path(c[0].file), c[0].line) for c in chains if c}
-            near = sorted(sorted(lines, key=lambda each: abs(each[1] - line))[:5])
+            lines = {(c[0].line, c[0].line_text) for c in chains if c}
+            near = sorted(sorted(lines, key=lambda each: abs(each[0] - line))[:5])
             raise RecordError(
                 f"no instruction comes from line {place}, an instruction is at the first line of "
-                f"its call; near are {', '.join(f'{path}:{at}' for path, at in near)}"
+                f"its call; near are {', '.join(text for _, text in near)}"
             )
         numbers = array("l", (n for n, form in enumerate(self._form_of) if form in chosen))
         return Items(
@@ -649,6 +667,16 @@ class Record:
         from nkijit.passes.values.text import record_text
 
         return record_text(self)
+
+    def _repr_html_(self) -> str:
+        shown = (self[name] for name in self.names[:_MOST_FIGURES])
+        figures = [figure_of(repr(tiles[-1])[1:-1], tiles[-1].value) for tiles in shown if tiles]
+        return html_of_text(str(self)) + "".join(figures)
+
+
+_MOST_FIGURES = 12
+"""Variables whose values a notebook shows with a recording."""
+_CELL = re.compile(r"(Cell In\[\d+\])(, line )(\d+)")
 
 
 def _holds(predicate: Predicate, values: Array) -> Any:

@@ -1,6 +1,6 @@
 """The memory map of a kernel as authors hold it: what `TracedKernel.memory()` returns.
 
-What is in it is found in `memory_map.py`; `memory_text.py` and `memory_svg.py` draw it.
+What is in it is found in `map.py`; `text.py` and `svg.py` draw it.
 """
 
 from __future__ import annotations
@@ -16,9 +16,16 @@ from nkijit.passes.analysis.memory.text import text_of
 from nkijit.passes.diagnostics.plain import plain
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class MemoryReport(MemoryMap):
     """What a kernel keeps on the chip: `str()` is a table and a map, `svg()` a picture."""
+
+    def __repr__(self) -> str:
+        peaks = ", ".join(
+            f"{space.name} {space.peak:,} of {space.capacity:,} bytes"
+            for space in max(self.cores, key=lambda core: [s.peak for s in core.spaces]).spaces
+        )
+        return f"<memory of @{self.kernel} for {self.target}: {peaks}>"
 
     def __str__(self) -> str:
         return text_of(self)

@@ -9,25 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from xml.sax.saxutils import escape
 
 from nkijit.dialects.hardware.targets import PARTITIONS_PER_QUADRANT
 from nkijit.passes.analysis.memory.map import CoreMap, MemoryMap, SpaceMap, TileMap
 from nkijit.passes.analysis.memory.tile_groups import groups_of
 from nkijit.passes.analysis.memory.words import headline_of
+from nkijit.passes.diagnostics.picture import COLOURS, INK, LETTER, Picture
 
-COLOURS = (
-    *("#77AADD", "#EE8866", "#EEDD88", "#FFAABB"),
-    *("#99DDFF", "#44BB99", "#BBCC33", "#AAAA00"),
-)
-"""Paul Tol's light scheme: distinct for colour-blind people, and black text is legible on it."""
-_PEAK, _LIMIT, _INK, _GRID = "#B00020", "#000000", "#222222", "#D8D8D8"
+_PEAK, _LIMIT, _GRID = "#B00020", "#000000", "#D8D8D8"
 
 _WIDTH, _LEFT, _RIGHT = 1100, 100, 24
 _PLOT = _WIDTH - _LEFT - _RIGHT
 _PANEL, _SMALL_PANEL, _BANK = 300, 130, 26
-_LETTER = 6.6
-"""Width of a letter in a rectangle, at most."""
 _MOST_GROUPS = 8
 """Tiles in the legend."""
 
@@ -36,7 +29,7 @@ Panel = tuple[str, "list[TileMap]"]
 
 def svg_of(report: MemoryMap) -> str:
     """The whole report as one picture."""
-    picture = _Picture()
+    picture = Picture(_WIDTH)
     for core in report.cores:
         name = f", core {core.core}" if len(report.cores) > 1 else ""
         picture.text(
@@ -48,83 +41,7 @@ def svg_of(report: MemoryMap) -> str:
     return picture.svg()
 
 
-class _Picture:
-    """Elements, drawn from the top downwards."""
-
-    def __init__(self) -> None:
-        self._parts: list[str] = []
-        self._top = 0.0
-
-    def down(self, pixels: float) -> None:
-        """What follows is drawn lower."""
-        self._top += pixels
-
-    def text(
-        self,
-        x: float,
-        y: float,
-        words: str,
-        *,
-        size: int = 12,
-        bold: bool = False,
-        anchor: str = "start",
-        colour: str = _INK,
-    ) -> None:
-        """Words on one line; `anchor` is start, middle or end."""
-        weight = ' font-weight="bold"' if bold else ""
-        self._parts.append(
-            f'<text x="{x:.1f}" y="{self._top + y:.1f}" font-size="{size}" fill="{colour}" '
-            f'text-anchor="{anchor}"{weight}>{escape(words)}</text>'
-        )
-
-    def line(
-        self, x1: float, y1: float, x2: float, y2: float, colour: str, width: float, dash: str = ""
-    ) -> None:
-        """A line, dashed if `dash` says how."""
-        dashes = f' stroke-dasharray="{dash}"' if dash else ""
-        self._parts.append(
-            f'<line x1="{x1:.1f}" y1="{self._top + y1:.1f}" x2="{x2:.1f}" '
-            f'y2="{self._top + y2:.1f}" stroke="{colour}" stroke-width="{width}"{dashes}/>'
-        )
-
-    def box(
-        self,
-        x: float,
-        y: float,
-        width: float,
-        height: float,
-        colour: str,
-        *,
-        border: float = 0.6,
-        dash: str = "",
-        title: str = "",
-    ) -> None:
-        """A rectangle; the title is shown when the pointer is over it."""
-        dashes = f' stroke-dasharray="{dash}"' if dash else ""
-        shape = (
-            f'<rect x="{x:.2f}" y="{self._top + y:.2f}" width="{width:.2f}" '
-            f'height="{height:.2f}" fill="{colour}" stroke="{_INK}" stroke-width="{border}"{dashes}'
-        )
-        self._parts.append(
-            f"{shape}><title>{escape(title)}</title></rect>" if title else shape + "/>"
-        )
-
-    def svg(self) -> str:
-        """The picture, as large as what has been drawn."""
-        height = self._top + 12
-        return "\n".join(
-            [
-                f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{height:.0f}" '
-                f'viewBox="0 0 {_WIDTH} {height:.0f}" '
-                'font-family="Helvetica, Arial, DejaVu Sans, sans-serif">',
-                f'<rect width="{_WIDTH}" height="{height:.0f}" fill="#FFFFFF"/>',
-                *self._parts,
-                "</svg>\n",
-            ]
-        )
-
-
-def _space(picture: _Picture, core: CoreMap, space: SpaceMap) -> None:
+def _space(picture: Picture, core: CoreMap, space: SpaceMap) -> None:
     if not space.tiles:
         picture.text(20, 22, f"{space.name}: no tiles", size=14, bold=True)
         picture.down(36)
@@ -160,14 +77,14 @@ def _colours(tiles: Iterable[TileMap]) -> dict[str, str]:
     return {name: COLOURS[index % len(COLOURS)] for index, name in enumerate(names)}
 
 
-def _legend(picture: _Picture, space: SpaceMap, colours: dict[str, str]) -> None:
+def _legend(picture: Picture, space: SpaceMap, colours: dict[str, str]) -> None:
     """The tiles that take most at the peak."""
     groups = groups_of(space.at_peak)
     x, y = float(_LEFT), 4.0
     for group in groups[:_MOST_GROUPS]:
         many = f"{group.count} x " if group.count > 1 else ""
         words = f"{many}{group.tile.name} {group.tile.size}, {group.bytes:,} B"
-        width = 30 + _LETTER * len(words)
+        width = 30 + LETTER * len(words)
         if x > _LEFT and x + width > _WIDTH - _RIGHT:
             x, y = float(_LEFT), y + 18
         picture.box(x, y, 12, 12, colours[group.tile.name])
@@ -199,7 +116,7 @@ def _is_in(tile: TileMap, first: int, end: int) -> bool:
 
 
 def _panel(
-    picture: _Picture,
+    picture: Picture,
     core: CoreMap,
     space: SpaceMap,
     name: str,
@@ -228,8 +145,8 @@ def _panel(
             _tile(picture, tile, (x, y, max(width, 0.5), tile.bytes * scale_y), colours[tile.name])
     peak = _LEFT + (space.peak_at + 0.5) * scale_x
     picture.line(peak, -6, peak, height, _PEAK, 1.5, "5 3")
-    picture.line(_LEFT, height, _LEFT + _PLOT, height, _INK, 1)
-    picture.line(_LEFT, 0, _LEFT, height, _INK, 1)
+    picture.line(_LEFT, height, _LEFT + _PLOT, height, INK, 1)
+    picture.line(_LEFT, 0, _LEFT, height, INK, 1)
     _limit(picture, space, top, height)
     picture.down(height + 8)
 
@@ -244,7 +161,7 @@ def _top_of(space: SpaceMap) -> int:
     return -(-space.height * 9 // 8)
 
 
-def _address_axis(picture: _Picture, space: SpaceMap, top: int, height: float) -> None:
+def _address_axis(picture: Picture, space: SpaceMap, top: int, height: float) -> None:
     if space.bank is not None:
         for bank in range(-(-top // space.bank)):
             y = height - (bank + 0.5) * _BANK
@@ -258,13 +175,13 @@ def _address_axis(picture: _Picture, space: SpaceMap, top: int, height: float) -
         picture.text(_LEFT - 8, y + 4, f"{byte:,}", size=11, anchor="end")
 
 
-def _limit(picture: _Picture, space: SpaceMap, top: int, height: float) -> None:
+def _limit(picture: Picture, space: SpaceMap, top: int, height: float) -> None:
     if space.capacity <= top:
         y = height - space.capacity * height / top
         picture.line(_LEFT, y, _LEFT + _PLOT, y, _LIMIT, 2)
         if space.bank is None or space.height > space.capacity:
             words = f"capacity {space.capacity:,} bytes"
-            width = _LETTER * len(words) + 8
+            width = LETTER * len(words) + 8
             picture.box(_LEFT + _PLOT - width, y - 16, width + 2, 15, "#FFFFFF", border=0)
             picture.text(_LEFT + _PLOT, y - 4, words, size=11, bold=True, anchor="end")
     else:
@@ -273,7 +190,7 @@ def _limit(picture: _Picture, space: SpaceMap, top: int, height: float) -> None:
 
 
 def _tile(
-    picture: _Picture, tile: TileMap, box: tuple[float, float, float, float], colour: str
+    picture: Picture, tile: TileMap, box: tuple[float, float, float, float], colour: str
 ) -> None:
     x, y, width, height = box
     border = 0.6 if width >= 3 and height >= 2 else 0.15
@@ -288,8 +205,8 @@ def _tile(
         title=_title(tile),
     )
     words = f"{tile.name} {tile.size}"
-    if height >= 13 and width >= 4 * _LETTER:
-        letters = int((width - 6) / _LETTER)
+    if height >= 13 and width >= 4 * LETTER:
+        letters = int((width - 6) / LETTER)
         short = words if len(words) <= letters else tile.name
         if len(short) <= letters:
             picture.text(x + width / 2, y + height / 2 + 4, short, size=11, anchor="middle")
@@ -311,12 +228,12 @@ def _title(tile: TileMap) -> str:
     return "\n".join(lines)
 
 
-def _time_axis(picture: _Picture, core: CoreMap) -> None:
+def _time_axis(picture: Picture, core: CoreMap) -> None:
     scale = _PLOT / core.instructions
     step = _round(core.instructions / 10)
     for number in range(0, core.instructions, step):
         x = _LEFT + (number + 0.5) * scale
-        picture.line(x, -8, x, -3, _INK, 1)
+        picture.line(x, -8, x, -3, INK, 1)
         picture.text(x, 10, f"{number:,}", size=11, anchor="middle")
     y = 18.0
     for loop in core.loops:
@@ -325,7 +242,7 @@ def _time_axis(picture: _Picture, core: CoreMap) -> None:
         words = f"loop{where}"
         width = (loop.end - loop.start + 1) * scale
         picture.box(x, y, width, 14, "#EEEEEE", title=words)
-        if len(words) * _LETTER < width:
+        if len(words) * LETTER < width:
             picture.text(x + width / 2, y + 11, words, size=10, anchor="middle")
         y += 17
     picture.text(_LEFT - 8, 10, "instruction", size=11, anchor="end")

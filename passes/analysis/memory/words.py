@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from nkijit.passes.analysis.memory.map import LiveTile, SpaceMap
 from nkijit.passes.analysis.memory.tile_groups import TileGroup
-from nkijit.passes.diagnostics.places import Position
+from nkijit.passes.diagnostics.places import Position, cell_of
 from nkijit.passes.diagnostics.tables import aligned
 
 
@@ -32,8 +32,8 @@ def in_use(tile: LiveTile) -> str:
     if first.file == last.file:
         lines = f"lines {min(first.line, last.line)} to {max(first.line, last.line)}"
         is_elsewhere = tile.allocated is not None and first.file != tile.allocated.file
-        return f"{lines} of {_short(first)}" if is_elsewhere else lines
-    return f"{_short(first)}:{first.line} to {_short(last)}:{last.line}"
+        return f"{lines} of {cell_of(first.file) or _short(first)}" if is_elsewhere else lines
+    return f"{first.brief} to {last.brief}"
 
 
 def _short(place: Position) -> str:

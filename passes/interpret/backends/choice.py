@@ -10,6 +10,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+from nkijit.passes.diagnostics.shown import ShownAsText
 from nkijit.passes.interpret.errors import InterpretationError
 
 BACKEND_VARIABLE = "NKIJIT_BACKEND"
@@ -45,8 +46,8 @@ def native() -> Any:
     return import_module("nkijit.passes.interpret.backends.native.service")
 
 
-@dataclass(frozen=True, slots=True)
-class BackendReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class BackendReport(ShownAsText):
     """What computes the instructions of a kernel in its next run; see `str`."""
 
     native: int
@@ -57,6 +58,9 @@ class BackendReport:
     """Why these are left to NumPy although there is native code, with how many."""
     failure: str | None = None
     """Why there is no native code, where it was tried."""
+
+    def __repr__(self) -> str:
+        return f"<backend: {self.native} instructions in native code, {self.numpy} in NumPy>"
 
     def __str__(self) -> str:
         if not self.native:

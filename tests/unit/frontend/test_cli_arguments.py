@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.pages import text_of
+from support.report_pages import text_of
 
 from nkijit.array_files import load_array
 from nkijit.cli import app

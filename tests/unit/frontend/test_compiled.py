@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from support.pages import text_of
+from support.report_pages import text_of
 from support.tangled_kernels import visible_kernel
 
 import nkijit as nki

@@ -9,7 +9,7 @@ import warnings
 
 import numpy as np
 import pytest
-from support.pages import text_of
+from support.report_pages import text_of
 
 import nkijit as nki
 import nkijit.classic as classic

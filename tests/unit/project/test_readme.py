@@ -1,8 +1,7 @@
 """What the README shows is what happens.
 
-Fenced blocks behind an HTML comment are checked. `<!-- file: NAME -->` is a file of that name;
-`<!-- output: NAME -->` is a command, after the `$`, and what it prints in the folder of those
-files. When an output has changed on purpose:
+Fenced blocks behind an HTML comment are checked; `support/pages.py` says how. When an output has
+changed on purpose:
 
     .venv/bin/pytest tests/unit/project/test_readme.py --update-golden
 """
@@ -10,11 +9,12 @@ files. When an output has changed on purpose:
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
 import typer
-from support.pages import blocks, check_output, output_of
+from support.pages import blocks, check_output
 from support.paths import ROOT
 
 from nkijit.cli import app
@@ -31,39 +31,48 @@ FILES, OUTPUTS = blocks(README, "file"), blocks(README, "output")
 
 def test_every_marked_block_was_found() -> None:
     assert TEXT.count("<!-- ") == len(FILES) + len(OUTPUTS)
-    assert {"trace", "listing", "diagnostic"} <= set(OUTPUTS)
+    assert {"findings", "trace", "listing", "report"} <= set(OUTPUTS)
 
 
-@pytest.mark.parametrize("name", OUTPUTS)
-def test_output(name: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    check_output(README, name, tmp_path, request.config.getoption("--update-golden"))
+def test_outputs_one_after_the_other(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """As they are pasted: a command finds what those before it have left."""
+    update = request.config.getoption("--update-golden")
+    for number, name in enumerate(OUTPUTS):
+        check_output(README, name, tmp_path, update, with_files=number == 0)
+    assert (tmp_path / "kernel.html").exists()
 
 
-def test_the_tests_pass(tmp_path: Path) -> None:
-    for file in ("kernel.py", "test_kernel.py"):
-        (tmp_path / file).write_text(FILES[file], encoding="utf-8")
-    assert "2 passed" in output_of("pytest -q", tmp_path)
+def test_the_file_can_be_pasted(tmp_path: Path) -> None:
+    for name, text in FILES.items():
+        block = re.search(rf"```sh\n(cat > {name} .*?)```\n", TEXT, re.DOTALL)
+        assert block is not None
+        subprocess.run(["sh", "-c", block[1]], cwd=tmp_path, check=True)
+        assert (tmp_path / name).read_text(encoding="utf-8") == text
 
 
-def section(title: str) -> str:
-    """The text of a section."""
-    return TEXT.split(f"\n## {title}\n", 1)[1].split("\n## ", 1)[0]
+def section(page: str, title: str) -> str:
+    """The text of a section of a page."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    return text.split(f"\n## {title}\n", 1)[1].split("\n## ", 1)[0]
 
 
 def test_instructions() -> None:
-    assert f"the {len(INSTRUCTIONS)} instructions of `nki.isa`" in section("What is modelled")
-    assert f"| `nki.isa` | {len(INSTRUCTIONS)} instructions |" in TEXT
+    modelled = (ROOT / "docs" / "modelled.md").read_text(encoding="utf-8")
+    assert f"the {len(INSTRUCTIONS)} instructions of `nki.isa`" in modelled
+    compared = (ROOT / "docs" / "compared.md").read_text(encoding="utf-8")
+    assert f"| `nki.isa` | {len(INSTRUCTIONS)} instructions |" in compared
 
 
 def test_commands() -> None:
-    shown = set(re.findall(r"`nkijit ([\w-]+)", section("From the command line")))
+    shown = set(re.findall(r"`nkijit ([\w-]+)", section("command-line.md", "Commands")))
     commands = typer.main.get_command(app)
     assert isinstance(commands, typer.core.TyperGroup)
     assert shown == set(commands.commands)
+    assert set(re.findall(r"`nkijit ([\w-]+)", TEXT)) <= shown
 
 
 def test_targets() -> None:
-    text = section("Targets and environment variables")
+    text = section("command-line.md", "Targets and environment variables")
     rows = re.findall(r"^\| `(\w+)` \| (.*) \| v(\d) \|$", text, re.MULTILINE)
     shown = {
         name: int(version)
@@ -79,6 +88,8 @@ def test_targets() -> None:
 def test_links_and_make_targets_exist() -> None:
     for link in re.findall(r"\]\((?!https?:)([^)]+)\)", TEXT):
         assert (ROOT / link).exists(), link
+    for picture in re.findall(r'src(?:set)?="([^"]+)"', TEXT):
+        assert (ROOT / picture).exists(), picture
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for target in re.findall(r"\bmake ([\w-]+)", re.sub(r"makes? a ", "", TEXT)):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target

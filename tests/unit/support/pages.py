@@ -1,14 +1,76 @@
-"""The data of a report, which its page has packed."""
+"""Pages of documentation whose files and outputs are checked.
+
+Fenced blocks behind an HTML comment are. `<!-- file: NAME -->` is a file of that name;
+`<!-- output: NAME -->` is a command, or several, after `$`, and what they print in the folder of
+those files.
+"""
 
 from __future__ import annotations
 
-import base64
+import os
 import re
-import zlib
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+from nkijit.runs import PRECISE_VARIABLE
+from nkijit.target import TARGET_VARIABLE
+
+BLOCK = re.compile(r"<!-- (file|output): (\S+) -->\n```\w*\n(.*?)```\n", re.DOTALL)
+
+HERE = re.compile(r"\Acat > \S+ <<'END'\n(.*)END\n\Z", re.DOTALL)
+"""A file that a shell writes: it can be pasted."""
+COMMAND = re.compile(r"(?:^\$ .*\n)+", re.MULTILINE)
 
 
-def text_of(page: str) -> str:
-    """The data of a page as JSON text."""
-    packed = re.search(r'id="data">([^<]*)</script>', page)
-    assert packed
-    return zlib.decompress(base64.b64decode(packed[1])).decode()
+def blocks(page: Path, kind: str) -> dict[str, str]:
+    """The files, or the outputs, of a page."""
+    found = BLOCK.findall(page.read_text(encoding="utf-8"))
+    return {name: HERE.sub(r"\1", body) for what, name, body in found if what == kind}
+
+
+def check_output(
+    page: Path, name: str, folder: Path, update: bool, *, with_files: bool = True
+) -> None:
+    """Run the commands of an output in a folder, in which the page's files are written before.
+
+    `update`: what they print is right.
+    """
+    for file, body in blocks(page, "file").items() if with_files else ():
+        (folder / file).write_text(body, encoding="utf-8")
+    block = blocks(page, "output")[name]
+    commands = COMMAND.match(block)
+    assert commands is not None
+    shown = block[commands.end() :]
+    lines = commands[0].removesuffix("\n").split("\n")
+    printed = [output_of(line.removeprefix("$ "), folder) for line in lines]
+    printed = "".join(text for text in printed if text != "\n")
+    assert str(folder) not in printed
+    if update:
+        text = page.read_text(encoding="utf-8")
+        start = text.index(f"<!-- output: {name} -->")
+        begin = text.index(commands[0], start) + len(commands[0])
+        end = text.index("```", begin)
+        page.write_text(text[:begin] + printed + text[end:], encoding="utf-8")
+        shown = printed
+    assert printed == shown
+
+
+def output_of(command: str, folder: Path) -> str:
+    """What a command prints, on both streams."""
+    bin_folder = str(Path(sys.executable).parent)
+    environment = {
+        **{k: v for k, v in os.environ.items() if k not in (TARGET_VARIABLE, PRECISE_VARIABLE)},
+        "PATH": os.pathsep.join((bin_folder, os.environ["PATH"])),
+    }
+    finished = subprocess.run(
+        shlex.split(command),
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    return finished.stdout.rstrip("\n") + "\n"

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.pages import text_of
 from support.paths import EXAMPLES
+from support.report_pages import text_of
 from typer.testing import CliRunner
 
 import nkijit as nki

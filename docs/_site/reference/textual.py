@@ -1,0 +1,101 @@
+"""The textual forms of the dialects: their operations, types and attributes, each with a line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from inspect import cleandoc
+
+from xdsl.ir import Attribute, Dialect, Operation
+
+from docs._site import ROOT
+from docs._site.reference.markdown import contents, fenced, page
+from nkijit import catalogue
+from nkijit.dialects.engine import Engine
+from nkijit.dialects.ncc import Ncc
+from nkijit.dialects.nisa import Nisa
+from nkijit.dialects.nki import Nki
+
+FOLDER = "reference/dialects"
+_TOLD = {
+    "nki": "Kernels, allocations, views, registers and loops. What instructions work on.",
+    "nisa": "One operation for each instruction of `nki.isa`, with its name and its arguments.",
+    "ncc": "The collectives of `nki.collectives`, likewise.",
+    "engine": "Queues of engine instructions: what `nkijit lower` prints.",
+}
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """The index of the dialects, and a page for each."""
+    dialects = {dialect.name: dialect for dialect in (Nki, Nisa, Ncc, Engine)}
+    yield (
+        f"{FOLDER}/index.md",
+        page(
+            "# Dialects",
+            "The text that `nkijit trace` and `nkijit lower` print, and that `nkijit.load` and all "
+            "commands read. It is MLIR's: SSA values begin with `%`, types are memrefs with a "
+            "memory space (`memref<128x512xbf16, #nki.sbuf>`), `--generic` prints the generic "
+            "form. A round trip through text is exact.",
+            "\n".join(f"- [{name}]({name}.md): {_TOLD[name]}" for name in dialects),
+            contents(dialects),
+        ),
+    )
+    for name, dialect in dialects.items():
+        yield f"{FOLDER}/{name}.md", dialect_page(dialect)
+
+
+def dialect_page(dialect: Dialect) -> str:
+    """The operations, types and attributes of a dialect."""
+    parts = [f"# The {dialect.name} dialect", _TOLD[dialect.name], "## Operations"]
+    for op in dialect.operations:
+        parts += _entry(op.name, op, _line_with(op.name))
+    attributes = list(dialect.attributes)
+    if attributes:
+        parts.append("## Types and attributes")
+    for attribute in attributes:
+        parts += _entry(attribute.name, attribute, "")
+    return page(*parts)
+
+
+def _entry(name: str, what: type[Operation] | type[Attribute], line: str) -> list[str]:
+    prefix, _, _ = name.partition(".")
+    linked = prefix in ("nisa", "ncc") and issubclass(what, Operation) and _has_page(name)
+    told = [catalogue.prose(part) for part in cleandoc(what.__doc__ or "").split("\n\n")]
+    return [
+        f"### {name}",
+        *told,
+        fenced(line, "mlir") if line else "",
+        f"[All of {name}](../instructions/{name}.md)" if linked else "",
+    ]
+
+
+def _has_page(name: str) -> bool:
+    from docs._site.reference.instructions import COLLECTIVES, INSTRUCTIONS
+
+    return any(op.name == name for op in (*INSTRUCTIONS, *COLLECTIVES))
+
+
+@cache
+def _lines() -> dict[str, str]:
+    """For each operation the line of a test that says the most, and fits."""
+    found: dict[str, str] = {}
+    for path in sorted((ROOT / "tests" / "lit").rglob("*.mlir")):
+        if path.name.startswith(("ill-formed", "invalid", "parse-errors")):
+            continue
+        for text in path.read_text(encoding="utf-8", errors="replace").split("\n"):
+            line = re.sub(r"^// CHECK\S*\s", "", text).strip()
+            match = _OPERATION.match(line)
+            if match and "{{" not in line and "[[#" not in line:
+                known = found.get(match[1])
+                if len(line) <= _WIDTH and (known is None or len(line) > len(known)):
+                    found[match[1]] = line
+    return found
+
+
+_WIDTH = 90
+_OPERATION = re.compile(r"(?:%[\w.]+(?::\d+)?(?:, %[\w.]+)* = )?((?:nki|nisa|ncc|engine)\.\w+)\b")
+
+
+def _line_with(op: str) -> str:
+    return _lines().get(op, "")

@@ -1,0 +1,118 @@
+"""Programs that break rules: those of tests/lit, and what is said of them."""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from docs._site import ROOT
+from nkijit.ir_text import launches_of, parse
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
+from nkijit.traced import TracedKernel
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A kernel that breaks a rule."""
+
+    file: str
+    """The test that has it, below the top of the repository."""
+    kernel: str
+    """The kernel as text."""
+    says: str
+    """The headline of the finding."""
+    subject: str
+    """The instruction, or the construct, that it is about."""
+    language: str = "mlir"
+    """What the kernel is written in: IR, or Python where only tracing can tell."""
+
+
+Violations = Mapping[tuple[str, str], Violation]
+"""By subject and rule: the shortest of the kernels that break it."""
+
+
+def violations() -> Violations:
+    """The first kernel among the lit tests for each rule of each instruction."""
+    found: dict[tuple[str, str], Violation] = {}
+    for path in sorted((ROOT / "tests" / "lit").rglob("*.mlir")):
+        for violation, rule in _of_file(path):
+            known = found.get((violation.subject, rule))
+            if known is None or len(violation.kernel) < len(known.kernel):
+                found[violation.subject, rule] = violation
+    of_ir = {rule for _, rule in found}
+    for path in sorted((ROOT / "tests" / "lit").rglob("*.py")):
+        for violation, rule in _of_python(path):
+            if rule not in of_ir:
+                found.setdefault((violation.subject, rule), violation)
+    return found
+
+
+def of_rule(found: Violations, rule: str) -> Violation | None:
+    """The shortest kernel that breaks a rule, whichever instruction does."""
+    fitting = [v for (_, broken), v in found.items() if broken == rule]
+    return min(fitting, key=lambda v: (len(v.kernel), v.file), default=None)
+
+
+def _of_file(path: Path) -> Iterator[tuple[Violation, str]]:
+    text = path.read_text(encoding="utf-8")
+    if "\n// -----\n" in text or (not text.isascii() and "\0" in text):
+        return  # a file of several texts
+    lines = text.split("\n")
+    try:
+        module = parse(text, str(path))
+    except Exception:  # what cannot be read is what such a test is about
+        return
+    for kernels in launches_of(module).values():
+        for finding in TracedKernel(module, (), kernels).diagnostics:
+            kernel = _kernel_around(lines, finding)
+            if kernel:
+                headline = f"{finding.severity}[{finding.rule.id}]: {finding.subject}"
+                name = path.relative_to(ROOT).as_posix()
+                says = f"{headline}: {finding.message}"
+                yield Violation(name, kernel, says, finding.subject), finding.rule.id
+
+
+_RUN = re.compile(r"# RUN: (?:not )?nkijit verify [^|\n]*%s:(\w+)[^|\n]*\|([^\n]*)")
+_PREFIX = re.compile(r"--check-prefix=(\w+)")
+
+
+_SAID = r"^\s*# {prefix}(?:-[A-Z]+)?: *((?:error|warning)\[([\w-]+)\]: (?:([\w.]+): )?.*)$"
+
+
+def _of_python(path: Path) -> Iterator[tuple[Violation, str]]:
+    """The functions of a lit test, with what its checks, which hold, say is found in them."""
+    text = path.read_text(encoding="utf-8")
+    lines = text.split("\n")
+    shown = path.relative_to(ROOT).as_posix()
+    prefixes = dict(_RUN.findall(text))
+    for node in ast.parse(text).body:
+        if not isinstance(node, ast.FunctionDef):
+            continue
+        first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+        own = lines[first - 1 : node.end_lineno]
+        said = re.findall(_SAID.format(prefix="[A-Z]+"), "\n".join(own), re.M)
+        if node.name in prefixes:
+            given = _PREFIX.search(prefixes[node.name])
+            prefix = "CHECK" if given is None else given[1]
+            said += re.findall(_SAID.format(prefix=prefix), text, re.M)
+        kernel = "\n".join(each for each in own if not re.match(r"\s*# [A-Z]+(-[A-Z]+)?:", each))
+        for says, rule, subject in said:
+            headline = re.sub(r"\{\{.*?\}\}", "…", says)
+            yield Violation(shown, textwrap.dedent(kernel), headline, subject, "python"), rule
+
+
+def _kernel_around(lines: list[str], finding: Diagnostic) -> str:
+    """The text of the kernel that a finding is in; empty where that cannot be told."""
+    if not finding.where:
+        return ""
+    first = last = min(finding.where[-1].line, len(lines)) - 1
+    while first and not lines[first].startswith("nki.kernel"):
+        first -= 1
+    while last < len(lines) - 1 and lines[last] != "}":
+        last += 1
+    kernel = [line for line in lines[first : last + 1] if not line.strip().startswith("//")]
+    return "\n".join(kernel) if kernel[0].startswith("nki.kernel") else ""

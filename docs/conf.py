@@ -1,0 +1,59 @@
+"""What Sphinx makes of the pages: `make site` puts them together, and calls it with this file."""
+
+from __future__ import annotations
+
+from importlib.metadata import version as version_of
+from typing import Any
+
+from docs._site.highlight import MlirLexer
+
+project = "nkijit"
+author = "the nkijit authors"
+version = release = version_of("nkijit")
+
+extensions = ["myst_nb", "sphinx_design", "sphinx_copybutton"]
+exclude_patterns = ["_static/README.md"]
+nitpicky = True
+
+# Headings can be linked to as on code hosts: `page.md#a-heading`.
+myst_heading_anchors = 4
+myst_enable_extensions = ["colon_fence", "deflist", "attrs_inline", "attrs_block"]
+
+# Notebooks are run at every build; a cell that fails, and is not marked for it, fails the build.
+nb_execution_mode = "force"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 120
+nb_merge_streams = True
+nb_render_image_options = {"max-width": "100%"}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "nkijit"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_show_sourcelink = False
+html_copy_source = False
+# Browsers let no page read others from disk, which summaries would need.
+html_show_search_summary = False
+html_theme_options = {
+    "logo": {"text": "nkijit"},
+    "header_links_before_dropdown": 6,
+    "show_prev_next": True,
+    "navigation_with_keys": False,
+    "secondary_sidebar_items": ["page-toc"],
+    "navbar_align": "left",
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "pygments_light_style": "tango",
+    "pygments_dark_style": "github-dark",
+}
+html_sidebars = {"start": [], "compared": [], "index": []}
+html_context = {"default_mode": "auto"}
+copyright = "the nkijit authors, Apache 2.0"
+
+copybutton_prompt_text = r"\$ |>>> |\.\.\. "
+copybutton_prompt_is_regexp = True
+
+
+def setup(app: Any) -> None:
+    """What Sphinx calls before it builds."""
+    app.add_lexer("mlir", MlirLexer)

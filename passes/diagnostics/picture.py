@@ -1,0 +1,92 @@
+"""Pictures that need nothing else: SVG without fonts, style sheets or scripts from elsewhere."""
+
+from __future__ import annotations
+
+from xml.sax.saxutils import escape
+
+COLOURS = (
+    *("#77AADD", "#EE8866", "#EEDD88", "#FFAABB"),
+    *("#99DDFF", "#44BB99", "#BBCC33", "#AAAA00"),
+)
+"""Paul Tol's light scheme: distinct for colour-blind people, and black text is legible on it."""
+INK = "#222222"
+LETTER = 6.6
+"""Width of a letter of size 11, at most."""
+
+
+class Picture:
+    """Elements, drawn from the top downwards."""
+
+    def __init__(self, width: int) -> None:
+        self._width = width
+        self._parts: list[str] = []
+        self._top = 0.0
+
+    def down(self, pixels: float) -> None:
+        """What follows is drawn lower."""
+        self._top += pixels
+
+    def text(
+        self,
+        x: float,
+        y: float,
+        words: str,
+        *,
+        size: int = 12,
+        bold: bool = False,
+        anchor: str = "start",
+        colour: str = INK,
+    ) -> None:
+        """Words on one line; `anchor` is start, middle or end."""
+        weight = ' font-weight="bold"' if bold else ""
+        self._parts.append(
+            f'<text x="{x:.1f}" y="{self._top + y:.1f}" font-size="{size}" fill="{colour}" '
+            f'text-anchor="{anchor}"{weight}>{escape(words)}</text>'
+        )
+
+    def line(
+        self, x1: float, y1: float, x2: float, y2: float, colour: str, width: float, dash: str = ""
+    ) -> None:
+        """A line, dashed if `dash` says how."""
+        dashes = f' stroke-dasharray="{dash}"' if dash else ""
+        self._parts.append(
+            f'<line x1="{x1:.1f}" y1="{self._top + y1:.1f}" x2="{x2:.1f}" '
+            f'y2="{self._top + y2:.1f}" stroke="{colour}" stroke-width="{width}"{dashes}/>'
+        )
+
+    def box(
+        self,
+        x: float,
+        y: float,
+        width: float,
+        height: float,
+        colour: str,
+        *,
+        border: float = 0.6,
+        dash: str = "",
+        title: str = "",
+    ) -> None:
+        """A rectangle; the title is shown when the pointer is over it."""
+        dashes = f' stroke-dasharray="{dash}"' if dash else ""
+        shape = (
+            f'<rect x="{x:.2f}" y="{self._top + y:.2f}" width="{width:.2f}" '
+            f'height="{height:.2f}" fill="{colour}" stroke="{INK}" stroke-width="{border}"{dashes}'
+        )
+        self._parts.append(
+            f"{shape}><title>{escape(title)}</title></rect>" if title else shape + "/>"
+        )
+
+    def svg(self) -> str:
+        """The picture, as large as what has been drawn."""
+        height = self._top + 12
+        return "\n".join(
+            [
+                f'<svg xmlns="http://www.w3.org/2000/svg" width="{self._width}" '
+                f'height="{height:.0f}" viewBox="0 0 {self._width} {height:.0f}" '
+                'style="max-width:100%;height:auto" '
+                'font-family="Helvetica, Arial, DejaVu Sans, sans-serif">',
+                f'<rect width="{self._width}" height="{height:.0f}" fill="#FFFFFF"/>',
+                *self._parts,
+                "</svg>\n",
+            ]
+        )
