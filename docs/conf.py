@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version as version_of
 from typing import Any
 
 from docs._site.highlight import MlirLexer
+from nkijit.version import __version__
 
 project = "nkijit"
 author = "the nkijit authors"
-version = release = version_of("nkijit")
+version = release = __version__
 
 extensions = ["myst_nb", "sphinx_design", "sphinx_copybutton"]
 exclude_patterns = ["_static/README.md"]

@@ -242,10 +242,16 @@ def bind_reduce(record: Reduce, slots: Slots) -> Step:
         if divisor is not None:
             np.divide(out, divisor, out)
         if negate:
-            np.negative(out, out)
+            _negate(out, out)
 
     step, _ = compute(reduced, [record.source], record.into, 1, slots)
     return step
+
+
+def _negate(x: Array, out: Array) -> None:
+    # NumPy (2.4.6, float32 and 32-bit integers on x86) writes something else where elements of both
+    # are 16 bytes apart, as in a column of four. What is copied is not.
+    np.negative(np.array(x), out)
 
 
 # ------------------------------------------------------------------ accumulators
@@ -301,7 +307,7 @@ def _write_out(registers: Any, into: Destination, negate: bool, slots: Slots) ->
 
     def write(env: Env) -> None:
         if negate:
-            np.negative(registers(env), env[column])
+            _negate(registers(env), env[column])
         else:
             env[column][...] = registers(env)
         round_column(env)

@@ -360,6 +360,15 @@ def test_a_negated_result_leaves_the_accumulators() -> None:
     assert results["r"].tolist() == [[-6, 12, 24]]
 
 
+@pytest.mark.parametrize("columns", [1, 4, 8])
+def test_negated_results_in_columns(columns: int) -> None:
+    calls = [
+        reducing(reduce_op="maximum", reduce_res=R[:, at : at + 1], reduce_res_negate=True)
+        for at in range(columns)
+    ]
+    arranged(calls, shape=(128, 3), shapes={"c": (128, 1), "r": (128, columns)}).check()
+
+
 def reduced_pair(reduce_op: str = "add", **others: Any) -> Call:
     arguments = {"dst": Z, "data": X, "operand0": C, "operand1": Y, "reduce_res": R} | others
     return call(

@@ -159,6 +159,17 @@ def test_layouts_of_results(layout: str, dtype: str) -> None:
     arranged([made], dtype, shapes={"x": (4, 3, 4), "z": shape}).check()
 
 
+@pytest.mark.parametrize("columns", [1, 2, 3, 4, 5, 8, 16])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int32"])
+def test_negated_columns(columns: int, dtype: str) -> None:
+    """NumPy negates some columns of many rows wrongly, in place."""
+    made = [
+        call("tensor_reduce", dst=Z[:, at : at + 1], op="maximum", data=X, axis=1, negate=True)
+        for at in range(columns)
+    ]
+    arranged(made, dtype, shapes={"x": (128, 3), "z": (128, columns)}).check()
+
+
 KEPT = [((4, 5), 1, (4, 1)), ((4, 3, 5), 2, (4, 3, 1)), ((4, 2, 3, 2), (2, 3), (4, 2, 1, 1))]
 
 
