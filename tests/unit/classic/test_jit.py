@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.report_pages import text_of
 
 import nkijit
 import nkijit.classic as nki
@@ -288,7 +289,7 @@ def test_profile_writes_timeline_summary_and_report(tmp_path: Path) -> None:
     assert files(folder) == ["run.html", "run.perfetto.json", "run.summary.json"]
     assert json.loads((folder / "run.perfetto.json").read_text())
     assert json.loads((folder / "run.summary.json").read_text())["kernel"] == "double"
-    assert "nisa.tensor_tensor" in (folder / "run.html").read_text()
+    assert "nisa.tensor_tensor" in text_of((folder / "run.html").read_text())
     with pytest.raises(FileExistsError, match="overwrite is False"):
         kernel(X)
     nki.profile(double, working_directory=str(folder), save_trace_name="run.ntff", overwrite=True)(

@@ -13,8 +13,9 @@ from support.report_pages import text_of
 
 from nkijit.array_files import load_array
 from nkijit.cli import app
-from nkijit.cli.arguments import argument, argument_values, arrays_in_order, named_arrays
+from nkijit.cli.arguments import arrays_in_order, named_arrays
 from nkijit.failures import UsageError
+from nkijit.given import argument, argument_values
 
 KERNEL = """
 import nkijit as nki

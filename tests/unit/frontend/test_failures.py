@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nkijit.cli.arguments import argument
 from nkijit.dialects.hardware.targets import target_named
 from nkijit.failures import UsageError, failure_of
+from nkijit.given import argument
 from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.lower.listing import listing
 

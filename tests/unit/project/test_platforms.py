@@ -79,7 +79,7 @@ def test_the_files_that_are_looked_at():
     assert {
         "nkijit/processes/forks.py",
         "nkijit/sweeps/pool.py",
-        "nkijit/passes/lower/texts.py",
+        "nkijit/passes/diagnostics/source_text.py",
     } <= names
 
 

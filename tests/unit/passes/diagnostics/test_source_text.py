@@ -10,6 +10,7 @@ import warnings
 from pathlib import Path
 
 import pytest
+from support.report_pages import text_of
 
 import nkijit as nki
 from nkijit.cli import app
@@ -58,7 +59,8 @@ def shown(path: Path, capsys: pytest.CaptureFixture[str]) -> str:
         with pytest.raises(SystemExit):
             app([arguments[0], str(path), *arguments[1:]])
         texts += capsys.readouterr()
-    return "\n".join([*texts, page.read_text(encoding="utf-8")])
+    html = page.read_text(encoding="utf-8")
+    return "\n".join([*texts, html, text_of(html)])
 
 
 @pytest.mark.posix
