@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -14,6 +15,12 @@ def main(folder: Path) -> int:
     from sphinx.cmd.build import main as sphinx
 
     assemble(folder / "pages")
+    # Cells run in processes of this machine, which need not be told that others could listen.
+    profile = folder / "ipython" / "profile_default"
+    profile.mkdir(parents=True, exist_ok=True)
+    settings = profile / "ipython_kernel_config.py"
+    settings.write_text("get_config().IPKernelApp.log_level = 'ERROR'\n", encoding="utf-8")
+    os.environ["IPYTHONDIR"] = str(folder / "ipython")
     options = ["--fail-on-warning", "--keep-going", "--nitpicky", "--quiet", "-j", "2"]
     places = ["-c", ROOT / "docs", "-d", folder / "doctrees", folder / "pages", folder / "html"]
     code = sphinx([*options, *map(str, places)])

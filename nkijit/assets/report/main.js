@@ -190,7 +190,7 @@ class Page {
     const source = model.sources.findIndex((_, index) => model.sourceName(index) === name);
     const item = model.itemOfName(instruction || "");
     const row = Number(ir) - 1;
-    const span = (text) => /^(\d+)-(\d+)$/.exec(text || "")?.slice(1).map(Number);
+    const span = (text) => (text || "").match(/^(\d+)-(\d+)$/)?.slice(1).map(Number);
     if (item >= 0) this.selectItem(item, model.eventsOfItem[item][iteration - 1], true);
     else if (source >= 0 && number >= 1 && number <= model.sources[source].lines?.length) {
       this.selectLine(source, Number(number));

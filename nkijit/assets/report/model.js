@@ -98,7 +98,7 @@ class Model {
   /** The same operation of other iterations: all that come from its place and do the same. */
   alike(op) {
     const chain = op < 0 ? -1 : this.data.ops.chain[op];
-    const name = (other) => /(?:= )?([\w.]+)/.exec(this.irText(other).replace(/^%\S+ = /, ""))?.[1];
+    const name = (other) => this.irText(other).replace(/^%\S+ = /, "").match(/(?:= )?([\w.]+)/)?.[1];
     return chain < 0 ? [] : this.opsOfChain[chain].filter((other) => name(other) === name(op));
   }
 

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pygments.lexers.javascript import JavascriptLexer
+from pygments.token import Error
 from support.paths import ROOT
 
 from nkijit import collectives, isa
@@ -142,6 +144,15 @@ def test_no_page_asks_the_network(files: dict[str, bytes]) -> None:
     for style in (ROOT / "docs" / "_static").glob("*.css"):
         assert "http" not in style.read_text()
     assert "_static/site.css" in files
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "nkijit" / "assets").rglob("*.js")), ids=lambda p: p.name
+)
+def test_scripts_can_be_coloured(path: Path) -> None:
+    """Sphinx warns of what it cannot: of `=> /pattern/`."""
+    tokens = list(JavascriptLexer().get_tokens(path.read_text(encoding="utf-8")))
+    assert [text for kind, text in tokens if kind is Error] == []
 
 
 def test_pictures_are_of_the_report_as_it_is(site: Callable[[str], Any]) -> None:
