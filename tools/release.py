@@ -174,8 +174,10 @@ def _citation_is_dated(_: Built) -> Problems:
 
 
 def _home_is_decided(_: Built) -> Problems:
-    urls = toml_of(ROOT / "pyproject.toml")["project"]["urls"]
-    yield from (f"{name} = {url} has a placeholder" for name, url in urls.items() if "OWNER" in url)
+    for path in (ROOT / "pyproject.toml", ROOT / "aliases" / "pyproject.toml"):
+        for name, url in toml_of(path)["project"]["urls"].items():
+            if "OWNER" in url:
+                yield f"{name} = {url} has a placeholder"
 
 
 def _tree_is_clean(_: Built) -> Problems:
