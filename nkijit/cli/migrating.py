@@ -90,7 +90,7 @@ def migrate(
     if json:
         show(json_module.dumps(report.document(), indent=2, ensure_ascii=False) + "\n")
     else:
-        (sys.stdout if check else sys.stderr).write(report.text())
+        (sys.stdout if check else sys.stderr).write(f"{report}\n")
     if not report.is_done:
         raise typer.Exit(FOUND)
 

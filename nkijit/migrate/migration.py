@@ -71,7 +71,7 @@ class _Function:
     """Why it is not rewritten where it stands."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Migration:
     """What has become of a module."""
 
@@ -81,6 +81,9 @@ class Migration:
     report: Report
     is_today: bool = False
     """Whether it was of today's API already."""
+
+    def __repr__(self) -> str:
+        return repr(self.report)
 
     @property
     def is_empty(self) -> bool:
@@ -115,7 +118,7 @@ def migrate_file(
 
         migration = migrate_file("old.py", {"x": nkijit.TensorSpec((256, 512), "float32")})
         Path("new.py").write_text(migration.text)
-        print(migration.report.text())
+        print(migration.report)
     """
     source = Source.of(Path(path))
     between = ReleaseRewriter(source, release(nki))

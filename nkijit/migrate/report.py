@@ -37,9 +37,9 @@ class KernelReport:
         return self.how != "left" and not self.unproven and not self.findings
 
 
-@dataclass
+@dataclass(repr=False)
 class Report:
-    """What has become of a module."""
+    """What has become of a module; `str()` is what the command says."""
 
     path: str
     kernels: list[KernelReport] = field(default_factory=list[KernelReport])
@@ -53,9 +53,11 @@ class Report:
         """Whether all kernels are migrated and proven, and nothing is left to do."""
         return not self.left and all(kernel.is_done for kernel in self.kernels)
 
-    def text(self) -> str:
-        """The report for the terminal."""
-        return "\n".join(self._lines()) + "\n"
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
+
+    def __repr__(self) -> str:
+        return f"<migration of {self.path}: {list(self._lines())[-1]}>"
 
     def _lines(self) -> Iterator[str]:
         for rewrite in self.rewrites:

@@ -45,7 +45,7 @@ IMPORTS = {
 def test_imports(head: str, tmp_path: Path) -> None:
     path = write(tmp_path, f"\n\n@nki.jit\ndef kernel(x):{BODY}", head)
     migration = migrate_file(path, SPEC)
-    assert migration.report.kernels[0].proven, migration.report.text()
+    assert migration.report.kernels[0].proven, str(migration.report)
     # What the rewritten kernel needs is imported as well.
     assert migration.text.startswith(IMPORTS[head] + "import nki.isa as nisa\n")
 
@@ -66,7 +66,7 @@ def kernel(x):
     return out
 """
     migration = migrate_file(write(tmp_path, body, head), SPEC)
-    assert migration.report.is_done, migration.report.text()
+    assert migration.report.is_done, str(migration.report)
     assert "from nki import jit\n" in migration.text
     assert "arange" not in migration.text.replace("affine_range", "")
     x = np.random.default_rng(1).standard_normal((64, 32)).astype(np.float32)
@@ -76,7 +76,7 @@ def kernel(x):
 @pytest.mark.parametrize("decorator", ["nki.baremetal", "nki.jit(mode='simulation')", "nki.jit()"])
 def test_decorators(decorator: str, tmp_path: Path) -> None:
     migration = migrated(tmp_path, f"@{decorator}\ndef kernel(x):{BODY}", x="64x32:float32")
-    assert migration.report.is_done, migration.report.text()
+    assert migration.report.is_done, str(migration.report)
     assert "\n@nki.jit\ndef kernel(x):" in migration.text
 
 
@@ -94,7 +94,7 @@ def kernel(x):{BODY}
 """,
     )
     (kernel,) = migration.report.kernels
-    assert migration.report.is_done, migration.report.text()
+    assert migration.report.is_done, str(migration.report)
     assert {"x=64x32:float32", "x=128x16:bfloat16"} <= set(kernel.proven)
     assert '@nkijit.example(x="64x32:float32")' in migration.text
 
@@ -133,7 +133,7 @@ def kernel(x):
 """,
         x="64x32:float32",
     )
-    assert migration.report.is_done, migration.report.text()
+    assert migration.report.is_done, str(migration.report)
     assert "nisa.tensor_scalar(dst=tensor_scalar, data=t, op0=nl.multiply, operand0=scale)" in (
         " ".join(migration.text.split()).replace("( ", "(").replace(", )", ")")
     )
@@ -187,7 +187,7 @@ def kernel(x):
     return out
 '''
     migration = migrated(tmp_path, body, x="64x32:float32")
-    assert migration.report.is_done, migration.report.text()
+    assert migration.report.is_done, str(migration.report)
     for kept in ("# from HBM", "# all of it", "# back", '"""nl.load(x) in a text stays."""'):
         assert kept in migration.text
     assert 'return f"{x!r:>{10}} nl.load"' in migration.text
@@ -201,7 +201,7 @@ def test_encodings_and_ends_of_lines_stay(encoding: str, newline: str, tmp_path:
     text = (declared + path.read_text(encoding="utf-8")).replace("\n", newline)
     path.write_bytes(text.encode(encoding))
     migration = migrate_file(path, SPEC)
-    assert migration.report.is_done, migration.report.text()
+    assert migration.report.is_done, str(migration.report)
     data = migration.source.encoded(migration.text)
     assert data.count(b"\n") == data.count(newline.encode())
     assert "# größe" in data.decode(encoding)
