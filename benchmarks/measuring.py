@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import gc
-import os
 import statistics
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-
-from nkijit.passes.interpret.backends.choice import BACKEND_VARIABLE
 
 
 @dataclass(frozen=True)
@@ -38,20 +34,6 @@ class Ratio:
             ratios[last // 4],
             ratios[last - last // 4],
         )
-
-
-@contextmanager
-def on_backend(name: str) -> Iterator[None]:
-    """Runs inside are those of a backend."""
-    before = os.environ.get(BACKEND_VARIABLE)
-    os.environ[BACKEND_VARIABLE] = name
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[BACKEND_VARIABLE]
-        else:
-            os.environ[BACKEND_VARIABLE] = before
 
 
 def seconds(function: Callable[[], object]) -> float:

@@ -10,8 +10,9 @@ import numpy as np
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
-from benchmarks.measuring import Ratio, call_by_call, on_backend
+from benchmarks.measuring import Ratio, call_by_call
 from nkijit.dialects.nki.kernel import kernels_of
+from nkijit.passes.interpret.backends.choice import on_backend
 from nkijit.passes.interpret.plan import Plan
 
 N = 8

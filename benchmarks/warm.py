@@ -18,8 +18,9 @@ import numpy.typing as npt
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
-from benchmarks.measuring import Ratio, call_by_call, on_backend, seconds
+from benchmarks.measuring import Ratio, call_by_call, seconds
 from nkijit.kernel import Kernel
+from nkijit.passes.interpret.backends.choice import on_backend
 
 Array = npt.NDArray[Any]
 TILES, P, F = 8, 128, 512

@@ -4,7 +4,6 @@ from __future__ import annotations
 import __future__
 
 import ast
-import os
 import sys
 import warnings
 from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -21,7 +20,7 @@ import numpy.typing as npt
 from nkijit.kernel import Kernel
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.source_text import hold_text
-from nkijit.passes.interpret.backends.choice import BACKEND_VARIABLE
+from nkijit.passes.interpret.backends.choice import NUMPY, on_backend
 from nkijit.spec import TensorSpec
 from nkijit.testing.inputs import random_inputs
 from nkijit.traced import TracedKernel
@@ -151,23 +150,10 @@ def _inputs(old: TracedKernel, seed: int) -> list[Any]:
 
 
 def _run(kernel: TracedKernel, values: Sequence[Any]) -> Any:
-    # Native code takes over when it is ready, and rounds some functions otherwise than NumPy.
-    with warnings.catch_warnings(), _backend("numpy"):
+    # Native code takes over when it is ready: one of two runs would be its.
+    with warnings.catch_warnings(), on_backend(NUMPY):
         warnings.simplefilter("ignore")
         return kernel.run(*values, strict=False)
-
-
-@contextmanager
-def _backend(name: str) -> Generator[None]:
-    before = os.environ.get(BACKEND_VARIABLE)
-    os.environ[BACKEND_VARIABLE] = name
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[BACKEND_VARIABLE]
-        else:
-            os.environ[BACKEND_VARIABLE] = before
 
 
 def _arrays(result: Any) -> list[Any]:

@@ -16,7 +16,6 @@ from random import Random
 from typing import Any
 
 import numpy as np
-from support.backends import backend
 from support.classic_kernels import classic_kernel
 from support.exports import retraced
 from support.kernel_parts import random_kernel
@@ -25,7 +24,7 @@ from support.random_kernels import PARTS, TARGETS
 from support.tangled_kernels import tangled_kernel, visible_kernel
 
 from nkijit.ir_text import parse
-from nkijit.passes.interpret.backends.choice import NATIVE
+from nkijit.passes.interpret.backends.choice import NATIVE, on_backend
 from nkijit.traced import TracedKernel
 from tests.fuzz.campaign import Count, Finding, until
 
@@ -131,7 +130,7 @@ def _arrays(traced: TracedKernel, inputs: Sequence[Any], **options: Any) -> list
 
 
 def _natively(traced: TracedKernel, inputs: Sequence[Any]) -> list[Any]:
-    with backend(NATIVE):
+    with on_backend(NATIVE):
         return _arrays(traced, inputs)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -86,3 +87,17 @@ class BackendReport(ShownAsText):
             reasons,
             failures[0] if failures else None,
         )
+
+
+@contextmanager
+def on_backend(name: str) -> Generator[None]:
+    """Runs inside are those of a backend, whatever the environment says."""
+    before = os.environ.get(BACKEND_VARIABLE)
+    os.environ[BACKEND_VARIABLE] = name
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[BACKEND_VARIABLE]
+        else:
+            os.environ[BACKEND_VARIABLE] = before

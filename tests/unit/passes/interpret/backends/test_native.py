@@ -10,7 +10,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from support.backends import backend, natively
+from support.backends import natively
 from support.fresh_process import in_fresh_process
 
 import nkijit as nki
@@ -18,6 +18,7 @@ from nkijit import isa as nisa
 from nkijit import language as nl
 from nkijit.dialects.nki.kernel import kernels_of
 from nkijit.passes.interpret.backends import choice
+from nkijit.passes.interpret.backends.choice import on_backend
 from nkijit.passes.interpret.backends.native.compiler import Compiler
 from nkijit.passes.interpret.backends.native.forms import CONVERTED
 from nkijit.passes.interpret.backends.native.graphs import Graph, Node, Traced
@@ -475,7 +476,7 @@ def test_native_code_takes_over_in_the_background():
     rounded_between.cache_clear()
     traced = rounded_between.trace(x)
     assert str(traced.backend) == "numpy: 4 instructions"
-    with backend("auto"):
+    with on_backend("auto"):
         deadline = time.monotonic() + 120
         while not traced.backend.native:
             assert_alike(np.asarray(traced.run(x)), expected)
@@ -504,7 +505,10 @@ def test_what_is_left_to_numpy_is_told():
 
 
 def test_a_backend_that_does_not_exist():
-    with backend("gpu"), pytest.raises(InterpretationError, match="NKIJIT_BACKEND is 'gpu', exp"):
+    with (
+        on_backend("gpu"),
+        pytest.raises(InterpretationError, match="NKIJIT_BACKEND is 'gpu', exp"),
+    ):
         columns(numbers(P, F))
 
 
@@ -512,7 +516,7 @@ def test_native_code_that_is_not_installed(monkeypatch):
     monkeypatch.setattr(choice, "is_installed", lambda: False)
     with natively(), pytest.raises(InterpretationError, match=r"pip install 'nkijit\[native\]'"):
         columns(numbers(P, F))
-    with backend("auto"):
+    with on_backend("auto"):
         for _ in range(4):
             columns(numbers(P, F))
 
@@ -544,7 +548,7 @@ def _fork() -> None:
         expected = rounded_between(x)
     child = os.fork()
     if child == 0:
-        with backend("auto"):
+        with on_backend("auto"):
             same = all(np.array_equal(rounded_between(x), expected) for _ in range(10))
         os._exit(0 if same else 1)
     _, status = os.waitpid(child, 0)
