@@ -52,41 +52,43 @@ class DependenceKind(Enum):
     output = "output"
 
 
-def effects(op: Operation) -> list[Effect]:
+def effects(op: Operation) -> tuple[Effect, ...]:
     """The tiles that an operation touches, with what it does to them.
 
     Index tiles come first: they say where the others are.
     """
+    # Every pass asks. They are kept by the operation, with the operands that they are about:
+    # operands are replaced as a whole.
+    kept = op.__dict__.get(_KEPT)
+    if kept is not None and kept[0] is op._operands:  # pyright: ignore[reportPrivateUsage]
+        return kept[1]
     touched = _operands(op)
     for effect in touched:
         if index_of(effect[1]) is not None:
+            # An index is an operand of the view, which may get another one.
             return _with_indices(op, touched)
+    object.__setattr__(op, _KEPT, (op._operands, touched))  # pyright: ignore[reportPrivateUsage]
     return touched
 
 
-def _with_indices(op: Operation, touched: list[Effect]) -> list[Effect]:
+_KEPT = "_nki_effects"
+"""What the effects of an operation are kept by."""
+
+
+def _with_indices(op: Operation, touched: tuple[Effect, ...]) -> tuple[Effect, ...]:
     """The effects of an operation with addresses known at run time only."""
     if is_instruction(op) and skips_out_of_bounds(op):
-        touched = [Effect(n, v, role, True) for n, v, role, _ in touched]
+        touched = tuple(Effect(n, v, role, True) for n, v, role, _ in touched)
     read: list[Effect] = []
     for what, value, _, _ in touched:
         index = index_of(value)
         if index is not None and is_tile(index):
             read.append(Effect(Touched(what.operand, is_index=True), index, Role.read, False))
-    return [*read, *touched]
+    return (*read, *touched)
 
 
 def reads_and_writes(op: Operation) -> list[tuple[SSAValue, Role]]:
     """`effects` by value and role alone."""
-    if is_instruction(op):
-        values = list(op._operands)  # pyright: ignore[reportPrivateUsage]
-        found = [
-            (values[position], role)
-            for position, _, role, _, always in _tiles(op)
-            if always or is_tile(values[position])
-        ]
-        if all(index_of(value) is None for value, _ in found):
-            return found
     return [(value, role) for _, value, role, _ in effects(op)]
 
 
@@ -119,21 +121,23 @@ def _registers(instruction: type[NisaOp]) -> tuple[str, ...]:
     )
 
 
-def _operands(op: Operation) -> list[Effect]:
+def _operands(op: Operation) -> tuple[Effect, ...]:
     if is_instruction(op):
         # A list, for xDSL's own sequence takes long to index.
         values = list(op._operands)  # pyright: ignore[reportPrivateUsage]
-        return [
-            _made(Effect, (what, values[position], role, partial))
-            for position, what, role, partial, always in _tiles(op)
-            if always or is_tile(values[position])
-        ]
+        return tuple(
+            [
+                _made(Effect, (what, values[position], role, partial))
+                for position, what, role, partial, always in _tiles(op)
+                if always or is_tile(values[position])
+            ]
+        )
     if type(op) is DevicePrintOp:
-        return [Effect(Touched("tensor"), op.tensor, Role.read, False)]
+        return (Effect(Touched("tensor"), op.tensor, Role.read, False),)
     if type(op) is ReturnOp:
         results = enumerate(op.values)
-        return [Effect(Touched(f"result {i}"), v, Role.read, False) for i, v in results]
-    return []
+        return tuple(Effect(Touched(f"result {i}"), v, Role.read, False) for i, v in results)
+    return ()
 
 
 _made: Any = tuple[Any, ...].__new__

@@ -69,6 +69,49 @@ def append(block: Block, op: Operation) -> None:
     op.parent = block
 
 
+def copied(op: _OpT) -> tuple[_OpT, dict[Operation, Operation]]:
+    """A copy of an operation with all that is in it, and what each operation is a copy of.
+
+    What it uses from outside is used by the copy, too. xDSL's `clone` takes twice as long.
+    """
+    origins: dict[Operation, Operation] = {}
+    values: dict[int, SSAValue] = {}  # by identity, as hashing a value is a call
+    return _copied(op, values, origins), origins
+
+
+def _copied(op: _OpT, values: dict[int, SSAValue], origins: dict[Operation, Operation]) -> _OpT:
+    operands = [values.get(id(value), value) for value in op._operands]
+    kinds = [result._type for result in op.results]
+    if op.regions or op._successors:
+        made = op.clone_without_regions(clone_operands=False)
+        made.operands = operands
+    else:
+        made = created(type(op), operands, kinds, op.properties.copy(), op.location)
+        if op.attributes:
+            made.attributes = op.attributes.copy()
+    origins[made] = op
+    for old, new in zip(op.results, made.results, strict=True):
+        values[id(old)] = new
+        new._name = old._name
+    for region, into in zip(op.regions, made.regions, strict=True):
+        for block in region.blocks:
+            arguments = [argument.type for argument in block.args]
+            fresh = Block(arg_types=arguments)
+            for old, new in zip(block.args, fresh.args, strict=True):
+                values[id(old)] = new
+                new._name = old._name
+            into.add_block(fresh)
+            inner = block.first_op
+            while inner is not None:
+                copy = _copied(inner, values, origins)
+                if inner.regions:
+                    fresh.add_op(copy)
+                else:
+                    append(fresh, copy)
+                inner = inner._next_op
+    return made
+
+
 @lru_cache(maxsize=4096)
 def valid_name(name: str) -> str:
     """What xDSL keeps of a name for a value. Raises ValueError for what is none."""

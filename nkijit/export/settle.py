@@ -12,6 +12,7 @@ from xdsl.dialects.arith import ConstantOp as NumberConstantOp
 from xdsl.dialects.builtin import UNKNOWN_LOC
 from xdsl.ir import Block, Operation, SSAValue
 
+from nkijit.dialects.declare.creation import copied
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import ViewOp, base_of
@@ -26,7 +27,7 @@ def settled(kernel: KernelOp, *, tiles: bool = False) -> KernelOp:
 
     With `tiles`, allocations on chip, too, stand at their first uses.
     """
-    copy = kernel.clone()
+    copy, _ = copied(kernel)
     block = copy.body.block
     if tiles:
         _settle_tiles(copy)

@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from nkijit.dialects.access import AccessPattern
-from nkijit.dialects.declare.creation import created
+from nkijit.dialects.declare.creation import copied, created
 from nkijit.dialects.declare.kinds import OperandKind, Role
 from nkijit.dialects.declare.operation import SEGMENTS, NisaOp, segments_attr
 from nkijit.dialects.dtypes import DType
@@ -29,8 +29,8 @@ class Edit:
     """A copy of one core's kernel, and where its operations come from."""
 
     def __init__(self, kernel: KernelOp):
-        self.kernel = kernel.clone()
-        self._copies = dict(zip(kernel.walk(), self.kernel.walk(), strict=True))
+        self.kernel, origins = copied(kernel)
+        self._copies = {origin: copy for copy, origin in origins.items()}
         self._arguments = dict(zip(kernel.arguments, self.kernel.arguments, strict=True))
 
     def of(self, op: Operation) -> Operation:

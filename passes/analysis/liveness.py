@@ -50,11 +50,8 @@ class LiveRange:
     """Position of the first access in the text; `start` is lower when a loop carries the tile."""
     last: int
     """Position of the last access in the text."""
-
-    @property
-    def tile(self) -> TileInfo:
-        """What is allocated."""
-        return info_of(self.alloc.result)
+    tile: TileInfo
+    """What is allocated."""
 
     def overlaps(self, other: LiveRange) -> bool:
         """True when both are in use at some position."""
@@ -95,11 +92,12 @@ def liveness(kernel: KernelOp) -> Liveness:
     walk.block(kernel.body.block)
     ranges: list[LiveRange] = []
     unused: list[AllocOp] = []
-    for use in walk.uses.values():
+    for base, use in walk.uses.items():
         if use.first < 0:
             unused.append(use.alloc)
         else:
-            ranges.append(LiveRange(use.alloc, use.start, use.end, use.first, use.last))
+            tile = info_of(base)
+            ranges.append(LiveRange(use.alloc, use.start, use.end, use.first, use.last, tile))
     loops = [LoopRange(loop.op, loop.start, loop.end) for loop in walk.loops]
     return Liveness(kernel, walk.instructions, ranges, unused, loops)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import Rewriter
@@ -28,9 +28,13 @@ def remove_unused(kernel: KernelOp) -> int:
     readers: dict[SSAValue, set[Operation]] = {}
     writers: dict[SSAValue, list[NisaOp]] = {}
     for op in kernel.operations:
-        for base, reads in _bases(op).items():
+        bases = _bases(op)
+        if not bases:
+            continue
+        written = [base for base, (_, writes) in bases.items() if writes]
+        for base, (reads, _) in bases.items():
             # What a tile becomes of itself is no use of it.
-            if reads and not _only_itself(op, base):
+            if reads and not _only_itself(op, written, base):
                 readers.setdefault(base, set()).add(op)
             if is_instruction(op):
                 writers.setdefault(base, []).append(op)
@@ -52,19 +56,19 @@ def remove_unused(kernel: KernelOp) -> int:
     return removed
 
 
-def _bases(op: Operation) -> dict[SSAValue, bool]:
-    """The tensors that an operation touches; True for those that it reads."""
-    found: dict[SSAValue, bool] = {}
-    for effect in effects(op):
-        base = base_of(effect.value)
-        found[base] = found.get(base, False) or effect.role is not Role.write
+def _bases(op: Operation) -> dict[SSAValue, tuple[bool, bool]]:
+    """The tensors that an operation touches; whether it reads them, and whether it writes them."""
+    found: dict[SSAValue, tuple[bool, bool]] = {}
+    for _, value, role, _ in effects(op):
+        base = base_of(value)
+        reads, writes = found.get(base, (False, False))
+        found[base] = reads or role is not Role.write, writes or role is not Role.read
     return found
 
 
-def _only_itself(op: Operation, base: SSAValue) -> bool:
+def _only_itself(op: Operation, written: Sequence[SSAValue], base: SSAValue) -> bool:
     """Whether an instruction writes a tensor that it reads, and nothing else."""
-    written = {base_of(e.value) for e in effects(op) if e.role is not Role.read}
-    return is_instruction(op) and written == {base}
+    return is_instruction(op) and written == [base]
 
 
 def _is_private(base: SSAValue) -> bool:

@@ -124,7 +124,7 @@ class Costs:
 
 
 def _order(block: Block, costs: Costs, kept: Kept, room: float) -> int:
-    ops = list(block.ops)
+    ops = list(iter(block.ops))  # a list asks for their number first, which is a walk
     outside = Outside(ops, kept.target)
     new: list[Operation] = []
     changed = 0
@@ -159,34 +159,31 @@ def stretches(ops: Sequence[Operation]) -> Iterator[tuple[list[NisaOp], Operatio
 def _arrange(block: Block, ops: Sequence[Operation], order: Sequence[Operation]) -> None:
     """Put operations into an order, each behind what declares its operands."""
     # Tensors in HBM are those of other cores by their order.
-    placed: list[Operation] = [op for op in ops if isinstance(op, AllocOp) and not _on_chip(op)]
-    declared: dict[Operation, None] = {op: None for op in ops if _declares(type(op))}
+    placed: list[Operation] = [
+        op for op in ops if type(op) is AllocOp and not info_of(op.result).region.on_chip
+    ]
+    declared: dict[object, Operation] = {op: op for op in ops if _declares(type(op))}
     for op in placed:
         del declared[op]
 
     def declare(op: Operation) -> None:
-        for inner in op.walk():
-            for value in inner.operands:
-                owner = value.owner
-                if isinstance(owner, Operation) and owner in declared:
-                    del declared[owner]
+        for inner in op.walk() if op.regions else (op,):
+            for value in inner._operands:  # pyright: ignore[reportPrivateUsage]
+                owner = declared.pop(value.owner, None)
+                if owner is not None:
                     declare(owner)
                     placed.append(owner)
 
     last = order[-1]
     for op in order:
         if op is last:
-            placed += declared
+            placed += declared.values()
             declared.clear()
         declare(op)
         placed.append(op)
     for op in placed:
         op.detach()
         block.add_op(op)
-
-
-def _on_chip(op: AllocOp) -> bool:
-    return info_of(op.result).region.on_chip
 
 
 class Outside:
@@ -200,11 +197,12 @@ class Outside:
         for number, op in enumerate(ops):
             if _declares(type(op)):
                 continue
-            for inner in op.walk():
+            for inner in op.walk() if op.regions else (op,):
                 for effect in effects(inner):
                     base = base_of(effect.value)
-                    if isinstance(base.owner, AllocOp) and _on_chip(base.owner):
-                        self.uses[base] = self.uses.get(base, (number,))[0], number
+                    if info_of(base).region.on_chip:
+                        known = self.uses.get(base)
+                        self.uses[base] = number if known is None else known[0], number
         self.across = [[0.0] * (len(ops) + 2) for _ in range(2)]
         """Bytes per partition, of SBUF and of PSUM, of what is in use before and at each place."""
         for base, (first, last) in self.uses.items():

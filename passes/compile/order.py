@@ -71,10 +71,11 @@ def _goes_on(op: NisaOp) -> bool:
 
 def is_movable(op: NisaOp) -> bool:
     """False for what has to do with registers or other cores: it keeps its place."""
-    if isinstance(op, WAITING) or any(True for _ in registers_written(op)):
+    if type(op) in WAITING or any(True for _ in registers_written(op)):
         return False
+    values = op._operands  # pyright: ignore[reportPrivateUsage]
     return not any(
-        isinstance(value.type, RegisterType) or index_of(value) is not None for value in op.operands
+        type(value.type) is RegisterType or index_of(value) is not None for value in values
     )
 
 

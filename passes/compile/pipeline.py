@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
+from nkijit.dialects.declare.creation import copied
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.passes.compile.accumulate import accumulate_in_psum
@@ -181,13 +182,12 @@ def compiled(kernel: KernelOp, without: Collection[str] = ()) -> Compiled:
         kernel: it stays as it is.
         without: the names of passes that are left out.
     """
-    copy = kernel.clone()
-    origins = dict(zip(copy.walk(), kernel.walk(), strict=True))
+    copy, origins = copied(kernel)
     changes = {
         made.name: made().change(copy, origins) for made in COMPILER if made.name not in without
     }
-    left = set(copy.walk())
-    return Compiled(copy, {op: origin for op, origin in origins.items() if op in left}, changes)
+    left = {op: origins[op] for op in (copy, *copy.operations) if op in origins}
+    return Compiled(copy, left, changes)
 
 
 def lowered(

@@ -51,7 +51,8 @@ def rename_tiles(
 
 
 def _blocks(kernel: KernelOp) -> list[Block]:
-    return [block for op in kernel.walk() for region in op.regions for block in region.blocks]
+    around = (kernel, *kernel.operations)
+    return [block for op in around for region in op.regions for block in region.blocks]
 
 
 @dataclass(slots=True)

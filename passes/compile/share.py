@@ -52,7 +52,7 @@ def share_loads(kernel: KernelOp) -> int:
     accesses = accesses_of(kernel)
     places = {op: place for place, op in enumerate(kernel.operations)}
     # What other cores have written is to be seen behind.
-    meetings = [place for op, place in places.items() if isinstance(op, WAITING)]
+    meetings = [place for op, place in places.items() if type(op) in WAITING]
     left_out = 0
     for base, touched in accesses.items():
         if info_of(base).region.on_chip:

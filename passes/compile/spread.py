@@ -55,7 +55,7 @@ class _Program:
 
     def spread(self, block: Block) -> int:
         """Give the instructions of a block engines."""
-        ops = list(block.ops)
+        ops = list(iter(block.ops))
         outside = Outside(ops, self._target)
         return sum(self._deal(stretch, outside) for stretch, _ in stretches(ops) if stretch)
 

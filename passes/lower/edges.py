@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
+from nkijit.dialects.declare.creation import copied
 from nkijit.dialects.declare.operation import NisaOp, is_instruction
 from nkijit.dialects.effects import reads_and_writes, registers_written
 from nkijit.dialects.nki.allocation import DECLARATIONS
@@ -35,8 +36,7 @@ def with_edges_in_order(kernel: KernelOp) -> tuple[KernelOp, dict[Operation, Ope
         return kernel, {}
     if all(_late(block) is None for block in _blocks(kernel)):
         return kernel, {}
-    copy = kernel.clone()
-    origins = dict(zip(copy.walk(), kernel.walk(), strict=True))
+    copy, origins = copied(kernel)
     for block in _blocks(copy):
         if _late(block) is not None:
             _Arrangement(block).make()

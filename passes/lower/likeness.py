@@ -31,7 +31,7 @@ class Likeness:
         known = self._known
         key: list[object] = [type(op)]
         for value in op._operands:  # pyright: ignore[reportPrivateUsage]
-            number = known.get(id(value.type))
+            number = known.get(id(value._type))  # pyright: ignore[reportPrivateUsage]
             key.append(self._of_type(value) if number is None else number)
         for name, attr in op.properties.items():
             if name not in SCHEDULING:

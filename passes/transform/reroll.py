@@ -7,6 +7,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Region
 from xdsl.passes import ModulePass
 
+from nkijit.dialects.declare.creation import copied
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.dialects.nki.repeat import has_repeats
 from nkijit.passes.diagnostics.places import without_places_of_text
@@ -58,7 +59,7 @@ def reroll(module: ModuleOp) -> None:
 
 def rolled_module(module: ModuleOp) -> ModuleOp:
     """A copy of a module with the kernels that `rerolled` gives."""
-    copy = module.clone()
+    copy, _ = copied(module)
     reroll(copy)
     return copy
 

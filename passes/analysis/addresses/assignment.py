@@ -119,13 +119,12 @@ def _places(partitions: int) -> tuple[tuple[int, range], ...]:
     )
 
 
-def _fit(block: Block, space: Space, low: int, high: int) -> int | None:
-    """The first byte of a gap where a block can begin, if it fits in there."""
-    align = max(block.align, 1)
+def _fit(size: int, align: int, bank: int | None, low: int, high: int) -> int | None:
+    """The first byte of a gap where a block of some size can begin, if it fits in there."""
     at = -(-low // align) * align
-    if space.bank is not None and at % space.bank + block.size > space.bank:
-        at = -(-low // space.bank) * space.bank
-    return at if at + block.size <= high else None
+    if bank is not None and at % bank + size > bank:
+        at = -(-low // bank) * bank
+    return at if at + size <= high else None
 
 
 def _sweep(blocks: Sequence[Block], space: Space) -> Layout:
@@ -164,9 +163,10 @@ def _best_gap(block: Block, space: Space, lanes: list[Gaps], fixed: _Fixed) -> t
     """Where a block leaves the least of a gap free; wide gaps that are cut up cost the most."""
     best: tuple[int, int, int] | None = None
     size = block.size
+    align = max(block.align, 1)
     for first, _ in _places(block.partitions):
         gaps: Iterable[Interval] = common_gaps(_lanes_of(lanes, block.partitions, first))
-        blocked = fixed.in_the_way(block, first)
+        blocked = fixed.in_the_way(block, first) if fixed.any else ()
         if blocked:
             gaps = gaps_outside(gaps, blocked)
         most = TOP if best is None else best[0]
@@ -175,7 +175,7 @@ def _best_gap(block: Block, space: Space, lanes: list[Gaps], fixed: _Fixed) -> t
             # Asked of every gap, so what cannot be better is passed over at once.
             if left < 0 or (left > most and high < TOP):
                 continue
-            at = _fit(block, space, low, high)
+            at = _fit(size, align, space.bank, low, high)
             if at is not None:
                 # Above all blocks there is room for any: the lowest such place is the best.
                 found = (left if high < TOP else TOP, at, first)
@@ -203,6 +203,11 @@ class _Fixed:
             times = sorted(found[key])
             latest = list(accumulate((end for _, end in times), max))
             self._at.append((key, [start for start, _ in times], latest))
+
+    @property
+    def any(self) -> bool:
+        """There are fixed blocks."""
+        return bool(self._at)
 
     def in_the_way(self, block: Block, first: int) -> list[Interval]:
         """Bytes of fixed blocks that a block meets if it begins at this partition; sorted."""
@@ -262,13 +267,14 @@ def _lowest(
     block: Block, space: Space, others: Sequence[tuple[int, int, int, int]], first: int
 ) -> int:
     low, end_partition = 0, first + block.partitions
+    align = max(block.align, 1)
     for start, end, top, partitions in others:
         if top < end_partition and first < top + partitions:
-            at = _fit(block, space, low, start)
+            at = _fit(block.size, align, space.bank, low, start)
             if at is not None:
                 return at
             low = max(low, end)
-    at = _fit(block, space, low, TOP)
+    at = _fit(block.size, align, space.bank, low, TOP)
     assert at is not None
     return at
 

@@ -26,9 +26,16 @@ class Gaps:
         """Use bytes that are free."""
         index = bisect_right(self.lows, low) - 1
         start, end = self.lows[index], self.highs[index]
-        pieces = [(a, b) for a, b in ((start, low), (high, end)) if a < b]
-        self.lows[index : index + 1] = [a for a, _ in pieces]
-        self.highs[index : index + 1] = [b for _, b in pieces]
+        if start == low:
+            if high == end:
+                del self.lows[index], self.highs[index]
+            else:
+                self.lows[index] = high
+        else:
+            self.highs[index] = low
+            if high < end:
+                self.lows.insert(index + 1, high)
+                self.highs.insert(index + 1, end)
 
     def give(self, low: int, high: int) -> None:
         """Free bytes that are in use."""

@@ -45,7 +45,7 @@ def leaving(kernel: KernelOp) -> Iterator[tuple[Effect, str]]:
     """The tensors with which a kernel's values leave it, and in which way they do."""
     end = kernel.body.block.last_op
     # A trace that was broken off has no results.
-    results = effects(end) if isinstance(end, ReturnOp) else []
+    results = effects(end) if isinstance(end, ReturnOp) else ()
     yield from ((effect, "is returned") for effect in results)
     shown = {base_of(effect.value) for effect in results}
     for op in kernel.operations:

@@ -32,3 +32,25 @@ def test_what_skips_rows_touches_a_part() -> None:
     # Without indices there is nothing to skip.
     plain = instruction_of("nisa.dma_copy dst=%y, src=%x, oob_mode=skip")
     assert not any(effect.partial for effect in effects(plain))
+
+
+def test_effects_are_those_of_the_operands_that_there_are() -> None:
+    op = instruction_of("nisa.dma_copy dst=%y, src=%x")
+    first = effects(op)
+    assert effects(op) == first
+    dst, src = op.operands
+    op.operands[1] = dst
+    assert [effect.value for effect in effects(op)] == [dst, dst]
+    op.operands = [src, dst]
+    assert [effect.value for effect in effects(op)] == [src, dst]
+    op.operands = [dst, src]
+    assert effects(op) == first
+
+
+def test_effects_follow_the_index_of_a_view() -> None:
+    op = instruction_of(VIEW, "nisa.dma_copy dst=%y, src=%rows")
+    view = op.operands[1].owner
+    first = effects(op)[0].value
+    view.operands[1] = view.operands[0]
+    assert effects(op)[0].value is not first
+    assert effects(op)[0].value is view.operands[0]

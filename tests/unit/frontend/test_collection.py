@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import weakref
 from collections.abc import Iterator
 
 import pytest
@@ -38,3 +39,51 @@ def test_also_when_the_work_fails() -> None:
     with pytest.raises(ValueError, match="wrong"):
         fail()
     assert gc.isenabled()
+
+
+class _Cycle:
+    """Garbage that only a search finds."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+
+def _make(count: int) -> weakref.ref[_Cycle]:
+    gc.collect()
+    with without_collection():
+        cycles = [_Cycle() for _ in range(count)]
+        return weakref.ref(cycles[0])
+
+
+def test_few_objects_are_looked_through_at_once() -> None:
+    gc.enable()
+    garbage = _make(10_000)
+    _ = [[] for _ in range(10_000)]
+    assert garbage() is None
+
+
+def test_many_are_put_aside_and_looked_through_when_more_come() -> None:
+    gc.enable()
+    garbage = _make(300_000)
+    _ = [[] for _ in range(10_000)]
+    assert garbage() is not None
+    for _ in range(20):
+        _make_without_a_search(300_000)
+    assert garbage() is None
+
+
+def _make_without_a_search(count: int) -> None:
+    with without_collection():
+        kept = [[] for _ in range(count)]
+        assert kept
+
+
+def test_what_somebody_has_frozen_stays_so() -> None:
+    gc.enable()
+    gc.freeze()
+    try:
+        before = gc.get_freeze_count()
+        _make_without_a_search(300_000)
+        assert gc.get_freeze_count() == before
+    finally:
+        gc.unfreeze()
