@@ -26,6 +26,7 @@ nb_execution_timeout = 120
 nb_merge_streams = True
 nb_render_image_options = {"max-width": "100%"}
 
+smartquotes = False  # arguments have quotes that mean something
 html_theme = "pydata_sphinx_theme"
 html_title = "nkijit"
 html_static_path = ["_static"]
@@ -39,7 +40,11 @@ html_theme_options = {
     "header_links_before_dropdown": 6,
     "show_prev_next": True,
     "navigation_with_keys": False,
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {
+        **dict.fromkeys(("*", "how/*", "reference/[!r]*", "reference/[!r]*/**"), ["page-toc"]),
+        # Cells and what they show are wide, and so are findings.
+        **dict.fromkeys(("tutorials/*", "reference/rules/*"), []),
+    },
     "navbar_align": "left",
     "footer_start": ["copyright"],
     "footer_end": [],
