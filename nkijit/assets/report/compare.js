@@ -7,14 +7,15 @@ const MOST_CHANGED = 3000;
 const BETTER_IF_MORE = new Set(["achieved", "MFU"]);
 
 class CompareView {
-  /** `go(source, line)` shows a line of the first kernel. */
-  constructor(model, root, go) {
+  /** `go(source, line)` shows a line of the first kernel, `goStep(step)` the values of a step. */
+  constructor(model, root, go, goStep) {
     this.model = model;
     this.other = new Model(model.data.other);
     this.go = go;
     this.timelines = [];
     const { comparison } = model.data;
     root.append(make("h2", { textContent: "Two kernels" }));
+    if (model.data.departed) root.append(this.departed(model.data.departed, goStep));
     if (!comparison) {
       root.append(make("p", { textContent: `${model.data.other.kernel} cannot stand beside ` +
         `${model.data.kernel}: ${model.data.events ? model.data.other.missing : model.data.missing}` }));
@@ -22,6 +23,16 @@ class CompareView {
     }
     this.names = comparison.names;
     root.append(this.figures(comparison), this.timelinesOf(), this.sources(comparison), this.tables(comparison));
+  }
+
+  /** Whether they compute the same, as far as they were recorded. */
+  departed({ text, step }, goStep) {
+    const [first, ...lines] = text.split("\n");
+    return make("section", { className: "departed" }, make("h2", { textContent: "Values" }),
+      step < 0 ? make("p", { textContent: text })
+        : make("article", { className: "finding turn error" }, make("h3", { textContent: first }),
+          make("pre", { textContent: lines.join("\n") }),
+          make("button", { textContent: "show what it wrote", onclick: () => goStep(step) })));
   }
 
   figures({ figures }) {
