@@ -486,6 +486,8 @@ class Record:
 
         Raises KeyError when nothing was written to a tensor of that name.
         """
+        if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise KeyError(f"tensors have names, got {name!r}; record.instructions are numbered")
         found = self._instances.get(name)
         if found is None:
             close = difflib.get_close_matches(name, self.names, 3) or self.names
