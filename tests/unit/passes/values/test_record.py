@@ -193,7 +193,7 @@ def test_what_is_not_there_is_named():
     with pytest.raises(KeyError, match="called 'mode'; there are made"):
         record["mode"]
     with pytest.raises(
-        KeyError, match="tensors have names, got 0; record.instructions are numbered"
+        KeyError, match=r"tensors have names, got 0; record\.instructions are numbered"
     ):
         record[0]
     with pytest.raises(RecordError, match=r"no instruction comes from line 1, .* near are"):
