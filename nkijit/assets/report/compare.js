@@ -42,6 +42,7 @@ class CompareView {
   /** A row whose change has a class: of most things less is better. */
   withChange(row) {
     const change = row[3];
+    row = row.map((text) => text.replace(/ us$/, " µs"));
     const isMore = change.startsWith("+");
     const style = !/[1-9]/.test(change) ? "quiet" : isMore === BETTER_IF_MORE.has(row[0]) ? "less" : "more";
     return [...row.slice(0, 3), make("span", { className: style, textContent: change }), ...row.slice(4)];

@@ -98,6 +98,7 @@ class Page {
     if (this.data.profile) new ProfileView(this.model, byId("view-profile"), go);
     else byId("tab-profile").hidden = true;
     byId("tab-values").hidden = !this.recorded;
+    byId("inspector").classList.toggle("recorded", this.recorded !== null);
     if (this.data.advice) new AdviceView(this.model, byId("view-advice"), go);
     else byId("tab-advice").hidden = true;
     byId("tab-compare").hidden = !this.data.other;
@@ -731,7 +732,7 @@ class Page {
         make("button", { id: "run-behind", textContent: "›", "aria-label": "Next run", disabled: at + 1 === steps.length, onclick: to(1) }),
       ] : []), ` #${this.data.values.steps[step][1]}${around ? ` ${around}` : ""} `,
       make("button", { id: "show-values", onclick: show, textContent: `values (${counted(steps.length, "instruction")})` }),
-      mark && steps.length > 1 ? make("span", { className: mark.style, textContent: ` ${mark.title}` }) : null);
+      mark && steps.length > 1 ? make("span", { className: mark.style, textContent: ` ${mark.words}` }) : null);
     this.makeLater("values");
     const picture = this.values.picture(step);
     if (!picture) return [line];

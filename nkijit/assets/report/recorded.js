@@ -6,7 +6,7 @@
 /** What may be unusual, the worst last; a rank is an index. */
 const MARKS = [
   { text: "", style: "" },
-  { text: "sat", style: "end", says: "numbers at an end of their data type" },
+  { text: "sat", style: "end", says: "saturated numbers" },
   { text: "Inf", style: "bad", says: "infinities" },
   { text: "NaN", style: "bad", says: "NaN" },
 ];
@@ -73,7 +73,8 @@ class Recorded {
     const first = such.reduce((least, step) => Math.min(least, this.values.steps[step][1]), Infinity);
     const { text, style, says } = MARKS[rank];
     const often = steps.length > 1 ? ` in ${such.length.toLocaleString("en")} of ${steps.length.toLocaleString("en")} runs` : "";
-    return { text, style, title: `wrote ${says}${often}, first in #${first}` };
+    const words = `${says}${often}, first in #${first}`;
+    return { text, style, words, title: `wrote ${words}` };
   }
 
   /** The column of a row that has marks; nothing when there are none at all. */

@@ -8,6 +8,7 @@ const HISTOGRAM_HEIGHT = 56;
 const LEVELS = 250;
 const SPECIAL = { 252: "grid", 253: "value", 254: "error", 255: "keyword" };
 const LONGEST_LOOPS = 24;
+const MEASURED = 400;
 
 class ValuesView {
   /** `choose(op)` is called when the reader wants to see an operation, `shown()` for another step. */
@@ -95,7 +96,10 @@ class ValuesView {
     });
     widths.push(Math.min(loops, LONGEST_LOOPS));
     const [, largest] = this.data.values.steps[among.at(-1)];
-    this.pane.show(among.length, widths.reduce((sum, width) => sum + width + 1, 80),
+    // As wide as some of the rows, for there may be very many.
+    const every = Math.ceil(among.length / MEASURED);
+    const figures = among.filter((_, row) => row % every === 0).map((step) => this.figuresOf(step).join("").length);
+    this.pane.show(among.length, widths.reduce((sum, width) => sum + width + 1, Math.max(...figures)),
       (row, index) => this.row(row, among[index], widths), largest);
   }
 
@@ -109,12 +113,17 @@ class ValuesView {
       cell.style.minWidth = `${widths[column] + 1}ch`;
       row.append(cell);
     });
-    const [written] = recorded.written(step);
-    if (written === undefined) return;
+    const [tile, figures] = this.figuresOf(step);
+    row.append(make("span", { className: "value", textContent: tile }), figures);
+  }
+
+  /** What a step wrote in words: a name and figures. */
+  figuresOf(step) {
+    const [written] = this.recorded.written(step);
+    if (written === undefined) return ["", ""];
     const text = this.data.strings[this.data.values.operands[written][0]];
-    const { numbers, bad, saturated } = figuresInWords(recorded.figures(written));
-    row.append(make("span", { className: "value", textContent: text.replace(/^.*? = (.*): .*$/, "$1 ") }),
-      [numbers, bad, saturated].filter(Boolean).join(", "));
+    const { numbers, bad, saturated } = figuresInWords(this.recorded.figures(written));
+    return [text.replace(/^.*? = (.*): .*$/, "$1 "), [numbers, bad, saturated].filter(Boolean).join(", ")];
   }
 
   /** What is known where something turned up first. */

@@ -82,6 +82,16 @@ def wrong(x):
 
 
 @nki.jit
+def activated(x):
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.load(x)
+    made = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
+    nisa.activation(dst=made, op=nl.exp, data=tile)
+    nl.store(out, made)
+    return out
+
+
+@nki.jit
 def empty(x):
     pass
 
@@ -424,7 +434,7 @@ def test_the_values_of_a_line_are_shown_with_its_iterations(open_report: Any):
     assert "dst = out: 128x64 float32" in wrote
     assert "1 NaN" in wrote
     assert "run 2 of 4" in wrote
-    assert "wrote NaN in 1 of 4 runs, first in #5" in wrote
+    assert "NaN in 1 of 4 runs, first in #5" in wrote
     assert report.all(".inspector canvas.thumbnail")
     report.click("#run-before")
     assert "1 zero" in report.one("#wrote").text
@@ -526,6 +536,25 @@ def test_pictures_that_are_left_out_are_told(open_page: Any, tmp_path: Path, mon
     report.run("page.showStep(page.recorded.rows.get(6))")
     assert "no picture" in report.one("#values .operand").text
     assert "min 16384, max 24575" in report.one("#values .operand").text
+
+
+def test_a_tile_is_in_use_from_what_writes_it_on_not_from_the_table_of_a_function(
+    open_page: Any, tmp_path: Path
+):
+    page = tmp_path / "page.html"
+    page.write_text(trace(activated, 128).report(), encoding="utf-8")
+    report = open_page(page)
+    report.view("memory")
+    begin, table, activate = report.run(
+        "const [map] = page.memory.charts;"
+        "const of = (name) => page.model.items.findIndex(({ mnemonic }) => mnemonic === name);"
+        "const at = (item) => page.data.events.begin[page.model.eventsOfItem[item][0]];"
+        "return [map.known[map.tiles.findIndex(({ name }) => name === 'made')][0],"
+        "  at(of('LOAD_TABLE')), at(of('ACTIVATE'))];"
+    )
+    assert begin == activate
+    assert table < activate
+    assert "no tiles" in report.one("#view-memory").text  # in PSUM
 
 
 def test_text_stays_text(open_report: Any):
