@@ -327,6 +327,7 @@ class Page {
       spans(row, irPieces(lines[index]));
     });
     const { iteration } = this.data.ops;
+    this.irPane.marked = this.markedRows(this.data.ops.first, (_, op) => this.recorded.runs.get(op));
     this.fold(this.irPane, lines.length, (row) => iteration[this.model.opOfLine[row]] ?? -1);
   }
 
@@ -362,6 +363,10 @@ class Page {
     this.listingPane.rows.style.setProperty("--mnemonic", `${Math.min(mnemonics, WIDEST_MNEMONIC) + 1}ch`);
     this.listingPane.show(this.listed.length, columns, (row, index) =>
       this.listingRow(row, this.listed[index]), Math.max(0, ...this.data.cores.map((core) => core.instructions)));
+    this.listingPane.marked = this.markedRows(this.listed.map((_, row) => row), (row) => {
+      const { item } = this.listed[row];
+      return item >= 0 && this.recorded.runsOfItem(model.items[item]);
+    });
     this.fold(this.listingPane, this.listed.length, (row) => {
       const { item, loop } = this.listed[row];
       return this.data.ops.iteration[model.items[item < 0 ? loop : item].op];
@@ -397,6 +402,15 @@ class Page {
     }
     const place = number < 0 ? undefined : model.places(op)[0];
     if (place) row.append(make("span", { className: "comment", textContent: `  ${model.placeText(place)}` }));
+  }
+
+  /** The rows, in order, whose runs (`runsOf(row, index)`) have a mark. */
+  markedRows(rows, runsOf) {
+    if (!this.recorded?.hasMarks) return [];
+    return rows.filter((row, index) => {
+      const runs = runsOf(row, index);
+      return runs && this.recorded.markOf(runs);
+    });
   }
 
   /** Where what instructions wrote is unusual, in front of a row. */

@@ -512,6 +512,24 @@ def test_what_wrote_nan_is_marked_and_the_first_is_a_click_away(open_report: Any
     assert report.one("#step").text.startswith("#3 nisa.dma_copy")
 
 
+def test_a_closed_fold_says_what_is_marked_in_it(open_page: Any, tmp_path: Path):
+    record = unrolled.record(recorded_input())
+    wrong = {
+        each.operation
+        for each in record.instructions
+        if not all(np.isfinite(array).all() for array in each.results.values())
+    }
+    page = tmp_path / "page.html"
+    page.write_text(record.report(), encoding="utf-8")
+    report = open_page(page)
+    report.run("page.irPane.setFolded(true)")
+    report.settle()
+    told = [re.search(r"([\d,]+) marked$", text) for text in report.texts("#ir .row.fold")]
+    hidden = sum(int(each[1]) for each in told if each)
+    assert hidden > 0
+    assert hidden + len(report.all("#ir .row:has(.mark.bad)")) == len(wrong)
+
+
 def test_the_run_that_the_timeline_shows_is_the_one_whose_values_are_shown(open_report: Any):
     report = open_report("recorded")
     report.run("page.selectItem(page.model.items.findIndex((i) => i.mnemonic === 'TENSOR_SCALAR'))")
