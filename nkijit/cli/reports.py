@@ -185,8 +185,8 @@ def report(
     """Write one HTML page: source, IR and listing side by side, timeline, profile, memory.
 
     Findings go to standard error. A kernel with errors has a page without listing and timeline,
-    unless --no-strict goes on with them. With --record, -i and --seed are those of `nkijit run`;
-    a kernel that --against names is run on the same arrays.
+    unless --no-strict goes on with them. With --record, -i and --seed are those of `nkijit run`,
+    and a kernel that cannot be run has no page; one that --against names runs on the same arrays.
     """
     if open_page and str(output) == "-":
         raise UsageError("--open is for a page in a file")

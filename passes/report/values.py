@@ -36,6 +36,8 @@ FINEST, COARSEST = 48, 6
 """Cells of a picture in each direction."""
 BINS = 24
 """Bars of a histogram."""
+_EXACT = 1e10
+"""Whole numbers below this are kept as they are: those of integers with 32 bits."""
 _LARGEST_PATTERN = 1 << 24
 """Elements of a tensor up to which access patterns are drawn."""
 
@@ -247,4 +249,6 @@ def _figures(found: Statistics) -> model.Figures:
 
 
 def _number(value: float) -> float | None:
-    return None if not math.isfinite(value) else float(f"{value:.6g}")
+    if not math.isfinite(value):
+        return None
+    return value if value.is_integer() and abs(value) < _EXACT else float(f"{value:.6g}")

@@ -127,7 +127,9 @@ class Recorded {
   }
 }
 
-const short = (number) => Number(number.toPrecision(6)).toString();
+/** Six digits of a number; of an integer of 32 bits all. */
+const short = (number) =>
+  (Number.isInteger(number) && Math.abs(number) < 1e10 ? number : Number(number.toPrecision(6))).toString();
 
 /** Least, largest and mean in words, and what else there is to say: [text, is it bad]. */
 function figuresInWords({ least, largest, mean, nans, infinities, zeros, subnormals, saturated }) {

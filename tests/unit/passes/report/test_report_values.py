@@ -140,6 +140,8 @@ def test_zeros_subnormals_and_ends_of_data_types_are_counted():
     # 0.01 is between them. 239 rounds to 240.
     assert (small.zeros, small.subnormals, small.saturated) == (3, 1, 3)
     assert (shown.not_finite, shown.saturated) == (0, 2)
+    assert report_values._number(float(2**31 - 1)) == 2**31 - 1
+    assert report_values._number(1 / 3) == 0.333333
     (turn,) = shown.turns
     assert turn.kind == "saturated value"
     assert shown.steps[turn.step].number == 1
