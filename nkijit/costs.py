@@ -13,6 +13,7 @@ from nkijit.failures import failure_of
 from nkijit.kernel import Kernel
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiValidationError
+from nkijit.passes.diagnostics.fields import ShownFields
 from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.diagnostics.plain import plain
@@ -28,8 +29,8 @@ MOST_LINES = 5
 """Lines of the critical path that are told."""
 
 
-@dataclass(frozen=True, slots=True)
-class Time:
+@dataclass(frozen=True, slots=True, repr=False)
+class Time(ShownFields):
     """A predicted time in ns, and between which times it is expected."""
 
     ns: float
@@ -42,8 +43,8 @@ class Time:
         return range_text(self.ns, self.low, self.high)
 
 
-@dataclass(frozen=True, slots=True)
-class Peak:
+@dataclass(frozen=True, slots=True, repr=False)
+class Peak(ShownFields):
     """The most that is in use of a memory on the chip, in bytes per partition of a core."""
 
     bytes: int
@@ -53,8 +54,8 @@ class Peak:
         return percent(self.bytes / self.capacity)
 
 
-@dataclass(frozen=True, slots=True)
-class CriticalLine:
+@dataclass(frozen=True, slots=True, repr=False)
+class CriticalLine(ShownFields):
     """A line of the author's that the kernel's time goes into."""
 
     place: Position | None
@@ -66,8 +67,8 @@ class CriticalLine:
     """The same, as a part of the kernel's time."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+@dataclass(frozen=True, slots=True, repr=False)
+class Finding(ShownFields):
     """What breaks a rule, in short; `kernel.trace(...).diagnostics` has all that is known."""
 
     rule: str

@@ -26,7 +26,7 @@ from nkijit.passes.profile.choice import Choice, compiled_programs
 from nkijit.passes.profile.profile import Profile, profile_of
 from nkijit.passes.profile.simulate import Progress, SimulationError, simulate
 from nkijit.passes.report.build import report_of
-from nkijit.passes.report.compare import comparison_of
+from nkijit.passes.report.compare import comparison_of, departed_of
 from nkijit.passes.report.model import Report
 from nkijit.records import Record
 from nkijit.report import html_of
@@ -61,11 +61,16 @@ class Reported:
     report: Report
     programs: Sequence[Program]
     profile: Profile | None
+    record: Record | None = None
+    """A recorded run, whose values it shows, or others are compared with."""
 
     def html(self, against: Reported | None = None) -> str:
         """The page; with another kernel beside this one if that is given."""
         if against is not None:
             self.report.other = against.report
+            values = self.report.values
+            if values is not None and self.record is not None and against.record is not None:
+                self.report.departed = departed_of(values, self.record, against.record)
             if self.profile is not None and against.profile is not None:
                 self.report.comparison = comparison_of(
                     (self.report, against.report),
@@ -146,9 +151,13 @@ class Predictions:
         diagnostics: Findings,
         record: Record | None = None,
         *,
+        compared: Record | None = None,
         advise: bool = False,
     ) -> Reported:
-        """What the page shows, which says so where there is no listing or no timeline."""
+        """What the page shows, which says so where there is no listing or no timeline.
+
+        The values of `record` are shown, those of `compared` are only compared with.
+        """
         programs: Sequence[Program] = ()
         profile: Profile | None = None
         try:
@@ -166,7 +175,7 @@ class Predictions:
             *(module, self._kernels, diagnostics, programs, profile, notice, record),
             advice=advice,
         )
-        return Reported(report, programs, profile)
+        return Reported(report, programs, profile, record or compared)
 
     def advice(self, asked: Asked, iterations: int, progress: Progress | None) -> Advice:
         """What would make it faster."""

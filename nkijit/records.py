@@ -20,7 +20,7 @@ import io
 import json
 import os
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
@@ -56,8 +56,9 @@ Array = npt.NDArray[Any]
 class Reporting(Protocol):
     """What makes the page of a recording."""
 
-    def report(self, *, record: Record | None = None) -> ShownPage:
-        """The page as HTML."""
+    @property
+    def report(self) -> Callable[..., ShownPage]:
+        """Makes the page, as HTML."""
         ...
 
 
@@ -75,6 +76,11 @@ class Record(values.Record):
     ):
         super().__init__(plan, inputs, budget=budget, indices=indices)
         self._traced, self._module = traced, module
+
+    @property
+    def traced(self) -> Reporting:
+        """The `nkijit.TracedKernel` that has run."""
+        return self._traced
 
     def save(self, path: StrPath) -> None:
         """Write it to a file, which `nkijit.load_record` reads. Raises OSError.
@@ -130,9 +136,15 @@ class Record(values.Record):
             f"{against!r}"
         )
 
-    def report(self) -> ShownPage:
-        """The page of the kernel as HTML, with what its instructions read and wrote."""
-        return self._traced.report(record=self)
+    def report(self, **options: Any) -> ShownPage:
+        """The page of the kernel as HTML, with what its instructions read and wrote.
+
+        `options` are those of `TracedKernel.report`. With `against=` another recording the page
+        says also which instruction is the first whose result departs.
+
+        Example: `record.report(against=other_kernel.record(x))`.
+        """
+        return self._traced.report(record=self, **options)
 
 
 @dataclass(frozen=True, slots=True)

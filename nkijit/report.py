@@ -32,6 +32,7 @@ SCRIPTS = (
     "range.js",
     "findings.js",
     "advice.js",
+    "recorded.js",
     "values.js",
     "compare.js",
     "main.js",

@@ -394,7 +394,7 @@ class TracedKernel:
         schedule: str = "compiler",
         record: Record | None = None,
         advise: bool = False,
-        against: TracedKernel | None = None,
+        against: TracedKernel | Record | None = None,
     ) -> ShownPage:
         """Source, IR, listing, timeline, profile, memory and findings as one HTML page.
 
@@ -409,21 +409,31 @@ class TracedKernel:
                 which the page names.
             disable_dge: as for `programs`.
             schedule: as for `programs`; here the compiler's unless told otherwise.
-            record: a recording of this kernel, whose values the page shows; `record.report()` is
-                shorter.
+            record: a recording of this kernel, whose values the page shows: figures of what every
+                instruction wrote, pictures of as many as there is room for, where NaN, infinities
+                and saturated numbers turned up first. `record.report()` is shorter.
             advise: also what `advice` says; this tries changes, which takes its time.
-            against: another kernel, which the page compares this one with.
+            against: another kernel, which the page compares this one with; or a recording of it,
+                which is compared with `record` as well: the first instruction that departs.
 
-        Raises TimingError when the file of constants cannot be used.
+        Raises TimingError when the file of constants cannot be used, ValueError for a recording of
+        another kernel.
+
+        Example: `traced.report(record=traced.record(x))`.
         """
+        if record is not None and record.plan.kernel not in self._kernels:
+            raise ValueError(f"{record!r} is of another kernel, or of another trace of it")
         asked = _asked(constants, strict, disable_dge, schedule)
         reported = self._predictions.report(
             *(asked, iterations, self.module, self.diagnostics, record), advise=advise
         )
         other = None
         if against is not None:
-            other = against._predictions.report(
-                asked, iterations, against.module, against.diagnostics
+            recorded = None if isinstance(against, TracedKernel) else against
+            beside = against if isinstance(against, TracedKernel) else against.traced
+            assert isinstance(beside, TracedKernel)
+            other = beside._predictions.report(
+                *(asked, iterations, beside.module, beside.diagnostics), compared=recorded
             )
         title = f"report of @{self.name} for {self.target.platform}"
         return ShownPage(reported.html(other), title)

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import sys
 import webbrowser
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
 from nkijit.cli.options import DisableDge, Output, ScheduleOf, Strict
 from nkijit.cli.selection import File, Selection, Tracing, only
+from nkijit.cli.values import SEED, Call, Inputs
 from nkijit.failures import UsageError
 from nkijit.output_files import write_text
 from nkijit.passes.compile.schedules import Schedule
 from nkijit.passes.profile.compare import counts_text, ir_text, profiles_text, queues_text
 from nkijit.passes.profile.profile import Profile
+from nkijit.records import Record
 from nkijit.terminal import progress_bar, show, show_findings, waiting
 from nkijit.traced import TracedKernel
 
@@ -162,6 +164,15 @@ def report(
             help="the page; by default the kernel's name with .html, - is standard output",
         ),
     ] = None,
+    with_values: Annotated[
+        bool,
+        typer.Option(
+            "--record",
+            help="run the kernel, as `nkijit run` does, and show what its instructions wrote",
+        ),
+    ] = False,
+    inputs: Inputs = None,
+    seed: Annotated[int | None, SEED] = None,
     advise: Annotated[
         bool, typer.Option("--advise", help="with what would make the kernel faster; takes longer")
     ] = False,
@@ -174,10 +185,25 @@ def report(
     """Write one HTML page: source, IR and listing side by side, timeline, profile, memory.
 
     Findings go to standard error. A kernel with errors has a page without listing and timeline,
-    unless --no-strict goes on with them.
+    unless --no-strict goes on with them. With --record, -i and --seed are those of `nkijit run`,
+    and a kernel that cannot be run has no page; one that --against names runs on the same arrays.
     """
-    traced = kernels.one()
-    other = None if against is None else kernels.of(against).one()
+    if open_page and str(output) == "-":
+        raise UsageError("--open is for a page in a file")
+    if not with_values and (inputs or seed is not None):
+        raise UsageError(f"{'-i' if inputs else '--seed'} is for a page with --record")
+    record: Record | None = None
+    other: TracedKernel | Record | None = None
+    if with_values:
+        call = Call(kernels, inputs or (), seed or 0)
+        with waiting("recording a run"):
+            record = call.record(prediction.strict)
+            if against is not None:
+                other = replace(call, kernels=kernels.of(against)).record(prediction.strict)
+        traced = cast(TracedKernel, record.traced)
+    else:
+        traced = kernels.one()
+        other = None if against is None else kernels.of(against).one()
     with waiting(f"reporting on {traced.name}"):
         page = traced.report(
             prediction.constants,
@@ -185,13 +211,12 @@ def report(
             strict=prediction.strict,
             disable_dge=prediction.disable_dge,
             schedule=prediction.schedule,
+            record=record,
             advise=advise,
             against=other,
         )
     path = Path(f"{traced.name}.html") if output is None else output
     if str(path) == "-":
-        if open_page:
-            raise UsageError("--open is for a page in a file")
         show(page)
     else:
         write_text(path, page)

@@ -28,9 +28,8 @@ Inputs = Annotated[
     ),
 ]
 
-Seed = Annotated[
-    int, typer.Option("--seed", metavar="N", min=0, help="of the random data for other tensors")
-]
+SEED = typer.Option("--seed", metavar="N", min=0, help="of the random data for other tensors")
+Seed = Annotated[int, SEED]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,11 @@ from typing import Any
 
 from nkijit.migrate.functions import Rewrite
 from nkijit.migrate.rules import RULES
+from nkijit.passes.diagnostics.fields import ShownFields
 
 
-@dataclass
-class KernelReport:
+@dataclass(repr=False)
+class KernelReport(ShownFields):
     """What has become of a kernel."""
 
     name: str

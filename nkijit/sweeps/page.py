@@ -14,13 +14,19 @@ from nkijit.sweeps.text import summary_of, table_of
 
 _WIDTH, _HEIGHT, _LEFT, _TOP, _RIGHT, _BOTTOM = 760, 380, 90, 20, 30, 50
 _TICKS = 5
-_INK, _GRID, _DOT, _FRONT = "#222222", "#D8D8D8", COLOURS[0], "#B00020"
+# Of the text around it: a notebook's theme need not be that of the system.
+_INK, _GRID, _DOT, _FRONT = "currentColor", "#88888855", COLOURS[0], "#DC4A55"
 _STYLE = """
-body { font: 14px/1.4 Helvetica, Arial, sans-serif; margin: 2em; color: #222; background: #fff }
+:root { color-scheme: light dark; --ink: #222; --ground: #fff; --line: #d8d8d8; --quiet: #6b6b6b }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e3e8ee; --ground: #0f1318; --line: #2c343d; --quiet: #a6b1bd }
+}
+body { font: 14px/1.4 Helvetica, Arial, sans-serif; margin: 2em }
+body { color: var(--ink); background: var(--ground) }
 table { border-collapse: collapse } th, td { padding: .2em .8em; text-align: right }
-th { border-bottom: 2px solid #222 } td { border-bottom: 1px solid #d8d8d8 }
+th { border-bottom: 2px solid var(--ink) } td { border-bottom: 1px solid var(--line) }
 td:last-child, th:last-child { text-align: left } tr.best { font-weight: bold }
-tr.invalid { color: #777 } pre { margin: 1em 0 }
+tr.invalid { color: var(--quiet) } pre { margin: 1em 0 } svg { max-width: 100%; height: auto }
 """
 
 
@@ -76,7 +82,7 @@ def plot_of(sweep: Results) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{_HEIGHT}" '
         f'viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="time against SBUF" '
         f'font-family="Helvetica, Arial, sans-serif" font-size="11" fill="{_INK}">\n'
-        f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="#FFFFFF"/>\n{body}\n</svg>\n'
+        f"{body}\n</svg>\n"
     )
 
 

@@ -11,6 +11,7 @@ from operator import le
 from typing import TYPE_CHECKING, Any
 
 from nkijit.costs import Cost
+from nkijit.passes.diagnostics.fields import ShownFields
 from nkijit.sweeps.space import Point, value_text
 from nkijit.sweeps.worker import Agreement
 
@@ -58,8 +59,8 @@ def measures_of(objective: str | Measure | Sequence[str | Measure]) -> Objective
     return found
 
 
-@dataclass(frozen=True)
-class Variant:
+@dataclass(frozen=True, repr=False)
+class Variant(ShownFields):
     """A point of the space, and what came of it."""
 
     number: int

@@ -14,6 +14,7 @@ from nkijit.collection import without_collection
 from nkijit.costs import Cost, cost_of_trace
 from nkijit.dialects.dtypes import Kind
 from nkijit.failures import failure_of
+from nkijit.passes.diagnostics.fields import ShownFields
 from nkijit.passes.interpret.numerics import dtype_of_array
 from nkijit.spec import map_tensors
 from nkijit.sweeps.payload import Payload, unpacked, value_of
@@ -26,8 +27,8 @@ _ROUNDINGS = 4
 """Roundings of intermediates to the narrowest data type."""
 
 
-@dataclass(frozen=True, slots=True)
-class Agreement:
+@dataclass(frozen=True, slots=True, repr=False)
+class Agreement(ShownFields):
     """How the results of a variant compare with those of the first valid one."""
 
     off: float | None

@@ -34,13 +34,14 @@ from nkijit.dialects.nki.views import ViewOp, base_of
 from nkijit.dialects.tiles import TileInfo, info_of
 from nkijit.passes.analysis.written import CoreWrites, Verdict
 from nkijit.passes.analysis.written_tensors import Memories, WrittenTensor
+from nkijit.passes.diagnostics.fields import ShownFields
 
 DeviceLoop = ForOp | WhileOp
 """What goes back to its start on the device."""
 
 
-@dataclass(frozen=True, slots=True)
-class LiveRange:
+@dataclass(frozen=True, slots=True, repr=False)
+class LiveRange(ShownFields):
     """An on-chip allocation and the positions, both inclusive, between which it is in use."""
 
     alloc: AllocOp
@@ -58,8 +59,8 @@ class LiveRange:
         return self.start <= other.end and other.start <= self.end
 
 
-@dataclass(frozen=True, slots=True)
-class LoopRange:
+@dataclass(frozen=True, slots=True, repr=False)
+class LoopRange(ShownFields):
     """A loop on the device with the positions of its body, both inclusive."""
 
     op: DeviceLoop
@@ -67,8 +68,8 @@ class LoopRange:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Liveness:
+@dataclass(frozen=True, slots=True, repr=False)
+class Liveness(ShownFields):
     """The live ranges of one core's program."""
 
     kernel: KernelOp

@@ -10,13 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nkijit.dialects.rule_texts.text import ErrorKind, RuleText
+from nkijit.passes.diagnostics.fields import ShownFields
 from nkijit.passes.diagnostics.layout import headline, note, snippet, way_out
 from nkijit.passes.diagnostics.places import Position, Span
 from nkijit.passes.diagnostics.styled import Line, Style, as_html, as_text
 
 
-@dataclass(frozen=True, slots=True)
-class Operand:
+@dataclass(frozen=True, slots=True, repr=False)
+class Operand(ShownFields):
     """An operand that a finding is about."""
 
     name: str

@@ -62,6 +62,9 @@ class Span:
     end_line: int
     end_column: int
 
+    def __repr__(self) -> str:
+        return f"<span {self.start} to {self.end_line}:{self.end_column}>"
+
     def columns(self, line: int) -> tuple[int, int]:
         """The first and the last column of it on a line, without the spaces around."""
         text = source_line(self.start.file, line)

@@ -54,7 +54,7 @@ class Observer(Protocol):
     def after(self, op: Operation, env: Env) -> None: ...
 
 
-@dataclass
+@dataclass(repr=False)
 class Body:
     """The steps of a block."""
 

@@ -138,7 +138,7 @@ def _place(base: int, offset: int) -> int:
     return (base << 48) + offset
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Slots:
     """The slots of a kernel's environment. Closed once the kernel is compiled."""
 

@@ -49,7 +49,7 @@ def whole(env: Env) -> Env:
     return env
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Form:
     """What instructions have in common that differ in the tiles that they touch."""
 

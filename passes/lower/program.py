@@ -36,6 +36,7 @@ from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.passes.analysis.liveness import Liveness
+from nkijit.passes.diagnostics.fields import ShownFields
 from nkijit.passes.diagnostics.passed_over import PassedOver
 from nkijit.passes.diagnostics.places import positions
 
@@ -77,9 +78,12 @@ class Wait(NamedTuple):
         """The queue that is waited for."""
         return self.before.queue
 
+    def __repr__(self) -> str:
+        return f"<wait for {self.before!r}{' of the iteration before' * self.carried}>"
 
-@dataclass(slots=True, eq=False)
-class Item:
+
+@dataclass(slots=True, eq=False, repr=False)
+class Item(ShownFields):
     """What stands in a queue: an instruction or a loop."""
 
     queue: Queue
@@ -92,7 +96,7 @@ class Item:
     """Everything that it has to wait for, before `schedule.py` leaves out what is implied."""
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Instruction(Item):
     """An instruction of one engine or ring."""
 
@@ -118,9 +122,12 @@ class Instruction(Item):
     like: int = -1
     """Equal for two that differ in names and in where tiles begin only, and so take as long."""
 
+    def __repr__(self) -> str:
+        return f"<instruction #{self.number} {self.mnemonic} in {self.queue.name}>"
 
-@dataclass(slots=True, eq=False)
-class Loop:
+
+@dataclass(slots=True, eq=False, repr=False)
+class Loop(ShownFields):
     """A loop on the device, in all queues."""
 
     op: ForOp | WhileOp
@@ -135,7 +142,7 @@ class Loop:
         return 0 if self.parent is None else self.parent.depth + 1
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class QueueLoop(Item):
     """A loop in one queue."""
 
@@ -143,8 +150,8 @@ class QueueLoop(Item):
     items: list[Item] = field(default_factory=list[Item])
 
 
-@dataclass(frozen=True, slots=True)
-class Placement:
+@dataclass(frozen=True, slots=True, repr=False)
+class Placement(ShownFields):
     """Where the tiles of a core lie."""
 
     live: Liveness

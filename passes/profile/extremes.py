@@ -9,13 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from nkijit.dialects.hardware.timing import End
+from nkijit.passes.diagnostics.fields import ShownFields
 from nkijit.passes.lower.program import Program
 from nkijit.passes.profile.simulate import simulate
 from nkijit.passes.profile.timeline import Timeline
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+@dataclass(frozen=True, slots=True, repr=False)
+class Range(ShownFields):
     """The ends of a prediction, in ns."""
 
     low: float

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from nkijit.passes.diagnostics.fields import ShownFields
 from nkijit.passes.diagnostics.passed_over import PassedOver
 from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.profile.iterations import LoopCount
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
+@dataclass(frozen=True, slots=True, repr=False)
+class Waiting(ShownFields):
     """What a queue waits for, of one kind."""
 
     reason: str
@@ -22,8 +23,8 @@ class Waiting:
     time: float
 
 
-@dataclass(frozen=True, slots=True)
-class QueueUse:
+@dataclass(frozen=True, slots=True, repr=False)
+class QueueUse(ShownFields):
     """What a queue does with its time. Busy, waiting and idle sum up to the kernel's time."""
 
     core: int
@@ -38,8 +39,8 @@ class QueueUse:
     """The longest first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Moved:
+@dataclass(frozen=True, slots=True, repr=False)
+class Moved(ShownFields):
     """What DMA moves in one direction."""
 
     direction: str
@@ -50,8 +51,8 @@ class Moved:
     """Achieved over the kernel's time."""
 
 
-@dataclass(frozen=True, slots=True)
-class LineUse:
+@dataclass(frozen=True, slots=True, repr=False)
+class LineUse(ShownFields):
     """What a line of the kernel's source gives a queue to do."""
 
     place: Position | None
@@ -67,8 +68,8 @@ class LineUse:
     """What its instructions on the path waited for, the longest."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stall:
+@dataclass(frozen=True, slots=True, repr=False)
+class Stall(ShownFields):
     """A line whose instructions hold up an engine, because they wait."""
 
     queue: str
@@ -85,8 +86,8 @@ class Stall:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class Roofline:
+@dataclass(frozen=True, slots=True, repr=False)
+class Roofline(ShownFields):
     """What the hardware could do at most at the kernel's arithmetic intensity."""
 
     flops: float
@@ -104,8 +105,8 @@ class Roofline:
     """`compute` or `memory`; `none` when nothing is multiplied."""
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryUse:
+@dataclass(frozen=True, slots=True, repr=False)
+class MemoryUse(ShownFields):
     """How much of the memories on the chip a core uses, in bytes per partition."""
 
     core: int

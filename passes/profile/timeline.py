@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
+from nkijit.passes.diagnostics.fields import ShownFields
 from nkijit.passes.lower.program import Instruction, Loop, Program, Wait
 from nkijit.passes.profile.iterations import LoopCount
 
@@ -34,8 +35,8 @@ class Reason(Enum):
     """A multiplication: for its stationary tile."""
 
 
-@dataclass(slots=True, eq=False)
-class Event:
+@dataclass(slots=True, eq=False, repr=False)
+class Event(ShownFields):
     """An instruction that has run. Times are in ns from the kernel's first instruction on."""
 
     instruction: Instruction
@@ -54,6 +55,9 @@ class Event:
     stalled: float
     """How long its queue had had nothing to do when it began."""
 
+    def __repr__(self) -> str:
+        return f"<event: {self.begin:,.0f} to {self.end:,.0f} ns, {self.instruction!r}>"
+
 
 class PathStep(NamedTuple):
     """A piece of the critical path."""
@@ -67,6 +71,9 @@ class PathStep(NamedTuple):
     def time(self) -> float:
         """How long the piece is."""
         return self.end - self.begin
+
+    def __repr__(self) -> str:
+        return f"<path step: {self.begin:,.0f} to {self.end:,.0f} ns, {self.event.instruction!r}>"
 
 
 @dataclass(frozen=True, slots=True, repr=False)

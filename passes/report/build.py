@@ -103,7 +103,9 @@ class _Builder:
             summary["loops"] = [str(loop) for loop in profile.loops]
             dma = kernels[0].target.timing.dma
             summary["hbm_bandwidth"] = dma.hbm_bytes_per_ns * len(programs) * 1e9
-        values = None if record is None else values_of(record, self._numbers, self._string)
+        values = None
+        if record is not None:
+            values = values_of(record, self._numbers, self._ops.chain, self._string)
         return model.Report(
             kernels[0].launch_name,
             kernels[0].target.platform,

@@ -1,4 +1,4 @@
-"""`comparison_of`: what a report says of two kernels side by side."""
+"""What a report says of two kernels side by side."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from nkijit.passes.profile.compare import (
 )
 from nkijit.passes.profile.profile import Profile
 from nkijit.passes.report import model
+from nkijit.passes.values.bisect import against_record
+from nkijit.passes.values.record import Record, RecordError
 
 
 def comparison_of(
@@ -43,6 +45,19 @@ def comparison_of(
         compared_queues(programs[1], programs[0], (names[1], names[0])),
         list(_beside(*sources)),
     )
+
+
+def departed_of(values: model.Values, record: Record, other: Record) -> model.Departed:
+    """Where the values of two recorded runs part; `values` are those of the first."""
+    try:
+        found = against_record(record, other, f"another run of {other.kernel}")
+    except RecordError as error:
+        return model.Departed(f"The values are not compared: {error}.", -1)
+    if found.departure is None:
+        return model.Departed(str(found), -1)
+    number = found.departure.instruction.number
+    rows = [row for row, step in enumerate(values.steps) if step.number == number]
+    return model.Departed(str(found), rows[0] if rows else -1)
 
 
 def _names(reports: tuple[model.Report, model.Report]) -> tuple[str, str]:

@@ -213,6 +213,19 @@ class Rule:
     """The public document that states it."""
 
 
+class Figures(NamedTuple):
+    """What the elements of an operand are like; see `Statistics`, which says what is counted."""
+
+    least: float | None
+    largest: float | None
+    mean: float | None
+    nans: int
+    infinities: int
+    zeros: int
+    subnormals: int
+    saturated: int
+
+
 class Picture(NamedTuple):
     """Values as partitions by free elements, made smaller; see `passes.report.values`."""
 
@@ -224,11 +237,6 @@ class Picture(NamedTuple):
     253 -Inf, 254 Inf, 255 NaN."""
     histogram: list[int]
     """Finite elements in equal parts from the least to the largest; empty when these are equal."""
-    least: float | None
-    largest: float | None
-    mean: float | None
-    nans: int
-    infinities: int
 
 
 class Pattern(NamedTuple):
@@ -248,7 +256,9 @@ class Shown(NamedTuple):
     """Its name, tile, shape and data type, a string."""
     written: int
     """1 for what the instruction wrote: these are the values after it."""
+    figures: int
     picture: int
+    """-1 where there was no room for one."""
     pattern: int
     """-1 for all of its tensor, and where that is known at run time only."""
     op: int
@@ -264,6 +274,16 @@ class Step(NamedTuple):
     loops: int
     """The loops around it with their indices, a string."""
     operands: list[int]
+    """What it wrote; if there are pictures of it, also what it read."""
+
+
+class Turn(NamedTuple):
+    """Where something turned up first: NaN and infinities, or saturated numbers."""
+
+    kind: str
+    step: int
+    text: str
+    """What is known of it, in lines."""
 
 
 @dataclass(slots=True)
@@ -272,8 +292,16 @@ class Values:
 
     instructions: int
     """How many have run; there may be fewer steps."""
+    pictured: int = 0
+    """Steps with pictures."""
+    not_finite: int = 0
+    """Instructions that wrote NaN or infinities."""
+    saturated: int = 0
+    """Instructions that wrote numbers at an end of their data type."""
+    turns: list[Turn] = field(default_factory=list[Turn])
     steps: list[Step] = field(default_factory=list[Step])
     operands: list[Shown] = field(default_factory=list[Shown])
+    figures: list[Figures] = field(default_factory=list[Figures])
     pictures: list[Picture] = field(default_factory=list[Picture])
     patterns: list[Pattern] = field(default_factory=list[Pattern])
 
@@ -293,6 +321,16 @@ class Comparison:
     """A unified diff of what the queues run, the second's against the first's."""
     source: list[tuple[int, int]]
     """Lines of the two main sources that stand beside each other; 0 where one has none."""
+
+
+@dataclass(slots=True)
+class Departed:
+    """What came of comparing the values of two recorded runs."""
+
+    text: str
+    """In lines."""
+    step: int
+    """The first instruction that departs, a row of `Values.steps`; -1 for none."""
 
 
 @dataclass(slots=True)
@@ -325,6 +363,8 @@ class Report:
     other: Report | None = None
     """The kernel that this one is compared with."""
     comparison: Comparison | None = None
+    departed: Departed | None = None
+    """Where both runs were recorded."""
 
     def to_json(self) -> str:
         """Everything as compact JSON, in ASCII."""

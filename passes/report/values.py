@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -22,79 +22,113 @@ from nkijit.passes.interpret.environment import strided
 from nkijit.passes.report import model
 from nkijit.passes.values.cells import cells_of, sizes_of, sums_of
 from nkijit.passes.values.instructions import Statistics, loops_text
-from nkijit.passes.values.record import Record
+from nkijit.passes.values.record import Instruction, Record, StepValues
 
 Array = npt.NDArray[Any]
 
-MOST_STEPS = 3_000
-"""Instructions whose values are shown."""
+MOST_STEPS = 200_000
+"""Instructions of a run of which there are figures."""
+MOST_PICTURED = 3_000
+"""Instructions whose values are drawn."""
 MOST_BYTES = 3_000_000
 """Bytes of all pictures together, about."""
 FINEST, COARSEST = 48, 6
 """Cells of a picture in each direction."""
 BINS = 24
 """Bars of a histogram."""
+_EXACT = 1e10
+"""Whole numbers below this are kept as they are: those of integers with 32 bits."""
 _LARGEST_PATTERN = 1 << 24
 """Elements of a tensor up to which access patterns are drawn."""
 
 
 def values_of(
-    record: Record, numbers: dict[Operation, int], string: Callable[[str], int]
+    record: Record,
+    numbers: dict[Operation, int],
+    chains: Sequence[int],
+    string: Callable[[str], int],
 ) -> model.Values:
     """The values of a recording.
 
     Args:
         record: the recording, of a kernel whose operations have these numbers.
         numbers: those of `Ops`.
+        chains: of each of these operations, where it comes from.
         string: the number of a text.
     """
-    shown = _shown(record)
-    operands = sum(len(record.instructions[n].operands) for n in shown)
-    size = _side(operands)
-    made = _Pictures(size)
-    values = model.Values(len(record))
-    for number in shown:
-        instruction = record.instructions[number]
-        row: list[int] = []
-        for operand in instruction.operands:
-            text = f"{operand.name} = {operand.tile}: {'x'.join(map(str, operand.shape))} "
-            array = operand.after if operand.is_written else operand.before
-            entry = model.Shown(
-                string(text + operand.dtype),
-                int(operand.is_written),
-                made.picture(array),
-                made.pattern(operand.value),
-                numbers.get(cast(Operation, base_of(operand.value).owner), -1),
-            )
-            row.append(made.entry(entry))
-        values.steps.append(
-            model.Step(
-                numbers[instruction.operation],
-                number,
-                string(loops_text(tuple(instruction.loops.items()))),
-                row,
-            )
-        )
-    values.operands, values.pictures, values.patterns = made.entries, made.pictures, made.patterns
+    ops = [instruction.operation for instruction in record.instructions]
+    places = [(chains[numbers[op]], op.name) for op in ops]
+    kept = _evenly(places, MOST_STEPS)
+    pictured = _evenly(places, MOST_PICTURED)
+    operands = sum(len(record.instructions[n].operands) for n in pictured)
+    # Of each place also the first one with something unusual, if it is not among them.
+    made = _Pictures(_side(operands + 2 * len(set(places))), string, numbers)
+    values = model.Values(len(ops))
+    known: set[tuple[object, str]] = set()
+    for number, (instruction, held) in enumerate(record.steps()):
+        found = [Statistics.of(after) for after in held.after if after is not None]
+        is_bad = any(each.nans or each.infinities for each in found)
+        is_saturated = any(each.saturated for each in found)
+        values.not_finite += is_bad
+        values.saturated += is_saturated
+        kinds = ("bad",) * is_bad + ("saturated",) * is_saturated
+        unusual = {(places[number], kind) for kind in kinds}
+        is_first = not unusual <= known
+        known |= unusual
+        if number in kept or is_first:
+            is_pictured = number in pictured or is_first
+            values.steps.append(made.step(instruction, held, found, is_pictured))
+    _add_turns(values, record, made)
+    values.pictured = sum(made.is_pictured(step) for step in values.steps)
+    values.operands, values.figures = made.entries, made.figures
+    values.pictures, values.patterns = made.pictures, made.patterns
     return values
 
 
-def _shown(record: Record) -> list[int]:
-    """The instructions that are shown: all, or of each operation as many as there is room for."""
-    if len(record) <= MOST_STEPS:
-        return list(range(len(record)))
-    ops = [instruction.operation for instruction in record.instructions]
-    counts = Counter(ops)
-    room = max(1, MOST_STEPS // len(counts))
+def _add_turns(values: model.Values, record: Record, made: _Pictures) -> None:
+    """Say where NaN and the like turned up first: steps that have pictures."""
+    searches = (
+        ("NaN or infinity", values.not_finite, record.first),
+        ("saturated value", values.saturated, record.first_saturated),
+    )
+    turns = [(kind, search() if count else None) for kind, count, search in searches]
+    steps = {step.number: step for step in values.steps}
+    for _, found in turns:
+        number = -1 if found is None else found.instruction.number
+        if found is not None and not (number in steps and made.is_pictured(steps[number])):
+            held = StepValues.of(found.instruction)
+            written = [Statistics.of(after) for after in held.after if after is not None]
+            steps[number] = made.step(found.instruction, held, written, True)
+    values.steps = [steps[number] for number in sorted(steps)]
+    rows = {step.number: row for row, step in enumerate(values.steps)}
+    values.turns = [
+        model.Turn(kind, rows[found.instruction.number], str(found))
+        for kind, found in turns
+        if found is not None
+    ]
+
+
+def _evenly(places: Sequence[object], most: int) -> set[int]:
+    """All instructions, or of each place as many as there is room for: evenly, with the last."""
+    if len(places) <= most:
+        return set(range(len(places)))
+    counts = Counter(places)
+    shares: dict[object, int] = {}
+    left = most
+    for number, (place, count) in enumerate(sorted(counts.items(), key=lambda item: item[1])):
+        # What runs rarely leaves its room to the others.
+        shares[place] = min(count, max(1, left // (len(counts) - number)))
+        left -= shares[place]
     found: list[int] = []
-    seen = Counter[Operation]()
-    for number, op in enumerate(ops):
-        # Evenly over the instances, with the last one.
-        place, count = seen[op], counts[op]
-        seen[op] += 1
-        if (place + 1) * room // count > place * room // count:
+    seen = Counter[object]()
+    for number, place in enumerate(places):
+        before, count, share = seen[place], counts[place], shares[place]
+        seen[place] += 1
+        if (before + 1) * share // count > before * share // count:
             found.append(number)
-    return found[:MOST_STEPS]
+    if len(found) <= most:
+        return set(found)
+    return {found[n * len(found) // most] for n in range(most)}
 
 
 def _side(operands: int) -> int:
@@ -104,34 +138,61 @@ def _side(operands: int) -> int:
 
 
 class _Pictures:
-    """Pictures and access patterns; equal ones are kept once."""
+    """Figures, pictures and access patterns; equal ones are kept once."""
 
-    def __init__(self, side: int):
-        self._side = side
+    def __init__(self, side: int, string: Callable[[str], int], numbers: dict[Operation, int]):
+        self._side, self._string, self._numbers = side, string, numbers
+        self.figures: list[model.Figures] = []
         self.pictures: list[model.Picture] = []
         self.patterns: list[model.Pattern] = []
         self.entries: list[model.Shown] = []
         self._known: dict[object, int] = {}
 
-    def entry(self, entry: model.Shown) -> int:
-        return self._keep(self.entries, entry, entry)
+    def is_pictured(self, step: model.Step) -> bool:
+        """Whether there are pictures of a step."""
+        return any(self.entries[operand].picture >= 0 for operand in step.operands)
 
-    def picture(self, array: Array) -> int:
+    def step(
+        self,
+        instruction: Instruction,
+        held: StepValues,
+        written: Sequence[Statistics],
+        is_pictured: bool,
+    ) -> model.Step:
+        """What an instruction wrote, with these figures; with pictures also what it read."""
+        statistics = iter(written)
+        row: list[int] = []
+        for operand, before, after in zip(
+            instruction.operands, held.before, held.after, strict=True
+        ):
+            if after is None and not is_pictured:
+                continue
+            array = before if after is None else after
+            figures = Statistics.of(array) if after is None else next(statistics)
+            text = f"{operand.name} = {operand.tile}: {'x'.join(map(str, operand.shape))} "
+            entry = model.Shown(
+                self._string(text + operand.dtype),
+                int(operand.is_written),
+                self._keep(self.figures, *[_figures(figures)] * 2),
+                self.picture(array, figures) if is_pictured else -1,
+                self.pattern(operand.value) if is_pictured else -1,
+                self._numbers.get(cast(Operation, base_of(operand.value).owner), -1),
+            )
+            row.append(self._keep(self.entries, entry, entry))
+        loops = self._string(loops_text(tuple(instruction.loops.items())))
+        op = self._numbers[instruction.operation]
+        return model.Step(op, instruction.number, loops, row)
+
+    def picture(self, array: Array, statistics: Statistics) -> int:
         rows = array.reshape(array.shape[0] if array.ndim > 1 else 1, -1)
-        statistics = Statistics.of(rows)
         made = model.Picture(
             rows.shape[0],
             rows.shape[1],
             min(rows.shape[0], self._side),
             b64encode(cells_of(rows, self._side).tobytes()).decode(),
             _histogram(rows, statistics),
-            _number(statistics.least),
-            _number(statistics.largest),
-            _number(statistics.mean),
-            statistics.nans,
-            statistics.infinities,
         )
-        return self._keep(self.pictures, ("picture", *made[:4], *made[5:]), made)
+        return self._keep(self.pictures, (*made[:4], *made.histogram), made)
 
     def pattern(self, value: SSAValue) -> int:
         """The part of its tensor that an operand is; -1 for all of it, and an unknown one."""
@@ -174,5 +235,20 @@ def _histogram(rows: Array, statistics: Statistics) -> list[int]:
     return np.bincount(np.minimum(place, BINS - 1), minlength=BINS).tolist()
 
 
+def _figures(found: Statistics) -> model.Figures:
+    return model.Figures(
+        _number(found.least),
+        _number(found.largest),
+        _number(found.mean),
+        found.nans,
+        found.infinities,
+        found.zeros,
+        found.subnormals,
+        found.saturated,
+    )
+
+
 def _number(value: float) -> float | None:
-    return None if not math.isfinite(value) else float(f"{value:.6g}")
+    if not math.isfinite(value):
+        return None
+    return value if value.is_integer() and abs(value) < _EXACT else float(f"{value:.6g}")

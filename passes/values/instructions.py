@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import Any, cast
 
+import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 from xdsl.dialects.builtin import FloatAttr
@@ -140,6 +142,30 @@ def short_place(place: Position | None) -> str:
     return "?" if place is None else place.line_text
 
 
+@cache
+def smallest_normal(dtype: np.dtype[Any]) -> float:
+    """The smallest normal number of a data type; 0 for whole numbers."""
+    if dtype.kind in "biu":
+        return 0.0
+    return float(cast(Any, ml_dtypes).finfo(dtype).smallest_normal)
+
+
+@cache
+def ends_of(dtype: np.dtype[Any]) -> tuple[float, float]:
+    """Between which numbers all finite ones of a data type lie: what is beyond saturates there.
+
+    0 is no such end for unsigned integers, where it is a number like any other, and booleans have
+    none. An end that does not exist is NaN.
+    """
+    if dtype.kind == "b":
+        return np.nan, np.nan
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        return float(limits.min) if limits.min else np.nan, float(limits.max)
+    limits = cast(Any, ml_dtypes).finfo(dtype)
+    return float(limits.min), float(limits.max)
+
+
 @dataclass(frozen=True, slots=True)
 class Statistics:
     """What the elements of an array are like; those that are NaN or infinite are only counted."""
@@ -150,24 +176,37 @@ class Statistics:
     least: float
     largest: float
     mean: float
+    zeros: int
+    subnormals: int
+    """Elements that are not zero, and nearer to it than the smallest normal number."""
+    saturated: int
+    """Elements at an end of what their data type holds; see `ends_of`."""
 
     @staticmethod
     def of(array: Array) -> Statistics:
         """Those of an array of numbers or booleans."""
         values = array.astype(np.float64).reshape(-1)
-        nans = int(np.isnan(values).sum())
-        infinities = int(np.isinf(values).sum())
-        finite = values[np.isfinite(values)] if nans or infinities else values
-        if not finite.size:
-            return Statistics(values.size, nans, infinities, np.nan, np.nan, np.nan)
-        numbers = float(finite.min()), float(finite.max()), float(finite.mean())
-        return Statistics(values.size, nans, infinities, *numbers)
+        finite = values[np.isfinite(values)]
+        bad = values.size - finite.size
+        nans = int(np.isnan(values).sum()) if bad else 0
+        zeros = finite.size - int(np.count_nonzero(finite))
+        small = 0
+        smallest = smallest_normal(array.dtype)
+        if smallest:
+            small = int(np.count_nonzero(np.abs(finite) < smallest)) - zeros
+        numbers = np.nan, np.nan, np.nan
+        saturated = 0
+        if finite.size:
+            least, largest = float(finite.min()), float(finite.max())
+            numbers = least, largest, float(finite.mean())
+            low, high = ends_of(array.dtype)
+            for end, number in ((low, least), (high, largest)):
+                saturated += int(np.count_nonzero(finite == end)) if end == number else 0
+        return Statistics(values.size, nans, bad - nans, *numbers, zeros, small, saturated)
 
     def __str__(self) -> str:
         numbers = f"min {self.least:.4g}, max {self.largest:.4g}, mean {self.mean:.4g}"
         if np.isnan(self.mean):
             numbers = "nothing finite"
-        bad = [f"{self.nans} NaN"] * bool(self.nans) + [f"{self.infinities} Inf"] * bool(
-            self.infinities
-        )
-        return ", ".join([numbers, *bad])
+        counts = (self.nans, "NaN"), (self.infinities, "Inf"), (self.saturated, "saturated")
+        return ", ".join([numbers, *(f"{count} {name}" for count, name in counts if count)])

@@ -13,7 +13,7 @@ from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import PurePath
 from typing import Any, TypeVar, cast, overload
 
@@ -45,7 +45,7 @@ from nkijit.passes.values.instructions import (
     place_of,
     short_place,
 )
-from nkijit.passes.values.search import Found, Predicate, not_finite
+from nkijit.passes.values.search import Found, Given, Holds, Predicate, fills, not_finite, saturated
 
 _INTERVAL = 16
 """Instructions between checkpoints, as long as there is room for them."""
@@ -98,15 +98,24 @@ class _Form:
 
 
 @dataclass(frozen=True, slots=True)
-class _Values:
-    """What the operands of an instruction hold, in the order of the form."""
+class StepValues:
+    """What the operands of an instruction hold, in their order."""
 
     before: tuple[Array, ...]
     after: tuple[Array | None, ...]
     """None for what is read only."""
 
+    @staticmethod
+    def of(instruction: Instruction) -> StepValues:
+        """Those of an instruction of a recording."""
+        operands = instruction.operands
+        before = tuple(operand.before for operand in operands)
+        after = tuple(operand.after if operand.is_written else None for operand in operands)
+        return StepValues(before, after)
+
     @property
     def size(self) -> int:
+        """Bytes that they take."""
         return sum(a.nbytes for a in (*self.before, *self.after) if a is not None)
 
 
@@ -251,7 +260,7 @@ class Instruction:
                 return operand
         raise RecordError(f"{self!r} writes no tile")
 
-    def _values(self) -> _Values:
+    def _values(self) -> StepValues:
         return self._record._values_of(self.number)  # pyright: ignore[reportPrivateUsage]
 
     def __repr__(self) -> str:
@@ -374,7 +383,7 @@ class Record:
         self.inputs = [np.array(given, order="C") for given in inputs]
         """Copies of the inputs, in the order of the kernel's arguments."""
         self._cursor = Cursor(plan, self.inputs)
-        self._cache: OrderedDict[int, _Values] = OrderedDict()
+        self._cache: OrderedDict[int, StepValues] = OrderedDict()
         self._cached = 0
         self._room = budget // 4
         """Bytes of values that are kept in case they are asked for again."""
@@ -477,6 +486,8 @@ class Record:
 
         Raises KeyError when nothing was written to a tensor of that name.
         """
+        if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise KeyError(f"tensors have names, got {name!r}; record.instructions are numbered")
         found = self._instances.get(name)
         if found is None:
             close = difflib.get_close_matches(name, self.names, 3) or self.names
@@ -544,7 +555,7 @@ class Record:
                 cursor.next()
                 cursor.run(shows=False)
 
-    def _step(self) -> _Values:
+    def _step(self) -> StepValues:
         """Run the next instruction; what its operands held before and after."""
         cursor = self._cursor
         form = self._forms[self._form_of[cursor.count]]
@@ -561,7 +572,7 @@ class Record:
             else self._array(op, operand.value)
             for operand in form.operands
         )
-        return _Values(before, after)
+        return StepValues(before, after)
 
     def _array(self, op: Operation, value: SSAValue) -> Array:
         """A copy of what a tile of an instruction holds."""
@@ -571,7 +582,7 @@ class Record:
             return as_authors_see(value, indirect.selects(env))
         return as_authors_see(value, self._plan.array_of(value, env).copy())
 
-    def _keep(self, number: int, values: _Values) -> None:
+    def _keep(self, number: int, values: StepValues) -> None:
         if values.size > self._room or number in self._cache:
             return
         self._cache[number] = values
@@ -579,7 +590,7 @@ class Record:
         while self._cached > self._room:
             self._cached -= self._cache.popitem(last=False)[1].size
 
-    def _values_of(self, number: int) -> _Values:
+    def _values_of(self, number: int) -> StepValues:
         values = self._cache.get(number)
         if values is None:
             self._go_to(number)
@@ -596,16 +607,20 @@ class Record:
             cursor.run(shows=False)
         return as_authors_see(base, self._plan.array_of(base, cursor.env).copy())
 
-    def _steps(self) -> Iterator[tuple[Operation, _Values]]:
+    def steps(self) -> Iterator[tuple[Instruction, StepValues]]:
         """Every instruction with what its operands held before and after, in order.
 
         Faster than asking instruction by instruction, and nothing is kept.
         """
+        for number, values in self._steps():
+            yield self._instruction(number), values
+
+    def _steps(self) -> Iterator[tuple[int, StepValues]]:
         cursor = self._cursor
         for number in range(len(self._loops)):
             if cursor.count != number:
                 self._go_to(number)
-            yield self._forms[self._form_of[number]].op, self._step()
+            yield number, self._step()
 
     def first(self, predicate: Predicate = not_finite) -> Found | None:
         """The first instruction that wrote such an element from operands that had none.
@@ -620,42 +635,59 @@ class Record:
 
         Example: `print(record.first(np.isnan))`.
         """
+        holds = partial(_holds, predicate)
+        return self._first(holds, lambda numbers, _values, _reads: bool(holds(numbers).any()))
+
+    def first_saturated(self) -> Found | None:
+        """The first instruction that wrote a number at an end of its data type from none such.
+
+        The ends are the largest finite numbers of float types, and the least and the largest of
+        integers; 0 is none of unsigned ones. Filling with such a number is meant, also the -3.4e38
+        of a mask; values that are clamped to it saturate. What `first` says of NaN from inputs
+        holds for these as well.
+
+        Example: `print(record.first_saturated())`.
+        """
+        return self._first(saturated, fills)
+
+    def _first(self, holds: Holds, given: Given) -> Found | None:
         passed_on: tuple[int, int] | None = None
-        for number, (op, values) in enumerate(self._steps()):
+        for number, values in self._steps():
             form = self._forms[self._form_of[number]]
             for place, operand in enumerate(form.operands):
                 after = values.after[place]
-                if not operand.is_written or after is None or not _holds(predicate, after).any():
+                if not operand.is_written or after is None or not holds(after).any():
                     continue
                 read = [values.before[n] for n, other in enumerate(form.operands) if other.is_read]
                 if operand.role is not Role.write:
                     # Of what it adds to, the elements that have it now.
                     read = [each for each in read if each is not values.before[place]]
-                    now, then = _holds(predicate, after), _holds(predicate, values.before[place])
+                    now, then = holds(after), holds(values.before[place])
                     is_new = bool((now & ~then).any())
                 else:
                     is_new = True
-                numbers = np.array(list(numbers_of(op).values()), np.float64)
-                if is_new and not any(_holds(predicate, each).any() for each in (*read, numbers)):
-                    return self._found(predicate, number, place, made=True)
-                if passed_on is None and not _holds(predicate, numbers).any():
+                numbers = np.array(list(numbers_of(form.op).values()), np.float64)
+                is_given = given(numbers, after, bool(read))
+                if is_new and not is_given and not any(holds(each).any() for each in read):
+                    return self._found(holds, number, place, made=True)
+                if passed_on is None and not is_given:
                     passed_on = number, place
-        return None if passed_on is None else self._found(predicate, *passed_on, made=False)
+        return None if passed_on is None else self._found(holds, *passed_on, made=False)
 
-    def _found(self, predicate: Predicate, number: int, place: int, *, made: bool) -> Found:
+    def _found(self, holds: Holds, number: int, place: int, *, made: bool) -> Found:
         instruction = self._instruction(number)
         operand = instruction.operands[place]
-        holds = _holds(predicate, operand.after)
-        index = tuple(int(i) for i in np.argwhere(holds)[0])
+        where = holds(operand.after)
+        index = tuple(int(i) for i in np.argwhere(where)[0])
         had = next(
             (
                 each
                 for each in instruction.operands
-                if not made and each.is_read and _holds(predicate, each.before).any()
+                if not made and each.is_read and holds(each.before).any()
             ),
             None,
         )
-        return Found(instruction, operand, index, int(holds.sum()), had)
+        return Found(instruction, operand, index, int(where.sum()), had)
 
     def __len__(self) -> int:
         return len(self._loops)

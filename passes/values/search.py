@@ -12,6 +12,7 @@ import numpy.typing as npt
 from nkijit.passes.values.instructions import (
     Array,
     Statistics,
+    ends_of,
     loops_text,
     short_place,
 )
@@ -21,6 +22,34 @@ if TYPE_CHECKING:
 
 Predicate = Callable[[Array], npt.NDArray[np.bool_]]
 """`np.isnan` and its like: says of each element whether it is one."""
+
+
+Holds = Callable[[Array], npt.NDArray[np.bool_]]
+"""The same of an array as it is stored, of whatever type."""
+
+
+def saturated(values: Array) -> npt.NDArray[np.bool_]:
+    """Which elements are at an end of what their data type holds."""
+    low, high = ends_of(values.dtype)
+    wide = values.astype(np.float64)
+    return (wide == low) | (wide == high)
+
+
+Given = Callable[[Array, Array, bool], bool]
+"""Whether the numbers that an instruction is given explain what it wrote, an array; the last
+argument says whether it read anything."""
+
+
+def fills(numbers: Array, values: Array, reads: bool) -> bool:
+    """Whether a number fills what holds the largest that there is, or about that."""
+    _, high = ends_of(values.dtype)
+    # Nobody clamps to 3.4e38, which masks are filled with.
+    return bool((np.abs(numbers) >= high * (1 - _ABOUT)).any()) and (not reads or high > _FILLING)
+
+
+_ABOUT = 2.0**-8
+"""Of a number that authors write in the place of the largest one: 3.4e38."""
+_FILLING = 1e30
 
 
 def not_finite(values: Array) -> npt.NDArray[np.bool_]:

@@ -7,14 +7,15 @@ const MOST_CHANGED = 3000;
 const BETTER_IF_MORE = new Set(["achieved", "MFU"]);
 
 class CompareView {
-  /** `go(source, line)` shows a line of the first kernel. */
-  constructor(model, root, go) {
+  /** `go(source, line)` shows a line of the first kernel, `goStep(step)` the values of a step. */
+  constructor(model, root, go, goStep) {
     this.model = model;
     this.other = new Model(model.data.other);
     this.go = go;
     this.timelines = [];
     const { comparison } = model.data;
     root.append(make("h2", { textContent: "Two kernels" }));
+    if (model.data.departed) root.append(this.departed(model.data.departed, goStep));
     if (!comparison) {
       root.append(make("p", { textContent: `${model.data.other.kernel} cannot stand beside ` +
         `${model.data.kernel}: ${model.data.events ? model.data.other.missing : model.data.missing}` }));
@@ -24,6 +25,16 @@ class CompareView {
     root.append(this.figures(comparison), this.timelinesOf(), this.sources(comparison), this.tables(comparison));
   }
 
+  /** Whether they compute the same, as far as they were recorded. */
+  departed({ text, step }, goStep) {
+    const [first, ...lines] = text.split("\n");
+    return make("section", { className: "departed" }, make("h2", { textContent: "Values" }),
+      step < 0 ? make("p", { textContent: text })
+        : make("article", { className: "finding turn error" }, make("h3", { textContent: first }),
+          make("pre", { textContent: lines.join("\n") }),
+          make("button", { textContent: "show what it wrote", onclick: () => goStep(step) })));
+  }
+
   figures({ figures }) {
     return make("section", { className: "compared-figures" }, tableOf(["", ...this.names, "change"], figures.map((row) => this.withChange(row)), [1, 2, 3]));
   }
@@ -31,6 +42,7 @@ class CompareView {
   /** A row whose change has a class: of most things less is better. */
   withChange(row) {
     const change = row[3];
+    row = row.map((text) => text.replace(/ us$/, " µs"));
     const isMore = change.startsWith("+");
     const style = !/[1-9]/.test(change) ? "quiet" : isMore === BETTER_IF_MORE.has(row[0]) ? "less" : "more";
     return [...row.slice(0, 3), make("span", { className: style, textContent: change }), ...row.slice(4)];

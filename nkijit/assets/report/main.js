@@ -19,6 +19,9 @@ class Page {
     this.queueTab = 0;
     this.item = -1;
     this.event = -1;
+    this.recorded = data.values ? new Recorded(model) : null;
+    /** The run that the reader has chosen among those of what is selected. */
+    this.run = -1;
     this.related = { lines: new Map(), ops: new Set(), items: new Set() };
     this.coloured = model.sources.map((source) => source.lines && pythonLines(source.lines.join("\n")));
     this.showHead();
@@ -36,13 +39,17 @@ class Page {
     this.preparePrinting();
     this.address = new Address(this);
     this.address.read();
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.redraw());
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+      this.redraw();
+      this.values?.redraw();
+      this.inspect();
+    });
   }
 
   // ---------------------------------------------------------------- head and views
 
   showHead() {
-    const { profile, findings, missing } = this.data;
+    const { profile, findings, missing, values } = this.data;
     byId("kernel").textContent = this.data.kernel;
     byId("target").textContent = this.data.target + (this.data.memory.length > 1 ? `, ${this.data.memory.length} cores` : "");
     const errors = findings.filter((finding) => finding.severity === "error").length;
@@ -55,6 +62,8 @@ class Page {
         this.data.cores.reduce((sum, core) => sum + core.instructions, 0).toLocaleString("en")] : null,
       errors ? ["errors", errors, "error"] : null,
       warnings ? ["warnings", warnings, "warning"] : null,
+      values?.not_finite ? ["wrote NaN, Inf", counted(values.not_finite, "instruction"), "error"] : null,
+      values?.saturated ? ["saturated", counted(values.saturated, "instruction"), "warning"] : null,
     ];
     byId("figures").append(...figures.filter(Boolean).map(([name, value, style]) =>
       make("div", {}, make("dt", { textContent: name }),
@@ -80,13 +89,16 @@ class Page {
     /** Views that are made when they are first seen. */
     this.later = {
       memory: () => { this.memory = new MemoryView(this.model, byId("view-memory"), goOp); },
+      values: this.recorded && (() => {
+        this.values = new ValuesView(this.recorded, byId("view-values"), goOp, () => this.address?.write());
+      }),
       compare: this.data.other
-        && (() => { this.compared = new CompareView(this.model, byId("view-compare"), go); }),
+        && (() => { this.compared = new CompareView(this.model, byId("view-compare"), go, (step) => this.showStep(step)); }),
     };
     if (this.data.profile) new ProfileView(this.model, byId("view-profile"), go);
     else byId("tab-profile").hidden = true;
-    if (this.data.values) this.values = new ValuesView(this.model, byId("view-values"), goOp);
-    else byId("tab-values").hidden = true;
+    byId("tab-values").hidden = !this.recorded;
+    byId("inspector").classList.toggle("recorded", this.recorded !== null);
     if (this.data.advice) new AdviceView(this.model, byId("view-advice"), go);
     else byId("tab-advice").hidden = true;
     byId("tab-compare").hidden = !this.data.other;
@@ -176,6 +188,7 @@ class Page {
     } else if (this.from === "ir" && this.related.ops.size) {
       state.ir = this.model.data.ops.first[[...this.related.ops][0]] + 1;
     }
+    if (this.view === "values" && this.values?.step !== undefined) state.values = this.data.values.steps[this.values.step][1];
     if (range) state.range = `${Math.round(range.begin)}-${Math.round(range.end)}`;
     if (timeline && timeline.viewport.length < timeline.viewport.whole) {
       state.shown = `${Math.round(timeline.viewport.begin)}-${Math.round(timeline.viewport.end)}`;
@@ -184,7 +197,7 @@ class Page {
   }
 
   /** Shows what an address says; what it says wrongly is passed over. */
-  restore({ view, instruction, iteration, line, ir, range, shown }) {
+  restore({ view, instruction, iteration, line, ir, range, shown, values }) {
     const { model, timeline } = this;
     const [, name, number] = /^(.*):(\d+)$/.exec(line || "") || [];
     const source = model.sources.findIndex((_, index) => model.sourceName(index) === name);
@@ -206,6 +219,8 @@ class Page {
     }
     const tab = byId(`tab-${view || this.firstView}`);
     if (tab && !tab.hidden) this.showView(view || this.firstView);
+    const step = this.recorded?.rows.get(Number(values));
+    if (view === "values" && values && step !== undefined) this.showStep(step);
   }
 
   redraw() {
@@ -285,7 +300,7 @@ class Page {
     const hasOps = this.model.chainsOfLine.has(key);
     const found = this.model.findingsOfLine.get(key) || [];
     const severity = found.some((finding) => finding.severity === "error") ? "error" : "warning";
-    row.append(make("span", {
+    row.append(...this.markCells(this.recorded?.ofPlace.get(key)), make("span", {
       className: `gutter${hasOps ? " has-ops" : ""}${found.length ? ` found ${severity}` : ""}`,
       textContent: index + 1,
       title: found.map((finding) => `${finding.severity}: ${finding.message}`).join("\n"),
@@ -305,10 +320,14 @@ class Page {
     const lines = this.model.irLines;
     const columns = lines.reduce((most, line) => Math.max(most, line.length), 0);
     this.irPane.show(lines.length, columns, (row, index) => {
-      row.append(make("span", { className: "gutter", textContent: index + 1 }));
+      const op = this.model.opOfLine[index];
+      const isFirst = op >= 0 && this.data.ops.first[op] === index;
+      row.append(...this.markCells(isFirst && this.recorded?.runs.get(op)),
+        make("span", { className: "gutter", textContent: index + 1 }));
       spans(row, irPieces(lines[index]));
     });
     const { iteration } = this.data.ops;
+    this.irPane.marked = this.markedRows(this.data.ops.first, (_, op) => this.recorded.runs.get(op));
     this.fold(this.irPane, lines.length, (row) => iteration[this.model.opOfLine[row]] ?? -1);
   }
 
@@ -344,6 +363,10 @@ class Page {
     this.listingPane.rows.style.setProperty("--mnemonic", `${Math.min(mnemonics, WIDEST_MNEMONIC) + 1}ch`);
     this.listingPane.show(this.listed.length, columns, (row, index) =>
       this.listingRow(row, this.listed[index]), Math.max(0, ...this.data.cores.map((core) => core.instructions)));
+    this.listingPane.marked = this.markedRows(this.listed.map((_, row) => row), (row) => {
+      const { item } = this.listed[row];
+      return item >= 0 && this.recorded.runsOfItem(model.items[item]);
+    });
     this.fold(this.listingPane, this.listed.length, (row) => {
       const { item, loop } = this.listed[row];
       return this.data.ops.iteration[model.items[item < 0 ? loop : item].op];
@@ -359,6 +382,7 @@ class Page {
   listingRow(row, { item, loop, depth }) {
     const { model } = this;
     const indent = "  ".repeat(depth);
+    row.append(...this.markCells(item >= 0 && this.recorded?.runsOfItem(model.items[item])));
     if (item < 0) {
       row.append(make("span", { className: "gutter" }), `${indent}}`, this.signalOf(loop));
       return;
@@ -378,6 +402,20 @@ class Page {
     }
     const place = number < 0 ? undefined : model.places(op)[0];
     if (place) row.append(make("span", { className: "comment", textContent: `  ${model.placeText(place)}` }));
+  }
+
+  /** The rows, in order, whose runs (`runsOf(row, index)`) have a mark. */
+  markedRows(rows, runsOf) {
+    if (!this.recorded?.hasMarks) return [];
+    return rows.filter((row, index) => {
+      const runs = runsOf(row, index);
+      return runs && this.recorded.markOf(runs);
+    });
+  }
+
+  /** Where what instructions wrote is unusual, in front of a row. */
+  markCells(steps) {
+    return this.recorded?.hasMarks ? [this.recorded.cell(steps)] : [];
   }
 
   signalOf(item) {
@@ -497,6 +535,7 @@ class Page {
     this.item = item;
     this.event = event;
     this.from = from;
+    this.run = -1;
     const items = ops.flatMap((op) => model.itemsOfOp.get(op) || []);
     this.related = { lines: new Map(), ops: new Set(ops), items: new Set(items) };
     for (const [source, line] of lines || []) this.related.lines.set(lineKey(source, line), 0);
@@ -584,7 +623,7 @@ class Page {
     else if (this.related.ops.size || this.related.lines.size) root.append(...this.inspectOps());
     else {
       root.append(make("p", { className: "quiet", textContent:
-        "Click a line, or a bar of the timeline, to see what belongs together." }));
+        "Click a line, or a bar of the timeline, to see what belongs together." }), ...this.turns());
     }
   }
 
@@ -600,7 +639,7 @@ class Page {
       ` ${words.length > LONGEST_WORDS ? `${words.slice(0, LONGEST_WORDS)}…` : words}`);
     const second = make("p", {});
     if (event >= 0) second.append(...this.inspectEvent(event));
-    const third = make("p", {}, ...this.placesOf(op), ...this.iterationOf(op), ...this.valuesOf([op]));
+    const third = make("p", {}, ...this.placesOf(op), ...this.iterationOf(op));
     if (waits.length) {
       third.append(labelOf("waits for"));
       for (const wait of waits) {
@@ -614,7 +653,7 @@ class Page {
       for (const [other] of waiters.slice(0, 4)) third.append(this.itemButton(other), " ");
       if (waiters.length > 4) third.append(`and ${waiters.length - 4} more`);
     }
-    return [first, second, third];
+    return [...this.valuesOf([op]), first, second, third];
   }
 
   inspectEvent(event) {
@@ -656,9 +695,8 @@ class Page {
       if (share) second.append(...labelled("of the critical path", percent(share)));
     }
     second.append(...this.busyOf(related.items));
-    const third = make("p", {}, ...(related.ops.size === 1 ? [...this.placesOf(op), ...this.iterationOf(op)] : []),
-      ...this.valuesOf([...related.ops]));
-    return [first, second, third];
+    const third = make("p", {}, ...(related.ops.size === 1 ? [...this.placesOf(op), ...this.iterationOf(op)] : []));
+    return [...this.valuesOf([...related.ops]), first, second, third];
   }
 
   /** In which iteration an operation is, with what leads to the same one of others. */
@@ -683,16 +721,67 @@ class Page {
         disabled: at + 1 === alike.length, onclick: to(at + 1) }), " "];
   }
 
-  /** What leads to the values that operations have read and written. */
+  /** What a run of operations wrote, with what leads to their other runs, and to all values. */
   valuesOf(ops) {
-    const steps = this.values ? this.values.stepsOf(ops) : [];
+    const { recorded } = this;
+    const steps = recorded ? recorded.stepsOf(ops) : [];
     if (!steps.length) return [];
-    const show = () => {
-      this.showView("values");
-      this.values.show(steps[0], steps);
+    const step = this.runOf(steps);
+    const at = steps.indexOf(step);
+    const show = () => this.showStep(step, steps);
+    const to = (by) => () => {
+      this.run = steps[at + by];
+      this.inspect();
     };
-    return [make("button", { id: "show-values", onclick: show,
-      textContent: `values (${counted(steps.length, "instruction")})` })];
+    const mark = recorded.markOf(steps);
+    const words = recorded.written(step).slice(0, 1).flatMap((operand) => [
+      labelOf("wrote"), `${this.data.strings[this.data.values.operands[operand][0]]}  `,
+      ...figuresOf(recorded.figures(operand)), " ",
+    ]);
+    const around = recorded.loops(step);
+    const line = make("p", { id: "wrote" }, ...words,
+      steps.length > 1 ? labelOf("run") : null, steps.length > 1 ? `${at + 1} of ${steps.length.toLocaleString("en")} ` : null,
+      ...(steps.length > 1 ? [
+        make("button", { id: "run-before", textContent: "‹", "aria-label": "Run before", disabled: at === 0, onclick: to(-1) }),
+        make("button", { id: "run-behind", textContent: "›", "aria-label": "Next run", disabled: at + 1 === steps.length, onclick: to(1) }),
+      ] : []), ` #${this.data.values.steps[step][1]}${around ? ` ${around}` : ""} `,
+      make("button", { id: "show-values", onclick: show, textContent: `values (${counted(steps.length, "instruction")})` }),
+      mark && steps.length > 1 ? make("span", { className: mark.style, textContent: ` ${mark.words}` }) : null);
+    this.makeLater("values");
+    const picture = this.values.picture(step);
+    if (!picture) return [line];
+    picture.classList.add("thumbnail");
+    picture.onclick = show;
+    return [picture, line];
+  }
+
+  /** The run that the timeline shows, if it has the same runs; else the foremost. */
+  runOf(steps) {
+    if (this.run >= 0) return this.run;
+    const isSame = this.event >= 0 && this.model.eventsOfItem[this.item].length === steps.length;
+    return isSame ? steps[this.model.iterationOf[this.event]] : this.recorded.foremost(steps);
+  }
+
+  /** Shows the values of a step, with others beside it. */
+  showStep(step, among) {
+    this.showView("values");
+    this.values.show(step, among || this.values.every);
+  }
+
+  /** What leads to where NaN and the like turned up first. */
+  turns() {
+    const turns = this.data.values?.turns || [];
+    if (!turns.length) return [];
+    return [make("p", { id: "turns" }, ...turns.flatMap(([kind, step]) => {
+      const [op] = this.data.values.steps[step];
+      const go = () => {
+        this.selectOp(op);
+        this.irPane.reveal(this.data.ops.first[op]);
+        this.run = step;
+        this.inspect();
+      };
+      return [labelOf(`first ${kind}`), placeButton(`${this.recorded.name(step)} ${this.recorded.place(op)}`, go), " "];
+    }))];
   }
 
   /** How long instructions keep their queues busy. */

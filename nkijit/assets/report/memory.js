@@ -56,6 +56,7 @@ class MemoryView {
     const section = make("section", { className: "space-map" },
       make("h3", { textContent: name }),
       make("p", { className: "quiet", textContent:
+        !space.tiles.length ? `no tiles in its ${space.capacity.toLocaleString("en")} bytes per partition` :
         `${space.peak.toLocaleString("en")} of ${space.capacity.toLocaleString("en")} bytes per ` +
         `partition live at the peak (${percent(share)}); addresses up to ` +
         `${highestOf(space).toLocaleString("en")} used by ${counted(space.tiles.length, "tile")}` }));
@@ -149,8 +150,10 @@ class MemoryView {
   span(memory, tile) {
     if (!this.byTime) return [tile.start, tile.end + 1];
     const { begin, end } = this.data.events;
+    // The table of a function is loaded long before anything is written.
+    const loads = (item) => this.model.items[item].words.some((word) => this.data.strings[word].startsWith("table="));
     const eventsAt = (position) => (this.model.itemsOfOp.get(memory.positions[position]) || [])
-      .flatMap((item) => this.model.eventsOfItem[item]);
+      .filter((item) => !loads(item)).flatMap((item) => this.model.eventsOfItem[item]);
     const first = eventsAt(tile.start).map((event) => begin[event]);
     const last = eventsAt(tile.end).map((event) => end[event]);
     // A kernel ends with its return, which is no instruction.

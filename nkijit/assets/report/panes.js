@@ -43,6 +43,8 @@ class Pane {
     /** Rows that match a search, and what matches. */
     this.isHit = new Set();
     this.pattern = null;
+    /** Rows with a mark, in order, which a closed fold tells of. */
+    this.marked = [];
     this.tabs = make("div", { className: "tabs", role: "tablist", "aria-label": `${title} tabs` });
     this.told = make("span", { className: "quiet told" });
     this.before = this.step("‹", "Previous related line", -1);
@@ -75,7 +77,7 @@ class Pane {
    */
   show(count, columns, render, largest = count) {
     this.count = count;
-    this.folds = [];
+    this.folds = this.marked = [];
     this.rowAt = this.positions = null;
     this.rows.style.setProperty("--digits", `${Math.max(3, String(largest).length) + 1}ch`);
     this.render = render;
@@ -162,6 +164,7 @@ class Pane {
   foldRow(position) {
     const fold = this.foldAt[-1 - this.rowAt[position]];
     const hits = [...this.isHit].filter((row) => row >= fold.first && row <= fold.last).length;
+    const marks = firstAbove(this.marked, fold.last) - firstAbove(this.marked, fold.first - 1);
     const row = make("div", {
       className: "row fold", role: "option", id: `${this.element.id}-fold-${-1 - this.rowAt[position]}`,
       "aria-selected": "false", "aria-expanded": String(fold.isOpen),
@@ -170,7 +173,8 @@ class Pane {
         this.layOut();
       },
     }, make("span", { className: "gutter", textContent: fold.isOpen ? "▾" : "▸" }),
-    `${"  ".repeat(fold.depth + 1)}${fold.label}${hits && !fold.isOpen ? `, ${counted(hits, "match").replace("matchs", "matches")}` : ""}`);
+    `${"  ".repeat(fold.depth + 1)}${fold.label}${hits && !fold.isOpen ? `, ${counted(hits, "match").replace("matchs", "matches")}` : ""}${
+      marks && !fold.isOpen ? `, ${marks.toLocaleString("en")} marked` : ""}`);
     row.style.top = `${position * ROW_HEIGHT}px`;
     return row;
   }
@@ -349,6 +353,17 @@ class Pane {
     this.tabs.scrollLeft = isCut ? shown.offsetLeft - this.tabs.offsetLeft - 20 : 0;
     arrowsMoveAmong(this.tabs);
   }
+}
+
+/** The place of the first of some numbers, in order, that is larger than another one. */
+function firstAbove(numbers, limit) {
+  let [from, to] = [0, numbers.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (numbers[middle] > limit) to = middle;
+    else from = middle + 1;
+  }
+  return from;
 }
 
 /** Arrow keys go from tab to tab. */

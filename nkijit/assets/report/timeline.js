@@ -12,6 +12,7 @@ const NARROW = 1.5;
 const TOGETHER = 2;
 /** How much is left of the colour of what is not related to the selection. */
 const DIM = 0.25;
+const DIM_TEXT = 0.75;
 
 class Timeline {
   /**
@@ -220,7 +221,7 @@ class Timeline {
 
   drawLoop(context, { iterations, top, name }) {
     context.strokeStyle = this.chart.colour("quiet");
-    context.fillStyle = this.chart.colour("quiet");
+    const texts = [];
     let behind = -Infinity;
     iterations.forEach(({ begin, end }, number) => {
       const x = this.chart.x(begin);
@@ -231,9 +232,16 @@ class Timeline {
       const text = `${name}: ${number + 1} of ${iterations.length}`;
       const left = Math.max(x, LEFT);
       if (x + width - left > text.length * 6.8) {
-        context.fillText(text, left + 4, top + LOOP_LANE / 2);
+        texts.push([text, left + 4]);
       }
     });
+    // Iterations overlap: where one ends there may be the name of the next.
+    for (const [text, left] of texts) {
+      context.fillStyle = this.chart.colour("panel");
+      context.fillRect(left - 2, top + 2, context.measureText(text).width + 4, LOOP_LANE - 5);
+      context.fillStyle = this.chart.colour("quiet");
+      context.fillText(text, left, top + LOOP_LANE / 2);
+    }
   }
 
   /** The bars of a lane that are in view; those that are narrower than a pixel together. */
@@ -295,7 +303,8 @@ class Timeline {
   drawBar(context, bar, top, height, hasMarks, path) {
     const width = Math.max(bar.x1 - bar.x0, 1);
     const item = this.model.itemOfEvent[bar.event];
-    context.globalAlpha = hasMarks && !bar.mark ? DIM : 1;
+    const isDim = hasMarks && !bar.mark;
+    context.globalAlpha = isDim ? DIM : 1;
     context.fillStyle = fillOf(context, this.looks[item]);
     const filled = bar.isNarrow ? Math.min(1, 0.3 + (0.7 * bar.busy) / width) : 1;
     context.fillRect(bar.x0, top + height * (1 - filled), width, height * filled);
@@ -311,7 +320,8 @@ class Timeline {
     const left = Math.max(bar.x0, LEFT) + 3;
     const letters = Math.floor((Math.min(bar.x1, this.chart.width) - left - 2) / 6.7);
     if (letters >= 4 && height >= 11) {
-      context.fillStyle = "#111";
+      context.globalAlpha = isDim ? DIM_TEXT : 1;
+      context.fillStyle = isDim ? this.chart.colour("quiet") : "#111";
       const text = mnemonic.length <= letters ? mnemonic : `${mnemonic.slice(0, letters - 1)}…`;
       context.fillText(text, left, top + height / 2);
     }

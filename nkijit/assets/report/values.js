@@ -1,51 +1,55 @@
 "use strict";
 
-// What instructions have read and written: heat maps, histograms, and which part of a tensor it is.
+// What instructions have read and written: a list of them, and of one heat maps, histograms, and
+// which part of a tensor it is.
 
 const PICTURE = 264;
 const HISTOGRAM_HEIGHT = 56;
 const LEVELS = 250;
 const SPECIAL = { 252: "grid", 253: "value", 254: "error", 255: "keyword" };
+const LONGEST_LOOPS = 24;
+const MEASURED = 400;
 
 class ValuesView {
-  /** `choose(op)` is called when the reader wants to see an operation. */
-  constructor(model, root, choose) {
-    this.model = model;
-    this.data = model.data;
+  /** `choose(op)` is called when the reader wants to see an operation, `shown()` for another step. */
+  constructor(recorded, root, choose, shown) {
+    this.recorded = recorded;
+    this.data = recorded.model.data;
     this.choose = choose;
-    this.ofOp = new Map();
-    this.data.values.steps.forEach(([op, , , operands], step) => {
-      const written = operands.map((operand) => this.data.values.operands[operand])
-        .filter(([, isWritten]) => isWritten).map((operand) => operand[4]);
-      // A tensor has the instructions that wrote it.
-      for (const each of new Set([op, ...written])) push(this.ofOp, each, step);
-    });
-    this.among = this.data.values.steps.map((_, step) => step);
-    this.body = make("div", { id: "values" });
-    root.append(this.controls(), this.body);
-    if (this.among.length) this.show(this.among[0], this.among);
-  }
-
-  /** The steps of operations, in the order of the run. */
-  stepsOf(ops) {
-    return [...new Set(ops.flatMap((op) => this.ofOp.get(op) || []))].sort((a, b) => a - b);
+    this.shown = shown;
+    this.every = this.data.values.steps.map((_, step) => step);
+    this.pane = new Pane("steps", "Instructions", (row) => this.show(this.among[row], this.among));
+    this.pane.before.title = this.pane.before.ariaLabel = "Previous marked instruction";
+    this.pane.behind.title = this.pane.behind.ariaLabel = "Next marked instruction";
+    this.pane.toRelated = (by) => {
+      Pane.prototype.toRelated.call(this.pane, by);
+      if (this.pane.related.length) this.show(this.among[this.pane.cursor], this.among);
+    };
+    this.body = make("div", { id: "values", tabIndex: 0, role: "region", "aria-label": "Values of an instruction" });
+    root.append(this.controls(), make("div", { className: "beside" }, this.pane.element, this.body));
+    const [turn] = this.data.values.turns;
+    if (this.every.length) this.show(turn ? turn[1] : this.every.at(-1), this.every);
+    else this.body.append(make("p", { textContent: "No instruction has run." }));
   }
 
   controls() {
-    const { instructions, steps } = this.data.values;
+    const { instructions, steps, pictured, turns } = this.data.values;
     const move = (by) => () => this.move(by);
-    this.chosen = make("select", { id: "step", "aria-label": "Instruction", onchange: () =>
-      this.show(Number(this.chosen.value), this.among) });
-    this.all = make("button", { textContent: "all instructions", onclick: () =>
-      this.show(this.step, this.data.values.steps.map((_, step) => step)) });
+    this.all = make("button", { id: "all-steps", textContent: "all instructions",
+      onclick: () => this.show(this.step, this.every) });
+    const said = [
+      steps.length < instructions ? `${steps.length.toLocaleString("en")} of ${counted(instructions, "instruction")} are listed` : "",
+      pictured < steps.length ? `${pictured.toLocaleString("en")} of ${counted(steps.length, "instruction")} have pictures` : "",
+    ].filter(Boolean).join("; ");
     return make("div", { className: "bar" },
       make("h2", { textContent: "Values" }),
       make("span", { className: "buttons" },
-        make("button", { id: "step-back", textContent: "<", "aria-label": "Instruction before", onclick: move(-1) }),
-        make("button", { id: "step-on", textContent: ">", "aria-label": "Next instruction", onclick: move(1) })),
-      this.chosen, this.all,
-      make("span", { className: "quiet", textContent: steps.length < instructions
-        ? `${steps.length.toLocaleString("en")} of ${counted(instructions, "instruction")}` : "" }));
+        make("button", { id: "step-back", textContent: "‹", title: "Instruction before", "aria-label": "Instruction before", onclick: move(-1) }),
+        make("button", { id: "step-on", textContent: "›", title: "Next instruction", "aria-label": "Next instruction", onclick: move(1) })),
+      ...turns.map(([kind, step]) => make("button", { className: "turn", onclick: () => this.show(step, this.every),
+        textContent: `first ${kind}: #${steps[step][1]}` })),
+      this.all,
+      make("span", { id: "values-told", className: "quiet", textContent: said }));
   }
 
   move(by) {
@@ -55,43 +59,93 @@ class ValuesView {
 
   /** Shows a step; the ones before and behind are among some. */
   show(step, among) {
-    if (this.listed !== among) {
-      this.chosen.replaceChildren(...among.map((each) =>
-        make("option", { value: each, textContent: this.label(each) })));
-      this.listed = among;
-    }
-    this.among = among;
+    const { recorded } = this;
+    if (this.among !== among) this.list(among);
     this.step = step;
-    this.chosen.value = String(step);
-    this.all.hidden = among.length === this.data.values.steps.length;
+    this.all.hidden = among.length === this.every.length;
+    const row = among.indexOf(step);
+    this.pane.mark(this.marked, [], row);
+    this.pane.told.textContent = this.marked.length ? `${this.marked.length.toLocaleString("en")} marked` : "";
+    this.pane.reveal(row);
     const [op, , , operands] = this.data.values.steps[step];
-    const head = make("p", {},
-      make("code", { textContent: this.model.irText(op).replace(/ loc\(.*/, "") }), " ",
-      placeButton(this.place(op), () => this.choose(op)));
-    this.body.replaceChildren(head, ...operands.map((operand) => this.operand(operand)));
+    const around = recorded.loops(step);
+    const head = make("p", { id: "step" }, make("strong", { textContent: recorded.name(step) }), " ",
+      placeButton(recorded.place(op), () => this.choose(op)), around ? ` ${around}` : "");
+    const code = make("p", { className: "quiet" },
+      make("code", { textContent: recorded.model.irText(op).replace(/ loc\(.*/, "") }));
+    this.body.replaceChildren(head, code, ...this.turnsOf(step), ...operands.map((operand) => this.operand(operand)));
+    this.shown();
   }
 
-  place(op) {
-    const place = this.model.places(op)[0];
-    return place ? this.model.placeText(place) : `IR line ${this.data.ops.first[op] + 1}`;
+  /** Draws anew what depends on the colours of the page. */
+  redraw() {
+    if (this.step !== undefined) this.show(this.step, this.among);
   }
 
-  label(step) {
-    const [op, number, loops] = this.data.values.steps[step];
-    const name = (this.model.irText(op).match(/\w+\.\w+/) || [""])[0];
-    const around = this.data.strings[loops];
-    return `#${number} ${name} ${this.place(op)}${around ? `, ${around}` : ""}`;
+  list(among) {
+    const { recorded } = this;
+    this.among = among;
+    this.marked = [];
+    const ops = new Set(among.map((step) => this.data.values.steps[step][0]));
+    const longest = (text) => [...ops].reduce((most, op) => Math.max(most, text(op).length), 0);
+    const widths = [longest((op) => recorded.opName(op)), longest((op) => recorded.place(op))];
+    let loops = 0;
+    among.forEach((step, row) => {
+      if (recorded.ranks[step]) this.marked.push(row);
+      loops = Math.max(loops, recorded.loops(step).length);
+    });
+    widths.push(Math.min(loops, LONGEST_LOOPS));
+    const [, largest] = this.data.values.steps[among.at(-1)];
+    // As wide as some of the rows, for there may be very many.
+    const every = Math.ceil(among.length / MEASURED);
+    const figures = among.filter((_, row) => row % every === 0).map((step) => this.figuresOf(step).join("").length);
+    this.pane.show(among.length, widths.reduce((sum, width) => sum + width + 1, Math.max(...figures)),
+      (row, index) => this.row(row, among[index], widths), largest);
+  }
+
+  row(row, step, widths) {
+    const { recorded } = this;
+    const [op, number] = this.data.values.steps[step];
+    row.append(make("span", { className: "gutter", textContent: number }), recorded.cell([step]));
+    [recorded.opName(op), recorded.place(op), recorded.loops(step)].forEach((text, column) => {
+      if (!widths[column]) return;
+      const cell = make("span", { className: column ? "cell quiet" : "cell mnemonic", textContent: text });
+      cell.style.minWidth = `${widths[column] + 1}ch`;
+      row.append(cell);
+    });
+    const [tile, figures] = this.figuresOf(step);
+    row.append(make("span", { className: "value", textContent: tile }), figures);
+  }
+
+  /** What a step wrote in words: a name and figures. */
+  figuresOf(step) {
+    const [written] = this.recorded.written(step);
+    if (written === undefined) return ["", ""];
+    const text = this.data.strings[this.data.values.operands[written][0]];
+    const { numbers, bad, saturated } = figuresInWords(this.recorded.figures(written));
+    return [text.replace(/^.*? = (.*): .*$/, "$1 "), [numbers, bad, saturated].filter(Boolean).join(", ")];
+  }
+
+  /** What is known where something turned up first. */
+  turnsOf(step) {
+    return this.data.values.turns.filter(([, at]) => at === step).map(([kind, , text]) =>
+      make("article", { className: `finding turn ${kind.startsWith("NaN") ? "error" : ""}` },
+        make("h3", { textContent: `the first ${kind}` }), make("pre", { textContent: text })));
   }
 
   operand(number) {
-    const [text, written, picture, pattern] = this.data.values.operands[number];
+    const [text, written, , picture, pattern] = this.data.values.operands[number];
     const name = `${written ? "wrote" : "read"} ${this.data.strings[text]}`;
-    const [rows, columns, high, cells, histogram, least, largest, mean, nans, infinities] =
-      this.data.values.pictures[picture];
-    const bad = [nans ? `${nans.toLocaleString("en")} NaN` : "",
-      infinities ? `${infinities.toLocaleString("en")} Inf` : ""].filter(Boolean).join(", ");
-    const figures = mean === null ? "nothing finite"
-      : `min ${short(least)}, max ${short(largest)}, mean ${short(mean)}`;
+    return make("section", { className: "operand" },
+      make("h3", { textContent: name }),
+      make("p", {}, ...figuresOf(this.recorded.figures(number))),
+      picture >= 0 ? make("div", { className: "figures-of" }, ...this.figures(name, number, picture, pattern))
+        : make("p", { className: "quiet", textContent: "no picture: there is room for those of some instructions of each line" }));
+  }
+
+  figures(name, number, picture, pattern) {
+    const [rows, columns, high, cells, histogram] = this.data.values.pictures[picture];
+    const { least, largest } = this.recorded.figures(number);
     const parts = [
       figure(`${rows.toLocaleString("en")} × ${columns.toLocaleString("en")}`,
         heatMap(name, bytesOf(cells), high, rows, columns)),
@@ -102,15 +156,18 @@ class ValuesView {
       parts.push(figure(`its part of ${tall.toLocaleString("en")} × ${wide.toLocaleString("en")}`,
         patternMap(name, bytesOf(touched), patternHigh, tall, wide)));
     }
-    return make("section", { className: "operand" },
-      make("h3", { textContent: name }),
-      make("p", {}, make("span", { className: "statistics", textContent: figures }), " ",
-        make("span", { className: "severity", textContent: bad })),
-      make("div", { className: "figures-of" }, ...parts));
+    return parts;
+  }
+
+  /** The heat map of what a step wrote; null when there is none. */
+  picture(step) {
+    const number = this.recorded.written(step).find((operand) => this.data.values.operands[operand][3] >= 0);
+    if (number === undefined) return null;
+    const [text, , , picture] = this.data.values.operands[number];
+    const [rows, columns, high, cells] = this.data.values.pictures[picture];
+    return heatMap(`wrote ${this.data.strings[text]}`, bytesOf(cells), high, rows, columns);
   }
 }
-
-const short = (number) => Number(number.toPrecision(6)).toString();
 
 const bytesOf = (text) => Uint8Array.from(atob(text), (each) => each.charCodeAt(0));
 

@@ -20,11 +20,12 @@ from nkijit.passes.analysis.addresses.assignment import assign
 from nkijit.passes.analysis.addresses.blocks import SPACES, block_of, space_of
 from nkijit.passes.analysis.addresses.bounds import Peak, lower_bound, lower_bound_of_banks
 from nkijit.passes.analysis.liveness import Liveness, LiveRange, liveness
+from nkijit.passes.diagnostics.fields import ShownFields
 from nkijit.passes.diagnostics.places import Position, positions
 
 
-@dataclass(frozen=True, slots=True)
-class LiveTile:
+@dataclass(frozen=True, slots=True, repr=False)
+class LiveTile(ShownFields):
     """A tile in the author's words, and when it is in use."""
 
     name: str
@@ -50,7 +51,7 @@ class LiveTile:
         return f"{'x'.join(map(str, self.shape))} {self.dtype}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class TileMap(LiveTile):
     """A tile with its place on the map."""
 
@@ -60,8 +61,8 @@ class TileMap(LiveTile):
     """True when the author gave the address."""
 
 
-@dataclass(frozen=True, slots=True)
-class SpaceMap:
+@dataclass(frozen=True, slots=True, repr=False)
+class SpaceMap(ShownFields):
     """SBUF or PSUM of one core."""
 
     name: str
@@ -90,8 +91,8 @@ class SpaceMap:
         return sorted(live, key=lambda t: -t.bytes)
 
 
-@dataclass(frozen=True, slots=True)
-class LoopMap:
+@dataclass(frozen=True, slots=True, repr=False)
+class LoopMap(ShownFields):
     """A loop on the device: a tile that it carries is in use in all of it."""
 
     start: int
@@ -100,8 +101,8 @@ class LoopMap:
     place: Position | None
 
 
-@dataclass(frozen=True, slots=True)
-class CoreMap:
+@dataclass(frozen=True, slots=True, repr=False)
+class CoreMap(ShownFields):
     """The memories of one core."""
 
     core: int
@@ -123,8 +124,8 @@ class CoreMap:
         return self.spaces[1]
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryMap:
+@dataclass(frozen=True, slots=True, repr=False)
+class MemoryMap(ShownFields):
     """What a kernel keeps on the chip."""
 
     kernel: str

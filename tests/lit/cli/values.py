@@ -1,7 +1,7 @@
 """What a run has read and written: the first NaN, every value, and where two kernels part."""
 
 # RUN: not nkijit run %s:softmax -a x=128x64:float32 -a scale=1000.0 --first-nan | filecheck --check-prefix=NAN %s
-# NAN: values.py:41: nisa.activation made it: p[0, 0] is inf
+# NAN: values.py:56: nisa.activation made it: p[0, 0] is inf
 # NAN-NEXT:     nisa.activation(dst=p, op=nl.exp, data=tile, scale=scale)
 # NAN-NEXT:   {{[0-9,]+}} of 8,192 elements of p (128x64 float32) are such, dst[0, 0] is the first
 # NAN-NEXT:   data = tile[0, 0] = {{[0-9.]+}}
@@ -11,7 +11,7 @@
 # NONE: no NaN and no infinity in what 3 instructions wrote
 
 # RUN: not nkijit bisect %s:shifted -a x=128x64:float32 --against %s:softmax | filecheck --check-prefix=PART %s
-# PART: values.py:52: nisa.activation departs: p[{{[0-9]+, [0-9]+}}] is {{[0-9.]+}}, the reference has {{[0-9.]+}}
+# PART: values.py:67: nisa.activation departs: p[{{[0-9]+, [0-9]+}}] is {{[0-9.]+}}, the reference has {{[0-9.]+}}
 # PART-NEXT:     nisa.activation(dst=p, op=nl.exp, data=tile, scale=scale + 0.5)
 # PART:   scale is 1.5, there missing
 # PART-NEXT:   data = tile is the same, bit by bit
@@ -24,8 +24,23 @@
 
 # RUN: nkijit record %s:softmax -a x=128x64:float32 | filecheck --check-prefix=RECORD %s
 # RECORD: record of @softmax: 3 instructions, 3 variables
-# RECORD: values.py:39  1  nisa.dma_copy  tile  128x64 float32
-# RECORD: values.py:41  1  nisa.activation  p  128x64 float32
+# RECORD: values.py:54  1  nisa.dma_copy  tile  128x64 float32
+# RECORD: values.py:56  1  nisa.activation  p  128x64 float32
+
+# RUN: nkijit report %s:softmax -a x=128x64:float32 -a scale=1000.0 --record -o %t.html && %unpack < %t.html | filecheck --check-prefix=PAGE %s
+# PAGE: "turns":[["NaN or infinity",1,"{{.*}}values.py:56: nisa.activation made it: p[0, 0] is inf
+
+# RUN: nkijit report %s:softmax -a x=128x64:float32 --record --against %s:shifted -o %t.html && %unpack < %t.html | filecheck --check-prefix=AGAINST %s
+# AGAINST: "departed":{"text":"{{.*}}values.py:56: nisa.activation departs: p[
+
+# RUN: rm -f %t.html && not nkijit report %s:softmax -a x=128x64:float32 --seed 1 -o %t.html 2>&1 | filecheck --check-prefix=SEED %s && not ls %t.html
+# SEED: error: --seed is for a page with --record
+
+# RUN: not nkijit report %s:softmax -i x=missing.npy --record -o %t.html 2>&1 | filecheck --check-prefix=MISSING %s && not ls %t.html
+# MISSING: error: -i x=missing.npy: cannot read missing.npy
+
+# RUN: not nkijit report %s:softmax -a x=128x64:float32 --record -c 2 -o %t.html 2>&1 | filecheck --check-prefix=CORES %s && not ls %t.html
+# CORES: kernel 'softmax' runs on 2 cores, whose instructions have no order between them
 
 import nki
 import nki.isa as nisa

@@ -46,6 +46,21 @@ def started() -> Iterator[Any]:
         driver.quit()
 
 
+def contrast(one: str, other: str) -> float:
+    """How well a colour can be told from another one, both as browsers have them: 1 to 21.
+
+    Source: the definition of contrast ratio in the Web Content Accessibility Guidelines 2.2.
+    """
+    light, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+    red, green, blue = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
 class Report:
     """A report in the browser."""
 

@@ -15,6 +15,7 @@ import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.ir_text import parse
+from nkijit.passes.report import values as report_values
 from nkijit.passes.report.build import report_of
 from nkijit.records import Record
 from nkijit.report import html_of
@@ -26,7 +27,7 @@ webdriver = pytest.importorskip("selenium.webdriver")
 from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
 from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
-from support.browser import WIDTH, in_a_browser  # noqa: E402
+from support.browser import WIDTH, contrast, in_a_browser  # noqa: E402
 from support.browser import Report as Page  # noqa: E402
 
 pytestmark = in_a_browser()
@@ -77,6 +78,16 @@ def wrong(x):
     out = nl.ndarray((128, 1), dtype=nl.float32, buffer=nl.shared_hbm)
     nisa.tensor_reduce(dst=total, op=nl.add, data=nl.load(x), axis=1)
     nisa.dma_copy(dst=out, src=total)
+    return out
+
+
+@nki.jit
+def activated(x):
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.load(x)
+    made = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
+    nisa.activation(dst=made, op=nl.exp, data=tile)
+    nl.store(out, made)
     return out
 
 
@@ -418,20 +429,30 @@ def test_the_values_of_a_line_are_shown_with_its_iterations(open_report: Any):
     report = open_report("recorded")
     line = line_of("nisa.dma_copy(dst=out[nl.ds(i, 128)], src=tile)", "looped")
     report.click_line("source", line)
-    button = report.one("#show-values")
-    assert button.text == "values (4 instructions)"
+    # Selecting the line shows the run whose values are the worst.
+    wrote = report.one("#wrote").text
+    assert "dst = out: 128x64 float32" in wrote
+    assert "1 NaN" in wrote
+    assert "run 2 of 4" in wrote
+    assert "NaN in 1 of 4 runs, first in #5" in wrote
+    assert report.all(".inspector canvas.thumbnail")
+    report.click("#run-before")
+    assert "1 zero" in report.one("#wrote").text
+    assert "NaN" not in report.texts("#wrote .bad")[0:-1]
+    assert report.one("#show-values").text == "values (4 instructions)"
     report.click("#show-values")
     assert report.one("#tab-values").get_attribute("aria-selected") == "true"
-    chosen = "return document.querySelector('#step').selectedOptions[0].textContent"
-    assert report.run(chosen) == f"#2 nisa.dma_copy test_report_browser.py:{line}, i=0"
-    assert [text for text in report.texts(".operand .severity") if text] == []
+    assert report.one("#step").text == f"#2 nisa.dma_copy test_report_browser.py:{line} i=0"
+    assert [text for text in report.texts(".operand .bad") if text] == []
+    # What is not about the line is not listed, until it is asked for.
+    assert len(report.all("#steps .row")) == 4
     report.click("#step-on")
-    assert report.run(chosen) == f"#5 nisa.dma_copy test_report_browser.py:{line}, i=128"
+    assert report.one("#step").text == f"#5 nisa.dma_copy test_report_browser.py:{line} i=128"
     assert report.texts(".operand h3") == [
         "wrote dst = out: 128x64 float32",
         "read src = tile: 128x64 float32",
     ]
-    assert report.texts(".operand .severity") == ["1 NaN", "1 NaN"]
+    assert report.texts(".operand .bad") == ["1 NaN", "1 NaN"]
     low, high = 2 * 128 * 64, 2 * (256 * 64 - 1)
     assert f"min {low}, max {high}" in report.texts(".operand .statistics")[0]
     canvases = "return [...document.querySelectorAll('.operand canvas')].map((c) => c.ariaLabel)"
@@ -451,6 +472,107 @@ def test_the_values_of_a_line_are_shown_with_its_iterations(open_report: Any):
     )
     nan, below, right = report.run(colour)
     assert nan not in (below, right)
+    report.click("#all-steps")
+    assert len(report.all("#steps .row")) == 12
+
+
+def test_what_wrote_nan_is_marked_and_the_first_is_a_click_away(open_report: Any):
+    report = open_report("recorded")
+    figures = report.one("#figures").text
+    assert "wrote NaN, Inf\n3 instructions" in figures
+    lines = SOURCE[line_of("for i in nl.dynamic_range(0, 512, 128):", "looped") - 1 :]
+    marked = [row.split("nisa.")[-1] for row in report.texts("#source .row:has(.mark.bad)")]
+    # The three of the loop, one of them in a helper that it calls.
+    assert len([row for row in marked if "twice(tile)" in row or "dma_copy" in row]) == 3, lines[:4]
+    assert len(marked) == 4
+    assert len(report.all("#ir .row:has(.mark.bad)")) == 3
+    # What starts a transfer writes nothing.
+    mnemonics = report.texts("#listing .row:has(.mark.bad) .mnemonic")
+    assert sorted(mnemonics) == ["DMA_COPY", "DMA_COPY", "TENSOR_SCALAR"]
+    title = report.one("#ir .mark.bad").get_attribute("title")
+    assert title == "wrote NaN in 1 of 4 runs, first in #3"
+    # From anywhere to the first.
+    report.click("#turns button")
+    assert "run 2 of 4" in report.one("#wrote").text
+    assert report.is_in_view("#ir .row.chosen")
+    report.view("values")
+    assert report.one("#step").text.startswith("#3 nisa.dma_copy")
+    assert report.one(".turn h3").text == "the first NaN or infinity"
+    assert "nisa.dma_copy read it in x: tile[2, 7] is nan (i=128)" in report.one(".turn pre").text
+    assert report.one("#steps .told").text == "3 marked"
+    report.click("#steps .steps [title='Next marked instruction']")
+    assert report.one("#step").text.startswith("#4 nisa.tensor_scalar")
+    # An address leads there.
+    address = report.run("return location.hash")
+    assert "view=values" in address
+    assert address.endswith("values=4")
+    report.open(Path(report.run("return location.pathname")), "#view=values&values=5")
+    assert report.one("#step").text.startswith("#5 nisa.dma_copy")
+    report.click("button.turn")
+    assert report.one("#step").text.startswith("#3 nisa.dma_copy")
+
+
+def test_a_closed_fold_says_what_is_marked_in_it(open_page: Any, tmp_path: Path):
+    record = unrolled.record(recorded_input())
+    wrong = {
+        each.operation
+        for each in record.instructions
+        if not all(np.isfinite(array).all() for array in each.results.values())
+    }
+    page = tmp_path / "page.html"
+    page.write_text(record.report(), encoding="utf-8")
+    report = open_page(page)
+    report.run("page.irPane.setFolded(true)")
+    report.settle()
+    told = [re.search(r"([\d,]+) marked$", text) for text in report.texts("#ir .row.fold")]
+    hidden = sum(int(each[1]) for each in told if each)
+    assert hidden > 0
+    assert hidden + len(report.all("#ir .row:has(.mark.bad)")) == len(wrong)
+
+
+def test_the_run_that_the_timeline_shows_is_the_one_whose_values_are_shown(open_report: Any):
+    report = open_report("recorded")
+    report.run("page.selectItem(page.model.items.findIndex((i) => i.mnemonic === 'TENSOR_SCALAR'))")
+    report.settle()
+    assert "iteration 1 of 4" in report.one("#inspector").text
+    assert "run 1 of 4" in report.one("#wrote").text
+    report.click("[aria-label='Next iteration']")
+    assert "run 2 of 4" in report.one("#wrote").text
+
+
+def test_pictures_that_are_left_out_are_told(open_page: Any, tmp_path: Path, monkeypatch: Any):
+    monkeypatch.setattr(report_values, "MOST_STEPS", 9)
+    monkeypatch.setattr(report_values, "MOST_PICTURED", 3)
+    page = tmp_path / "page.html"
+    page.write_text(looped.record(recorded_input()).report(), encoding="utf-8")
+    report = open_page(page)
+    report.view("values")
+    told = report.one("#values-told").text
+    assert told == "9 of 12 instructions are listed; 6 of 9 instructions have pictures"
+    assert not any("no picture" in text for text in report.texts("#values .operand"))
+    # Three places: of each the last run, and the first with a NaN; in between figures alone.
+    report.run("page.showStep(page.recorded.rows.get(6))")
+    assert "no picture" in report.one("#values .operand").text
+    assert "min 16384, max 24575" in report.one("#values .operand").text
+
+
+def test_a_tile_is_in_use_from_what_writes_it_on_not_from_the_table_of_a_function(
+    open_page: Any, tmp_path: Path
+):
+    page = tmp_path / "page.html"
+    page.write_text(trace(activated, 128).report(), encoding="utf-8")
+    report = open_page(page)
+    report.view("memory")
+    begin, table, activate = report.run(
+        "const [map] = page.memory.charts;"
+        "const of = (name) => page.model.items.findIndex(({ mnemonic }) => mnemonic === name);"
+        "const at = (item) => page.data.events.begin[page.model.eventsOfItem[item][0]];"
+        "return [map.known[map.tiles.findIndex(({ name }) => name === 'made')][0],"
+        "  at(of('LOAD_TABLE')), at(of('ACTIVATE'))];"
+    )
+    assert begin == activate
+    assert table < activate
+    assert "no tiles" in report.one("#view-memory").text  # in PSUM
 
 
 def test_text_stays_text(open_report: Any):
@@ -464,18 +586,14 @@ def test_text_stays_text(open_report: Any):
     assert report.all("b") == []
 
 
-def luminance(colour: str) -> float:
-    parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
-    red, green, blue = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_is_legible(open_report: Any, scheme: str):
-    report = open_report("unrolled")
+@pytest.mark.parametrize(("name", "view"), [("unrolled", "code"), ("recorded", "values")])
+def test_text_is_legible(open_report: Any, scheme: str, name: str, view: str):
+    report = open_report(name)
     report.scheme(scheme)
     report.settle()
     report.click("#listing .row:nth-child(5) .mnemonic")
+    report.view(view)
     colours = report.run(
         """
         const opaque = (element) => {
@@ -491,12 +609,11 @@ def test_text_is_legible(open_report: Any, scheme: str):
           .map((e) => [getComputedStyle(e).color, opaque(e), e.className, e.innerText]);
         """
     )
-    assert len(colours) > 100
+    assert len(colours) > 80
     for text, background, style, words in colours:
-        low, high = sorted((luminance(text), luminance(background)))
-        assert (high + 0.05) / (low + 0.05) >= 4.5, (style, words, text, background)
+        assert contrast(text, background) >= 4.5, (style, words, text, background)
     page = report.run("return getComputedStyle(document.body).backgroundColor")
-    assert (luminance(page) < 0.1) == (scheme == "dark")
+    assert contrast(page, "rgb(0, 0, 0)" if scheme == "dark" else "rgb(255, 255, 255)") < 2
 
 
 def test_it_is_printed_in_full(open_report: Any):

@@ -442,6 +442,10 @@ def test_a_telephone_shows_everything(open_page: Any, files: dict[str, Path], sc
         pane.get_attribute("id") for pane in shown if pane.get_attribute("id") != "compared"
     ] == ["source"]
     assert shown[0].size["height"] > 250
+    # Down to the edge of the window.
+    assert (
+        report.run("return document.querySelector('#source').getBoundingClientRect().bottom") == 844
+    )
     report.click("#pane-listing")
     assert report.one("#listing").is_displayed()
     assert not report.one("#source").is_displayed()

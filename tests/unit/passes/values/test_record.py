@@ -192,6 +192,10 @@ def test_what_is_not_there_is_named():
     record = chain.record(x, 2)
     with pytest.raises(KeyError, match="called 'mode'; there are made"):
         record["mode"]
+    with pytest.raises(
+        KeyError, match=r"tensors have names, got 0; record\.instructions are numbered"
+    ):
+        record[0]
     with pytest.raises(RecordError, match=r"no instruction comes from line 1, .* near are"):
         record.at(1)
     with pytest.raises(RecordError, match="a place is 'FILE:LINE' or a line, got 'here'"):

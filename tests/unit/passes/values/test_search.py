@@ -8,6 +8,8 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.cli import app
+from nkijit.passes.values.instructions import Statistics
+from nkijit.passes.values.search import saturated
 
 
 @nki.jit
@@ -53,6 +55,44 @@ def test_the_instruction_that_makes_the_first_nan_is_found_with_its_operands():
         "  data = shifted[2, 5] = -0.5",
     ]
     assert "\n" not in repr(found)
+
+
+@nki.jit
+def quantised(x, limit, fill):
+    out = nl.ndarray(x.shape, dtype=nl.int8, buffer=nl.shared_hbm)
+    mask = nl.ndarray(x.shape, dtype=nl.float32, buffer=nl.sbuf)
+    nisa.memset(dst=mask, value=fill)
+    tile = nl.ndarray(x.shape, dtype=nl.float32, buffer=nl.sbuf)
+    nisa.dma_copy(dst=tile, src=x)
+    nisa.tensor_scalar(dst=tile, data=tile, op0=nl.maximum, operand0=fill)
+    small = nl.ndarray(x.shape, dtype=nl.int8, buffer=nl.sbuf)
+    nisa.tensor_scalar(dst=small, data=tile, op0=nl.minimum, operand0=limit)
+    nisa.dma_copy(dst=out, src=small)
+    return out
+
+
+def test_the_first_saturated_value_is_found_and_what_masks_are_filled_with_is_passed_over():
+    x = np.full((4, 8), 3.0, np.float32)
+    record = quantised.record(x, 127.0, -3.4e38)
+    assert record.first_saturated() is None
+    x[3, 2] = 127.0
+    x[3, 3] = 500.0
+    found = quantised.record(x, 127.0, -3.4e38).first_saturated()
+    assert (found.operand.tile, found.index, found.count, found.had) == ("small", (3, 2), 2, None)
+    # Without the limit the data type is one.
+    assert quantised.record(x, 1e6, -3.4e38).first_saturated().count == 2
+    # One that is in an input has been there before.
+    x[0, 0] = np.finfo(np.float32).max
+    found = quantised.record(x, 1.0, -1.0).first_saturated()
+    assert (found.operand.tile, found.had.tile, found.index) == ("tile", "x", (0, 0))
+
+
+def test_zero_is_no_end_of_unsigned_integers():
+    values = np.array([0, 1, 255], np.uint8)
+    assert Statistics.of(values).saturated == saturated(values).sum() == 1
+    assert Statistics.of(np.array([0, -128, 127], np.int8)).saturated == 2
+    assert Statistics.of(np.array([True, False])).saturated == 0
+    assert str(Statistics.of(values)) == "min 0, max 255, mean 85.33, 1 saturated"
 
 
 def test_an_infinity_that_is_a_number_of_the_instruction_is_meant():

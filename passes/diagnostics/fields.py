@@ -1,0 +1,118 @@
+"""Figures that show themselves: a line in a session, printed a line for each field."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import fields
+from enum import Enum
+from numbers import Integral
+from typing import Any, cast
+
+from xdsl.ir import Operation
+
+from nkijit.passes.diagnostics.places import Position
+from nkijit.passes.diagnostics.shown import ShownAsText
+from nkijit.passes.diagnostics.tables import aligned
+
+LONGEST = 110
+"""Characters of a line in a session, about."""
+MOST_ITEMS = 20
+"""Items of a field that are printed."""
+_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+class ShownFields(ShownAsText):
+    """A dataclass, made with `repr=False`, whose fields say what it is."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        parts: list[str] = []
+        for name, value in _fields(self):
+            text = _in_short(name, value)
+            if text and sum(map(len, parts)) + 2 * len(parts) + len(text) > LONGEST:
+                parts.append("...")
+                break
+            parts += [text] * bool(text)
+        return f"<{_what(self)}: {', '.join(parts)}>" if parts else f"<{_what(self)}>"
+
+    def __str__(self) -> str:
+        rows, lists = list[tuple[str, str]](), list[str]()
+        for name, value in _fields(self):
+            items = _items(value)
+            if items is None:
+                rows.append((name, _text(value)))
+            elif len(", ".join(items)) <= LONGEST // 2:
+                rows.append((name, ", ".join(items)))
+            else:
+                more = len(items) - MOST_ITEMS
+                lists += [f"  {name}", *(f"    {text}" for text in items[:MOST_ITEMS])]
+                lists += [f"    ... and {more:,} more"] * (more > 0)
+        return "\n".join([_what(self), *_table(rows), *lists])
+
+
+def _table(rows: Sequence[tuple[str, str]]) -> list[str]:
+    shown = [("", ""), *(row for row in rows if row[1])]
+    return aligned(shown, lambda _place, _name: False, indent="  ")[1:] if len(shown) > 1 else []
+
+
+def _what(shown: object) -> str:
+    """The words of the class: `queue use`."""
+    return _WORDS.sub(" ", type(shown).__name__).lower()
+
+
+def _fields(shown: Any) -> Iterator[tuple[str, Any]]:
+    for field in fields(shown):
+        yield field.name.replace("_", " "), getattr(shown, field.name)
+
+
+def _text(value: object) -> str:
+    """A value in a few words, empty for none."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Enum):
+        return value.name
+    if isinstance(value, Integral):
+        return f"{int(value):,}"
+    if isinstance(value, float):
+        return f"{value:,.1f}" if abs(value) >= 1000 else f"{value:.4g}"
+    if isinstance(value, Position):
+        return value.line_text
+    if isinstance(value, Operation):
+        return value.name
+    if _is_shape(value):
+        return "x".join(map(str, cast(tuple[int, ...], value)))
+    return value if isinstance(value, str) else repr(value)
+
+
+def _is_shape(value: object) -> bool:
+    entries = cast(tuple[object, ...], value) if type(value) is tuple else ()
+    return bool(entries) and all(type(entry) is int for entry in entries)
+
+
+def _items(value: object) -> list[str] | None:
+    """The items of a field, those of a mapping with what they stand for; None when it has none."""
+    if isinstance(value, Mapping):
+        return [f"{_text(k)}: {_text(v)}" for k, v in cast(Mapping[Any, Any], value).items()]
+    # A tuple with names is a thing of its own.
+    is_some = isinstance(value, (list, tuple, set, frozenset)) and not hasattr(value, "_fields")  # pyright: ignore[reportUnknownArgumentType]
+    if not is_some or _is_shape(value):  # pyright: ignore[reportUnknownArgumentType]
+        return None
+    return [_text(item) for item in cast(Collection[Any], value)]
+
+
+def _in_short(name: str, value: object) -> str:
+    """A field in a line: its name and its value, empty where it would be long."""
+    if isinstance(value, bool):
+        return name if value else ""
+    items = _items(value)
+    if items is not None:
+        count = len(items)
+        return f"{count:,} {name if count != 1 else name.removesuffix('s')}" if count else ""
+    if value is None or isinstance(value, ShownFields):
+        return ""
+    text = _text(value)
+    return f"{name} {text}" if text and len(text) <= LONGEST // 2 and "\n" not in text else ""

@@ -1,0 +1,50 @@
+"""The page of a sweep in a browser: everything on it is legible in both themes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.sweeping import SHAPE, InTurn, tiled
+
+import nkijit as nki
+
+pytest.importorskip("selenium.webdriver")
+
+from support.browser import Report, contrast, in_a_browser, started
+
+pytestmark = in_a_browser()
+
+COLOURS = """
+const all = (selector) => [...document.querySelectorAll(selector)];
+const style = (selector) => all(selector).map((each) => getComputedStyle(each));
+return {
+  ground: getComputedStyle(document.body).backgroundColor,
+  words: [...style("svg text").map((s) => s.fill), ...style("td, th, pre").map((s) => s.color)],
+  shapes: [...style("circle").map((s) => s.fill), ...style("polyline").map((s) => s.stroke)],
+  rectangles: document.querySelectorAll("svg rect").length,
+};
+"""
+
+
+def test_the_page_is_legible_in_both_themes(tmp_path: Path):
+    found = nki.sweep(tiled, {"width": [64, 128, 100]}, arguments=SHAPE, executor=InTurn())
+    page = tmp_path / "sweep.html"
+    page.write_text(found.to_html(), encoding="utf-8")
+    grounds: dict[str, Any] = {}
+    with started() as driver:
+        report = Report(driver)
+        for scheme in ("light", "dark"):
+            report.size(1280)
+            report.scheme(scheme)
+            driver.get(page.as_uri())
+            colours = report.run(COLOURS)
+            grounds[scheme] = ground = colours["ground"]
+            assert colours["rectangles"] == 0
+            assert colours["words"]
+            assert all(contrast(each, ground) >= 4.5 for each in colours["words"]), colours
+            # What marks the best stands out; the other dots have an outline in the ink.
+            assert contrast(colours["shapes"][-1], ground) >= 3
+        assert report.complaints() == []
+    assert contrast(grounds["light"], grounds["dark"]) > 15
