@@ -41,9 +41,9 @@ html_theme_options = {
     "show_prev_next": True,
     "navigation_with_keys": False,
     "secondary_sidebar_items": {
-        **dict.fromkeys(("*", "how/*", "reference/[!r]*", "reference/[!r]*/**"), ["page-toc"]),
+        **{key: ["page-toc"] for key in ("*", "how/*", "reference/[!r]*", "reference/[!r]*/**")},
         # Cells and what they show are wide, and so are findings.
-        **dict.fromkeys(("tutorials/*", "reference/rules/*"), []),
+        **{key: [] for key in ("tutorials/*", "reference/rules/*")},
     },
     "navbar_align": "left",
     "footer_start": ["copyright"],

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, fields
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
+
+from nkijit.passes.report.columns import packed
 
 
 class Place(NamedTuple):
@@ -367,9 +369,10 @@ class Report:
     """Where both runs were recorded."""
 
     def to_json(self) -> str:
-        """Everything as compact JSON, in ASCII."""
+        """Everything as compact JSON, in ASCII, with long lists as `packed` writes them."""
         return json.dumps(self, default=_plain, separators=(",", ":"), allow_nan=False)
 
 
 def _plain(value: Any) -> dict[str, Any]:
-    return {f.name: getattr(value, f.name) for f in fields(value)}
+    found = {f.name: getattr(value, f.name) for f in fields(value)}
+    return {k: packed(cast(list[Any], v)) if isinstance(v, list) else v for k, v in found.items()}

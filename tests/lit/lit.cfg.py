@@ -79,12 +79,8 @@ roundtrip = (
 config.substitutions.append(("%roundtrip", " && ".join(roundtrip)))
 config.substitutions.append(("%python", f"'{sys.executable}'"))
 # The data of a report, which its page has packed.
-unpack = (
-    "import base64, re, sys, zlib; "
-    "packed = re.search('id=.data.>([^<]*)<', sys.stdin.read())[1]; "
-    "print(zlib.decompress(base64.b64decode(packed)).decode())"
-)
-config.substitutions.append(("%unpack", f"'{sys.executable}' -c \"{unpack}\""))
+unpack = here.parent / "unit" / "support" / "report_pages.py"
+config.substitutions.append(("%unpack", f"'{sys.executable}' '{unpack}'"))
 # Paths are one word each, also where the checkout stands in a folder with spaces.
 for path in ("%s", "%S", "%t"):
     config.substitutions.append((path, f"'{path}'"))

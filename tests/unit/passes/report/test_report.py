@@ -6,7 +6,6 @@ import base64
 import hashlib
 import json
 import re
-import zlib
 from html.parser import HTMLParser
 from importlib import resources
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 
 import pytest
 from support.examples import parameters
+from support.report_pages import unpacked
 from typer.testing import CliRunner
 
 import nkijit as nki
@@ -133,7 +133,7 @@ class Page(HTMLParser):
     @property
     def data(self) -> dict[str, Any]:
         (text,) = (text for tag, kind, text in self.raw if kind == "text/plain")
-        return json.loads(zlib.decompress(base64.b64decode(text)))
+        return json.loads(unpacked(text))
 
 
 def data_of(traced: TracedKernel) -> dict[str, Any]:
