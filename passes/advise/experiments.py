@@ -9,6 +9,7 @@ from nkijit.passes.advise.cores import two_cores
 from nkijit.passes.advise.dmas import merged_dmas
 from nkijit.passes.advise.facts import Facts, Renamed
 from nkijit.passes.advise.fusion import fused_instructions
+from nkijit.passes.advise.interchange import loop_orders
 from nkijit.passes.advise.loads import repeated_loads
 from nkijit.passes.advise.precision import narrower_matmuls
 from nkijit.passes.advise.proposal import Proposal
@@ -19,6 +20,7 @@ def proposals_for(kernel: KernelOp) -> Iterator[Proposal]:
     """What may gain time in the kernel of one core."""
     facts, renamed = Facts(kernel), Renamed(kernel)
     yield from repeated_loads(renamed)
+    yield from loop_orders(facts, renamed)
     yield from merged_dmas(facts, renamed)
     yield from narrower_matmuls(facts)
     yield from fused_instructions(facts)

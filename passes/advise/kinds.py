@@ -53,6 +53,17 @@ REPEATED_LOAD = _kind(
     Numbers.same,
     f"{_GUIDE}, Opt #1; matrix multiplication tutorial, hoisted loads",
 )
+LOOP_ORDER = _kind(
+    "loop-order",
+    "Exchange two loops, so that tiles stay where they are for more iterations.",
+    "The iterations of a loop go inside the loop in it, or the loops in that, all or a few at a "
+    "time; what is beside these runs for all of them before and after. Loads that then bring "
+    "what the same line has just brought go. Every instruction still comes after all whose "
+    "results it needs, and before what overwrites what it reads; a buffer that is in the way "
+    "becomes tiles of its own.",
+    Numbers.same,
+    f"{_GUIDE}, Opt #1; matrix multiplication tutorial, blocked loops",
+)
 MERGED_DMA = _kind(
     "merged-dma",
     "Move neighbouring slices of HBM with one DMA.",
