@@ -11,6 +11,7 @@ from nkijit.passes.advise.facts import Facts, Renamed
 from nkijit.passes.advise.fusion import fused_instructions
 from nkijit.passes.advise.interchange import loop_orders
 from nkijit.passes.advise.loads import repeated_loads
+from nkijit.passes.advise.partitions import partition_uses
 from nkijit.passes.advise.precision import narrower_matmuls
 from nkijit.passes.advise.proposal import Proposal
 from nkijit.passes.advise.transposes import dma_transposes, tensor_transposes
@@ -22,6 +23,7 @@ def proposals_for(kernel: KernelOp) -> Iterator[Proposal]:
     yield from repeated_loads(renamed)
     yield from loop_orders(facts, renamed)
     yield from merged_dmas(facts, renamed)
+    yield from partition_uses(facts, renamed)
     yield from narrower_matmuls(facts)
     yield from fused_instructions(facts)
     yield from tensor_transposes(facts)

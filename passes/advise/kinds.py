@@ -72,6 +72,16 @@ MERGED_DMA = _kind(
     Numbers.same,
     f"{_GUIDE}, Opt #9; NKI DMA bandwidth guide",
 )
+PARTITION_USE = _kind(
+    "partition-use",
+    "Work on more of the 128 partitions: do several iterations of a loop at once.",
+    "Iterations whose tiles have 64 partitions or fewer are taken together. What each has in a "
+    "tile of its own becomes partitions of one tile; instructions that treat all partitions alike, "
+    "and DMAs of rows that follow each other, become one, and the others touch their part of it. "
+    "What all iterations read is loaded, or computed, in as many partitions.",
+    Numbers.same,
+    "NKI architecture guide, partition dimension; NKI programming model, tile sizes",
+)
 WIDENED_MATMUL = _kind(
     "widened-matmul",
     "Multiply what came in with 16 or 8 bits as it is, without a cast to float32.",

@@ -130,6 +130,18 @@ def _likeness(items: Items) -> object:
     ]
 
 
+def levels_to(items: Items, op: NisaOp) -> int | None:
+    """How many loops of an iteration are around an instruction of it; None if it is not there."""
+    for item in items:
+        if item is op:
+            return 0
+        if isinstance(item, Nest):
+            inside = levels_to(item.iterations[0], op)
+            if inside is not None:
+                return 1 + inside
+    return None
+
+
 # ------------------------------------------------------------------ another order
 
 
