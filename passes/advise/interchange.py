@@ -26,8 +26,8 @@ from nkijit.passes.advise.edit import (
 )
 from nkijit.passes.advise.facts import Facts, Renamed
 from nkijit.passes.advise.kinds import LOOP_ORDER
-from nkijit.passes.advise.loops import loops_around
-from nkijit.passes.advise.nests import Items, Nest, Order, flat, nests_of, put_in_order
+from nkijit.passes.advise.loops import independent_loops, loops_around
+from nkijit.passes.advise.nests import Items, Nest, Order, flat, put_in_order
 from nkijit.passes.advise.proposal import Proposal, counted
 from nkijit.passes.analysis.repeated_loads import loads_of
 from nkijit.passes.compile.rename import rename_tiles
@@ -100,7 +100,7 @@ def _instructions_first(items: Items) -> list[NisaOp | Nest]:
 def loop_orders(facts: Facts, renamed: Renamed) -> Iterator[Proposal]:
     """Proposals for loops that save loads inside of a loop that is in them."""
     loops: dict[Hashable, list[_Sunk]] = {}
-    for nest, depth in nests_of(facts.kernel):
+    for nest, depth in facts.nests:
         inner = _loops_in(nest.iterations)
         for levels in range(1, len(inner) + 1):
             sunk = _Sunk(nest, inner[:levels], depth)
@@ -126,7 +126,9 @@ def loop_orders(facts: Facts, renamed: Renamed) -> Iterator[Proposal]:
             saved = own.saved(change)
             if not (saved.loads or saved.stationary):
                 continue
-            message, reason = _said(found[0], at_a_time)
+            message, reason = _said(
+                found[0], at_a_time, [facts.instructions[n] for n in saved.loads]
+            )
             yield Proposal(
                 LOOP_ORDER,
                 subject,
@@ -151,15 +153,22 @@ def _loops_in(iterations: Sequence[Items]) -> list[int]:
     return [loops[0], *_loops_in([items for nest in nests for items in nest.iterations])]
 
 
-def _said(sunk: _Sunk, at_a_time: int) -> tuple[str, Sequence[str]]:
-    """What to do, and what that takes."""
+def _said(sunk: _Sunk, at_a_time: int, loads: Sequence[NisaOp]) -> tuple[str, Sequence[str]]:
+    """What to do, and what that takes. `loads`: those that go."""
     op, between = sunk.inside
     count = len(sunk.inner)
     plural = "s" if count > 1 else ""
     names = loops_around(op.location)
     said, outer = f"put a loop inside the loop{plural} in it", "like it"
-    if len(names) == sunk.depth + 1 + count + between:
-        outer, *inner = names[sunk.depth : sunk.depth + 1 + count]
+    first = sunk.depth
+    if len(names) != sunk.depth + 1 + count + between:
+        # One of them runs once: it is the one that no load depends on.
+        independent = [set(independent_loops(load.location)) for load in loads]
+        only = set(names).intersection(*independent) if independent else set[str]()
+        first = names.index(only.pop()) if len(only) == 1 else len(names)
+    outer_and_inner = names[first : first + 1 + count]
+    if len(outer_and_inner) == 1 + count:
+        outer, *inner = outer_and_inner
         said = f"put the loop over {outer} inside the loop{plural} over {', '.join(inner)}"
         outer = f"over {outer}"
     if at_a_time:
@@ -201,7 +210,7 @@ class _Kernel:
             first = old[0]
             if (first, len(old)) not in self._orders:
                 try:
-                    made = Order(self._facts.kernel, [self._ops[n] for n in old])
+                    made = Order(self._facts.kept, [self._ops[n] for n in old])
                 except NotPossibleError:
                     made = None
                 self._orders[first, len(old)] = made

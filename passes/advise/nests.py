@@ -148,13 +148,13 @@ def levels_to(items: Items, op: NisaOp) -> int | None:
 class Order:
     """What may stand in which order among the instructions of a loop."""
 
-    def __init__(self, kernel: KernelOp, stretch: Sequence[NisaOp]):
-        """Raises NotPossibleError if some of them have to keep their places."""
+    def __init__(self, kept: Kept, stretch: Sequence[NisaOp]):
+        """`kept`: of the kernel. Raises NotPossibleError if some have to keep their places."""
         block = stretch[0].parent_block()
         if not all(op.parent_block() is block and is_free(op) and is_movable(op) for op in stretch):
             raise NotPossibleError
         _between(stretch)
-        self._before = predecessors(stretch, Kept.by(kernel))
+        self._before = predecessors(stretch, kept)
 
     def allows(self, order: Sequence[int]) -> bool:
         """Whether instructions, by their old places, still come after all that they need."""

@@ -47,9 +47,8 @@ from nkijit.passes.advise.edit import (
 from nkijit.passes.advise.facts import Facts, Renamed
 from nkijit.passes.advise.kinds import PARTITION_USE
 from nkijit.passes.advise.loops import loops_around
-from nkijit.passes.advise.nests import Nest, Order, flat, levels_to, nests_of, put_in_order
+from nkijit.passes.advise.nests import Nest, Order, flat, levels_to, put_in_order
 from nkijit.passes.advise.proposal import Proposal
-from nkijit.passes.compile.order import Kept
 from nkijit.passes.compile.rename import rename_tiles
 
 _ROW_WISE = (
@@ -72,7 +71,7 @@ def partition_uses(facts: Facts, renamed: Renamed) -> Iterator[Proposal]:
     if not any(_is_narrow(op) for op in facts.instructions):
         return
     found: dict[tuple[LocationAttr, int], list[tuple[Nest, int]]] = {}
-    for nest, depth in nests_of(facts.kernel):
+    for nest, depth in facts.nests:
         narrow = next((op for op in flat(nest.iterations[0]) if _is_narrow(op)), None)
         if narrow is not None and _are_alike(nest):
             found.setdefault((narrow.location, depth), []).append((nest, depth))
@@ -163,7 +162,7 @@ def _plan(facts: Facts, loops: Sequence[Sequence[Sequence[int]]]) -> _Plan:
         first = rows[0][0]
         stretch = [ops[n] for row in rows for n in row]
         order = [n - first for n in _in_step(groups)]
-        if not Order(facts.kernel, stretch).allows(order):
+        if not Order(facts.kept, stretch).allows(order):
             raise NotPossibleError
         stretches.append(groups)
     together = min(count, max(len(group) for groups in stretches for group in groups))
@@ -197,7 +196,6 @@ class _Together:
     def __init__(self, facts: Facts, rows: Rows, partitions: int | None):
         """`partitions`: those of the tiles that become one; None for the most that some have."""
         self._facts = facts
-        self._kept = Kept.by(facts.kernel)
         self._start = facts.position[rows[0][0]]
         self._iteration: dict[Operation, int] = {
             op: number for number, row in enumerate(rows) for op in row
@@ -259,7 +257,7 @@ class _Together:
     def _is_one(self, column: Sequence[NisaOp]) -> bool:
         """Whether one instruction can do what some do, each in an iteration."""
         first = column[0]
-        if not isinstance(first, _ROW_WISE) or any(True for _ in self._kept.of(first)):
+        if not isinstance(first, _ROW_WISE) or any(True for _ in self._facts.kept.of(first)):
             return False
         if any(op.properties != first.properties for op in column):
             return False
@@ -312,7 +310,7 @@ class _Together:
                 return False
             if isinstance(op, DmaCopyOp) and is_simple(op):
                 continue
-            if not isinstance(op, _ROW_WISE) or any(True for _ in self._kept.of(op)):
+            if not isinstance(op, _ROW_WISE) or any(True for _ in self._facts.kept.of(op)):
                 return False
             for value in op.operands:
                 other = base_of(value) if is_tile(value) else base
