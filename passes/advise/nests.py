@@ -53,7 +53,23 @@ def flat(items: Items) -> Iterator[NisaOp]:
 def nests_of(kernel: KernelOp) -> Iterator[tuple[Nest, int]]:
     """The loops of a kernel with how many others are around each, outer ones first."""
     if not has_repeats(kernel):
-        yield from _inside(_items(Reader(kernel).read()), 0)
+        yield from _below(Reader(kernel).read(), 0)
+
+
+def _below(nodes: Sequence[Node], depth: int) -> Iterator[tuple[Nest, int]]:
+    """The loops among nodes, and those inside of loops on the device."""
+    yield from _inside(_items(nodes), depth)
+    yield from _on_device(nodes, depth)
+
+
+def _on_device(nodes: Sequence[Node], depth: int) -> Iterator[tuple[Nest, int]]:
+    for node in nodes:
+        if isinstance(node, Loop):
+            for iteration in node.iterations:
+                yield from _on_device(iteration, depth + 1)
+        elif isinstance(node, Unit):
+            for region in node.regions:
+                yield from _below(region.nodes, depth + 1)
 
 
 def _inside(items: Items, depth: int) -> Iterator[tuple[Nest, int]]:

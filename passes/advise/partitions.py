@@ -36,7 +36,6 @@ from nkijit.passes.advise.edit import (
     Edit,
     NotPossibleError,
     access_in,
-    declare_first,
     erase,
     insert_after,
     remove_tile,
@@ -458,8 +457,8 @@ def _fold(together: _Together, wide: _Wide) -> None:
     for first, bases in together.joint.items():
         alloc = first.owner
         assert isinstance(alloc, AllocOp)
-        made = tile_like(alloc, together.columns[0][0], (rows, info_of(first).free_size))
-        declare_first(made)
+        # Beside the first of them: what is declared outside of a loop keeps its contents there.
+        made = tile_like(alloc, alloc, (rows, info_of(first).free_size))
         for number, base in enumerate(bases):
             parts[base] = made.result, number * together.partitions
     for number, column in enumerate(together.columns):

@@ -146,6 +146,41 @@ def test_what_cannot_be_one_touches_its_part() -> None:
     assert found.reasons == ("160 instructions, on 32 of 128 partitions, become 40",)
 
 
+@nki.jit
+def in_a_loop_on_the_device(x):
+    """The iterations of a loop on the device stay as they are; what one does is done at once."""
+    out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+    for i in nl.dynamic_range(x.shape[0]):
+        for j in range(x.shape[1]):
+            tile = load(x[0, j])
+            for _ in range(4):
+                nisa.activation(tile, nl.tanh, tile)
+            nisa.dma_copy(dst=out[0, j], src=tile)
+        tile = load(x[i, 0])
+        nisa.dma_copy(dst=out[i, 0], src=tile)
+    return out
+
+
+def test_inside_of_a_loop_on_the_device() -> None:
+    args = (normal(3, 8, 16, 512),)
+    kernels = kernels_of(in_a_loop_on_the_device.for_target("trn2").trace(*args).module)
+    assert "partition-use" in check_same_results(kernels, args)
+    (found,) = suggestions(in_a_loop_on_the_device, "trn2", args, "partition-use")
+    assert found.message == "do 8 iterations of the loop over j at once, on 128 partitions"
+
+
+@nki.jit
+def carried(x):
+    """What a loop on the device leaves in a tile, its next iteration goes on with."""
+    out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+    tiles = [load(x[j]) for j in range(x.shape[0])]
+    for _ in nl.dynamic_range(3):
+        for j in range(x.shape[0]):
+            nisa.activation(tiles[j], nl.tanh, tiles[j])
+            nisa.dma_copy(dst=out[j], src=tiles[j])
+    return out
+
+
 def kinds(kernel: nki.Kernel, *args: Any) -> set[str]:
     traced = kernel.for_target("trn2").trace(*args)
     return {kind for kind, _ in changed(kernels_of(traced.module))}
@@ -187,5 +222,6 @@ def all_partitions(x):
 def test_what_cannot_be_taken_together() -> None:
     assert "partition-use" not in kinds(running_sum, normal(8, 16, 512))
     assert "partition-use" not in kinds(across_partitions, normal(8, 16, 512))
+    assert "partition-use" not in kinds(carried, normal(8, 16, 512))
     assert "partition-use" not in kinds(all_partitions, normal(8, 128, 512))
     assert "partition-use" in kinds(all_partitions, normal(8, 16, 512))
