@@ -1,7 +1,7 @@
 """Random kernels of nested loops in Python, whose iterations are alike or nearly so.
 
 Tiles belong to the kernel, to a loop or to an iteration, so of two loops another order is right, or
-is not, and so it is with iterations that are done at once.
+is not, and so it is with iterations that are done at once. Some are in a loop on the device.
 """
 
 from __future__ import annotations
@@ -29,10 +29,14 @@ def looped_kernel(seed: int, target: str = "trn2") -> tuple[TracedKernel, list[A
     random = Random(f"{seed} {target}")
     partitions = random.choice((1, 8, 16, 32, 64, 128))
     program = _loop(random, random.randint(1, 3), 0)
+    on_device = random.random() < 0.3
 
     def kernel(x: Any) -> Any:
         body = _Body(x, partitions)
-        program(body, ())
+        if on_device:
+            nl.fori_loop(0, 2, lambda _: program(body, ()))
+        else:
+            program(body, ())
         return body.out
 
     shape = (MOST, MOST, MOST, partitions, F)
