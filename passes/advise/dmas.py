@@ -132,13 +132,13 @@ def _lines(facts: Facts) -> dict[Line, list[_Move]]:
     """The DMAs of each line that has several, in program order."""
     found: dict[Line, list[_Move]] = {}
     for op in facts.instructions:
-        if isinstance(op, DmaCopyOp) and _is_simple(op):
+        if isinstance(op, DmaCopyOp) and is_simple(op):
             move = _Move(op, facts.position[op])
             found.setdefault((op.location, base_of(move.hbm).name_hint), []).append(move)
     return {line: moves for line, moves in found.items() if len(moves) > 1}
 
 
-def _is_simple(op: DmaCopyOp) -> bool:
+def is_simple(op: DmaCopyOp) -> bool:
     """Whether both addresses are known, partitions are dim 0 on both sides, and one is in SBUF."""
     dst, src = info_of(op.dst), info_of(op.src)
     return (

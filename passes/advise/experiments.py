@@ -9,7 +9,9 @@ from nkijit.passes.advise.cores import two_cores
 from nkijit.passes.advise.dmas import merged_dmas
 from nkijit.passes.advise.facts import Facts, Renamed
 from nkijit.passes.advise.fusion import fused_instructions
+from nkijit.passes.advise.interchange import loop_orders
 from nkijit.passes.advise.loads import repeated_loads
+from nkijit.passes.advise.partitions import partition_uses
 from nkijit.passes.advise.precision import narrower_matmuls
 from nkijit.passes.advise.proposal import Proposal
 from nkijit.passes.advise.transposes import dma_transposes, tensor_transposes
@@ -19,7 +21,9 @@ def proposals_for(kernel: KernelOp) -> Iterator[Proposal]:
     """What may gain time in the kernel of one core."""
     facts, renamed = Facts(kernel), Renamed(kernel)
     yield from repeated_loads(renamed)
+    yield from loop_orders(facts, renamed)
     yield from merged_dmas(facts, renamed)
+    yield from partition_uses(facts, renamed)
     yield from narrower_matmuls(facts)
     yield from fused_instructions(facts)
     yield from tensor_transposes(facts)

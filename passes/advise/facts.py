@@ -17,7 +17,9 @@ from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.advise.edit import Edit
+from nkijit.passes.advise.nests import Nest, nests_of
 from nkijit.passes.analysis.dependences import Dependences
+from nkijit.passes.compile.order import Kept
 from nkijit.passes.compile.rename import Origins, rename_tiles
 
 
@@ -42,6 +44,16 @@ class Facts:
     def program(self) -> Dependences:
         """Which operations an operation reads from."""
         return Dependences(self.kernel)
+
+    @cached_property
+    def nests(self) -> list[tuple[Nest, int]]:
+        """The author's loops with how many others are around each, outer ones first."""
+        return list(nests_of(self.kernel))
+
+    @cached_property
+    def kept(self) -> Kept:
+        """What instructions leave in engines for others."""
+        return Kept.by(self.kernel)
 
     @cached_property
     def instructions(self) -> list[NisaOp]:

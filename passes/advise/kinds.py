@@ -53,6 +53,17 @@ REPEATED_LOAD = _kind(
     Numbers.same,
     f"{_GUIDE}, Opt #1; matrix multiplication tutorial, hoisted loads",
 )
+LOOP_ORDER = _kind(
+    "loop-order",
+    "Exchange two loops, so that tiles stay where they are for more iterations.",
+    "The iterations of a loop go inside the loop in it, or the loops in that, all or a few at a "
+    "time; what is beside these runs for all of them before and after. Loads that then bring "
+    "what the same line has just brought go. Every instruction still comes after all whose "
+    "results it needs, and before what overwrites what it reads; a buffer that is in the way "
+    "becomes tiles of its own.",
+    Numbers.same,
+    f"{_GUIDE}, Opt #1; matrix multiplication tutorial, blocked loops",
+)
 MERGED_DMA = _kind(
     "merged-dma",
     "Move neighbouring slices of HBM with one DMA.",
@@ -60,6 +71,16 @@ MERGED_DMA = _kind(
     "one tile of which the tiles of before are parts.",
     Numbers.same,
     f"{_GUIDE}, Opt #9; NKI DMA bandwidth guide",
+)
+PARTITION_USE = _kind(
+    "partition-use",
+    "Work on more of the 128 partitions: do several iterations of a loop at once.",
+    "Iterations whose tiles have 64 partitions or fewer are taken together. What each has in a "
+    "tile of its own becomes partitions of one tile; instructions that treat all partitions alike, "
+    "and DMAs of rows that follow each other, become one, and the others touch their part of it. "
+    "What all iterations read is loaded, or computed, in as many partitions.",
+    Numbers.same,
+    "NKI architecture guide, partition dimension; NKI programming model, tile sizes",
 )
 WIDENED_MATMUL = _kind(
     "widened-matmul",

@@ -28,6 +28,20 @@ def independent_loops(location: LocationAttr) -> list[str]:
     return []
 
 
+def loops_around(location: LocationAttr) -> list[str]:
+    """The variables of all loops around a call and the calls that lead to it, outermost first."""
+    found: list[str] = []
+    for place in positions(location):
+        tree = _tree(source_text(place.file))
+        path = [] if tree is None else _path(tree, place)
+        if not path or not isinstance(path[-1], ast.Call):
+            return []
+        functions = [n for n, node in enumerate(path) if isinstance(node, ast.FunctionDef)]
+        own = path[functions[-1] :] if functions else []
+        found[:0] = [ast.unparse(node.target) for node in own if isinstance(node, ast.For)]
+    return found
+
+
 def _independent(place: Position) -> list[str]:
     tree = _tree(source_text(place.file))
     if tree is None:

@@ -228,7 +228,9 @@ def _tensor(base: SSAValue) -> _LastAccesses:
 class Accesses:
     """The last accesses to every tensor of a program: what the next operation waits for."""
 
-    def __init__(self) -> None:
+    def __init__(self, reordered: Collection[int] = ()) -> None:
+        """`reordered`: queues in which writes to a tensor that nothing reads may change places."""
+        self._reordered = reordered
         self._tensors: dict[SSAValue, _LastAccesses] = {}
         # By identity, as hashing a value is a call.
         self._tiles: dict[int, tuple[_LastAccesses, bool]] = {}
@@ -266,12 +268,15 @@ class Accesses:
             writers = tensor.writers(value)
             # What is left as it was of a tile that is written in part was written before.
             if role is Role.write and known and not partial:
-                self._wait(found, ordered, DependenceKind.output, value, writers)
+                kind = DependenceKind.output
             else:
                 sources.update(writers)
-                self._wait(found, ordered, DependenceKind.true, value, writers)
+                kind = DependenceKind.true
+            # A writer takes the place of those that it waits for: all of them are few.
+            every = self._reordered if role is not Role.read else ()
+            self._wait(found, ordered, kind, value, writers, every)
             if role is not Role.read:
-                self._wait(found, ordered, DependenceKind.anti, value, tensor.readers(value))
+                self._wait(found, ordered, DependenceKind.anti, value, tensor.readers(value), ())
         for value, role, tensor in touched:
             if role is Role.read:
                 tensor.read(value, queue, number)
@@ -291,14 +296,18 @@ class Accesses:
         kind: DependenceKind,
         value: SSAValue,
         events: Collection[int],
+        every: Collection[int],
     ) -> None:
-        """Note the last event of each other queue and block among some that touched a tile."""
+        """Note the last event of each other queue and block among some that touched a tile.
+
+        Of queues that are in `every` all of them.
+        """
         queues, blocks = self.queues, self.blocks
         others = [e for e in events if e != NOBODY and queues[e] != ordered]
         if len(others) > 1:
             last: dict[tuple[int, int], int] = {}
             for before in others:
-                key = queues[before], blocks[before]
+                key = queues[before], before if queues[before] in every else blocks[before]
                 last[key] = max(before, last.get(key, NOBODY))
             others = list(last.values())
         for before in others:

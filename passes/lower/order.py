@@ -4,10 +4,19 @@ Engines keep the program's order. Only the triggers of DMAs in the queue of the 
 places: a store that waits for its data would hold up the loads after it. They are ordered as in
 a run in which the Sync Engine starts the first DMA of the program that is ready, with durations
 from the cost model. A ring takes DMAs in the order in which they are started, so one that waits
-holds up none that does not depend on it. Those of one ring that read the same tensor keep the
-program's order where something writes it: what waits for the ring's last read of it has waited
-for the earlier ones. In a program with loops all of them do: what waits for an iteration stands for
-the one before.
+holds up none that does not depend on it.
+
+Who waits for several accesses of a ring to one tensor has an edge to the last of them only
+(`Accesses`). So DMAs of one ring that touch the same tensor keep the program's order, unless
+nothing writes it, or nothing reads it: of writes all have an edge to the next write.
+
+What is between two loops on the device, or in one, is ordered by itself, and nothing passes a
+loop. What an item waits for in the same iteration is then before it in the new order, too, and so
+is all that a loop waits for in whichever queue: run in this order, one after the other, no item
+has to wait, so queues cannot wait for each other for ever. What it waits for in the iteration
+before has ended with that iteration, whatever its place there. And a ring comes to an iteration,
+or to what is behind a loop, when all of what it had before has begun: only accesses of one stretch
+can change places.
 
 What reads registers, and what is in `nl.no_reorder`, keeps its place. So does an instruction in
 which cores meet: a run of one core does not know when the other one comes, and after what waits
@@ -19,18 +28,19 @@ from __future__ import annotations
 import heapq
 from collections import deque
 from collections.abc import Sequence
+from itertools import groupby
 
 from xdsl.ir import SSAValue
 
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.effects import effects, role_of
 from nkijit.dialects.ncc import WAITING
-from nkijit.dialects.nki.kernel import NoReorderOp
+from nkijit.dialects.nki.kernel import NoReorderOp, ReturnOp
 from nkijit.dialects.nki.views import base_of, index_of, views_of
 from nkijit.dialects.register_type import RegisterType
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.lower.durations import Durations
-from nkijit.passes.lower.program import Instruction, Item, Program, Queue, What
+from nkijit.passes.lower.program import Instruction, Item, Program, Queue, QueueLoop, What
 
 _WAITING = frozenset(WAITING)
 
@@ -40,15 +50,23 @@ def in_order(program: Program, items: Sequence[Item], durations: Durations) -> l
 
     Orders the Sync Engine's queue and the rings that it starts, by the durations of instructions.
     """
-    movable = {item for item in items if _is_movable(item)}
-    if len(movable) < 2:
-        return list(items)
-    ordered = _Run(items, movable, durations, in_program_order=bool(program.loops)).run()
-    assert len(ordered) == len(items), "program order keeps all that items wait for"
-    loop = items[0].loop
-    queues = program.queues if loop is None else {q: i.items for q, i in loop.queues.items()}
-    for queue in {item.queue for item in ordered if item in movable or item.queue.is_ring}:
-        queues[queue][:] = [item for item in ordered if item.queue is queue]
+    ordered: list[Item] = []
+    changed: set[Queue] = set()
+    for is_loop, stretch in groupby(items, lambda item: isinstance(item, QueueLoop)):
+        part = list(stretch)
+        movable = set[Item]() if is_loop else {item for item in part if _is_movable(item)}
+        if len(movable) < 2:
+            ordered += part
+            continue
+        run = _Run(part, movable, durations).run()
+        assert len(run) == len(part), "program order keeps all that items wait for"
+        ordered += run
+        changed |= {item.queue for item in part if item in movable or item.queue.is_ring}
+    if changed:
+        loop = items[0].loop
+        queues = program.queues if loop is None else {q: i.items for q, i in loop.queues.items()}
+        for queue in changed:
+            queues[queue][:] = [item for item in ordered if item.queue is queue]
     return ordered
 
 
@@ -67,17 +85,9 @@ def _is_movable(item: Item) -> bool:
 
 
 class _Run:
-    """A run of a block, in the order of time."""
+    """A run of a stretch of a block, in the order of time: what is before it has ended."""
 
-    def __init__(
-        self,
-        items: Sequence[Item],
-        movable: set[Item],
-        durations: Durations,
-        *,
-        in_program_order: bool,
-    ):
-        """`in_program_order`: the rings of the Sync Engine keep to it."""
+    def __init__(self, items: Sequence[Item], movable: set[Item], durations: Durations):
         self._durations = durations
         self._movable = movable
         self._place = {item: place for place, item in enumerate(items)}
@@ -85,8 +95,8 @@ class _Run:
         """How many of those that an item waits for have not ended yet."""
         self._waiters: dict[Item, list[Item]] = {}
         self._heads: dict[Queue, deque[Item]] = {}
-        """What each queue has still to begin: engines all of it in program order, and so rings if
-        they keep to it, else what has been triggered."""
+        """What each queue has still to begin: engines all of it in program order, the rings of the
+        Sync Engine what has been triggered."""
         self._transfers: dict[Item, list[Item]] = {}
         """What each trigger of the Sync Engine starts."""
         self._free = dict.fromkeys(Queue, 0.0)
@@ -97,7 +107,11 @@ class _Run:
         self._ends: list[tuple[float, int, Item]] = []
         self._began: list[Item] = []
         for item in items:
-            before = {wait.before for wait in item.edges if not wait.carried}
+            before = {
+                wait.before
+                for wait in item.edges
+                if not wait.carried and wait.before in self._place
+            }
             trigger = item.trigger if isinstance(item, Instruction) else None
             if trigger is not None:
                 before.add(trigger)
@@ -105,11 +119,11 @@ class _Run:
             for other in before:
                 self._waiters.setdefault(other, []).append(item)
             heads = self._heads.setdefault(item.queue, deque())
-            if trigger is not None and trigger.queue is Queue.sync and not in_program_order:
+            if trigger is not None and trigger.queue is Queue.sync:
                 self._transfers.setdefault(trigger, []).append(item)
             else:
                 heads.append(item)
-        self._followers = _followers(items, movable, in_program_order=in_program_order)
+        self._followers = _followers(items, movable)
         """After each trigger those of its ring that come later."""
         for followers in self._followers.values():
             for follower in followers:
@@ -185,52 +199,36 @@ class _Run:
         heapq.heappush(self._ends, (start + latency, self._place[item], item))
 
 
-def _followers(
-    items: Sequence[Item], movable: set[Item], *, in_program_order: bool
-) -> dict[Item, list[Item]]:
-    """After each trigger those that have to come later: the next of its ring if rings keep to the
-    program's order, else the next of each tensor that is read and written."""
-    if in_program_order:
-        return _in_rings(items, movable)
-    transfers = [
-        (item.queue, item.trigger, [(base_of(v), role) for _, v, role, _ in effects(item.op)])
-        for item in items
-        if isinstance(item, Instruction) and item.trigger in movable
-    ]
-    read = {(q, base) for q, _, uses in transfers for base, role in uses if role is not Role.write}
-    written = {base: _is_written(base) for _, base in read}
+def _followers(items: Sequence[Item], movable: set[Item]) -> dict[Item, list[Item]]:
+    """After each trigger those that have to come later: the next of its ring for each tensor of
+    which only the ring's last access is waited for."""
+    keeps_order: dict[SSAValue, bool] = {}
     last: dict[tuple[Queue, SSAValue], Item] = {}
     found: dict[Item, list[Item]] = {}
-    for queue, trigger, uses in transfers:
-        assert trigger is not None
+    for item in items:
+        if not isinstance(item, Instruction) or item.trigger not in movable:
+            continue
+        trigger = item.trigger
         before: list[Item] = []
-        for base, _ in uses:
-            key = (queue, base)
-            if key in read and written[base]:
-                other = last.get(key)
-                if other is not None and other is not trigger and other not in before:
-                    before.append(other)
-                last[key] = trigger
+        for _, value, _, _ in effects(item.op):
+            base = base_of(value)
+            if base not in keeps_order:
+                keeps_order[base] = _is_read_and_written(base)
+            if not keeps_order[base]:
+                continue
+            other = last.get((item.queue, base))
+            if other is not None and other is not trigger and other not in before:
+                before.append(other)
+            last[item.queue, base] = trigger
         for other in before:
             found.setdefault(other, []).append(trigger)
     return found
 
 
-def _in_rings(items: Sequence[Item], movable: set[Item]) -> dict[Item, list[Item]]:
-    last: dict[Queue, Item] = {}
-    found: dict[Item, list[Item]] = {}
-    for item in items:
-        if isinstance(item, Instruction) and item.trigger in movable:
-            before = last.get(item.queue)
-            if before is not None and before is not item.trigger:
-                found[before] = [item.trigger]
-            last[item.queue] = item.trigger
-    return found
-
-
-def _is_written(base: SSAValue) -> bool:
-    """True when an instruction writes to a tensor: as to all tiles that something reads."""
+def _is_read_and_written(base: SSAValue) -> bool:
+    """True when instructions read and write a tensor: as all tiles that are used."""
     if info_of(base).region.on_chip:
         return True
     uses = (use for value in (base, *views_of(base)) for use in value.uses)
-    return any(role_of(use) not in (None, Role.read) for use in uses)
+    roles = {role_of(use) for use in uses if not isinstance(use.operation, ReturnOp)}
+    return Role.update in roles or roles >= {Role.read, Role.write}

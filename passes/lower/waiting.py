@@ -18,6 +18,8 @@ from nkijit.passes.analysis.ranges import surely_runs
 from nkijit.passes.lower.program import Instruction, Item, Loop, Placement, Queue, Wait
 from nkijit.passes.lower.reuse import Reuse
 
+_RINGS = frozenset(queue for queue in Queue if queue.is_ring)
+"""`order.py` may change the order of what they do."""
 Tags = tuple[bool, ...]
 """For each loop around an event, outermost first: whether it is in the second iteration."""
 
@@ -29,7 +31,7 @@ class Waiting:
     """
 
     def __init__(self, placement: Placement):
-        self._accesses = Accesses()
+        self._accesses = Accesses(reordered=_RINGS)
         self._reuse = Reuse(placement)
         self._events: list[Instruction] = []
         """The instruction of each event."""

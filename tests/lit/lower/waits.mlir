@@ -123,6 +123,40 @@ nki.kernel @kept(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 {
   nki.return %out
 }
 
+// In each iteration of a loop a store that waits holds up no other one, and nothing passes the loop.
+// CHECK: kernel iterations, trn3 (NeuronCore-v4)
+// CHECK: sync: 4 instructions
+// CHECK-NEXT: 0 DMA_TRIGGER transfer=dma_load @1 waits.mlir:{{[0-9]+}}
+// CHECK-NEXT: wait(dma_load>=1) loop i = 0 to 3 step 1 {
+// CHECK-NEXT: 6 wait(previous dma_store>=1) DMA_TRIGGER transfer=dma_store @7 waits.mlir:{{[0-9]+}}
+// CHECK-NEXT: 4 wait(vector>=1) DMA_TRIGGER transfer=dma_store @5 waits.mlir:{{[0-9]+}}
+// CHECK-NEXT: }
+// CHECK-NEXT: 8 wait(vector>=1, dma_store>=1) DMA_TRIGGER transfer=dma_load @9 waits.mlir:{{[0-9]+}}
+// CHECK: dma_store: 2 instructions
+// CHECK-NEXT: loop i = 0 to 3 step 1 {
+// CHECK-NEXT: 7 DMA_COPY dst=out{{.*}} signal(1) waits.mlir:{{[0-9]+}}
+// CHECK-NEXT: 5 DMA_COPY dst=out{{.*}} signal(2) waits.mlir:{{[0-9]+}}
+// CHECK-NEXT: } signal(1)
+nki.kernel @iterations(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c3 = arith.constant 3 : i32
+  %out = nki.alloc : memref<256x64xf32, #nki.shared_hbm>
+  %one = nki.view %out offset=0 pattern=[[64, 128], [1, 64]]
+  %two = nki.view %out offset=8192 pattern=[[64, 128], [1, 64]]
+  %a = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %b = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.dma_copy dst=%a, src=%x
+  scf.for %i = %c0 to %c3 step %c1 : i32 {
+    nisa.tensor_tensor dst=%b, data1=%a, data2=%a, op=add, engine=vector
+    nisa.tensor_tensor dst=%b, data1=%b, data2=%a, op=add, engine=vector
+    nisa.dma_copy dst=%one, src=%b
+    nisa.dma_copy dst=%two, src=%a
+  }
+  nisa.dma_copy dst=%a, src=%x
+  nki.return %out
+}
+
 // A load that waits for its data holds up none of its ring that does not.
 // CHECK: kernel around, trn3 (NeuronCore-v4)
 // CHECK: sync: 4 instructions

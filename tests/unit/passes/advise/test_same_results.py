@@ -11,12 +11,14 @@ import pytest
 from support.advice import check_same_results
 from support.examples import parameters
 from support.kernel_parts import random_kernel
+from support.looped_kernels import looped_kernel
 from support.lowered_runs import numbers
 from support.random_kernels import PARTS, TARGETS
 from support.tangled_kernels import tangled_kernel, visible_kernel
 
 from nkijit.dialects.nki.kernel import kernels_of
 from nkijit.kernel import UnsupportedError
+from nkijit.passes.advise.nests import Order
 from nkijit.target import TARGET_VARIABLE
 
 
@@ -33,6 +35,22 @@ def test_kernels_whose_every_value_is_seen(target: str) -> None:
     for seed in range(8):
         traced, inputs = visible_kernel(seed, target, 16)
         check_same_results(kernels_of(traced.module), inputs)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_loops_that_change_places(target: str) -> None:
+    kinds: set[str] = set()
+    for seed in range(5):
+        traced, inputs = looped_kernel(seed, target)
+        kinds |= check_same_results(kernels_of(traced.module), inputs)
+    assert {"loop-order", "partition-use"} <= kinds
+
+
+def test_an_order_that_is_not_allowed_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Order, "allows", lambda *_: True)
+    loops = [looped_kernel(seed, "trn2") for seed in range(5)]
+    with pytest.raises(AssertionError, match=r"loop-order|partition-use"):
+        _ = [check_same_results(kernels_of(traced.module), inputs) for traced, inputs in loops]
 
 
 @pytest.mark.parametrize("part", PARTS)

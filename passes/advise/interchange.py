@@ -1,0 +1,322 @@
+"""`loop-order`: two loops of the author's, one around the other, that change places."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import LocationAttr
+from xdsl.ir import Operation, SSAValue
+
+from nkijit.dialects.access import AccessPattern
+from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.nisa.matmul import NcMatmulOp
+from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.views import base_of, index_of
+from nkijit.dialects.tiles import info_of
+from nkijit.passes.advise.edit import (
+    Edit,
+    NotPossibleError,
+    access_in,
+    declare_first,
+    erase,
+    remove_tile,
+    writes,
+)
+from nkijit.passes.advise.facts import Facts, Renamed
+from nkijit.passes.advise.kinds import LOOP_ORDER
+from nkijit.passes.advise.loops import independent_loops, loops_around
+from nkijit.passes.advise.nests import Items, Nest, Order, flat, put_in_order
+from nkijit.passes.advise.proposal import Proposal, counted
+from nkijit.passes.analysis.repeated_loads import loads_of
+from nkijit.passes.compile.rename import rename_tiles
+from nkijit.passes.profile.units import bytes_text
+
+_AT_A_TIME = (0, 4, 2)
+"""Iterations of the outer loop that go inside: all, or a few at a time, where results need room."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sunk:
+    """A loop with the loops in it, one in the other, inside of which it may go."""
+
+    outer: Nest
+    inner: Sequence[int]
+    """Of each of these loops which item of an iteration it is, the outermost first."""
+    depth: int
+    """How many loops are around all of them."""
+
+    @property
+    def inside(self) -> tuple[NisaOp, int]:
+        """An instruction of the innermost of them, and how many loops are between them."""
+        items, between = self.outer.iterations[0], 0
+        for at in self.inner:
+            item = items[at]
+            items = item.iterations[0] if isinstance(item, Nest) else items
+        while isinstance(item := next(iter(_instructions_first(items))), Nest):
+            items, between = item.iterations[0], between + 1
+        return item, between
+
+    @property
+    def has_more(self) -> bool:
+        """Whether one of the loops does more than the loop in it."""
+        items = self.outer.iterations[0]
+        for at in self.inner:
+            if len(items) > 1:
+                return True
+            item = items[at]
+            items = item.iterations[0] if isinstance(item, Nest) else items
+        return False
+
+    def order(self, at_a_time: int) -> Iterator[NisaOp]:
+        """The instructions in the order that they have then."""
+        iterations = self.outer.iterations
+        count = at_a_time or len(iterations)
+        for start in range(0, len(iterations), count):
+            yield from _together(iterations[start : start + count], self.inner)
+
+
+def _together(group: Sequence[Items], inner: Sequence[int]) -> Iterator[NisaOp]:
+    """What several iterations do, with loops in them run once for all."""
+    if not inner:
+        for items in group:
+            yield from flat(items)
+        return
+    at = inner[0]
+    for items in group:
+        yield from flat(items[:at])
+    loops = [item.iterations for items in group if isinstance(item := items[at], Nest)]
+    for same in zip(*loops, strict=True):
+        yield from _together(same, inner[1:])
+    for items in group:
+        yield from flat(items[at + 1 :])
+
+
+def _instructions_first(items: Items) -> list[NisaOp | Nest]:
+    return sorted(items, key=lambda item: isinstance(item, Nest))
+
+
+def loop_orders(facts: Facts, renamed: Renamed) -> Iterator[Proposal]:
+    """Proposals for loops that save loads inside of a loop that is in them."""
+    loops: dict[Hashable, list[_Sunk]] = {}
+    for nest, depth in facts.nests:
+        inner = _loops_in(nest.iterations)
+        for levels in range(1, len(inner) + 1):
+            sunk = _Sunk(nest, inner[:levels], depth)
+            loops.setdefault((sunk.inside[0].location, depth, levels), []).append(sunk)
+    if not loops:
+        return
+    places = {op: place for place, op in enumerate(facts.instructions)}
+    kernels = _Kernel(facts), _Kernel(renamed)
+    for subject, found in loops.items():
+        for variant, at_a_time in enumerate(_AT_A_TIME):
+            if at_a_time >= max(len(sunk.outer.iterations) for sunk in found):
+                continue
+            change = [
+                (
+                    [places[op] for op in sunk.outer.instructions],
+                    [places[op] for op in sunk.order(at_a_time)],
+                )
+                for sunk in found
+            ]
+            own = next((kernel for kernel in kernels if kernel.allows(change)), None)
+            if own is None:
+                continue
+            saved = own.saved(change)
+            if not (saved.loads or saved.stationary):
+                continue
+            message, reason = _said(
+                found[0], at_a_time, [facts.instructions[n] for n in saved.loads]
+            )
+            yield Proposal(
+                LOOP_ORDER,
+                subject,
+                variant,
+                found[0].inside[0].location,
+                message,
+                (*own.reasons(saved), *reason),
+                [facts.instructions[n] for n in (*saved.loads, *saved.multiplies)],
+                _Exchange(change, saved.loads, own is kernels[1]),
+            )
+
+
+def _loops_in(iterations: Sequence[Items]) -> list[int]:
+    """Which items of iterations are a loop that each of them runs as often; in it, and so on."""
+    first = iterations[0]
+    loops = [number for number, item in enumerate(first) if isinstance(item, Nest)]
+    if len(loops) != 1 or any(len(items) != len(first) for items in iterations):
+        return []
+    nests = [item for items in iterations if isinstance(item := items[loops[0]], Nest)]
+    if len(nests) < len(iterations) or len({len(nest.iterations) for nest in nests}) > 1:
+        return []
+    return [loops[0], *_loops_in([items for nest in nests for items in nest.iterations])]
+
+
+def _said(sunk: _Sunk, at_a_time: int, loads: Sequence[NisaOp]) -> tuple[str, Sequence[str]]:
+    """What to do, and what that takes. `loads`: those that go."""
+    op, between = sunk.inside
+    count = len(sunk.inner)
+    plural = "s" if count > 1 else ""
+    names = loops_around(op.location)
+    said, outer = f"put a loop inside the loop{plural} in it", "like it"
+    first = sunk.depth
+    if len(names) != sunk.depth + 1 + count + between:
+        # One of them runs once: it is the one that no load depends on.
+        independent = [set(independent_loops(load.location)) for load in loads]
+        only = set(names).intersection(*independent) if independent else set[str]()
+        first = names.index(only.pop()) if len(only) == 1 else len(names)
+    outer_and_inner = names[first : first + 1 + count]
+    if len(outer_and_inner) == 1 + count:
+        outer, *inner = outer_and_inner
+        said = f"put the loop over {outer} inside the loop{plural} over {', '.join(inner)}"
+        outer = f"over {outer}"
+    if at_a_time:
+        said += f", {at_a_time} iterations at a time"
+    beside = sunk.has_more
+    return said, (f"what is beside the loop{plural} gets a loop {outer} of its own",) * beside
+
+
+_Change = Sequence[tuple[Sequence[int], Sequence[int]]]
+"""Of each stretch the places of its instructions in the program, and in their new order."""
+
+
+@dataclass(slots=True)
+class _Saved:
+    """What another order saves."""
+
+    loads: dict[int, int] = field(default_factory=dict[int, int])
+    """Loads that go, with the load whose tile holds the same then."""
+    stationary: int = 0
+    """How many loads of stationary tiles."""
+    all_stationary: int = 0
+    """How many there were."""
+    multiplies: list[int] = field(default_factory=list[int])
+    """The matmuls, if some of these go."""
+
+
+class _Kernel:
+    """The kernel as it is, or with tiles of their own for what buffers hold one after the other."""
+
+    def __init__(self, facts: Facts):
+        self._facts = facts
+        self._ops = facts.instructions
+        self._contents: dict[int, Hashable] | None = None
+        self._orders: dict[tuple[int, int], Order | None] = {}
+
+    def allows(self, change: _Change) -> bool:
+        """Whether what each instruction reads is the same in another order."""
+        for old, new in change:
+            first = old[0]
+            if (first, len(old)) not in self._orders:
+                try:
+                    made = Order(self._facts.kept, [self._ops[n] for n in old])
+                except NotPossibleError:
+                    made = None
+                self._orders[first, len(old)] = made
+            order = self._orders[first, len(old)]
+            if order is None or not order.allows([n - first for n in new]):
+                return False
+        return True
+
+    def saved(self, change: _Change) -> _Saved:
+        """What the order saves; loads that could go in the author's order do not count."""
+        found = _Saved()
+        matmuls: list[int] = []
+        for old, new in change:
+            known = self._repeated(old)
+            found.loads |= {n: kept for n, kept in self._repeated(new).items() if n not in known}
+            before, after = self._stationary(old, {}), self._stationary(new, found.loads)
+            found.all_stationary += before
+            found.stationary += before - after
+            matmuls += [n for n in old if isinstance(self._ops[n], NcMatmulOp)]
+        if found.stationary > 0:
+            found.multiplies = matmuls
+        found.stationary = max(0, found.stationary)
+        return found
+
+    def reasons(self, saved: _Saved) -> Iterator[str]:
+        """What is saved, in words."""
+        if saved.loads:
+            loaded = [info_of(writes(self._ops[n])[0]) for n in saved.loads]
+            total = bytes_text(sum(info.size * info.dtype.itemsize for info in loaded))
+            loads = counted(len(saved.loads), "load")
+            yield f"{loads} bring what the iteration before has: {total} of HBM"
+        if saved.stationary:
+            left = saved.all_stationary - saved.stationary
+            yield f"stationary tiles are loaded {left:,} times, not {saved.all_stationary:,}"
+
+    def _repeated(self, order: Sequence[int]) -> dict[int, int]:
+        """Loads of what the load of the same line before them has brought, with that one."""
+        contents = self._loaded()
+        last: dict[LocationAttr, int] = {}
+        found: dict[int, int] = {}
+        for number in order:
+            if number in contents:
+                line = self._ops[number].location
+                before = last.get(line)
+                if before is not None and contents[before] == contents[number]:
+                    found[number] = before
+                else:
+                    last[line] = number
+        return found
+
+    def _loaded(self) -> dict[int, Hashable]:
+        """What loads bring that alone fill a tile."""
+        if self._contents is None:
+            places = {op: place for place, op in enumerate(self._ops)}
+            self._contents = {}
+            for load in loads_of(self._facts.program):
+                tile = base_of(load.op.dst)
+                accesses = self._facts.accesses[tile]
+                filled = [access.op for access in accesses if access.role is not Role.read]
+                own = isinstance(tile.owner, AllocOp) and tile.owner.fixed_address is None
+                if own and filled == [load.op] and load.op is accesses[0].op:
+                    key = tile.type, access_in(load.op.dst), load.contents
+                    self._contents[places[load.op]] = key
+        return self._contents
+
+    def _stationary(self, order: Sequence[int], shared: dict[int, int]) -> int:
+        """How often a stationary tile has to be loaded, as far as these instructions know."""
+        kept = {
+            base_of(writes(self._ops[n])[0]): base_of(writes(self._ops[by])[0])
+            for n, by in shared.items()
+        }
+        count = 0
+        last: tuple[SSAValue, AccessPattern] | None = None
+        for number in order:
+            op = self._ops[number]
+            if not isinstance(op, NcMatmulOp) or index_of(op.stationary) is not None:
+                continue
+            base = base_of(op.stationary)
+            key = kept.get(base, base), info_of(op.stationary).pattern
+            count += key != last
+            last = key
+        return count
+
+
+@dataclass(frozen=True, slots=True)
+class _Exchange:
+    """Give instructions another order, and let loads go that bring what is there."""
+
+    change: _Change
+    loads: dict[int, int]
+    renames: bool
+
+    def __call__(self, edit: Edit) -> None:
+        ops = Facts(edit.kernel).instructions
+        if self.renames:
+            touched = {
+                base_of(v).owner for old, _ in self.change for n in old for v in ops[n].operands
+            }
+            rename_tiles(edit.kernel, only={b for b in touched if isinstance(b, Operation)})
+        for old, new in self.change:
+            put_in_order([ops[n] for n in old], [n - old[0] for n in new])
+        for number, kept in self.loads.items():
+            tile, there = (base_of(writes(ops[n])[0]).owner for n in (number, kept))
+            if not isinstance(tile, AllocOp) or not isinstance(there, AllocOp):
+                raise NotPossibleError
+            erase(ops[number])
+            declare_first(there)
+            tile.result.replace_all_uses_with(there.result)
+            remove_tile(tile)

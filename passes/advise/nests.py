@@ -1,0 +1,210 @@
+"""The loops of the author, whose iterations stand one after the other in a kernel, and their order.
+
+They are found as `reroll` finds them: by what repeats itself with numbers that grow evenly. An
+iteration before or behind such a loop that does the same, but for an argument, belongs to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import arith
+from xdsl.ir import Operation
+
+from nkijit.dialects.declare.operation import NisaOp, is_instruction
+from nkijit.dialects.nki.allocation import DECLARATIONS
+from nkijit.dialects.nki.constant import ConstantOp
+from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.nki.repeat import has_repeats
+from nkijit.passes.advise.edit import NotPossibleError
+from nkijit.passes.compile.accesses import is_free
+from nkijit.passes.compile.order import Kept, is_movable, predecessors
+from nkijit.passes.transform.nodes import Loop, Node, Unit
+from nkijit.passes.transform.read import Reader
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Nest:
+    """A loop of the author: what each iteration does, instructions and loops."""
+
+    iterations: list[list[NisaOp | Nest]]
+
+    @property
+    def instructions(self) -> list[NisaOp]:
+        """All of them, in program order."""
+        return [op for iteration in self.iterations for op in flat(iteration)]
+
+
+Items = Sequence[NisaOp | Nest]
+_DECLARATIONS = (*DECLARATIONS, ConstantOp, arith.ConstantOp)
+
+
+def flat(items: Items) -> Iterator[NisaOp]:
+    """The instructions of an iteration, or a part of it."""
+    for item in items:
+        if isinstance(item, Nest):
+            for iteration in item.iterations:
+                yield from flat(iteration)
+        else:
+            yield item
+
+
+def nests_of(kernel: KernelOp) -> Iterator[tuple[Nest, int]]:
+    """The loops of a kernel with how many others are around each, outer ones first."""
+    if not has_repeats(kernel):
+        yield from _below(Reader(kernel).read(), 0)
+
+
+def _below(nodes: Sequence[Node], depth: int) -> Iterator[tuple[Nest, int]]:
+    """The loops among nodes, and those inside of loops on the device."""
+    yield from _inside(_items(nodes), depth)
+    yield from _on_device(nodes, depth)
+
+
+def _on_device(nodes: Sequence[Node], depth: int) -> Iterator[tuple[Nest, int]]:
+    for node in nodes:
+        if isinstance(node, Loop):
+            for iteration in node.iterations:
+                yield from _on_device(iteration, depth + 1)
+        elif isinstance(node, Unit):
+            for region in node.regions:
+                yield from _below(region.nodes, depth + 1)
+
+
+def _inside(items: Items, depth: int) -> Iterator[tuple[Nest, int]]:
+    for item in items:
+        if isinstance(item, Nest):
+            yield item, depth
+            for iteration in item.iterations:
+                yield from _inside(iteration, depth + 1)
+
+
+def _items(nodes: Sequence[Node]) -> list[NisaOp | Nest]:
+    found: list[NisaOp | Nest] = []
+    for node in nodes:
+        if isinstance(node, Unit):
+            if is_instruction(node.op):
+                found.append(node.op)
+            continue
+        assert isinstance(node, Loop)
+        iterations = [made for nodes in node.iterations if (made := _items(nodes))]
+        if len(iterations) == len(node.iterations):
+            found += [Nest(iterations)] if len(iterations) > 1 else iterations[0]
+    return _twice(_with_neighbours(found))
+
+
+def _with_neighbours(items: list[NisaOp | Nest]) -> list[NisaOp | Nest]:
+    """Loops with the iterations beside them that differ in an argument."""
+    found: list[NisaOp | Nest] = []
+    at = 0
+    while at < len(items):
+        item = items[at]
+        at += 1
+        if isinstance(item, Nest):
+            size = len(item.iterations[0])
+            iterations, like = list(item.iterations), _likeness(item.iterations[0])
+            while size <= len(found) and _likeness(found[-size:]) == like:
+                iterations.insert(0, found[-size:])
+                del found[-size:]
+            while _likeness(items[at : at + size]) == like:
+                iterations.append(items[at : at + size])
+                at += size
+            item = Nest(iterations)
+        found.append(item)
+    return found
+
+
+_MOST_LOOKED_AT = 100
+"""What does more has loops that are found by their numbers."""
+
+
+def _twice(items: list[NisaOp | Nest]) -> list[NisaOp | Nest]:
+    """Items with loops of two iterations, of which the first differs in an argument."""
+    if len(items) > _MOST_LOOKED_AT:
+        return items
+    like = [_likeness([item]) for item in items]
+    found: list[NisaOp | Nest] = []
+    at = 0
+    while at < len(items):
+        sizes = range(1, (len(items) - at) // 2 + 1)
+        size = next((n for n in sizes if like[at : at + n] == like[at + n : at + 2 * n]), 0)
+        found.append(
+            Nest([items[at : at + size], items[at + size :][:size]]) if size else items[at]
+        )
+        at += 2 * size or 1
+    return found
+
+
+def _likeness(items: Items) -> object:
+    """Equal for what the same lines do as often."""
+    return [
+        (len(item.iterations), *map(_likeness, item.iterations[:1]))
+        if isinstance(item, Nest)
+        else (type(item), item.location)
+        for item in items
+    ]
+
+
+def levels_to(items: Items, op: NisaOp) -> int | None:
+    """How many loops of an iteration are around an instruction of it; None if it is not there."""
+    for item in items:
+        if item is op:
+            return 0
+        if isinstance(item, Nest):
+            inside = levels_to(item.iterations[0], op)
+            if inside is not None:
+                return 1 + inside
+    return None
+
+
+# ------------------------------------------------------------------ another order
+
+
+class Order:
+    """What may stand in which order among the instructions of a loop."""
+
+    def __init__(self, kept: Kept, stretch: Sequence[NisaOp]):
+        """`kept`: of the kernel. Raises NotPossibleError if some have to keep their places."""
+        block = stretch[0].parent_block()
+        if not all(op.parent_block() is block and is_free(op) and is_movable(op) for op in stretch):
+            raise NotPossibleError
+        _between(stretch)
+        self._before = predecessors(stretch, kept)
+
+    def allows(self, order: Sequence[int]) -> bool:
+        """Whether instructions, by their old places, still come after all that they need."""
+        place = [0] * len(order)
+        for new, old in enumerate(order):
+            place[old] = new
+        return all(
+            place[before] < place[old] for old, each in enumerate(self._before) for before in each
+        )
+
+
+def put_in_order(stretch: Sequence[NisaOp], order: Sequence[int]) -> None:
+    """Give the instructions of a stretch another order, behind all declarations among them."""
+    last = stretch[-1].next_op
+    block = stretch[0].parent_block()
+    assert block is not None
+    assert last is not None
+    for op in (*_between(stretch), *(stretch[number] for number in order)):
+        op.detach()
+        block.insert_op_before(op, last)
+
+
+def _between(stretch: Sequence[NisaOp]) -> list[Operation]:
+    """The declarations among instructions; raises NotPossibleError where there is something else.
+
+    They stand anywhere in front of what uses them.
+    """
+    found: list[Operation] = []
+    instructions = set[Operation](stretch)
+    op: Operation | None = stretch[0]
+    while op is not stretch[-1]:
+        if op is None or not (op in instructions or isinstance(op, _DECLARATIONS)):
+            raise NotPossibleError
+        if op not in instructions:
+            found.append(op)
+        op = op.next_op
+    return found

@@ -1,0 +1,522 @@
+"""`partition-use`: iterations that work on few partitions, several of them taken together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from xdsl.dialects.builtin import LocationAttr
+from xdsl.ir import Operation, SSAValue
+
+from nkijit.dialects.access import AccessPattern
+from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.declare.operation import NisaOp, scalar_constant
+from nkijit.dialects.nisa.activation import Activate2Op, ActivationOp, ActivationReduceOp
+from nkijit.dialects.nisa.elementwise import (
+    ReciprocalOp,
+    ScalarTensorTensorOp,
+    TensorScalarCumulativeOp,
+    TensorScalarOp,
+    TensorScalarReduceOp,
+    TensorTensorOp,
+)
+from nkijit.dialects.nisa.exponential import ExponentialOp
+from nkijit.dialects.nisa.movement import DmaCopyOp, MemsetOp, TensorCopyOp
+from nkijit.dialects.nisa.reduce import TensorReduceOp
+from nkijit.dialects.nisa.scan import TensorTensorScanOp
+from nkijit.dialects.nisa.select import RangeSelectOp, SelectReduceOp, TensorCopyPredicatedOp
+from nkijit.dialects.nisa.statistics import BnAggrOp, BnStatsOp
+from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.views import base_of, index_of, row_elements
+from nkijit.dialects.tiles import info_of, is_tile
+from nkijit.passes.advise.dmas import is_simple
+from nkijit.passes.advise.edit import (
+    Edit,
+    NotPossibleError,
+    access_in,
+    erase,
+    insert_after,
+    remove_tile,
+    tile_like,
+    users_of,
+    view,
+)
+from nkijit.passes.advise.facts import Facts, Renamed
+from nkijit.passes.advise.kinds import PARTITION_USE
+from nkijit.passes.advise.loops import loops_around
+from nkijit.passes.advise.nests import Nest, Order, flat, levels_to, put_in_order
+from nkijit.passes.advise.proposal import Proposal
+from nkijit.passes.compile.rename import rename_tiles
+
+_ROW_WISE = (
+    Activate2Op, ActivationOp, ActivationReduceOp, BnAggrOp, BnStatsOp, ExponentialOp, MemsetOp,
+    RangeSelectOp, ReciprocalOp, ScalarTensorTensorOp, SelectReduceOp, TensorCopyOp,
+    TensorCopyPredicatedOp, TensorReduceOp, TensorScalarCumulativeOp, TensorScalarOp,
+    TensorScalarReduceOp, TensorTensorOp, TensorTensorScanOp,
+)  # fmt: skip
+"""Instructions that do the same in every partition, with what is in that partition."""
+_PARTITIONS = 128
+_QUADRANT = 32
+"""What is no DMA begins at a multiple of so many partitions."""
+
+Rows = Sequence[Sequence[NisaOp]]
+"""The instructions of each of several iterations."""
+
+
+def partition_uses(facts: Facts, renamed: Renamed) -> Iterator[Proposal]:
+    """Proposals for loops of which one iteration can do the work of several."""
+    if not any(_is_narrow(op) for op in facts.instructions):
+        return
+    found: dict[tuple[LocationAttr, int], list[tuple[Nest, int]]] = {}
+    for nest, depth in facts.nests:
+        narrow = next((op for op in flat(nest.iterations[0]) if _is_narrow(op)), None)
+        if narrow is not None and _are_alike(nest):
+            found.setdefault((narrow.location, depth), []).append((nest, depth))
+    places = {op: place for place, op in enumerate(facts.instructions)}
+    variants: Counter[LocationAttr] = Counter()
+    # The innermost loop first.
+    for (location, _), nests in sorted(found.items(), key=lambda item: -item[1][0][1]):
+        rows = [
+            [[places[op] for op in flat(items)] for items in nest.iterations] for nest, _ in nests
+        ]
+        for own in (facts, renamed):
+            try:
+                plan = _plan(own, rows)
+            except NotPossibleError:
+                continue
+            about = [facts.instructions[n] for n in plan.about]
+            yield Proposal(
+                PARTITION_USE,
+                location,
+                variants[location],
+                about[0].location,
+                _message(plan, *nests[0], about[0]),
+                (
+                    f"{plan.before:,} instructions, on {plan.partitions} of {_PARTITIONS} "
+                    f"partitions, become {plan.after:,}",
+                ),
+                about,
+                _Fold(plan, own is renamed),
+            )
+            variants[location] += 1
+            break
+
+
+def _is_narrow(op: NisaOp) -> bool:
+    """Whether an instruction leaves half of the partitions alone, at least."""
+    if not isinstance(op, _ROW_WISE):
+        return False
+    info = info_of(op.dst)
+    return info.region.on_chip and info.shape[0] <= _PARTITIONS // 2
+
+
+def _are_alike(nest: Nest) -> bool:
+    """Whether all iterations do the same."""
+    first, *others = ([(type(op), op.location) for op in flat(i)] for i in nest.iterations)
+    return all(other == first for other in others)
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What is done at once; instructions are told by their places in the program."""
+
+    stretches: Sequence[Sequence[Sequence[Sequence[int]]]]
+    """Of each loop the iterations that are taken together, the instructions of each."""
+    partitions: int
+    together: int
+    """How many iterations at once, at most."""
+    about: Sequence[int]
+    """The instructions that become fewer."""
+    before: int
+    after: int
+
+
+def _plan(facts: Facts, loops: Sequence[Sequence[Sequence[int]]]) -> _Plan:
+    """What can be done at once in some loops, of which each iteration is given.
+
+    Raises NotPossibleError where nothing can.
+    """
+    ops = facts.instructions
+    partitions = _Together(facts, [[ops[n] for n in row] for row in loops[0][:2]], None).partitions
+    count = _PARTITIONS // partitions if partitions else 0
+    stretches: list[list[list[Sequence[int]]]] = []
+    about: list[int] = []
+    before = after = 0
+    for rows in loops:
+        if count < 2:
+            raise NotPossibleError
+        groups = [list(rows[at : at + count]) for at in range(0, len(rows), count)]
+        for group in groups:
+            if len(group) < 2:
+                continue
+            together = _Together(facts, [[ops[n] for n in row] for row in group], partitions)
+            if not together.folded:
+                raise NotPossibleError
+            numbers = [row[s] for s in together.folded for row in group]
+            about += numbers
+            before += len(numbers)
+            after += len(together.folded)
+        first = rows[0][0]
+        stretch = [ops[n] for row in rows for n in row]
+        order = [n - first for n in _in_step(groups)]
+        if not Order(facts.kept, stretch).allows(order):
+            raise NotPossibleError
+        stretches.append(groups)
+    together = min(count, max(len(group) for groups in stretches for group in groups))
+    return _Plan(stretches, partitions, together, about, before, after)
+
+
+def _in_step(groups: Sequence[Sequence[Sequence[int]]]) -> Iterator[int]:
+    """The order in which iterations of a group do everything one after the other."""
+    for group in groups:
+        for column in zip(*group, strict=True):
+            yield from column
+
+
+def _message(plan: _Plan, nest: Nest, depth: int, op: NisaOp) -> str:
+    names = loops_around(op.location)
+    loop = "the loop"
+    if len(names) == depth + 1 + (levels_to(nest.iterations[0], op) or 0):
+        loop = f"the loop over {names[depth]}"
+    return (
+        f"do {plan.together} iterations of {loop} at once, "
+        f"on {plan.together * plan.partitions} partitions"
+    )
+
+
+# ------------------------------------------------------------------ what can be one
+
+
+class _Together:
+    """Iterations that are taken together: which of their instructions become one."""
+
+    def __init__(self, facts: Facts, rows: Rows, partitions: int | None):
+        """`partitions`: those of the tiles that become one; None for the most that some have."""
+        self._facts = facts
+        self._start = facts.position[rows[0][0]]
+        self._iteration: dict[Operation, int] = {
+            op: number for number, row in enumerate(rows) for op in row
+        }
+        self._same: dict[SSAValue, bool] = {}
+        self.count = len(rows)
+        self.columns = list(zip(*rows, strict=True))
+        tiles = self._tiles()
+        narrow = [info_of(tile).partitions for tile in tiles]
+        most = max((n for n in narrow if n <= _PARTITIONS // 2), default=0)
+        self.partitions = partitions or most
+        self.joint = {
+            t: all for t, all in tiles.items() if info_of(t).partitions == self.partitions
+        }
+        """The tiles that become one, by that of the first iteration."""
+        self.folded: list[int] = []
+        """The columns that become one instruction."""
+        self._settle()
+
+    def _tiles(self) -> dict[SSAValue, tuple[SSAValue, ...]]:
+        """What iterations have of their own, by that of the first."""
+        found: dict[SSAValue, tuple[SSAValue, ...]] = {}
+        wrong: set[SSAValue] = set()
+        for column in self.columns:
+            for values in _operands(column):
+                if not all(is_tile(value) for value in values):
+                    continue
+                bases = tuple(base_of(value) for value in values)
+                if found.setdefault(bases[0], bases) != bases or not self._are_own(bases):
+                    wrong.add(bases[0])
+        return {first: bases for first, bases in found.items() if first not in wrong}
+
+    def _are_own(self, bases: Sequence[SSAValue]) -> bool:
+        info = info_of(bases[0])
+        return info.region.on_chip and all(
+            isinstance(base.owner, AllocOp)
+            and base.owner.fixed_address is None
+            and info_of(base) == info
+            and all(self._iteration.get(a.op) == number for a in self._facts.accesses[base])
+            for number, base in enumerate(bases)
+        )
+
+    def _settle(self) -> None:
+        """Leave out tiles that something has to touch in the middle of what they become."""
+        while True:
+            columns = range(len(self.columns))
+            self.folded = [number for number in columns if self._is_one(self.columns[number])]
+            other = [self.columns[n][0] for n in columns if n not in set(self.folded)]
+            touched = {
+                base_of(value)
+                for op in other
+                for value in op.operands
+                if self.partitions % _QUADRANT and not (isinstance(op, DmaCopyOp) and is_simple(op))
+            }
+            if touched.isdisjoint(self.joint):
+                return
+            self.joint = {t: all for t, all in self.joint.items() if t not in touched}
+
+    def _is_one(self, column: Sequence[NisaOp]) -> bool:
+        """Whether one instruction can do what some do, each in an iteration."""
+        first = column[0]
+        if not isinstance(first, _ROW_WISE) or any(True for _ in self._facts.kept.of(first)):
+            return False
+        if any(op.properties != first.properties for op in column):
+            return False
+        writes = False
+        for values in _operands(column):
+            if not is_tile(values[0]):
+                if not _are_equal(values):
+                    return False
+                continue
+            base = base_of(values[0])
+            if not self.covers(values[0]) or len({_access(value) for value in values}) > 1:
+                return False
+            bases = tuple(base_of(value) for value in values)
+            if base in self.joint:
+                if self.joint[base] != bases:
+                    return False
+                writes = True
+            elif any(other is not base for other in bases) or not self._is_same(base):
+                return False
+        return writes
+
+    def covers(self, value: SSAValue) -> bool:
+        """Whether a tile is in all partitions of an allocation that has as many as the others."""
+        access = _access(value)
+        return (
+            access is not None
+            and access.shape[0] == self.partitions == info_of(base_of(value)).partitions
+            and access.partition_range(row_elements(value)) == (0, self.partitions)
+        )
+
+    def _is_same(self, base: SSAValue) -> bool:
+        """Whether what all iterations read can be had in more partitions, too."""
+        if base not in self._same:
+            self._same[base] = False  # what depends on itself
+            self._same[base] = self._can_repeat(base)
+        return self._same[base]
+
+    def _can_repeat(self, base: SSAValue) -> bool:
+        alloc = base.owner
+        if not isinstance(alloc, AllocOp) or alloc.fixed_address is not None:
+            return False
+        written = [a for a in self._facts.accesses[base] if a.role is not Role.read]
+        if not written or not info_of(base).region.on_chip:
+            return False
+        for access in written:
+            op = access.op
+            if access.position >= self._start or op.parent_block() is not alloc.parent_block():
+                return False
+            if not self.covers(access.value):
+                return False
+            if isinstance(op, DmaCopyOp) and is_simple(op):
+                continue
+            if not isinstance(op, _ROW_WISE) or any(True for _ in self._facts.kept.of(op)):
+                return False
+            for value in op.operands:
+                other = base_of(value) if is_tile(value) else base
+                if other is not base and not (self.covers(value) and self._is_same(other)):
+                    return False
+        return True
+
+
+def _operands(column: Sequence[NisaOp]) -> Iterator[Sequence[SSAValue]]:
+    """The operands of some instructions, side by side."""
+    if len({len(op.operands) for op in column}) > 1:
+        raise NotPossibleError
+    yield from zip(*(op.operands for op in column), strict=True)
+
+
+def _are_equal(values: Sequence[SSAValue]) -> bool:
+    first = scalar_constant(values[0])
+    return all(
+        value is values[0] or (first is not None and scalar_constant(value) == first)
+        for value in values
+    )
+
+
+def _access(value: SSAValue) -> AccessPattern | None:
+    """The access pattern of an on-chip tile that is static."""
+    info = info_of(value)
+    static = index_of(value) is None and info.indirection is None
+    return info.pattern if static and info.region.on_chip else None
+
+
+# ------------------------------------------------------------------ the change
+
+
+@dataclass(frozen=True, slots=True)
+class _Fold:
+    """Take iterations together."""
+
+    plan: _Plan
+    renames: bool
+
+    def __call__(self, edit: Edit) -> None:
+        ops = Facts(edit.kernel).instructions
+        stretches = self.plan.stretches
+        if self.renames:
+            used = (
+                ops[n] for groups in stretches for group in groups for row in group for n in row
+            )
+            touched = {base_of(value).owner for op in used for value in op.operands}
+            rename_tiles(edit.kernel, only={b for b in touched if isinstance(b, Operation)})
+        for groups in stretches:
+            old = [n for group in groups for row in group for n in row]
+            put_in_order([ops[n] for n in old], [n - old[0] for n in _in_step(groups)])
+        facts = Facts(edit.kernel)
+        wide: dict[int, _Wide] = {}
+        made = [
+            _Together(facts, [[ops[n] for n in row] for row in group], self.plan.partitions)
+            for groups in stretches
+            for group in groups
+            if len(group) > 1
+        ]
+        for together in made:
+            rows = together.count * together.partitions
+            _fold(together, wide.setdefault(rows, _Wide(facts, together.partitions, rows)))
+        for each in wide.values():
+            each.clean()
+
+
+class _Wide:
+    """Tiles that hold in more partitions, again and again, what others hold."""
+
+    def __init__(self, facts: Facts, partitions: int, rows: int):
+        self._facts = facts
+        self._partitions = partitions
+        self._rows = rows
+        self._made: dict[SSAValue, SSAValue] = {}
+
+    def tile(self, base: SSAValue) -> SSAValue:
+        """What a tile becomes."""
+        if base in self._made:
+            return self._made[base]
+        alloc = base.owner
+        assert isinstance(alloc, AllocOp)
+        made = tile_like(alloc, alloc, (self._rows, info_of(base).free_size))
+        self._made[base] = made.result
+        for access in self._facts.accesses[base]:
+            if access.role is not Role.read:
+                self._write(access.op, made.result)
+        return made.result
+
+    def _write(self, op: Operation, made: SSAValue) -> None:
+        if not isinstance(op, DmaCopyOp):
+            copy = op.clone()
+            insert_after(op, copy)
+            for number, value in enumerate(op.operands):
+                if is_tile(value):
+                    copy.operands[number] = self.widened(value, copy)
+            return
+        outside = info_of(op.src).pattern
+        if self._partitions == 1 or outside.strides[0] == 0:
+            pattern = _rows(outside, 0, self._rows)
+            copy = op.clone()
+            insert_after(op, copy)
+            copy.operands[0] = self.widened(op.dst, copy)
+            copy.operands[1] = view(base_of(op.src), pattern, copy, info_of(op.src).dtype)
+            return
+        for start in range(0, self._rows, self._partitions):
+            copy = op.clone()
+            insert_after(op, copy)
+            pattern = _lower(op.dst, start)
+            copy.operands[0] = view(made, pattern, copy, info_of(op.dst).dtype)
+
+    def widened(self, value: SSAValue, place: Operation) -> SSAValue:
+        """What a view of a tile becomes, for an operation."""
+        pattern = _rows(info_of(value).pattern, row_elements(value), self._rows)
+        return view(self.tile(base_of(value)), pattern, place, info_of(value).dtype)
+
+    def clean(self) -> None:
+        """Remove what nobody reads any more."""
+        for base in reversed(self._made):
+            alloc = base.owner
+            assert isinstance(alloc, AllocOp)
+            written = {a.op for a in self._facts.accesses[base] if a.role is not Role.read}
+            if {op for _, op, _ in users_of(alloc)} <= written:
+                for op in written:
+                    erase(op)
+                remove_tile(alloc)
+
+
+def _rows(access: AccessPattern, step: int, count: int) -> AccessPattern:
+    """The same in so many partitions, or rows a step apart."""
+    return AccessPattern(access.offset, (step, *access.strides[1:]), (count, *access.shape[1:]))
+
+
+def _lower(value: SSAValue, partitions: int) -> AccessPattern:
+    """The same elements, so many partitions further on."""
+    access = access_in(value)
+    offset = access.offset + partitions * row_elements(value)
+    return AccessPattern(offset, access.strides, access.shape)
+
+
+def _fold(together: _Together, wide: _Wide) -> None:
+    """Make one instruction of each column that becomes one."""
+    rows = together.count * together.partitions
+    parts: dict[SSAValue, tuple[SSAValue, int]] = {}
+    for first, bases in together.joint.items():
+        alloc = first.owner
+        assert isinstance(alloc, AllocOp)
+        # Beside the first of them: what is declared outside of a loop keeps its contents there.
+        made = tile_like(alloc, alloc, (rows, info_of(first).free_size))
+        for number, base in enumerate(bases):
+            parts[base] = made.result, number * together.partitions
+    for number, column in enumerate(together.columns):
+        if number in together.folded:
+            op = column[0]
+            for place, value in enumerate(op.operands):
+                if is_tile(value) and base_of(value) in parts:
+                    pattern = _rows(info_of(value).pattern, row_elements(value), rows)
+                    tile = parts[base_of(value)][0]
+                    op.operands[place] = view(tile, pattern, op, info_of(value).dtype)
+                elif is_tile(value):
+                    op.operands[place] = wide.widened(value, op)
+            for other in column[1:]:
+                erase(other)
+            continue
+        patterns = _one_dma(column, together)
+        for op in column:
+            for place, value in enumerate(op.operands):
+                if is_tile(value) and base_of(value) in parts:
+                    tile, start = parts[base_of(value)]
+                    pattern = _lower(value, start)
+                    if patterns is not None:
+                        pattern = _rows(info_of(value).pattern, row_elements(value), rows)
+                    op.operands[place] = view(tile, pattern, op, info_of(value).dtype)
+                elif patterns is not None:
+                    op.operands[place] = view(base_of(value), patterns, op, info_of(value).dtype)
+            if patterns is not None:
+                for other in column[1:]:
+                    erase(other)
+                break
+    for base in parts:
+        assert isinstance(base.owner, AllocOp)
+        remove_tile(base.owner)
+
+
+def _one_dma(column: Sequence[NisaOp], together: _Together) -> AccessPattern | None:
+    """The rows of HBM that DMAs move together; None where they are not a step apart."""
+    first = column[0]
+    if not isinstance(first, DmaCopyOp) or not is_simple(first):
+        return None
+    if any(op.properties != first.properties for op in column):
+        return None
+    found: AccessPattern | None = None
+    for values in _operands(column):
+        infos = [info_of(value) for value in values]
+        if infos[0].region.on_chip:
+            if base_of(values[0]) not in together.joint or not all(map(together.covers, values)):
+                return None
+            continue
+        steps = {two.offset - one.offset for one, two in pairwise(infos)}
+        alike = {
+            (base_of(v), i.strides, i.shape, i.dtype) for v, i in zip(values, infos, strict=True)
+        }
+        step, partitions = min(steps), together.partitions
+        row = step if partitions == 1 else infos[0].strides[0]
+        if len(steps) > 1 or len(alike) > 1 or step != partitions * row or step < 0:
+            return None
+        if step == 0 and values[0] is first.dst:
+            return None
+        found = _rows(infos[0].pattern, row, together.count * partitions)
+    return found

@@ -1,0 +1,208 @@
+"""DMAs that change places: nothing is read or overwritten too early, and no queue waits for ever.
+
+The oracle is the interpreter, under interleavings that are made to find mistakes; orderings that
+are broken in one place are found by them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from support.lowered_runs import Checked, lowered
+from support.streaming_kernels import streaming_kernel
+
+import nkijit as nki
+import nkijit.isa as nisa
+import nkijit.language as nl
+from nkijit.passes.interpret.errors import InterpretationError
+from nkijit.passes.lower import order, waiting
+from nkijit.passes.lower.program import Instruction, Program, Queue
+
+
+def i32(*shape: int, buffer: Any = None) -> Any:
+    return nl.ndarray(shape, dtype=nl.int32, buffer=nl.sbuf if buffer is None else buffer)
+
+
+def add(dst: Any, src: Any, times: int, engine: Any) -> None:
+    """Something slow."""
+    for _ in range(times):
+        nisa.tensor_tensor(dst=dst, data1=src, data2=src, op=nl.add, engine=engine)
+
+
+# ------------------------------------------------------------------ what was wrong once
+
+
+@nki.jit(platform_target="trn2")
+def _loaded_in_halves(x):
+    """The first half of a tile waits for what reads it, the second one does not."""
+    out, late = i32(2, 4, 8, buffer=nl.shared_hbm), i32(4, 8)
+    tile, both = i32(4, 8), i32(4, 8)
+    nisa.memset(dst=late, value=0)
+    nisa.dma_copy(dst=tile, src=x[0])
+    add(late[:, 0:4], tile[:, 0:4], 30, nisa.gpsimd_engine)
+    nisa.dma_copy(dst=tile[:, 0:4], src=x[1][:, 0:4])
+    nisa.dma_copy(dst=tile[:, 4:8], src=x[1][:, 4:8])
+    add(both, tile, 1, nisa.vector_engine)
+    nisa.dma_copy(dst=out[0], src=both)
+    nisa.dma_copy(dst=out[1], src=late)
+    return out
+
+
+@nki.jit(platform_target="trn2")
+def _stored_in_halves(x):
+    """The first half of a page is stored later than the second one; then it is overwritten."""
+    out, late, tile = i32(4, 8, buffer=nl.shared_hbm), i32(4, 8), i32(4, 8)
+    nisa.dma_copy(dst=late, src=x[0])
+    nisa.dma_copy(dst=tile, src=x[1])
+    add(late, late, 30, nisa.gpsimd_engine)
+    nisa.dma_copy(dst=out[:, 0:4], src=late[:, 0:4])
+    nisa.dma_copy(dst=out[:, 4:8], src=tile[:, 4:8])
+    nisa.dma_copy(dst=out, src=x[2])
+    return out
+
+
+@nki.jit(platform_target="trn2")
+def _read_back(x):
+    """The same, and then it is loaded."""
+    out, page = i32(4, 8, buffer=nl.shared_hbm), i32(4, 8, buffer=nl.private_hbm)
+    late, tile, read = i32(4, 8), i32(4, 8), i32(4, 8)
+    nisa.dma_copy(dst=late, src=x[0])
+    nisa.dma_copy(dst=tile, src=x[1])
+    add(late, late, 30, nisa.gpsimd_engine)
+    nisa.dma_copy(dst=page[:, 0:4], src=late[:, 0:4])
+    nisa.dma_copy(dst=page[:, 4:8], src=tile[:, 4:8])
+    nisa.dma_copy(dst=read, src=page)
+    add(read, read, 1, nisa.vector_engine)
+    nisa.dma_copy(dst=out, src=read)
+    return out
+
+
+@nki.jit(platform_target="trn2")
+def _around_a_loop_without_dmas(x):
+    """A loop that needs a late load in one queue; what another queue makes of it is stored."""
+    out = i32(2, 4, 8, buffer=nl.shared_hbm)
+    late, total, once, tile = i32(4, 8), i32(4, 8), i32(4, 8), i32(4, 8)
+    nisa.dma_copy(dst=late, src=x[0])
+    nisa.memset(dst=total, value=0)
+    add(once, late, 30, nisa.gpsimd_engine)
+    nisa.dma_copy(dst=late, src=x[1])
+    for _ in nl.dynamic_range(3):
+        add(tile, late, 1, nisa.gpsimd_engine)
+        nisa.tensor_tensor(total, total, tile, op=nl.add, engine=nisa.vector_engine)
+    nisa.dma_copy(dst=out[0], src=total)
+    nisa.dma_copy(dst=out[1], src=once)
+    return out
+
+
+@pytest.mark.parametrize(
+    "kernel", [_loaded_in_halves, _stored_in_halves, _read_back, _around_a_loop_without_dmas]
+)
+def test_regressions(kernel: Any) -> None:
+    x = np.arange(96, dtype=np.int32).reshape(3, 4, 8)
+    for ahead in (None, 0):
+        Checked(lowered(kernel.trace(x), ahead), [x], all_bits=True).check(range(40))
+
+
+# ------------------------------------------------------------------ random kernels
+
+
+def streams(seeds: range, target: str) -> Iterator[tuple[list[Program], Any]]:
+    for seed in seeds:
+        for length, depth in ((6, 2), (8, 1), (20, 0)):
+            traced, inputs = streaming_kernel(seed, target, length, depth)
+            yield lowered(traced, 0 if seed % 2 else None), inputs
+
+
+def changed_rings(program: Program) -> int:
+    """How many rings have another order than the program, in loops."""
+    found = 0
+    for items in (items for loop, items in program.blocks.items() if loop is not None):
+        for queue in {item.queue for item in items if item.queue.is_ring}:
+            own = [i.number for i in items if i.queue is queue and isinstance(i, Instruction)]
+            found += own != sorted(own)
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["trn1", "trn2", "trn3"])
+def test_streams_of_dmas(target: str) -> None:
+    changed = 0
+    for programs, inputs in streams(range(4), target):
+        Checked(programs, inputs, all_bits=True).check()
+        changed += sum(map(changed_rings, programs))
+    assert changed
+
+
+def test_a_store_that_waits_holds_up_no_other_one_in_a_loop() -> None:
+    @nki.jit(platform_target="trn2")
+    def kernel(x: Any) -> Any:
+        out = i32(2, 4, 8, buffer=nl.shared_hbm)
+        late, early = i32(4, 8), i32(4, 8)
+        for _ in nl.dynamic_range(2):
+            nisa.dma_copy(dst=late, src=x[0])
+            add(late, late, 40, nisa.gpsimd_engine)
+            nisa.dma_copy(dst=out[0], src=late)
+            nisa.dma_copy(dst=early, src=x[1])
+            add(early, early, 1, nisa.vector_engine)
+            nisa.dma_copy(dst=out[1], src=early)
+        return out
+
+    x = np.arange(64, dtype=np.int32).reshape(2, 4, 8)
+    (program,) = programs = kernel.trace(x).programs()
+    (loop,) = program.loops
+    stores = [
+        item.number for item in loop.queues[Queue.dma_store].items if isinstance(item, Instruction)
+    ]
+    assert len(stores) == 2
+    assert stores == sorted(stores, reverse=True)
+    Checked(programs, [x], all_bits=True).check()
+
+
+# ------------------------------------------------------------------ broken orderings
+
+
+def is_wrong(programs: list[Program], inputs: Any) -> bool:
+    checked = Checked(programs, inputs, all_bits=True)
+    try:
+        return not all(checked.is_right(seed) for seed in range(14))
+    except InterpretationError:
+        return True
+
+
+def test_rings_that_do_not_keep_their_order_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(order, "_followers", lambda *_: {})
+    x = np.arange(96, dtype=np.int32).reshape(3, 4, 8)
+    assert is_wrong(lowered(_loaded_in_halves.trace(x), 0), [x])
+    assert is_wrong(lowered(_read_back.trace(x), 8), [x])
+
+
+def test_writes_that_are_not_waited_for_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "_RINGS", frozenset())
+    x = np.arange(96, dtype=np.int32).reshape(3, 4, 8)
+    assert is_wrong(lowered(_stored_in_halves.trace(x), 0), [x])
+
+
+def test_dmas_that_pass_a_loop_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(order, "groupby", lambda items, _: [(False, list(items))])
+    x = np.arange(96, dtype=np.int32).reshape(3, 4, 8)
+    assert is_wrong(lowered(_around_a_loop_without_dmas.trace(x), 0), [x])
+
+
+@pytest.mark.slow
+def test_a_dependence_that_the_order_forgets_is_found_in_loops(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """DMAs of a loop go in the opposite order wherever their rings allow it."""
+    run = order._Run.run  # pyright: ignore[reportPrivateUsage]
+
+    def backwards(self: Any) -> Any:
+        self._place = {item: len(self._place) - place for item, place in self._place.items()}
+        return run(self)
+
+    monkeypatch.setattr(order._Run, "run", backwards)  # pyright: ignore[reportPrivateUsage]
+    assert not any(is_wrong(*one) for one in streams(range(3), "trn2"))
+    monkeypatch.setattr(order, "_followers", lambda *_: {})
+    assert any(is_wrong(*one) for one in streams(range(3), "trn2"))
