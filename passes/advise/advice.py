@@ -20,8 +20,8 @@ _OF_NUMBERS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Suggestion:
+@dataclass(frozen=True, slots=True, repr=False)
+class Suggestion(ShownAsText):
     """A change that gains time. Times are in ns, of the whole kernel."""
 
     kind: str
@@ -46,6 +46,12 @@ class Suggestion:
     def gain(self) -> float:
         """The part of the time that it gains."""
         return (self.before - self.after) / self.before
+
+    def __repr__(self) -> str:
+        return f"<{next(self.lines())}>"
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
 
     def lines(self) -> Iterator[str]:
         """The suggestion as it is shown."""

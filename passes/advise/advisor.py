@@ -17,7 +17,8 @@ from nkijit.passes.advise.proposal import Proposal
 from nkijit.passes.compile.pipeline import FitPass, lowered
 from nkijit.passes.compile.schedules import Schedule
 from nkijit.passes.diagnostics.passed_over import PassedOver
-from nkijit.passes.lower.program import LoweringError, Program
+from nkijit.passes.lower.program import LoweringError
+from nkijit.passes.profile.choice import compiled_programs
 from nkijit.passes.profile.simulate import SimulationError, simulate
 from nkijit.passes.profile.timeline import Timeline
 from nkijit.passes.verify.passes import find_all
@@ -41,13 +42,15 @@ class Conditions:
     iterations: int = 1
     passed_over: PassedOver | None = None
 
-    def programs(self, kernels: Sequence[KernelOp], schedule: Schedule) -> list[Program]:
-        """The queues of each core."""
-        return [lowered(kernel, schedule, self.target, self.passed_over) for kernel in kernels]
-
     def run(self, kernels: Sequence[KernelOp], schedule: Schedule) -> Timeline:
-        """A kernel's timeline."""
-        return simulate(self.programs(kernels, schedule), iterations=self.iterations)
+        """A kernel's timeline, the one that its profile has."""
+        own = [lowered(k, Schedule.author, self.target, self.passed_over) for k in kernels]
+        if schedule is Schedule.author:
+            return simulate(own, iterations=self.iterations)
+        choice = compiled_programs(kernels, own, self.target, self.passed_over)
+        if choice.timeline is not None and self.iterations == 1:
+            return choice.timeline
+        return simulate(choice.programs, iterations=self.iterations)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,8 +25,8 @@ LONGEST = 200
 """Characters of a line."""
 STEPS = 2
 """How far the walk goes from what a call gives."""
-ELSEWHERE = ("nkijit.dialects.", "nkijit.passes.advise.", "nkijit.passes.interpret.")
-"""The IR, which shows itself as xDSL has it, with tables of the hardware; advice; plans of runs."""
+ELSEWHERE = ("nkijit.dialects.", "nkijit.passes.interpret.")
+"""The IR, which shows itself as xDSL has it, with tables of the hardware; plans of runs."""
 
 
 @nki.jit
