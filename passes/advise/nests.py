@@ -9,16 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects import arith
 from xdsl.ir import Operation
 
 from nkijit.dialects.declare.operation import NisaOp, is_instruction
-from nkijit.dialects.nki.allocation import DECLARATIONS
-from nkijit.dialects.nki.constant import ConstantOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.repeat import has_repeats
 from nkijit.passes.advise.edit import NotPossibleError
 from nkijit.passes.compile.accesses import is_free
+from nkijit.passes.compile.list_schedule import declares
 from nkijit.passes.compile.order import Kept, is_movable, predecessors
 from nkijit.passes.transform.nodes import Loop, Node, Unit
 from nkijit.passes.transform.read import Reader
@@ -37,7 +35,6 @@ class Nest:
 
 
 Items = Sequence[NisaOp | Nest]
-_DECLARATIONS = (*DECLARATIONS, ConstantOp, arith.ConstantOp)
 
 
 def flat(items: Items) -> Iterator[NisaOp]:
@@ -202,7 +199,7 @@ def _between(stretch: Sequence[NisaOp]) -> list[Operation]:
     instructions = set[Operation](stretch)
     op: Operation | None = stretch[0]
     while op is not stretch[-1]:
-        if op is None or not (op in instructions or isinstance(op, _DECLARATIONS)):
+        if op is None or not (op in instructions or declares(type(op))):
             raise NotPossibleError
         if op not in instructions:
             found.append(op)

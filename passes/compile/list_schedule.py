@@ -59,7 +59,8 @@ _LOOKED_AT = 8
 
 
 @cache
-def _declares(kind: type[Operation]) -> bool:
+def declares(kind: type[Operation]) -> bool:
+    """Whether operations of a class run nothing: they stand anywhere before their uses."""
     # Asked for each operation: classes of xDSL take long to say what they are.
     return issubclass(kind, _DECLARATIONS)
 
@@ -146,7 +147,7 @@ def stretches(ops: Sequence[Operation]) -> Iterator[tuple[list[NisaOp], Operatio
     """Instructions that may change places, with what they must not pass."""
     stretch: list[NisaOp] = []
     for op in ops:
-        if _declares(type(op)):
+        if declares(type(op)):
             continue
         if is_instruction(op) and is_movable(op):
             stretch.append(op)
@@ -162,7 +163,7 @@ def _arrange(block: Block, ops: Sequence[Operation], order: Sequence[Operation])
     placed: list[Operation] = [
         op for op in ops if type(op) is AllocOp and not info_of(op.result).region.on_chip
     ]
-    declared: dict[object, Operation] = {op: op for op in ops if _declares(type(op))}
+    declared: dict[object, Operation] = {op: op for op in ops if declares(type(op))}
     for op in placed:
         del declared[op]
 
@@ -195,7 +196,7 @@ class Outside:
         self.uses: dict[SSAValue, tuple[int, int]] = {}
         """The first and the last use of each."""
         for number, op in enumerate(ops):
-            if _declares(type(op)):
+            if declares(type(op)):
                 continue
             for inner in op.walk() if op.regions else (op,):
                 for effect in effects(inner):

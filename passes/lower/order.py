@@ -42,8 +42,6 @@ from nkijit.dialects.tiles import info_of
 from nkijit.passes.lower.durations import Durations
 from nkijit.passes.lower.program import Instruction, Item, Program, Queue, QueueLoop, What
 
-_WAITING = frozenset(WAITING)
-
 
 def in_order(program: Program, items: Sequence[Item], durations: Durations) -> list[Item]:
     """The items of a block so that each comes after all that it waits for.
@@ -74,7 +72,7 @@ def _is_movable(item: Item) -> bool:
     """True for a trigger of the Sync Engine that depends on nothing but the tiles it moves."""
     if not isinstance(item, Instruction) or item.what is not What.trigger:
         return False
-    if item.queue is not Queue.sync or type(item.op) in _WAITING:
+    if item.queue is not Queue.sync or type(item.op) in WAITING:
         return False
     if isinstance(item.op.parent_op(), NoReorderOp):
         return False
