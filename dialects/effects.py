@@ -67,7 +67,7 @@ def effects(op: Operation) -> tuple[Effect, ...]:
         if index_of(effect[1]) is not None:
             # An index is an operand of the view, which may get another one.
             return _with_indices(op, touched)
-    object.__setattr__(op, _KEPT, (op._operands, touched))  # pyright: ignore[reportPrivateUsage]
+    setattr(op, _KEPT, (op._operands, touched))  # pyright: ignore[reportPrivateUsage]
     return touched
 
 
