@@ -13,6 +13,7 @@ from xdsl.ir import Operation, SSAValue
 from nkijit.dialects.access import AccessPattern
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp, scalar_constant
+from nkijit.dialects.hardware.targets import PARTITIONS_PER_QUADRANT
 from nkijit.dialects.nisa.activation import Activate2Op, ActivationOp, ActivationReduceOp
 from nkijit.dialects.nisa.elementwise import (
     ReciprocalOp,
@@ -48,6 +49,7 @@ from nkijit.passes.advise.kinds import PARTITION_USE
 from nkijit.passes.advise.loops import loops_around
 from nkijit.passes.advise.nests import Nest, Order, flat, levels_to, put_in_order
 from nkijit.passes.advise.proposal import Proposal
+from nkijit.passes.analysis.addresses.allocation import QUADRANTS
 from nkijit.passes.compile.rename import rename_tiles
 
 _ROW_WISE = (
@@ -57,9 +59,7 @@ _ROW_WISE = (
     TensorScalarReduceOp, TensorTensorOp, TensorTensorScanOp,
 )  # fmt: skip
 """Instructions that do the same in every partition, with what is in that partition."""
-_PARTITIONS = 128
-_QUADRANT = 32
-"""What is no DMA begins at a multiple of so many partitions."""
+_PARTITIONS = QUADRANTS * PARTITIONS_PER_QUADRANT
 
 Rows = Sequence[Sequence[NisaOp]]
 """The instructions of each of several iterations."""
@@ -247,7 +247,9 @@ class _Together:
                 base_of(value)
                 for op in other
                 for value in op.operands
-                if self.partitions % _QUADRANT and not (isinstance(op, DmaCopyOp) and is_simple(op))
+                # What is no DMA begins at a quadrant.
+                if self.partitions % PARTITIONS_PER_QUADRANT
+                and not (isinstance(op, DmaCopyOp) and is_simple(op))
             }
             if touched.isdisjoint(self.joint):
                 return
