@@ -67,14 +67,31 @@ def base_of(value: SSAValue) -> SSAValue:
 
 def views_of(base: SSAValue) -> list[SSAValue]:
     """The views that there are of an allocation or kernel argument."""
+    return _uses_of(base)[0]
+
+
+def used_of(base: SSAValue) -> list[SSAValue]:
+    """The tiles of an allocation or kernel argument that operations use.
+
+    Itself, unless there is nothing but views of it, and these.
+    """
+    views, is_used = _uses_of(base)
+    return [base, *views] if is_used else views
+
+
+def _uses_of(base: SSAValue) -> tuple[list[SSAValue], bool]:
+    """The views of an allocation, and whether there are other uses of it."""
     found: list[SSAValue] = []
+    is_used = False
     use = base.first_use
     while use is not None:
         op = use._operation  # pyright: ignore[reportPrivateUsage]
         if type(op) is ViewOp and use._index == 0:  # pyright: ignore[reportPrivateUsage]
-            found.append(op.result)
+            found.append(value_at(op.results, 0))
+        else:
+            is_used = True
         use = use._next_use  # pyright: ignore[reportPrivateUsage]
-    return found
+    return found, is_used
 
 
 def reach_of(*bases: SSAValue) -> Reach:

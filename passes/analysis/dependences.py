@@ -27,7 +27,7 @@ from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import engine
 from nkijit.dialects.nki.allocation import DECLARATIONS
 from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp
-from nkijit.dialects.nki.views import base_of, index_of, reach_of, views_of
+from nkijit.dialects.nki.views import base_of, index_of, reach_of, used_of
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.footprints import FewCells, Footprint, cut, extent_of
 
@@ -206,9 +206,7 @@ class _Few:
 
 
 def _tensor(base: SSAValue) -> _LastAccesses:
-    views = views_of(base)
-    # An allocation of which only views are used has no cells of its own.
-    used = [base, *views] if sum(1 for _ in base.uses) > len(views) else views
+    used = used_of(base)
     if len(used) == 1:
         return _One()
     reach = reach_of(base)

@@ -9,13 +9,13 @@ between has waited for what came before it. Bytes of a tile that nothing touches
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.declare.kinds import Role
-from nkijit.dialects.effects import Effect, role_of
+from nkijit.dialects.effects import effects
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.views import base_of, views_of
 from nkijit.passes.analysis.bounding_boxes import BoundingBox, bounding_box_of
@@ -28,7 +28,7 @@ MOST_VIEWS = 64
 
 
 @dataclass(slots=True, eq=False)
-class _Tenant:
+class Tenant:
     """An allocation with others that have bytes of it at other times."""
 
     live: LiveRange
@@ -36,16 +36,47 @@ class _Tenant:
     box: BoundingBox
     parts: list[tuple[BoundingBox, bool]]
     """What is touched of it, and whether that is written: such bytes have been waited for."""
-    neighbours: dict[_Tenant, None] = field(default_factory=dict["_Tenant", None])
+    neighbours: dict[Tenant, None] = field(default_factory=dict["Tenant", None])
     last: int = -1
     """The last event that has touched it."""
-    accesses: dict[tuple[int, int], tuple[SSAValue, int]] = field(
-        default_factory=dict[tuple[int, int], tuple[SSAValue, int]]
+    accesses: dict[tuple[int, int], tuple[BoundingBox, int]] = field(
+        default_factory=dict[tuple[int, int], tuple[BoundingBox, int]]
     )
-    """The last event for each view, by its identity, and queue."""
+    """The last event for each view, by its identity, and queue; and where the view lies."""
 
-    def meets(self, other: _Tenant) -> None:
+    def meets(self, other: Tenant) -> None:
+        """Become neighbours."""
         self.neighbours[other] = other.neighbours[self] = None
+
+    def earlier(self, box: BoundingBox, writers: Collection[int]) -> list[int]:
+        """The last events of others on some of its bytes, which are about to be written.
+
+        `writers` are the last writers of these bytes as its own: what came before them has been
+        waited for.
+        """
+        oldest = min(writers)
+        found: list[int] = []
+        for neighbour in self.neighbours:
+            if neighbour.last <= oldest:
+                continue
+            accesses = neighbour.accesses
+            if len(accesses) > MOST_VIEWS:
+                last: dict[int, int] = {}
+                for (_, queue), (_, event) in accesses.items():
+                    last[queue] = max(event, last.get(queue, -1))
+                found += [event for event in last.values() if event > oldest]
+                continue
+            found += [
+                event
+                for touched, event in accesses.values()
+                if event > oldest and touched.meets(box)
+            ]
+        return found
+
+    def note(self, value: SSAValue, box: BoundingBox, queue: int, event: int) -> None:
+        """An event touches some of it."""
+        self.last = event
+        self.accesses[id(value), queue] = box, event
 
 
 def _sharing(
@@ -65,31 +96,35 @@ def _sharing(
     return [placed[index] for index in sorted(shared)]
 
 
-def _tenant(live: LiveRange, address: tuple[int, int]) -> _Tenant:
-    base = live.alloc.result
-    whole = bounding_box_of(base, address)
-    boxes: dict[BoundingBox, bool] = {}
-    roles = _roles(base)
-    if roles:
-        boxes[whole] = roles != _READ
-    for value in () if boxes.get(whole) else views_of(base):
-        roles = _roles(value)
-        if roles:
+def _touched(instructions: Iterable[Operation]) -> dict[int, bool]:
+    """What instructions touch, by the identity of values, and whether they write it."""
+    found: dict[int, bool] = {}
+    for op in instructions:
+        for _, value, role, _ in effects(op):
+            if role is not Role.read:
+                found[id(value)] = True
+            else:
+                found.setdefault(id(value), False)
+    return found
+
+
+def _tenant(live: LiveRange, address: tuple[int, int], touched: Mapping[int, bool]) -> Tenant:
+    base, tile, (partition, byte) = live.alloc.result, live.tile, address
+    whole = BoundingBox(partition, partition + tile.partitions, byte, byte + tile.partition_bytes)
+    written = touched.get(id(base))
+    if written:
+        return Tenant(live, address, whole, [(whole, True)])
+    boxes = {} if written is None else {whole: False}
+    for value in views_of(base):
+        written = touched.get(id(value))
+        if written is not None:
             box = bounding_box_of(value, address)
-            boxes[box] = boxes.get(box, False) or roles != _READ
+            boxes[box] = boxes.get(box, False) or written
     if boxes.get(whole):
-        return _Tenant(live, address, whole, [(whole, True)])
+        return Tenant(live, address, whole, [(whole, True)])
     parts = [(box, True) for box in _joined([b for b, written in boxes.items() if written])]
     parts += [(box, False) for box, written in boxes.items() if not written]
-    return _Tenant(live, address, whole, parts)
-
-
-_READ = {Role.read}
-
-
-def _roles(value: SSAValue) -> set[Role]:
-    """What instructions do with a tile."""
-    return {role for use in value.uses if (role := role_of(use)) is not None}
+    return Tenant(live, address, whole, parts)
 
 
 def _joined(boxes: Sequence[BoundingBox]) -> list[BoundingBox]:
@@ -117,9 +152,8 @@ class Reuse:
     """Which events have touched the bytes of a tile when they were another tile's."""
 
     def __init__(self, placement: Placement):
-        self._boxes: dict[int, BoundingBox] = {}
-        """Where tiles lie that share bytes, by the identity of their values."""
-        self._tenants: dict[SSAValue, _Tenant] = {}
+        self._tenants: dict[SSAValue, Tenant] = {}
+        touched = _touched(placement.live.instructions)
         for region in (MemoryRegion.sbuf, MemoryRegion.psum):
             placed = [
                 (live, address)
@@ -127,69 +161,25 @@ class Reuse:
                 if live.tile.region is region
                 and (address := placement.addresses.get(live.alloc)) is not None
             ]
-            tenants = [_tenant(live, address) for live, address in _sharing(placed)]
+            tenants = [_tenant(live, address, touched) for live, address in _sharing(placed)]
             _introduce(tenants, [(loop.start, loop.end) for loop in placement.live.loops])
             for tenant in tenants:
                 if tenant.neighbours:
                     self._tenants[tenant.live.alloc.result] = tenant
-        self._of_value: dict[int, _Tenant | None] = {}
 
-    def tenants(self, done: Sequence[Effect]) -> list[tuple[_Tenant, SSAValue, Role]]:
-        """The tiles that an instruction touches and whose allocations share bytes."""
-        if not self._tenants:
-            return []
-        found: list[tuple[_Tenant, SSAValue, Role]] = []
-        for _, value, role, _ in done:
-            key = id(value)
-            if key not in self._of_value:
-                self._of_value[key] = self._tenants.get(base_of(value))
-            tenant = self._of_value[key]
-            if tenant is not None:
-                found.append((tenant, value, role))
-        return found
-
-    def earlier(self, tenant: _Tenant, value: SSAValue, writers: Collection[int]) -> list[int]:
-        """The last events of others on the bytes of a tile that is about to be written.
-
-        `writers` are the last writers of these bytes as its own: what came before them has been
-        waited for.
-        """
-        oldest = min(writers)
-        found: list[int] = []
-        box: BoundingBox | None = None
-        for neighbour in tenant.neighbours:
-            if neighbour.last <= oldest:
-                continue
-            if len(neighbour.accesses) > MOST_VIEWS:
-                last: dict[int, int] = {}
-                for (_, queue), (_, event) in neighbour.accesses.items():
-                    last[queue] = max(event, last.get(queue, -1))
-                found += [event for event in last.values() if event > oldest]
-                continue
-            box = box or self._box(tenant, value)
-            found += [
-                event
-                for touched, event in neighbour.accesses.values()
-                if event > oldest and self._box(neighbour, touched).meets(box)
-            ]
-        return found
-
-    def note(self, tenant: _Tenant, value: SSAValue, queue: int, event: int) -> None:
-        """An event touches a tile."""
-        tenant.last = event
-        tenant.accesses[id(value), queue] = (value, event)
-
-    def _box(self, tenant: _Tenant, value: SSAValue) -> BoundingBox:
-        box = self._boxes.get(id(value))
-        if box is None:
-            box = self._boxes[id(value)] = bounding_box_of(value, tenant.address)
-        return box
+    def place_of(self, value: SSAValue) -> tuple[Tenant, BoundingBox] | None:
+        """The tile that a value is of, if its allocation shares bytes, and where the value lies."""
+        base = base_of(value)
+        tenant = self._tenants.get(base)
+        if tenant is None:
+            return None
+        return tenant, tenant.box if value is base else bounding_box_of(value, tenant.address)
 
 
 # ------------------------------------------------------------------ neighbours in time
 
 
-def _introduce(tenants: Sequence[_Tenant], loops: Sequence[tuple[int, int]]) -> None:
+def _introduce(tenants: Sequence[Tenant], loops: Sequence[tuple[int, int]]) -> None:
     """Make tenants known to those that had, or will have, their bytes next to them in time.
 
     `loops` are first and last positions of loops, inner ones before outer ones. A loop goes
@@ -212,9 +202,9 @@ class _Line:
     """The bytes of a partition with the tenants that were last on them."""
 
     def __init__(self) -> None:
-        self._last: Cuts[list[_Tenant]] = Cuts([])
+        self._last: Cuts[list[Tenant]] = Cuts([])
 
-    def move_in(self, tenant: _Tenant) -> None:
+    def move_in(self, tenant: Tenant) -> None:
         """The next tenant, after those that have been there."""
         last = self._last
         for box, written in tenant.parts:

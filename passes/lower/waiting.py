@@ -13,10 +13,11 @@ from xdsl.ir import SSAValue
 
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.effects import Effect
+from nkijit.passes.analysis.bounding_boxes import BoundingBox
 from nkijit.passes.analysis.dependences import Accesses, DependenceKind
 from nkijit.passes.analysis.ranges import surely_runs
 from nkijit.passes.lower.program import Instruction, Item, Loop, Placement, Queue, Wait
-from nkijit.passes.lower.reuse import Reuse
+from nkijit.passes.lower.reuse import Reuse, Tenant
 
 _RINGS = frozenset(queue for queue in Queue if queue.is_ring)
 """`order.py` may change the order of what they do."""
@@ -33,6 +34,8 @@ class Waiting:
     def __init__(self, placement: Placement):
         self._accesses = Accesses(reordered=_RINGS)
         self._reuse = Reuse(placement)
+        self._places: dict[int, tuple[Tenant, BoundingBox] | None] = {}
+        """Where tiles lie that share bytes with others, by the identity of their values."""
         self._events: list[Instruction] = []
         """The instruction of each event."""
         self._tags: list[Tags] = []
@@ -79,16 +82,23 @@ class Waiting:
             self._accesses.add(queue, done, queue, block)
             return
         waiter = instruction.trigger or instruction
-        tenants = self._reuse.tenants(done)
-        for tenant, value, role in tenants:
+        places, shared = self._places, list[tuple[Tenant, SSAValue, BoundingBox]]()
+        for _, value, role, _ in done:
+            key = id(value)
+            if key not in places:
+                places[key] = self._reuse.place_of(value)
+            place = places[key]
+            if place is None:
+                continue
+            tenant, box = place
+            shared.append((tenant, value, box))
             if role is not Role.read:
-                writers = self._accesses.writers(value)
-                for before in self._reuse.earlier(tenant, value, writers):
+                for before in tenant.earlier(box, self._accesses.writers(value)):
                     self.edge(before, waiter, DependenceKind.anti, value)
         for before, kind, value in self._accesses.add(queue, done, waiter.queue, block)[0]:
             self.edge(before, waiter, kind, value)
-        for tenant, value, _ in tenants:
-            self._reuse.note(tenant, value, queue, number)
+        for tenant, value, box in shared:
+            tenant.note(value, box, queue, number)
 
     def edge(
         self, event: int, waiter: Instruction, kind: DependenceKind | None, value: SSAValue | None
