@@ -15,6 +15,7 @@ from nkijit.dialects.declare.queries import skips_out_of_bounds
 from nkijit.dialects.nki.kernel import DevicePrintOp, ReturnOp
 from nkijit.dialects.nki.views import index_of
 from nkijit.dialects.tiles import is_tile
+from nkijit.dialects.tuples import made
 
 
 class Touched(NamedTuple):
@@ -127,7 +128,7 @@ def _operands(op: Operation) -> tuple[Effect, ...]:
         values = list(op._operands)  # pyright: ignore[reportPrivateUsage]
         return tuple(
             [
-                _made(Effect, (what, values[position], role, partial))
+                made(Effect, (what, values[position], role, partial))
                 for position, what, role, partial, always in _tiles(op)
                 if always or is_tile(values[position])
             ]
@@ -140,8 +141,6 @@ def _operands(op: Operation) -> tuple[Effect, ...]:
     return ()
 
 
-_made: Any = tuple[Any, ...].__new__
-"""What a class derived from `tuple` makes of values; `Effect(…)` takes twice as long."""
 _Tiles = tuple[tuple[int, Touched, Role, bool, bool], ...]
 """Position, operand, role and partiality of operands; the last says that one is always a tile."""
 _ROLES: dict[tuple[type[NisaOp], bytes], dict[int, Role]] = {}

@@ -29,6 +29,7 @@ from nkijit.dialects.nki.allocation import DECLARATIONS
 from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp
 from nkijit.dialects.nki.views import base_of, index_of, reach_of, used_of
 from nkijit.dialects.tiles import info_of
+from nkijit.dialects.tuples import made
 from nkijit.passes.analysis.footprints import FewCells, Footprint, cut, extent_of
 
 Events = npt.NDArray[np.int64]
@@ -309,7 +310,7 @@ class Accesses:
                 last[key] = max(before, last.get(key, NOBODY))
             others = list(last.values())
         for before in others:
-            found.append(Dependence(before, kind, value))  # noqa: PERF401
+            found.append(made(Dependence, (before, kind, value)))  # noqa: PERF401
 
     def _tile(self, value: SSAValue) -> tuple[_LastAccesses, bool]:
         base = base_of(value)

@@ -283,21 +283,23 @@ class _Lowering:
         if form.trigger is not None:
             trigger = Instruction(form.trigger, loop, -1, op, What.trigger, TRIGGER, ())
             made.append(self._add(trigger, form))
+        what = What.compute if form.trigger is None else What.transfer
         for number, stage in form.stages:
-            if stage.mnemonic == LOAD_STATIONARY and self._array.holds(op) is not None:
+            mnemonic = stage.mnemonic
+            if mnemonic == LOAD_STATIONARY and self._array.holds(op) is not None:
                 continue
             parts = 1 if stage.parts is None else stage.parts(op)
             for part in range(parts):
-                what = What.compute if form.trigger is None else What.transfer
                 instruction = Instruction(
-                    queue, loop, -1, op, what, stage.mnemonic, stage.operands, number
+                    queue, loop, -1, op, what, mnemonic, stage.operands, number
                 )
-                instruction.part, instruction.parts = part, parts
+                if parts > 1:
+                    instruction.part, instruction.parts = part, parts
                 if form.trigger is not None:
                     instruction.trigger = made[-1]
-                if stage.mnemonic == LOAD_STATIONARY:
+                if mnemonic == LOAD_STATIONARY:
                     self._array.load(op, instruction)
-                elif stage.mnemonic == MULTIPLY_MOVING:
+                elif mnemonic == MULTIPLY_MOVING:
                     instruction.weights = self._array.holds(op)
                 made.append(self._add(instruction, form))
         return made

@@ -19,10 +19,13 @@ class Array:
 
     def __init__(self) -> None:
         self._held: dict[ArrayPlace, tuple[set[SSAValue], Instruction]] = {}
+        self._bases: set[int] = set()
+        """The tensors that it holds something of, by the identity of their values; maybe more."""
 
     def forget(self) -> None:
         """Nothing is known to be in the array."""
         self._held.clear()
+        self._bases.clear()
 
     def holds(self, op: NisaOp) -> Instruction | None:
         """What has loaded the stationary tile of a matmul, if the array still has it."""
@@ -34,7 +37,9 @@ class Array:
         place = _place(op)
         self._held = {p: h for p, h in self._held.items() if not _meet(p, place)}
         loaded = {v for name in instruction.operands for v in op.operands_named(name)}
-        self._held[place] = {base_of(value) for value in loaded}, instruction
+        bases = {base_of(value) for value in loaded}
+        self._held[place] = bases, instruction
+        self._bases.update(map(id, bases))
 
     def note(self, done: Sequence[Effect]) -> None:
         """An instruction of the Tensor Engine has run; a transpose leaves its own tile there."""
@@ -43,9 +48,9 @@ class Array:
 
     def note_writes(self, done: Sequence[Effect]) -> None:
         """What is written anew has to be loaded again."""
-        if self._held:
-            bases = {base_of(value) for _, value, role, _ in done if role is not Role.read}
-            self._held = {p: h for p, h in self._held.items() if bases.isdisjoint(h[0])}
+        for _, value, role, _ in done:
+            if role is not Role.read and id(base := base_of(value)) in self._bases:
+                self._held = {p: h for p, h in self._held.items() if base not in h[0]}
 
 
 def _loads_the_same(one: Operation, two: NisaOp) -> bool:

@@ -13,6 +13,7 @@ from xdsl.ir import SSAValue
 
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.effects import Effect
+from nkijit.dialects.tuples import made
 from nkijit.passes.analysis.bounding_boxes import BoundingBox
 from nkijit.passes.analysis.dependences import Accesses, DependenceKind
 from nkijit.passes.analysis.ranges import surely_runs
@@ -108,7 +109,7 @@ class Waiting:
         if before.queue is waiter.queue:
             return
         if before.loop is None and waiter.loop is None:
-            waiter.edges.append(Wait(before, False, kind, value))
+            waiter.edges.append(made(Wait, (before, False, kind, value)))
             return
         tags, others = self._tag, self._tags[event]
         chain, other = _chain(waiter.loop), _chain(before.loop)
