@@ -274,7 +274,8 @@ class _Lowering:
             self._array.note_writes(done)
 
     def _make(self, op: NisaOp, form: Form, loop: Loop | None) -> list[Instruction]:
-        queue, made = form.queue, list[Instruction]()
+        queue = form.queue
+        made: list[Instruction] = []
         if form.table is not None and form.table != self._resident:
             self._resident = form.table
             load = Instruction(queue, loop, -1, op, What.load_table, LOAD_TABLE, ())

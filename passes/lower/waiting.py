@@ -83,7 +83,8 @@ class Waiting:
             self._accesses.add(queue, done, queue, block)
             return
         waiter = instruction.trigger or instruction
-        places, shared = self._places, list[tuple[Tenant, SSAValue, BoundingBox]]()
+        places = self._places
+        shared: list[tuple[Tenant, SSAValue, BoundingBox]] = []
         for _, value, role, _ in done:
             key = id(value)
             if key not in places:
