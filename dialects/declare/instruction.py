@@ -33,6 +33,7 @@ def instruction(
     accumulators: Accumulators | None = None,
     select_engine: Callable[[Any, Target], engine] | None = None,
     transposes: bool = False,
+    per_partition: bool = False,
 ) -> Callable[[type[_OpT]], type[_OpT]]:
     """Declare an instruction.
 
@@ -44,6 +45,7 @@ def instruction(
         accumulators: its use of the engine's accumulator registers, if any.
         select_engine: chooses among `engines` when the author left it open.
         transposes: it permutes dimensions and computes nothing.
+        per_partition: it does the same in every partition, with what is in that partition.
     """
 
     def declare(cls: type[_OpT]) -> type[_OpT]:
@@ -66,6 +68,7 @@ def instruction(
             accumulators=accumulators,
             select_engine=select_engine,
             transposes=transposes,
+            per_partition=per_partition,
         )
         if spec.has_segments:
             options = (AttrSizedOperandSegments(as_property=True),)

@@ -151,6 +151,8 @@ class InstructionSpec:
     transposes: bool
     """It permutes dimensions and computes nothing. What does so only when it is asked to has an
     argument `is_transpose`."""
+    per_partition: bool
+    """It does the same in every partition, with what is in that partition."""
     by_name: Mapping[str, Field] = field(init=False)
     operand_fields: tuple[Field, ...] = field(init=False)
     has_segments: bool = field(init=False)

@@ -124,6 +124,7 @@ _ACTIVATION_RULES = (
         READ_ACCUMULATORS,
     ),
     accumulators=Accumulators(engine.scalar, operator="add"),
+    per_partition=True,
 )
 class ActivationOp(NisaOp):
     """`dst = op(data * scale + bias)`, optionally reduced over the free dimensions."""
@@ -158,6 +159,7 @@ class ActivationOp(NisaOp):
         READ_ACCUMULATORS,
     ),
     accumulators=Accumulators(engine.scalar, operator="add", command=reduce_cmd.reset_reduce),
+    per_partition=True,
 )
 class ActivationReduceOp(NisaOp):
     """`dst = op(data * scale + bias)`; `reduce_res` is its reduction over the free dimensions."""
@@ -225,6 +227,7 @@ _PAIRS = (
         READ_ACCUMULATORS,
     ),
     accumulators=Accumulators(engine.scalar),
+    per_partition=True,
 )
 class Activate2Op(NisaOp):
     """`dst = op((data op0 imm0) op1 imm1)`, optionally reduced over the free dimensions."""

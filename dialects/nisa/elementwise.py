@@ -95,6 +95,7 @@ def _power_on_gpsimd(op: NisaOp, target: Target) -> Finding | None:
     ),
     stages=(Stage("TENSOR_TENSOR", ("dst", "data1", "data2"), two_inputs("data1", "data2")),),
     select_engine=_tensor_tensor_engine,
+    per_partition=True,
 )
 class TensorTensorOp(NisaOp):
     """`dst = data1 op data2`, element by element."""
@@ -196,6 +197,7 @@ def _no_address_arithmetic(op: NisaOp, target: Target) -> Finding | None:
         ),
     ),
     select_engine=_tensor_scalar_engine,
+    per_partition=True,
 )
 class TensorScalarOp(NisaOp):
     """`dst = (data op0 operand0) op1 operand1`, operands broadcast along the free dimensions."""
@@ -247,6 +249,7 @@ class TensorScalarOp(NisaOp):
         READ_ACCUMULATORS,
     ),
     accumulators=Accumulators(engine.vector, optional=True),
+    per_partition=True,
 )
 class ScalarTensorTensorOp(NisaOp):
     """`dst = (data op0 operand0) op1 operand1`; operand0 is broadcast, operand1 is a tile."""
@@ -289,6 +292,7 @@ class ScalarTensorTensorOp(NisaOp):
     stages=(
         Stage("RECIPROCAL", ("dst", "data"), streaming("data", "reciprocal_cycles_per_element")),
     ),
+    per_partition=True,
 )
 class ReciprocalOp(NisaOp):
     """`dst = 1 / data`, element by element."""
@@ -336,6 +340,7 @@ def _not_reversed(op: NisaOp, target: Target) -> Finding | None:
         READ_ACCUMULATORS,
     ),
     accumulators=Accumulators(engine.vector),
+    per_partition=True,
 )
 class TensorScalarReduceOp(NisaOp):
     """`dst = data op0 operand0`; `reduce_res` is its reduction over the free dimensions."""
@@ -399,6 +404,7 @@ _CUMULATIVE_DTYPES = (
     ),
     stages=(Stage("TENSOR_SCALAR_CUMULATIVE", ("dst", "src", "imm0", "imm1"), streaming("src")),),
     accumulators=Accumulators(engine.vector, operator_field="op1", initial_field="imm1"),
+    per_partition=True,
 )
 class TensorScalarCumulativeOp(NisaOp):
     """`dst[i] = (src[i] op0 imm0) op1 accumulator`, which is the new accumulator."""

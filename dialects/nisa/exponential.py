@@ -75,6 +75,7 @@ _SHARED_DTYPES = (
         READ_ACCUMULATORS,
     ),
     accumulators=Accumulators(engine.vector, idle_clobbers=True, operator="add"),
+    per_partition=True,
 )
 class ExponentialOp(NisaOp):
     """`dst = exp(src - max_value)`, optionally summed over the free dimensions."""

@@ -240,6 +240,7 @@ def _indirect_copy(op: NisaOp, target: Target) -> Finding | None:
         ),
     ),
     stages=(Stage("TENSOR_COPY", ("dst", "src"), copying("src")),),
+    per_partition=True,
 )
 class TensorCopyOp(NisaOp):
     """`dst = src` on chip; bit-exact when the data types are equal."""
@@ -293,6 +294,7 @@ def _float_in_integers(op: NisaOp, value: float) -> Finding | None:
         Rule(MEMSET_FLOAT, _integer_as_float),
     ),
     stages=(Stage("MEMSET", ("dst",), MEMSET),),
+    per_partition=True,
 )
 class MemsetOp(NisaOp):
     """`dst = value`, a compile-time constant."""

@@ -95,6 +95,7 @@ def _negate(op: NisaOp, target: Target) -> Finding | None:
         bitvec_on_integers(("op",), "data", "dst"),
     ),
     stages=(Stage("TENSOR_REDUCE", ("dst", "data"), streaming("data")),),
+    per_partition=True,
 )
 class TensorReduceOp(NisaOp):
     """`dst = op over the last dimensions of data`, optionally negated."""

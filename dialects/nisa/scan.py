@@ -33,6 +33,7 @@ from nkijit.dialects.operators import AluKind
         computable("dst", "data0", "data1", "initial"),
     ),
     stages=(Stage("TENSOR_TENSOR_SCAN", ("dst", "data0", "data1", "initial"), SCAN),),
+    per_partition=True,
 )
 class TensorTensorScanOp(NisaOp):
     """`dst[i] = (data0[i] op0 dst[i - 1]) op1 data1[i]`, with `initial` before the first."""

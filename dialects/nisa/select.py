@@ -73,6 +73,7 @@ from nkijit.dialects.rule_texts.shapes import SEQUENCE_SHAPE
             two_inputs("predicate", "src", "predicated_rate"),
         ),
     ),
+    per_partition=True,
 )
 class TensorCopyPredicatedOp(NisaOp):
     """`dst = src` where `predicate` is not 0 (or, reversed, is 0)."""
@@ -177,6 +178,7 @@ def _indices(op: NisaOp, target: Target) -> Finding | None:
         READ_ACCUMULATORS,
     ),
     accumulators=Accumulators(engine.vector, idle_clobbers=True),
+    per_partition=True,
 )
 class RangeSelectOp(NisaOp):
     """`dst = on_true_tile` where the index is within bounds, else `on_false_value`."""
@@ -233,6 +235,7 @@ class RangeSelectOp(NisaOp):
         READ_ACCUMULATORS,
     ),
     accumulators=Accumulators(engine.vector, idle_clobbers=True),
+    per_partition=True,
 )
 class SelectReduceOp(NisaOp):
     """`dst = on_true` where `predicate` is not 0, else `on_false`; optionally its maximum."""

@@ -62,6 +62,7 @@ def _triples(op: NisaOp, target: Target) -> Finding | None:
         computable("dst", "data"),
     ),
     stages=(Stage("BN_STATS", ("dst", "data"), streaming("data")),),
+    per_partition=True,
 )
 class BnStatsOp(NisaOp):
     """`dst` is (count, mean, variance * count) of the even elements, then of the odd ones."""
@@ -84,6 +85,7 @@ class BnStatsOp(NisaOp):
         computable("dst", "data"),
     ),
     stages=(Stage("BN_AGGR", ("dst", "data"), streaming("data", "bn_aggr_cycles_per_element")),),
+    per_partition=True,
 )
 class BnAggrOp(NisaOp):
     """`dst` is (mean, variance) of all that the triples of `data` were taken of."""

@@ -12,23 +12,9 @@ from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.access import AccessPattern
 from nkijit.dialects.declare.kinds import Role
-from nkijit.dialects.declare.operation import NisaOp, scalar_constant
+from nkijit.dialects.declare.operation import NisaOp, is_instruction, scalar_constant
 from nkijit.dialects.hardware.targets import PARTITIONS_PER_QUADRANT
-from nkijit.dialects.nisa.activation import Activate2Op, ActivationOp, ActivationReduceOp
-from nkijit.dialects.nisa.elementwise import (
-    ReciprocalOp,
-    ScalarTensorTensorOp,
-    TensorScalarCumulativeOp,
-    TensorScalarOp,
-    TensorScalarReduceOp,
-    TensorTensorOp,
-)
-from nkijit.dialects.nisa.exponential import ExponentialOp
-from nkijit.dialects.nisa.movement import DmaCopyOp, MemsetOp, TensorCopyOp
-from nkijit.dialects.nisa.reduce import TensorReduceOp
-from nkijit.dialects.nisa.scan import TensorTensorScanOp
-from nkijit.dialects.nisa.select import RangeSelectOp, SelectReduceOp, TensorCopyPredicatedOp
-from nkijit.dialects.nisa.statistics import BnAggrOp, BnStatsOp
+from nkijit.dialects.nisa.movement import DmaCopyOp
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.views import base_of, index_of, row_elements
 from nkijit.dialects.tiles import info_of, is_tile
@@ -52,13 +38,6 @@ from nkijit.passes.advise.proposal import Proposal
 from nkijit.passes.analysis.addresses.allocation import QUADRANTS
 from nkijit.passes.compile.rename import rename_tiles
 
-_ROW_WISE = (
-    Activate2Op, ActivationOp, ActivationReduceOp, BnAggrOp, BnStatsOp, ExponentialOp, MemsetOp,
-    RangeSelectOp, ReciprocalOp, ScalarTensorTensorOp, SelectReduceOp, TensorCopyOp,
-    TensorCopyPredicatedOp, TensorReduceOp, TensorScalarCumulativeOp, TensorScalarOp,
-    TensorScalarReduceOp, TensorTensorOp, TensorTensorScanOp,
-)  # fmt: skip
-"""Instructions that do the same in every partition, with what is in that partition."""
 _PARTITIONS = QUADRANTS * PARTITIONS_PER_QUADRANT
 
 Rows = Sequence[Sequence[NisaOp]]
@@ -106,9 +85,9 @@ def partition_uses(facts: Facts, renamed: Renamed) -> Iterator[Proposal]:
 
 def _is_narrow(op: NisaOp) -> bool:
     """Whether an instruction leaves half of the partitions alone, at least."""
-    if not isinstance(op, _ROW_WISE):
+    if not op.SPEC.per_partition:
         return False
-    info = info_of(op.dst)
+    info = info_of(op.operands_named("dst")[0])
     return info.region.on_chip and info.shape[0] <= _PARTITIONS // 2
 
 
@@ -258,7 +237,7 @@ class _Together:
     def _is_one(self, column: Sequence[NisaOp]) -> bool:
         """Whether one instruction can do what some do, each in an iteration."""
         first = column[0]
-        if not isinstance(first, _ROW_WISE) or any(True for _ in self._facts.kept.of(first)):
+        if not first.SPEC.per_partition or any(True for _ in self._facts.kept.of(first)):
             return False
         if any(op.properties != first.properties for op in column):
             return False
@@ -311,7 +290,9 @@ class _Together:
                 return False
             if isinstance(op, DmaCopyOp) and is_simple(op):
                 continue
-            if not isinstance(op, _ROW_WISE) or any(True for _ in self._facts.kept.of(op)):
+            if not is_instruction(op) or not op.SPEC.per_partition:
+                return False
+            if any(True for _ in self._facts.kept.of(op)):
                 return False
             for value in op.operands:
                 other = base_of(value) if is_tile(value) else base
