@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from typing import cast
 
 from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Block, Operation, SSAValue
@@ -152,9 +152,12 @@ class _Walk:
     def _walk(self, block: Block) -> None:
         touched, instructions = self._touched, self.instructions
         inside = self._open[-1].uses if self._open else None
-        for op in block.ops:
+        # By their fields: xDSL's own access to operations, operands and results takes long.
+        following = block.first_op
+        while following is not None:
+            op = following
+            following = op._next_op  # pyright: ignore[reportPrivateUsage]
             kind = type(op)
-            # By their fields: xDSL's own access to operands and results by name takes long.
             operands = op._operands  # pyright: ignore[reportPrivateUsage]
             if is_instruction(op) or kind in _OTHERS:
                 position = len(instructions)
@@ -168,11 +171,14 @@ class _Walk:
                             inside[use] = None
             elif kind is ViewOp:
                 # An index tile is read by every instruction that uses the view.
-                uses = [touched[key] for key in map(id, operands) if key in touched]
+                uses: tuple[_Use, ...] = ()
+                for value in operands:
+                    uses += touched.get(id(value), ())
                 if uses:
                     (result,) = op.results
-                    touched[id(result)] = uses[0] if len(uses) == 1 else tuple(chain(*uses))
-            elif isinstance(op, AllocOp):
+                    touched[id(result)] = uses
+            elif kind is AllocOp:
+                op = cast(AllocOp, op)
                 (result,) = op.results
                 if info_of(result).region.on_chip:
                     use = self.uses[result] = _Use(op)
