@@ -160,7 +160,9 @@ def _sweep(blocks: Sequence[Block], space: Space, most: int) -> Layout:
             return _NONE
         for lane in _lanes_of(lanes, block.partitions, first):
             lane.take(low, high)
-    return _layout(blocks, placed)
+    layout = _layout(blocks, placed)
+    # Fixed blocks may lie higher than the others.
+    return layout if layout.height <= most else _NONE
 
 
 def _lanes_of(lanes: list[Gaps], partitions: int, first: int) -> list[Gaps]:
