@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from typing import cast
 
 from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Block, Operation, SSAValue
@@ -40,7 +40,7 @@ DeviceLoop = ForOp | WhileOp
 """What goes back to its start on the device."""
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(slots=True, repr=False, eq=False)
 class LiveRange(ShownFields):
     """An on-chip allocation and the positions, both inclusive, between which it is in use."""
 
@@ -91,14 +91,8 @@ def liveness(kernel: KernelOp) -> Liveness:
     """The live ranges of a kernel's on-chip allocations, in time linear in its operations."""
     walk = _Walk(kernel)
     walk.block(kernel.body.block)
-    ranges: list[LiveRange] = []
-    unused: list[AllocOp] = []
-    for base, use in walk.uses.items():
-        if use.first < 0:
-            unused.append(use.alloc)
-        else:
-            tile = info_of(base)
-            ranges.append(LiveRange(use.alloc, use.start, use.end, use.first, use.last, tile))
+    ranges = [live for live in walk.ranges if live.first >= 0]
+    unused = [live.alloc for live in walk.ranges if live.first < 0]
     loops = [LoopRange(loop.op, loop.start, loop.end) for loop in walk.loops]
     return Liveness(kernel, walk.instructions, ranges, unused, loops)
 
@@ -109,23 +103,12 @@ _OTHERS = (DevicePrintOp, ReturnOp)
 """What has a position, besides instructions."""
 
 
-@dataclass(slots=True, eq=False)
-class _Use:
-    """The accesses to one allocation, and the range that loops have made of them."""
-
-    alloc: AllocOp
-    first: int = -1
-    last: int = -1
-    start: int = -1
-    end: int = -1
-
-
 @dataclass(slots=True)
 class _LoopUses:
     op: DeviceLoop
     start: int
     end: int = -1
-    uses: dict[_Use, None] = field(default_factory=dict[_Use, None])
+    uses: dict[LiveRange, None] = field(default_factory=dict[LiveRange, None])
 
 
 class _Walk:
@@ -134,27 +117,31 @@ class _Walk:
     def __init__(self, kernel: KernelOp) -> None:
         self._kernel = kernel
         self.instructions: list[Operation] = []
-        self.uses: dict[SSAValue, _Use] = {}
+        self.ranges: list[LiveRange] = []
+        """Those of all allocations on the chip, at -1 as long as nothing accesses them."""
         self.loops: list[_LoopUses] = []
         # Values stand here by identity, as hashing one is a call: what an access to it touches.
-        self._touched: dict[int, tuple[_Use, ...]] = {}
+        self._touched: dict[int, tuple[LiveRange, ...]] = {}
         self._open: list[_LoopUses] = []
         self._memories = Memories()
 
     def block(self, block: Block) -> None:
         """Walk the operations of a kernel's body."""
         self._walk(block)
-        for use in self.uses.values():
-            use.start, use.end = use.first, use.last
+        for live in self.ranges:
+            live.start, live.end = live.first, live.last
         for loop in self.loops:
             self._widen(loop)
 
     def _walk(self, block: Block) -> None:
         touched, instructions = self._touched, self.instructions
         inside = self._open[-1].uses if self._open else None
-        for op in block.ops:
+        # By their fields: xDSL's own access to operations, operands and results takes long.
+        following = block.first_op
+        while following is not None:
+            op = following
+            following = op._next_op  # pyright: ignore[reportPrivateUsage]
             kind = type(op)
-            # By their fields: xDSL's own access to operands and results by name takes long.
             operands = op._operands  # pyright: ignore[reportPrivateUsage]
             if is_instruction(op) or kind in _OTHERS:
                 position = len(instructions)
@@ -168,15 +155,20 @@ class _Walk:
                             inside[use] = None
             elif kind is ViewOp:
                 # An index tile is read by every instruction that uses the view.
-                uses = [touched[key] for key in map(id, operands) if key in touched]
+                uses: tuple[LiveRange, ...] = ()
+                for value in operands:
+                    uses += touched.get(id(value), ())
                 if uses:
                     (result,) = op.results
-                    touched[id(result)] = uses[0] if len(uses) == 1 else tuple(chain(*uses))
-            elif isinstance(op, AllocOp):
+                    touched[id(result)] = uses
+            elif kind is AllocOp:
+                op = cast(AllocOp, op)
                 (result,) = op.results
-                if info_of(result).region.on_chip:
-                    use = self.uses[result] = _Use(op)
-                    touched[id(result)] = (use,)
+                tile = info_of(result)
+                if tile.region.on_chip:
+                    live = LiveRange(op, -1, -1, -1, -1, tile)
+                    self.ranges.append(live)
+                    touched[id(result)] = (live,)
             elif isinstance(op, (ForOp, WhileOp)):
                 self._loop(op)
             else:

@@ -25,7 +25,7 @@ from nkijit.dialects.nki.views import (
     reach_of,
     views_of,
 )
-from nkijit.dialects.reach import Reach
+from nkijit.dialects.reach import Reach, leaves
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.footprints import (
     Cells,
@@ -61,13 +61,14 @@ class Memory:
     """
 
     # A kernel has as many tensors as instructions.
-    __slots__ = ("_cells", "_extents", "_reach", "names")
+    __slots__ = ("_cells", "_extended", "_extents", "_reach", "names")
 
     def __init__(self, base: SSAValue):
         self.names: tuple[SSAValue, ...] = (base,)
         """What the cores call it."""
         self._extents: dict[int, Extent] | None = None
         self._reach: Reach | None = None
+        self._extended: bool | None = None
         self._cells: Cells | FewCells | None = None
 
     @property
@@ -76,6 +77,16 @@ class Memory:
         if self._reach is None:
             self._reach = reach_of(*self.names)
         return self._reach
+
+    @property
+    def extended(self) -> bool:
+        """Views reach beyond the tensor: `reach.extended`, asked about most tensors alone."""
+        if self._extended is None:
+            own = info_of(self.names[0])
+            self._extended = any(
+                leaves(own, info_of(view)) for base in self.names for view in views_of(base)
+            )
+        return self._extended
 
     @property
     def cells(self) -> Cells | FewCells:
@@ -261,9 +272,9 @@ class WrittenTensor:
 
     def _is_whole(self, value: SSAValue) -> bool:
         """True for a tile that is all of the memory."""
+        if value is self.base or self.memory.extended:
+            return not self.memory.extended
         reach = self.memory.reach
-        if value is self.base or reach.extended:
-            return not reach.extended
         if _bytes_of(value) < reach.size and index_of(value) is None:
             return False
         extent = self.memory.extent(value)
@@ -271,7 +282,7 @@ class WrittenTensor:
 
     def note(self, value: SSAValue, scope: Scope | None) -> None:
         """A tile is certainly written, as long as the scope is open."""
-        if not (self.memory.reach.extended and leaves_its_tensor(value)):
+        if not (self.memory.extended and leaves_its_tensor(value)):
             self.known[id(value)] = scope
 
     def learn(self, other: WrittenTensor) -> None:
@@ -292,7 +303,7 @@ class WrittenTensor:
             if isinstance(cells, FewCells):
                 marks = _Bits(cells, tensor)
             elif cells.exact:
-                marks = _Masks(cells, tensor, self.memory.reach.extended)
+                marks = _Masks(cells, tensor, self.memory.extended)
             else:
                 marks = _Unknown()
             self._marks = marks

@@ -15,16 +15,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.passes.analysis.addresses.allocation import Block, Layout, Space
 from nkijit.passes.analysis.addresses.assignment import assign
-from nkijit.passes.analysis.addresses.blocks import block_of, space_of
-from nkijit.passes.analysis.addresses.bounds import lower_bound
+from nkijit.passes.analysis.addresses.blocks import blocks_of, space_of
+from nkijit.passes.analysis.addresses.bounds import InUse, lower_bound
 from nkijit.passes.analysis.liveness import Liveness, LiveRange, liveness
 from nkijit.passes.lower.program import LoweringError, Placement
 
@@ -87,15 +85,15 @@ def _place(
 ) -> _Placed:
     if not ranges:
         return _Placed((), 0, 0)
-    blocks = [block_of(r, target) for r in ranges]
-    tall = [b if b.address else b._replace(partitions=target.pmax) for b in blocks]
+    blocks, pmax = blocks_of(ranges, target), target.pmax
+    tall = [b if b.address else Block(b.start, b.end, b.size, pmax, None, b.align) for b in blocks]
     needed = lower_bound(tall).bytes
     most = _most(tall, space, len(live.instructions)) if ahead is None else ahead
     layout = Layout((), 0)
     for more in sorted({most * part // _PARTS for part in range(_PARTS + 1)}, reverse=True):
         # After the end of the program there is nothing to keep bytes for.
         last = len(live.instructions) - 1
-        kept = [b._replace(end=min(last, b.end + more)) for b in tall] if more else tall
+        kept = [Block(b.start, min(last, b.end + more), *b[2:]) for b in tall] if more else tall
         # Tight where tiles give their bytes up at once; else whatever fits is as good.
         layout = assign(kept, space, quick=True) if more else assign(kept, space, needed)
         if layout.height <= space.capacity:
@@ -111,15 +109,10 @@ def _place(
 def _most(blocks: Sequence[Block], space: Space, instructions: int) -> int:
     """The most instructions that all tiles can keep their bytes for, judged by their sizes."""
     unit = space.bank or 1
-    starts = np.array([b.start for b in blocks])
-    ends = np.array([b.end for b in blocks])
-    sizes = np.array([-(-b.size // unit) * unit for b in blocks])
+    in_use = InUse(blocks, unit)
 
     def fits(more: int) -> bool:
-        # At one position what ends comes first.
-        times = np.concatenate([ends + more + 1, starts])
-        changes = np.concatenate([-sizes, sizes])
-        return int(np.cumsum(changes[np.argsort(times, kind="stable")]).max()) <= space.capacity
+        return in_use.peak(more).bytes <= space.capacity
 
     low, high = 0, instructions
     while low < high:

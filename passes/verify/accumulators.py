@@ -18,6 +18,7 @@ from typing import cast
 
 from xdsl.ir import Operation
 
+from nkijit.dialects.declare.accessors import value_at
 from nkijit.dialects.declare.operation import SEGMENTS, NisaOp
 from nkijit.dialects.declare.spec import Accumulators
 from nkijit.dialects.hardware.words import engine, reduce_cmd
@@ -141,7 +142,7 @@ class _Reader:
         use = self._uses[key]
         if use is None:
             return None
-        tile = op.operands[use.data]
+        tile = value_at(op._operands, use.data)  # pyright: ignore[reportPrivateUsage]
         lanes = self._lanes.get(id(tile))
         if lanes is None:
             part = range(self.all_lanes.bit_length())[lanes_of(tile)]

@@ -18,7 +18,7 @@ from nkijit.dialects.rule_texts.memory import (
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.addresses.allocation import Block, Layout, Space
 from nkijit.passes.analysis.addresses.assignment import assign
-from nkijit.passes.analysis.addresses.blocks import SPACES, block_of, space_of
+from nkijit.passes.analysis.addresses.blocks import SPACES, blocks_of, space_of
 from nkijit.passes.analysis.addresses.bounds import (
     Peak,
     lower_bound,
@@ -68,14 +68,13 @@ def _holds_all(allocs: Sequence[AllocOp], region: MemoryRegion, target: Target) 
 def _check(found: Liveness, region: MemoryRegion, space: Space) -> Iterator[Diagnostic]:
     ranges: list[LiveRange] = []
     blocks: list[Block] = []
-    for live in found.ranges:
-        if live.tile.region is region:
-            block = block_of(live, found.kernel.target)
-            first = 0 if block.address is None else block.address[1]
-            # A tile that does not fit by itself is a mistake of its own (alloc-size).
-            if first + block.size <= space.capacity:
-                ranges.append(live)
-                blocks.append(block)
+    of_region = [live for live in found.ranges if live.tile.region is region]
+    for live, block in zip(of_region, blocks_of(of_region, found.kernel.target), strict=True):
+        first = 0 if block.address is None else block.address[1]
+        # A tile that does not fit by itself is a mistake of its own (alloc-size).
+        if first + block.size <= space.capacity:
+            ranges.append(live)
+            blocks.append(block)
     if surely_fits(blocks, space):
         return
     peak = lower_bound(blocks)

@@ -152,12 +152,15 @@ class _Reader:
 
     def _add(self, value: SSAValue, number: int, alloc: AllocOp) -> None:
         self._tiles[id(value)] = self._tile(value, number, alloc)
-        for use in value.uses:
-            user = use.operation
+        # xDSL's own iterator over uses takes three times as long.
+        use = value.first_use
+        while use is not None:
+            user = use._operation  # pyright: ignore[reportPrivateUsage]
             if not isinstance(user, ViewOp):
                 self.touching.add(id(user))
-            elif user.source is value:
+            elif use._index == 0:  # pyright: ignore[reportPrivateUsage]
                 self._add(user.result, number, alloc)
+            use = use._next_use  # pyright: ignore[reportPrivateUsage]
 
     def _tile(self, value: SSAValue, number: int, alloc: AllocOp) -> _Tile:
         address = alloc.fixed_address
@@ -187,7 +190,8 @@ class _Reader:
             is_matmul = engine_of(cast(NisaOp, op), self._target) is engine.tensor
         self._position += 1
         event = _Event(op, self._position, is_matmul, form.accumulation, [], [])
-        operands = op.operands
+        # A list, for xDSL's own sequence takes long to index.
+        operands = list(op._operands)  # pyright: ignore[reportPrivateUsage]
         for position, role in form.roles:
             tile = self._tiles.get(id(operands[position]))
             if tile is not None:

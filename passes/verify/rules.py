@@ -82,6 +82,8 @@ class _Forms:
         """The number of each type of a tile without its offset, by its identity."""
         self._values: dict[int, tuple[object, int, int]] = {}
         """What rules see of each operand, its allocation, and its index if it has one."""
+        self._places: dict[tuple[int, int, bool], int] = {}
+        """What they see of tiles at known places, by their types and that of the allocation."""
 
     def key(self, op: Operation) -> tuple[object, ...]:
         """All that rules may see of an operation."""
@@ -90,7 +92,9 @@ class _Forms:
         if type(op) is ViewOp and len(operands) == 1:
             (source,), (result,) = operands, op.results
             return ViewOp, id(source.type), self._type(result)
-        parts: list[object] = [form_key(op)]
+        parts: list[object] = [form_key(op), *[id(result.type) for result in op.results]]
+        if not operands:
+            return tuple(parts)
         known, allocations, indices = self._values, list[int](), list[int]()
         for value in operands:
             seen = known.get(id(value))
@@ -106,7 +110,6 @@ class _Forms:
             parts += [id(value if indices else value.type) for value in operands]
         if len(indices) > 1:
             parts += map(indices.index, indices)
-        parts += [id(result.type) for result in op.results]
         return tuple(parts)
 
     def _type(self, value: SSAValue) -> int:
@@ -114,7 +117,9 @@ class _Forms:
         number = self._types.get(id(value.type))
         if number is None:
             tile = info_of(value)
-            form = (tile.dtype.name, tile.region, tile.shape, tile.strides, tile.indirection)
+            # Words by their identity, as hashing one is a call.
+            words = id(tile.region), id(tile.indirection)
+            form = (tile.dtype.name, words, tile.shape, tile.strides)
             number = self._types[id(value.type)] = self._number(form)
         return number
 
@@ -144,13 +149,25 @@ class _Forms:
         if not tile.region.on_chip:
             return self._type(value)
         address = fixed_address_of(value)
+        if address is not None or tile.indirection is not None:
+            return self._number(self._form(value, base, address))
+        key = id(value.type), id(base.type), value is base
+        number = self._places.get(key)
+        if number is None:
+            number = self._places[key] = self._number(self._form(value, base, None))
+        return number
+
+    def _form(
+        self, value: SSAValue, base: SSAValue, address: tuple[int, int] | None
+    ) -> tuple[object, ...]:
+        """What rules may see of a tile on chip."""
         partition, byte = (0, 0) if base is value else start_of(value, access_of(value))
         form = (self._type(value), partition, address and address[0])
-        if tile.region is MemoryRegion.psum:
+        if info_of(value).region is MemoryRegion.psum:
             # It matters where in a bank the tile is, and whether its allocation fits into one.
             byte += 0 if address is None else address[1]
             form = (*form, byte % self._target.psum_bank_bytes, id(base.type))
-        return self._number(form)
+        return form
 
 
 def _findings(

@@ -12,7 +12,7 @@ import heapq
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import accumulate, islice
+from itertools import accumulate
 
 from nkijit.dialects.hardware.targets import PARTITIONS_PER_QUADRANT, start_partitions
 from nkijit.passes.analysis.addresses.allocation import (
@@ -32,8 +32,6 @@ from nkijit.passes.analysis.addresses.gaps import (
 
 _MOST_CONFLICTS = 1_000_000
 """Pairs of blocks that are looked at to improve on the sweep; more would take some seconds."""
-_SWEEPS = 2
-"""How many of the layouts that are tried are sweeps; they come first."""
 _ROUNDS = 64
 """How often the order of placement is changed to improve on it, at most."""
 
@@ -50,7 +48,8 @@ def assign(
         space: where. In PSUM every block has banks of its own if there are enough of them.
         goal: the height that is good enough; the capacity by default. The lower bound asks for
             the best assignment that is found.
-        quick: stop at what the sweeps find.
+        quick: try sweeps alone, and give up where they come above the goal: if no layout is
+            good enough, there are no addresses.
     """
     if space.bank is not None:
         bank = space.bank
@@ -63,8 +62,8 @@ def assign(
 
 def _best(blocks: Sequence[Block], space: Space, goal: int, quick: bool) -> Layout:
     """The lowest layout, of those up to the first that is good enough."""
-    best = Layout((), TOP)
-    for layout in islice(_layouts(blocks, space), _SWEEPS if quick else None):
+    best = _NONE
+    for layout in _sweeps(blocks, space, goal) if quick else _layouts(blocks, space):
         if layout.height < best.height:
             best = layout
         if best.height <= goal:
@@ -72,11 +71,20 @@ def _best(blocks: Sequence[Block], space: Space, goal: int, quick: bool) -> Layo
     return best
 
 
+_NONE = Layout((), TOP)
+"""What has been given up."""
+
+
+def _sweeps(blocks: Sequence[Block], space: Space, most: int = TOP) -> Iterator[Layout]:
+    """Layouts found by sweeps, which are given up where they come above `most`."""
+    yield _sweep(blocks, space, most)
+    # Backwards in time, what is allocated last comes first.
+    yield _sweep([Block(-b.end, -b.start, *b[2:]) for b in blocks], space, most)
+
+
 def _layouts(blocks: Sequence[Block], space: Space) -> Iterator[Layout]:
     """Layouts found in several ways, the fastest first."""
-    yield _sweep(blocks, space)
-    # Backwards in time, what is allocated last comes first.
-    yield _sweep([b._replace(start=-b.end, end=-b.start) for b in blocks], space)
+    yield from _sweeps(blocks, space)
     conflicts = _conflicts(blocks)
     if conflicts is None:
         return
@@ -127,29 +135,34 @@ def _fit(size: int, align: int, bank: int | None, low: int, high: int) -> int | 
     return at if at + size <= high else None
 
 
-def _sweep(blocks: Sequence[Block], space: Space) -> Layout:
+def _sweep(blocks: Sequence[Block], space: Space, most: int) -> Layout:
     """Place blocks as they come into use, each in the gap that it fills best."""
     fixed = _Fixed(blocks)
-    free = [i for i, b in enumerate(blocks) if b.address is None]
+    free = [(i, b) for i, b in enumerate(blocks) if b.address is None]
     # One set of gaps is enough where no two blocks fit beside each other.
-    beside = any(len(_places(blocks[i].partitions)) > 1 for i in free)
+    beside = any(len(_places(partitions)) > 1 for partitions in {b.partitions for _, b in free})
     lanes = [Gaps() for _ in range(QUADRANTS if beside else 1)]
-    in_use: list[tuple[int, int]] = []
     placed: dict[int, tuple[int, int]] = {}
-    free.sort(key=lambda i: (blocks[i].start, -blocks[i].size, -blocks[i].end, i))
-    for index in free:
+    ends = sorted([(b.end, i) for i, b in free])
+    ended = 0
+    for start, less_size, _, index in sorted([(b.start, -b.size, -b.end, i) for i, b in free]):
+        while ends[ended][0] < start:
+            other = ends[ended][1]
+            first, low = placed[other]
+            high = low + blocks[other].size
+            for lane in _lanes_of(lanes, blocks[other].partitions, first):
+                lane.give(low, high)
+            ended += 1
         block = blocks[index]
-        while in_use and in_use[0][0] < block.start:
-            _, ended = heapq.heappop(in_use)
-            low = placed[ended][1]
-            for lane in _lanes_of(lanes, blocks[ended].partitions, placed[ended][0]):
-                lane.give(low, low + blocks[ended].size)
-        first, at = _best_gap(block, space, lanes, fixed)
-        placed[index] = first, at
+        first, low = placed[index] = _best_gap(block, space, lanes, fixed)
+        high = low - less_size
+        if high > most:
+            return _NONE
         for lane in _lanes_of(lanes, block.partitions, first):
-            lane.take(at, at + block.size)
-        heapq.heappush(in_use, (block.end, index))
-    return _layout(blocks, placed)
+            lane.take(low, high)
+    layout = _layout(blocks, placed)
+    # Fixed blocks may lie higher than the others.
+    return layout if layout.height <= most else _NONE
 
 
 def _lanes_of(lanes: list[Gaps], partitions: int, first: int) -> list[Gaps]:
@@ -161,31 +174,36 @@ def _lanes_of(lanes: list[Gaps], partitions: int, first: int) -> list[Gaps]:
 
 def _best_gap(block: Block, space: Space, lanes: list[Gaps], fixed: _Fixed) -> tuple[int, int]:
     """Where a block leaves the least of a gap free; wide gaps that are cut up cost the most."""
-    best: tuple[int, int, int] | None = None
-    size = block.size
-    align = max(block.align, 1)
+    if len(lanes) == 1 and not fixed.any:
+        return 0, _tightest(lanes[0], block, space.bank)[1]
+    places: list[tuple[int, int, int]] = []
     for first, _ in _places(block.partitions):
-        gaps: Iterable[Interval] = common_gaps(_lanes_of(lanes, block.partitions, first))
-        blocked = fixed.in_the_way(block, first) if fixed.any else ()
+        gaps = common_gaps(_lanes_of(lanes, block.partitions, first))
+        blocked = fixed.in_the_way(block, first)
         if blocked:
             gaps = gaps_outside(gaps, blocked)
-        most = TOP if best is None else best[0]
-        for low, high in gaps:
-            left = high - low - size
-            # Asked of every gap, so what cannot be better is passed over at once.
-            if left < 0 or (left > most and high < TOP):
-                continue
-            at = _fit(size, align, space.bank, low, high)
+        places.append((*_tightest(gaps, block, space.bank), first))
+    _, at, first = min(places)
+    return first, at
+
+
+def _tightest(gaps: Iterable[Interval], block: Block, bank: int | None) -> tuple[int, int]:
+    """What a block leaves free of the gap that it fills best, and where it begins there.
+
+    Above all blocks there is room for any: what is left of that is `TOP`.
+    """
+    size, align = block.size, max(block.align, 1)
+    best, place = TOP + 1, -1
+    for low, high in gaps:
+        left = high - low - size
+        # Asked of every gap, so what cannot be better is passed over at once.
+        if 0 <= left < best:
+            at = _fit(size, align, bank, low, high)
             if at is not None:
-                # Above all blocks there is room for any: the lowest such place is the best.
-                found = (left if high < TOP else TOP, at, first)
-                if best is None or found < best:
-                    best = found
-                    most = found[0]
-                    if not left:
-                        break  # others of this kind lie higher
-    assert best is not None
-    return best[2], best[1]
+                best, place = left if high < TOP else TOP, at
+                if not left:
+                    break  # others of this kind lie higher
+    return best, place
 
 
 class _Fixed:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion
+from nkijit.dialects.tiles import TileInfo
 from nkijit.passes.analysis.addresses.allocation import Block, Space
 from nkijit.passes.analysis.liveness import LiveRange
 
@@ -16,16 +19,27 @@ def space_of(region: MemoryRegion, target: Target) -> Space:
     return Space.sbuf(target) if region is MemoryRegion.sbuf else Space.psum(target)
 
 
-def block_of(live: LiveRange, target: Target) -> Block:
-    """An allocation as the assignment of addresses sees it."""
-    tile = live.tile
+def blocks_of(ranges: Iterable[LiveRange], target: Target) -> list[Block]:
+    """Allocations as the assignment of addresses sees them."""
+    # What depends on the tile alone is found once: a kernel has many alike.
+    forms: dict[int, tuple[int, int, int]] = {}
+    blocks: list[Block] = []
+    for live in ranges:
+        form = forms.get(id(live.tile))
+        if form is None:
+            form = forms[id(live.tile)] = _form_of(live.tile, target)
+        size, partitions, align = form
+        address = live.alloc.fixed_address
+        blocks.append(Block(live.start, live.end, size, partitions, address, align))
+    return blocks
+
+
+def _form_of(tile: TileInfo, target: Target) -> tuple[int, int, int]:
+    """Bytes per partition, partitions, and what the first byte is a multiple of."""
     is_sbuf = tile.region is MemoryRegion.sbuf
     align = target.sbuf_min_align if is_sbuf else target.psum_min_align
-    return Block(
-        live.start,
-        live.end,
+    return (
         tile.partition_bytes,
         min(tile.partitions, target.pmax),
-        live.alloc.fixed_address,
         max(align, tile.dtype.itemsize),
     )

@@ -8,7 +8,8 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+
+import numpy as np
 
 from nkijit.dialects.hardware.targets import PARTITIONS_PER_QUADRANT
 from nkijit.passes.analysis.addresses.allocation import (
@@ -38,6 +39,8 @@ def lower_bound(blocks: Sequence[Block]) -> Peak:
     over {0, 64} and over {0, 32, 64, 96}, divided by their number, are lower bounds, and so is a
     single narrow block on top of all wide ones.
     """
+    if all(b.address is None and quadrants_of(b.partitions) == QUADRANTS for b in blocks):
+        return InUse(blocks).peak()
     return _Bound(blocks).peak()
 
 
@@ -58,6 +61,28 @@ def _filling(block: Block, bank: int) -> Block | None:
         return None
     fixed = None if block.address is None else (block.address[0], low * bank)
     return block._replace(size=(after - low) * bank, address=fixed)
+
+
+class InUse:
+    """The bytes of all blocks that are in use, along the program."""
+
+    def __init__(self, blocks: Sequence[Block], unit: int = 1):
+        """`unit`: bytes that sizes are rounded up to a multiple of."""
+        self._starts = np.array([b.start for b in blocks], np.int64)
+        self._ends = np.array([b.end for b in blocks], np.int64)
+        sizes = np.array([-(-b.size // unit) * unit for b in blocks], np.int64)
+        self._changes = np.concatenate([-sizes, sizes])
+
+    def peak(self, more: int = 0) -> Peak:
+        """The most; `more` is how many positions longer each block is in use."""
+        # At one position what ends comes first.
+        times = np.concatenate([self._ends + (more + 1), self._starts])
+        order = np.argsort(times, kind="stable")
+        if not order.size:
+            return Peak(0, -1)
+        heights = np.cumsum(self._changes[order])
+        highest = int(heights.argmax())
+        return Peak(int(heights[highest]), int(times[order[highest]]))
 
 
 class _Bound:
@@ -153,12 +178,6 @@ def surely_fits(blocks: Sequence[Block], space: Space) -> bool:
     is a legal address.
     """
     unit = space.bank or max((block.align for block in blocks), default=1)
-    changes: list[tuple[int, int]] = []
-    for block in blocks:
-        if block.address is not None or unit % block.align:
-            return False
-        size = -(-block.size // unit) * unit
-        changes += ((block.start, size), (block.end + 1, -size))
-    # At one position what ends comes first: its sign is negative.
-    changes.sort()
-    return 3 * max(accumulate(size for _, size in changes), default=0) <= space.capacity
+    if any(block.address is not None or unit % block.align for block in blocks):
+        return False
+    return 3 * InUse(blocks, unit).peak().bytes <= space.capacity

@@ -17,7 +17,7 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.passes.analysis.addresses.allocation import Block, Space
 from nkijit.passes.analysis.addresses.assignment import assign
-from nkijit.passes.analysis.addresses.blocks import SPACES, block_of, space_of
+from nkijit.passes.analysis.addresses.blocks import SPACES, blocks_of, space_of
 from nkijit.passes.analysis.addresses.bounds import Peak, lower_bound, lower_bound_of_banks
 from nkijit.passes.analysis.liveness import Liveness, LiveRange, liveness
 from nkijit.passes.diagnostics.fields import ShownFields
@@ -151,7 +151,7 @@ def _core(kernel: KernelOp) -> CoreMap:
 def _space(found: Liveness, region: MemoryRegion, target: Target) -> SpaceMap:
     ranges = [live for live in found.ranges if live.tile.region is region]
     space = space_of(region, target)
-    blocks = [block_of(live, target) for live in ranges]
+    blocks = blocks_of(ranges, target)
     peak = lower_bound(blocks)
     layout = assign(blocks, space, peak.bytes)
     at_peak = found.instructions[peak.position] if blocks else None

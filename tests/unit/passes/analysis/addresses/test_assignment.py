@@ -36,6 +36,28 @@ def test_no_two_blocks_share_a_byte(given_blocks: list[Block], space: Space, bes
     assert layout == assign(given_blocks, space, goal)
 
 
+@settings(max_examples=200, deadline=None)
+@given(many, st.sampled_from((SBUF, PSUM)), st.integers(1, 8))
+def test_quick_assignments_fit_or_are_given_up(
+    given_blocks: list[Block], space: Space, parts: int
+) -> None:
+    capacity = max(space.capacity * parts // 8, 1)
+    layout = assign(given_blocks, Space(capacity, space.bank), quick=True)
+    if layout.height <= capacity:
+        check(given_blocks, layout, space.bank)
+    else:
+        assert not layout.addresses
+
+
+def test_an_assignment_that_is_too_high_is_given_up_only_if_it_is_quick() -> None:
+    three = [Block(0, 0, 6, 128), Block(0, 1, 6, 128), Block(1, 1, 6, 128)]
+    assert assign(three, Space(11), quick=True) == Layout(
+        (), assign(three, Space(0), quick=True).height
+    )
+    assert assign(three, Space(12), quick=True).height == 12
+    assert assign(three, Space(11)).height == 12
+
+
 # ------------------------------------------------------------------ examples
 
 
