@@ -69,6 +69,21 @@ def append(block: Block, op: Operation) -> None:
     op.parent = block
 
 
+def put_in_order(block: Block, ops: Sequence[Operation]) -> None:
+    """Let all operations of a block stand in another order."""
+    before: Operation | None = None
+    for op in ops:
+        op._prev_op = before
+        if before is None:
+            block._first_op = op
+        else:
+            before._next_op = op
+        before = op
+    if before is not None:
+        before._next_op = None
+    block._last_op = before
+
+
 def copied(op: _OpT) -> tuple[_OpT, dict[Operation, Operation]]:
     """A copy of an operation with all that is in it, and what each operation is a copy of.
 

@@ -16,8 +16,8 @@ from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.repeat import has_repeats
 from nkijit.passes.advise.edit import NotPossibleError
 from nkijit.passes.compile.accesses import is_free
-from nkijit.passes.compile.list_schedule import declares
 from nkijit.passes.compile.order import Kept, is_movable, predecessors
+from nkijit.passes.compile.stretches import declares
 from nkijit.passes.transform.nodes import Loop, Node, Unit
 from nkijit.passes.transform.read import Reader
 

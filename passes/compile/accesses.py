@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp, is_instruction
 from nkijit.dialects.effects import Effect, effects
-from nkijit.dialects.nki.allocation import AllocOp
-from nkijit.dialects.nki.kernel import KernelOp, NoReorderOp
+from nkijit.dialects.nki.allocation import DECLARATIONS, AllocOp
+from nkijit.dialects.nki.kernel import NoReorderOp
 from nkijit.dialects.nki.views import base_of, index_of
 from nkijit.dialects.tiles import TileInfo, info_of
 
@@ -24,21 +25,14 @@ class Access:
     """Its place in the program."""
     effects: list[Effect]
     """Those on the tensor."""
+    reads: bool
+    """Something of what the tensor holds is used, or left as it is."""
+    writes: bool
+    """Something of the tensor is written."""
 
-    @property
-    def block(self) -> Block | None:
-        """The block that the operation is in."""
-        return self.op.parent
 
-    @property
-    def reads(self) -> bool:
-        """Something of what the tensor holds is used, or left as it is."""
-        return any(not overwrites(effect) for effect in self.effects)
-
-    @property
-    def writes(self) -> bool:
-        """Something of the tensor is written."""
-        return any(effect.role is not Role.read for effect in self.effects)
+Accesses = dict[SSAValue, list[Access]]
+"""The accesses to each tensor, in the order of the program."""
 
 
 def overwrites(effect: Effect) -> bool:
@@ -47,16 +41,26 @@ def overwrites(effect: Effect) -> bool:
     return effect.role is Role.write and not effect.partial and known
 
 
-def accesses_of(kernel: KernelOp) -> dict[SSAValue, list[Access]]:
-    """The accesses to each tensor, in the order of the program."""
-    found: dict[SSAValue, list[Access]] = {}
-    for place, op in enumerate(kernel.operations):
+def accesses_of(operations: Iterable[Operation]) -> Accesses:
+    """The accesses of operations in the order of the program."""
+    found: Accesses = {}
+    for place, op in enumerate(operations):
+        if type(op) in DECLARATIONS:
+            continue  # half of all operations
         for effect in effects(op):
-            accesses = found.setdefault(base_of(effect.value), [])
-            if accesses and accesses[-1].place == place:
-                accesses[-1].effects.append(effect)
-            else:
-                accesses.append(Access(op, place, [effect]))
+            role = effect.role
+            reads = role is not Role.write or not overwrites(effect)
+            base = base_of(effect.value)
+            accesses = found.get(base)
+            if accesses is None:
+                accesses = found[base] = []
+            elif accesses[-1].place == place:
+                same = accesses[-1]
+                same.effects.append(effect)
+                same.reads = same.reads or reads
+                same.writes = same.writes or role is not Role.read
+                continue
+            accesses.append(Access(op, place, [effect], reads, role is not Role.read))
     return found
 
 
@@ -64,7 +68,7 @@ def is_free(op: Operation | None) -> bool:
     """Whether an instruction may be changed or go: the author has said nothing about it."""
     if op is None or not is_instruction(op):
         return False
-    named = op.instruction_name is not None or op.after is not None
+    named = "name" in op.properties or "after" in op.properties
     return not named and not isinstance(op.parent_op(), NoReorderOp)
 
 

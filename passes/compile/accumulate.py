@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import copysign
+from typing import cast
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import FloatAttr, f32
@@ -37,13 +38,14 @@ from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import TileInfo, info_of
 from nkijit.passes.compile.accesses import (
     Access,
-    accesses_of,
+    Accesses,
     elements_of,
     is_free,
     is_own,
     overwrites,
     replace_tile,
 )
+from nkijit.passes.compile.analyses import Analyses
 from nkijit.passes.compile.rename import Origins
 from nkijit.passes.compile.room import Room
 
@@ -53,16 +55,28 @@ _MOST_GOING = 8
 """Sums of one tile that are looked at side by side; PSUM has no more banks."""
 
 
-def accumulate_in_psum(kernel: KernelOp, origins: Origins | None = None) -> int:
+def accumulate_in_psum(
+    kernel: KernelOp, origins: Origins | None = None, analyses: Analyses | None = None
+) -> int:
     """Let matmuls add up; returns how many additions went.
 
-    `origins` gets those of the new operations.
+    `origins` gets those of the new operations. `analyses`: what is known of the kernel.
     """
-    accesses = accesses_of(kernel)
+    analyses = analyses or Analyses(kernel)
+    added_to = {
+        base_of(op.required("dst"))
+        for op in cast(list[TensorTensorOp], analyses.of_kind.get(TensorTensorOp, ()))
+        if op.value_of("op") == "add"
+    }
+    if not added_to:
+        return 0
+    accesses = analyses.accesses
     sums = [
         found
         for base, touched in accesses.items()
-        if info_of(base).region is MemoryRegion.sbuf and info_of(base).dtype.name == "float32"
+        if base in added_to
+        and info_of(base).region is MemoryRegion.sbuf
+        and info_of(base).dtype.name == "float32"
         for found in _sums_of(touched, accesses, kernel)
     ]
     if not sums:
@@ -73,6 +87,8 @@ def accumulate_in_psum(kernel: KernelOp, origins: Origins | None = None) -> int:
         if room.takes(*_tiles(found), found.terms[0].matmul, found.terms[-1].addition):
             _rewrite(found, {} if origins is None else origins)
             changed += len(found.terms)
+    if changed:
+        analyses.changed()
     return changed
 
 
@@ -121,9 +137,7 @@ class _Sum:
         return True
 
 
-def _sums_of(
-    touched: list[Access], accesses: dict[SSAValue, list[Access]], kernel: KernelOp
-) -> list[_Sum]:
+def _sums_of(touched: list[Access], accesses: Accesses, kernel: KernelOp) -> list[_Sum]:
     """The sums of a tensor that may be made in PSUM."""
     found: list[_Sum] = []
     going: dict[TileInfo, _Sum] = {}
@@ -151,7 +165,7 @@ def _touches(access: Access, tile: TileInfo) -> bool:
     return any(info_of(effect.value).overlaps(tile) for effect in access.effects)
 
 
-def _term(access: Access, accesses: dict[SSAValue, list[Access]], kernel: KernelOp) -> _Term | None:
+def _term(access: Access, accesses: Accesses, kernel: KernelOp) -> _Term | None:
     """The matmul whose result an instruction adds to a tile, if it does nothing else."""
     op = access.op
     if not isinstance(op, TensorTensorOp) or not is_free(op) or op.value_of("op") != "add":
@@ -189,7 +203,7 @@ def _holds_sums(value: SSAValue) -> bool:
     )
 
 
-def _begun(access: Access, accesses: dict[SSAValue, list[Access]]) -> _Sum | None:
+def _begun(access: Access, accesses: Accesses) -> _Sum | None:
     """What a sum can begin with in PSUM as well."""
     op = access.op
     if not isinstance(op, (MemsetOp, TensorCopyOp)) or not is_free(op):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import cast
 
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
+from nkijit.dialects.declare.accessors import value_at
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp, is_instruction
 from nkijit.dialects.effects import effects, registers_written
@@ -15,16 +17,34 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import ViewOp, base_of, views_of
 from nkijit.dialects.tiles import info_of
+from nkijit.passes.compile.accesses import Accesses
+from nkijit.passes.compile.analyses import Analyses
 from nkijit.passes.compile.order import Kept
 
 
-def remove_unused(kernel: KernelOp) -> int:
+def remove_unused(kernel: KernelOp, analyses: Analyses | None = None) -> int:
     """Remove what has no effect on any result; returns how many instructions that were.
 
     An instruction stays that writes anything but on-chip tiles, that leaves something in its engine
-    for others, and that has a name from the author.
+    for others, and that has a name from the author. `analyses`: what is known of the kernel.
     """
-    kept = Kept.by(kernel)
+    analyses = analyses or Analyses(kernel)
+    removed = _remove_instructions(analyses) if _may_be_unread(analyses.accesses) else 0
+    if _remove_declarations(analyses.of_kind) or removed:
+        analyses.changed()
+    return removed
+
+
+def _may_be_unread(accesses: Accesses) -> bool:
+    """Whether there is a tile that only those touch who write it."""
+    return any(
+        touched[-1].writes and all(access.writes for access in touched) and _is_private(base)
+        for base, touched in accesses.items()
+    )
+
+
+def _remove_instructions(analyses: Analyses) -> int:
+    kernel, kept = analyses.kernel, analyses.kept
     readers: dict[SSAValue, set[Operation]] = {}
     writers: dict[SSAValue, list[NisaOp]] = {}
     for op in kernel.operations:
@@ -52,7 +72,6 @@ def remove_unused(kernel: KernelOp) -> int:
             op.detach()
             op.erase()
             removed += 1
-    _remove_declarations(kernel)
     return removed
 
 
@@ -85,14 +104,24 @@ def _is_removable(op: NisaOp, kept: Kept, readers: dict[SSAValue, set[Operation]
     return bool(written) and all(_is_private(b) and not readers.get(b) for b in written)
 
 
-def _remove_declarations(kernel: KernelOp) -> None:
-    allocations = [op for op in kernel.operations if type(op) is AllocOp]
-    for op in allocations:
-        if not info_of(op.result).region.on_chip:
+def _remove_declarations(of_kind: Mapping[type[Operation], list[Operation]]) -> bool:
+    """Remove tiles and views that nothing uses; whether there were any."""
+    views = of_kind.get(ViewOp, ())
+    idle = any(_is_unused(view) and _is_private(base_of(view.results[0])) for view in views)
+    removed = False
+    for op in cast(list[AllocOp], of_kind.get(AllocOp, ())):
+        if not (idle or _is_unused(op)) or not info_of(op.result).region.on_chip:
             continue
-        _erase(view.owner for view in views_of(op.result) if view.first_use is None)
-        if op.result.first_use is None:
+        if idle:
+            _erase(view.owner for view in views_of(op.result) if view.first_use is None)
+        if _is_unused(op):
             _erase([op])
+            removed = True
+    return removed or idle
+
+
+def _is_unused(declaration: Operation) -> bool:
+    return value_at(declaration.results, 0).first_use is None
 
 
 def _erase(ops: Iterable[Operation | object]) -> None:

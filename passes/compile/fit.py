@@ -9,10 +9,12 @@ far as memory allows, is left to `list-schedule`. Which tiles leave is said by `
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate, chain
 
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from nkijit.dialects.core_program import operations
 from nkijit.dialects.declare.creation import created
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nisa.movement import DmaCopyOp
@@ -22,13 +24,19 @@ from nkijit.dialects.nki.views import ViewOp, base_of
 from nkijit.dialects.tiles import allocation_type, info_of
 from nkijit.passes.analysis.liveness import liveness
 from nkijit.passes.analysis.residency import Action, Residency, Step, peak, residency
+from nkijit.passes.compile.analyses import Analyses
 from nkijit.passes.compile.rename import Origins
 
 ROOM = 0.6
 """The part of SBUF that tiles may take then; the rest lets loads run ahead."""
 
 
-def fit(kernel: KernelOp, origins: Origins | None = None, capacity: int | None = None) -> int:
+def fit(
+    kernel: KernelOp,
+    origins: Origins | None = None,
+    capacity: int | None = None,
+    analyses: Analyses | None = None,
+) -> int:
     """Let the tiles of a kernel fit into SBUF; returns how many loads and stores serve that.
 
     A kernel that fits, or cannot be made to, stays as it is.
@@ -37,9 +45,13 @@ def fit(kernel: KernelOp, origins: Origins | None = None, capacity: int | None =
         kernel: it is changed.
         origins: it gets those of the new operations.
         capacity: bytes of a partition; by default those that a kernel has.
+        analyses: what is known of the kernel.
     """
-    live = liveness(kernel)
+    analyses = analyses or Analyses(kernel)
     capacity = capacity or kernel.target.sbuf_usable_bytes
+    if _at_most(analyses) <= capacity:
+        return 0
+    live = liveness(kernel)
     if peak(live) <= capacity:
         return 0
     # An instruction with large tiles may need more than that part.
@@ -49,7 +61,29 @@ def fit(kernel: KernelOp, origins: Origins | None = None, capacity: int | None =
     _Rewriting(kernel.body.block, live.instructions, {} if origins is None else origins).apply(
         found
     )
+    analyses.changed()
     return sum(step.action is not Action.begin for step in found.steps)
+
+
+def _at_most(analyses: Analyses) -> int:
+    """Bytes per partition of SBUF than which no more are in use at a time.
+
+    Tiles that are used in a loop count in all of it, as if it carried them around. That is known
+    without `liveness`, and most kernels fit by it.
+    """
+    outermost: list[int] = []
+    """Of each place of the program, the number of the operation that it is in."""
+    number = -1
+    for number, op in enumerate(analyses.kernel.body.block.ops):
+        inside = (operations(block) for region in op.regions for block in region.blocks)
+        outermost += [number] * (1 + sum(1 for _ in chain.from_iterable(inside)))
+    changes = [0] * (number + 2)
+    for base, touched in analyses.accesses.items():
+        info = info_of(base)
+        if info.region is MemoryRegion.sbuf:
+            changes[outermost[touched[0].place]] += info.partition_bytes
+            changes[outermost[touched[-1].place] + 1] -= info.partition_bytes
+    return max(accumulate(changes))
 
 
 def does_not_fit(kernel: KernelOp) -> bool:

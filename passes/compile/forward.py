@@ -14,9 +14,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
+from typing import cast
 
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -31,31 +32,35 @@ from nkijit.dialects.nki.views import ViewOp, base_of
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.compile.accesses import (
     Access,
-    accesses_of,
+    Accesses,
     elements_of,
     is_free,
     is_own,
     overwrites,
 )
-from nkijit.passes.compile.list_schedule import ROOM, Costs
-from nkijit.passes.compile.order import is_movable
+from nkijit.passes.compile.analyses import Analyses
+from nkijit.passes.compile.costs import Cost, Costs
+from nkijit.passes.compile.list_schedule import ROOM
 from nkijit.passes.compile.rename import Origins
 from nkijit.passes.compile.room import Rooms
 from nkijit.passes.lower.program import Queue
 
 
-def forward_copies(kernel: KernelOp, origins: Origins | None = None) -> int:
+def forward_copies(
+    kernel: KernelOp, origins: Origins | None = None, analyses: Analyses | None = None
+) -> int:
     """Let readers of copies read their sources; returns how many copies went.
 
-    `origins` gets those of the new operations.
+    `origins` gets those of the new operations. `analyses`: what is known of the kernel.
     """
-    accesses = accesses_of(kernel)
-    copies = [op for op in kernel.operations if isinstance(op, TensorCopyOp) and is_free(op)]
+    analyses = analyses or Analyses(kernel)
+    found = cast(list[TensorCopyOp], analyses.of_kind.get(TensorCopyOp, ()))
+    copies = [op for op in found if is_free(op)]
     if not copies:
         return 0
     origins = {} if origins is None else origins
-    costs, forwarded = Costs(kernel.target), 0
-    busy = _Busy(kernel, costs)
+    accesses, costs, forwarded = analyses.accesses, analyses.costs_by_form, 0
+    busy = _Busy(analyses.costs.values())
     rooms = Rooms(kernel, ROOM)
     for op in copies:
         copy = _copy_of(op, accesses)
@@ -72,18 +77,18 @@ def forward_copies(kernel: KernelOp, origins: Origins | None = None) -> int:
                 forwarded += 1
                 continue
         change.take_back()
+    if forwarded:
+        analyses.changed()
     return forwarded
 
 
 class _Busy:
     """How long the instructions of a kernel keep each queue busy, in ns."""
 
-    def __init__(self, kernel: KernelOp, costs: Costs):
+    def __init__(self, costs: Iterable[Cost]):
         self._of: defaultdict[Queue, float] = defaultdict(float)
-        for op in kernel.operations:
-            if is_instruction(op) and is_movable(op):
-                cost = costs.of(op)
-                self._of[cost.queue] += cost.issue
+        for cost in costs:
+            self._of[cost.queue] += cost.issue
         self._most = max(self._of.values(), default=0.0)
 
     def allows(self, more: Mapping[Queue, float]) -> bool:
@@ -124,7 +129,7 @@ class _Copy:
         return ViewOp.of(base_of(self.src), view.pattern, view.dtype)
 
 
-def _copy_of(op: NisaOp, accesses: dict[SSAValue, list[Access]]) -> _Copy | None:
+def _copy_of(op: NisaOp, accesses: Accesses) -> _Copy | None:
     """A copy whose source stays as it is while others read it."""
     dst, src = op.required("dst"), op.required("src")
     copied, source = base_of(dst), base_of(src)

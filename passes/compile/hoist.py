@@ -25,18 +25,26 @@ from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.loops import controls
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.compile.accesses import Access, accesses_of, is_free, is_own, overwrites
+from nkijit.passes.compile.accesses import Access, is_free, is_own, overwrites
+from nkijit.passes.compile.analyses import Analyses
 from nkijit.passes.compile.list_schedule import ROOM
-from nkijit.passes.compile.order import Kept, is_movable
+from nkijit.passes.compile.order import is_movable
 from nkijit.passes.compile.room import Rooms
 
 
-def hoist_invariant(kernel: KernelOp) -> int:
-    """Move instructions out of loops; returns how many times one has left a loop."""
-    if not any(isinstance(op, (ForOp, WhileOp)) for op in kernel.operations):
+def hoist_invariant(kernel: KernelOp, analyses: Analyses | None = None) -> int:
+    """Move instructions out of loops; returns how many times one has left a loop.
+
+    `analyses`: what is known of the kernel.
+    """
+    analyses = analyses or Analyses(kernel)
+    if analyses.of_kind.keys().isdisjoint((ForOp, WhileOp)):
         return 0
-    program = _Program(kernel)
-    return sum(program.hoist(loop) for loop in _inner_first(kernel.body.block))
+    program = _Program(analyses)
+    hoisted = sum(program.hoist(loop) for loop in _inner_first(kernel.body.block))
+    if hoisted:
+        analyses.changed()
+    return hoisted
 
 
 def _inner_first(block: Block) -> Iterator[ForOp | WhileOp]:
@@ -59,10 +67,11 @@ class _Places:
 class _Program:
     """A kernel while instructions leave its loops."""
 
-    def __init__(self, kernel: KernelOp):
+    def __init__(self, analyses: Analyses):
+        kernel = analyses.kernel
         self._places = {op: place for place, op in enumerate(kernel.operations)}
-        self._of = {base: _Places(touched) for base, touched in accesses_of(kernel).items()}
-        self._kept = Kept.by(kernel)
+        self._of = {base: _Places(touched) for base, touched in analyses.accesses.items()}
+        self._kept = analyses.kept
         self._meetings = [place for op, place in self._places.items() if isinstance(op, WAITING)]
         self._rooms = Rooms(kernel, ROOM)
 

@@ -8,27 +8,31 @@ numbers), and where the author says so.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from functools import cache
+from operator import attrgetter
+from typing import Any
 
 import numpy as np
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp, is_instruction
 from nkijit.dialects.declare.queries import engine_of
-from nkijit.dialects.effects import effects, registers_written
+from nkijit.dialects.effects import registers_written
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import engine, reduce_cmd
 from nkijit.dialects.ncc import WAITING
 from nkijit.dialects.nisa.random import GENERATING
 from nkijit.dialects.nki.kernel import KernelOp
-from nkijit.dialects.nki.views import base_of, fixed_address_of, index_of, reach_of
+from nkijit.dialects.nki.views import fixed_address_of, index_of, reach_of
 from nkijit.dialects.register_type import RegisterType
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.accumulators import accumulator_command
-from nkijit.passes.analysis.footprints import Cells, Extent, FewCells, Footprint, cut, extent_of
+from nkijit.passes.analysis.footprints import Cells, Extent, Footprint, cut, extent_of
+from nkijit.passes.compile.accesses import Access, Accesses, accesses_of
 
 Predecessors = list[set[int]]
 """Of each instruction of a stretch, those that have to come before it."""
@@ -79,70 +83,85 @@ def is_movable(op: NisaOp) -> bool:
     )
 
 
-def predecessors(stretch: Sequence[NisaOp], kept: Kept) -> Predecessors:
-    """What each instruction has to wait for, by place in the stretch."""
-    touched = [_touched(op) for op in stretch]
-    tensors = _tensors(touched)
+def predecessors(
+    stretch: Sequence[NisaOp],
+    kept: Kept,
+    accesses: Accesses | None = None,
+    numbers: Sequence[int] | None = None,
+) -> Predecessors:
+    """What each instruction has to wait for, by place in the stretch.
+
+    Args:
+        stretch: the instructions.
+        kept: of the kernel.
+        accesses: theirs, if they are known.
+        numbers: the place in the stretch of what has each `Access.place`; the same by default.
+    """
+    if accesses is None or numbers is None:
+        accesses, numbers = accesses_of(stretch), range(len(stretch))
+    found: Predecessors = [set() for _ in stretch]
+    # Of what nothing writes nobody waits for anybody.
+    written = {
+        base: touched
+        for base, touched in accesses.items()
+        if any(access.writes for access in touched)
+    }
+    for group in _sharing(accesses):
+        together = [access for base in group for access in accesses[base]]
+        together.sort(key=attrgetter("place"))
+        for base in group:
+            written.pop(base, None)
+        _wait([(numbers[access.place], access.writes) for access in together], found)
+    for base, touched in written.items():
+        parts = _parts(base, touched)
+        if parts is None:
+            _wait([(numbers[access.place], access.writes) for access in touched], found)
+        elif isinstance(parts, _Many):
+            parts.wait(touched, numbers, found)
+        else:
+            for part in _by_cell(touched, parts, numbers):
+                _wait(part, found)
+    _wait_for_others(stretch, kept, found)
+    return found
+
+
+def _wait(accesses: Iterable[tuple[int, bool]], found: Predecessors) -> None:
+    """Let accesses to the same bytes wait: numbers of instructions, and whether they write."""
+    writer = -1
+    readers: list[int] = []
+    for number, writes in accesses:
+        if writer >= 0 and writer != number:
+            found[number].add(writer)
+        if not writes:
+            readers.append(number)
+        else:
+            if readers:
+                found[number].update(other for other in readers if other != number)
+                readers = []
+            writer = number
+
+
+def _wait_for_others(stretch: Sequence[NisaOp], kept: Kept, found: Predecessors) -> None:
+    """Let instructions wait for what uses the same state of an engine, and for what they name."""
     states: dict[object, int] = {}
     named: dict[str, int] = {}
-    found: Predecessors = []
-    for number, (op, tiles) in enumerate(zip(stretch, touched, strict=True)):
-        before: set[int] = set()
-        accesses = [
-            (tensor, value, writes)
-            for value, writes in tiles
-            if (tensor := tensors.get(base_of(value))) is not None
-        ]
-        for tensor, value, writes in accesses:
-            tensor.before(value, writes, before)
-        for tensor, value, writes in accesses:
-            tensor.touch(value, writes, number)
-        for state in kept.of(op):
-            last = states.get(state)
-            if last is not None:
-                before.add(last)
-            states[state] = number
-        if op.after is not None:
-            before.update(named[name] for name in op.runs_after if name in named)
-        if op.instruction_name is not None:
+    for number, op in enumerate(stretch):
+        if _has_states(type(op)):
+            for state in kept.of(op):
+                last = states.get(state)
+                if last is not None:
+                    found[number].add(last)
+                states[state] = number
+        if "after" in op.properties:
+            found[number].update(named[name] for name in op.runs_after if name in named)
+        if "name" in op.properties:
             named[op.label] = number
-        found.append(before)
-    return found
 
 
-def _touched(op: Operation) -> list[tuple[SSAValue, bool]]:
-    return [(e.value, e.role is not Role.read) for e in effects(op)]
-
-
-class _Tensor(Protocol):
-    """The accesses to a tensor that a later one may have to wait for."""
-
-    def before(self, value: SSAValue, writes: bool, into: set[int]) -> None:
-        """Add what an access to a tile has to wait for."""
-        ...
-
-    def touch(self, value: SSAValue, writes: bool, number: int) -> None:
-        """Note an access."""
-        ...
-
-
-def _tensors(touched: Iterable[Sequence[tuple[SSAValue, bool]]]) -> dict[SSAValue, _Tensor]:
-    """The tensors that something writes: of others nobody waits for anybody."""
-    tiles: dict[SSAValue, dict[int, SSAValue]] = {}
-    written: set[SSAValue] = set()
-    for each in touched:
-        for value, writes in each:
-            base = base_of(value)
-            tiles.setdefault(base, {})[id(value)] = value
-            if writes:
-                written.add(base)
-    found: dict[SSAValue, _Tensor] = {
-        base: _tensor(base, list(tiles[base].values())) for base in tiles if base in written
-    }
-    for group in _sharing(tiles):
-        if not written.isdisjoint(group):
-            found.update(dict.fromkeys(group, _Whole()))
-    return found
+@cache
+def _has_states(kind: type[NisaOp]) -> bool:
+    """Whether instructions of a class may use states of an engine."""
+    return kind.SPEC.accumulators is not None or issubclass(kind, GENERATING)
 
 
 def _sharing(bases: Iterable[SSAValue]) -> Iterator[list[SSAValue]]:
@@ -167,52 +186,34 @@ def _sharing(bases: Iterable[SSAValue]) -> Iterator[list[SSAValue]]:
         yield group
 
 
-def _tensor(base: SSAValue, tiles: Sequence[SSAValue]) -> _Tensor:
+def _parts(base: SSAValue, touched: Sequence[Access]) -> dict[int, list[int]] | _Many | None:
+    """The cells of each tile of a tensor; None if all tiles share bytes."""
+    tiles = {id(effect.value): effect.value for access in touched for effect in access.effects}
+    if len(tiles) == 1:
+        return None
     reach = reach_of(base)
-    extents = {id(value): extent_of(value, reach) for value in tiles}
+    extents = {tile: extent_of(value, reach) for tile, value in tiles.items()}
     distinct = set(extents.values())
     if len(distinct) == 1:
-        return _Whole()
+        return None
     cells = cut(reach, distinct)
     if isinstance(cells, Cells):
-        return _Many(extents, cells) if cells.exact else _Whole()
-    return _Few(extents, cells)
+        return _Many(extents, cells) if cells.exact else None
+    return {tile: cells.numbers[extent] for tile, extent in extents.items()}
 
 
-class _Whole:
-    """A tensor whose tiles all share bytes."""
-
-    def __init__(self) -> None:
-        self._writer: int | None = None
-        self._readers: list[int] = []
-
-    def before(self, value: SSAValue, writes: bool, into: set[int]) -> None:
-        if self._writer is not None:
-            into.add(self._writer)
-        if writes:
-            into.update(self._readers)
-
-    def touch(self, value: SSAValue, writes: bool, number: int) -> None:
-        if writes:
-            self._writer, self._readers = number, []
-        else:
-            self._readers.append(number)
-
-
-class _Few:
-    """A tensor of few cells."""
-
-    def __init__(self, extents: dict[int, Extent], cells: FewCells):
-        self._cells = {value: cells.numbers[extent] for value, extent in extents.items()}
-        self._all = [_Whole() for _ in range(cells.count)]
-
-    def before(self, value: SSAValue, writes: bool, into: set[int]) -> None:
-        for cell in self._cells[id(value)]:
-            self._all[cell].before(value, writes, into)
-
-    def touch(self, value: SSAValue, writes: bool, number: int) -> None:
-        for cell in self._cells[id(value)]:
-            self._all[cell].touch(value, writes, number)
+def _by_cell(
+    touched: Sequence[Access], cells: dict[int, list[int]], numbers: Sequence[int]
+) -> Iterable[list[tuple[int, bool]]]:
+    """The accesses to each of the few cells of a tensor, as `_wait` takes them."""
+    found: defaultdict[int, list[tuple[int, bool]]] = defaultdict(list)
+    for access in touched:
+        number = numbers[access.place]
+        for effect in access.effects:
+            entry = number, effect.role is not Role.read
+            for cell in cells[id(effect.value)]:
+                found[cell].append(entry)
+    return found.values()
 
 
 class _Many:
@@ -227,7 +228,17 @@ class _Many:
         self._chains: list[tuple[int, int]] = []
         """(reader, the chain before it)."""
 
-    def before(self, value: SSAValue, writes: bool, into: set[int]) -> None:
+    def wait(self, touched: Sequence[Access], numbers: Sequence[int], found: Predecessors) -> None:
+        """Let accesses wait for each other."""
+        for access in touched:
+            number = numbers[access.place]
+            tiles = [(e.value, e.role is not Role.read) for e in access.effects]
+            for value, writes in tiles:
+                self._before(value, writes, found[number])
+            for value, writes in tiles:
+                self._touch(value, writes, number)
+
+    def _before(self, value: SSAValue, writes: bool, into: set[int]) -> None:
         part = self._parts[id(value)]
         into.update(_distinct(part.part(self._writers)))
         if not writes:
@@ -237,7 +248,7 @@ class _Many:
                 reader, chain = self._chains[chain]
                 into.add(reader)
 
-    def touch(self, value: SSAValue, writes: bool, number: int) -> None:
+    def _touch(self, value: SSAValue, writes: bool, number: int) -> None:
         part = self._parts[id(value)]
         readers = part.part(self._readers)
         if writes:

@@ -16,6 +16,7 @@ from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.passes.compile.accumulate import accumulate_in_psum
 from nkijit.passes.compile.accumulation import resolve_accumulation
+from nkijit.passes.compile.analyses import Analyses
 from nkijit.passes.compile.dead import remove_unused
 from nkijit.passes.compile.fit import does_not_fit, fit
 from nkijit.passes.compile.forward import forward_copies
@@ -36,17 +37,18 @@ class CompilerPass(ModulePass):
     needs_room: ClassVar[bool] = False
     """Tiles are in use for longer than they were."""
 
-    def change(self, kernel: KernelOp, origins: Origins) -> int:
+    def change(self, analyses: Analyses, origins: Origins) -> int:
         """Change a kernel in place; returns how much.
 
-        `origins` has the operation that each of its operations is a copy of, and gets those of new
-        ones.
+        Args:
+            analyses: what is known of the kernel; what that is no more is forgotten.
+            origins: the operation that each of its operations is a copy of; gets those of new ones.
         """
         raise NotImplementedError
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for kernel in kernels_of(op):
-            self.change(kernel, {})
+            self.change(Analyses(kernel), {})
 
 
 class ResolveAccumulationPass(CompilerPass):
@@ -54,8 +56,8 @@ class ResolveAccumulationPass(CompilerPass):
 
     name = "resolve-accumulation"
 
-    def change(self, kernel: KernelOp, origins: Origins) -> int:
-        return resolve_accumulation(kernel)
+    def change(self, analyses: Analyses, origins: Origins) -> int:
+        return resolve_accumulation(analyses.kernel)
 
 
 class RenameTilesPass(CompilerPass):
@@ -63,8 +65,8 @@ class RenameTilesPass(CompilerPass):
 
     name = "rename-tiles"
 
-    def change(self, kernel: KernelOp, origins: Origins) -> int:
-        return rename_tiles(kernel, origins)
+    def change(self, analyses: Analyses, origins: Origins) -> int:
+        return rename_tiles(analyses.kernel, origins, analyses=analyses)
 
 
 class HoistInvariantPass(CompilerPass):
@@ -73,8 +75,8 @@ class HoistInvariantPass(CompilerPass):
     name = "hoist-invariant"
     needs_room = True
 
-    def change(self, kernel: KernelOp, origins: Origins) -> int:
-        return hoist_invariant(kernel)
+    def change(self, analyses: Analyses, origins: Origins) -> int:
+        return hoist_invariant(analyses.kernel, analyses)
 
 
 class AccumulateInPsumPass(CompilerPass):
@@ -83,8 +85,8 @@ class AccumulateInPsumPass(CompilerPass):
     name = "accumulate-in-psum"
     needs_room = True
 
-    def change(self, kernel: KernelOp, origins: Origins) -> int:
-        return accumulate_in_psum(kernel, origins)
+    def change(self, analyses: Analyses, origins: Origins) -> int:
+        return accumulate_in_psum(analyses.kernel, origins, analyses)
 
 
 class ShareLoadsPass(CompilerPass):
@@ -92,8 +94,8 @@ class ShareLoadsPass(CompilerPass):
 
     name = "share-loads"
 
-    def change(self, kernel: KernelOp, origins: Origins) -> int:
-        return share_loads(kernel)
+    def change(self, analyses: Analyses, origins: Origins) -> int:
+        return share_loads(analyses.kernel, analyses)
 
 
 class ForwardCopiesPass(CompilerPass):
@@ -102,8 +104,8 @@ class ForwardCopiesPass(CompilerPass):
     name = "forward-copies"
     needs_room = True
 
-    def change(self, kernel: KernelOp, origins: Origins) -> int:
-        return forward_copies(kernel, origins)
+    def change(self, analyses: Analyses, origins: Origins) -> int:
+        return forward_copies(analyses.kernel, origins, analyses)
 
 
 class RemoveUnusedPass(CompilerPass):
@@ -111,8 +113,8 @@ class RemoveUnusedPass(CompilerPass):
 
     name = "remove-unused"
 
-    def change(self, kernel: KernelOp, origins: Origins) -> int:
-        return remove_unused(kernel)
+    def change(self, analyses: Analyses, origins: Origins) -> int:
+        return remove_unused(analyses.kernel, analyses)
 
 
 class SpreadEnginesPass(CompilerPass):
@@ -120,8 +122,8 @@ class SpreadEnginesPass(CompilerPass):
 
     name = "spread-engines"
 
-    def change(self, kernel: KernelOp, origins: Origins) -> int:
-        return spread_engines(kernel)
+    def change(self, analyses: Analyses, origins: Origins) -> int:
+        return spread_engines(analyses.kernel, analyses)
 
 
 class FitPass(CompilerPass):
@@ -129,8 +131,8 @@ class FitPass(CompilerPass):
 
     name = "fit"
 
-    def change(self, kernel: KernelOp, origins: Origins) -> int:
-        return fit(kernel, origins)
+    def change(self, analyses: Analyses, origins: Origins) -> int:
+        return fit(analyses.kernel, origins, analyses=analyses)
 
 
 class ListSchedulePass(CompilerPass):
@@ -139,8 +141,8 @@ class ListSchedulePass(CompilerPass):
     name = "list-schedule"
     needs_room = True
 
-    def change(self, kernel: KernelOp, origins: Origins) -> int:
-        return list_schedule(kernel)
+    def change(self, analyses: Analyses, origins: Origins) -> int:
+        return list_schedule(analyses.kernel, analyses)
 
 
 COMPILER: tuple[type[CompilerPass], ...] = (
@@ -183,10 +185,11 @@ def compiled(kernel: KernelOp, without: Collection[str] = ()) -> Compiled:
         without: the names of passes that are left out.
     """
     copy, origins = copied(kernel)
+    analyses = Analyses(copy)
     changes = {
-        made.name: made().change(copy, origins) for made in COMPILER if made.name not in without
+        made.name: made().change(analyses, origins) for made in COMPILER if made.name not in without
     }
-    left = {op: origins[op] for op in (copy, *copy.operations) if op in origins}
+    left = {op: origin for op, origin in origins.items() if op.parent is not None or op is copy}
     return Compiled(copy, left, changes)
 
 

@@ -14,14 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import is_instruction
-from nkijit.dialects.effects import effects
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nisa.accumulation import Accumulation, accumulation_of
 from nkijit.dialects.nki.allocation import AllocOp
@@ -29,30 +29,34 @@ from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import ViewOp, base_of, reach_of, views_of
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.footprints import Cells, Extent, Marks, cut, extent_of
+from nkijit.passes.compile.accesses import Access
+from nkijit.passes.compile.analyses import Analyses
 
 Origins = dict[Operation, Operation]
 """The operation that each operation of a changed kernel is a copy of."""
 
 
 def rename_tiles(
-    kernel: KernelOp, origins: Origins | None = None, only: Container[Operation] | None = None
+    kernel: KernelOp,
+    origins: Origins | None = None,
+    only: Container[Operation] | None = None,
+    analyses: Analyses | None = None,
 ) -> int:
     """Split the on-chip tensors of a kernel; returns how many tiles were added.
 
     `origins` gets those of the new operations. `only`: the allocations that are split; all of them
-    by default.
+    by default. `analyses`: what is known of the kernel.
     """
     origins = {} if origins is None else origins
-    places = {op: number for block in _blocks(kernel) for number, op in enumerate(block.ops)}
-    allocations = [op for op in kernel.operations if type(op) is AllocOp]
-    if only is not None:
-        allocations = [op for op in allocations if op in only]
-    return sum(_split(op, places, kernel.target, origins) for op in allocations)
-
-
-def _blocks(kernel: KernelOp) -> list[Block]:
-    around = (kernel, *kernel.operations)
-    return [block for op in around for region in op.regions for block in region.blocks]
+    analyses = analyses or Analyses(kernel)
+    accesses = analyses.accesses
+    added = 0
+    for op in cast(list[AllocOp], analyses.of_kind.get(AllocOp, ())):
+        if only is None or op in only:
+            added += _split(op, accesses.get(op.result, ()), kernel.target, origins)
+    if added:
+        analyses.changed()
+    return added
 
 
 @dataclass(slots=True)
@@ -65,12 +69,15 @@ class _Access:
     """The tiles that it overwrites, all of their elements."""
 
 
-def _split(alloc: AllocOp, places: dict[Operation, int], target: Target, origins: Origins) -> int:
+def _split(alloc: AllocOp, touched: Sequence[Access], target: Target, origins: Origins) -> int:
     """Split one tensor; returns how many tiles were added."""
+    # What is written once only, as most tiles are, cannot be split.
+    if len(touched) < 3 or not any(access.writes for access in touched[1:]):
+        return 0
     if not info_of(alloc.result).region.on_chip or alloc.fixed_address is not None:
         return 0
-    accesses = _accesses(alloc.result, places, target)
-    if accesses is None or len(accesses) < 3:
+    accesses = _accesses(alloc.result, touched, target)
+    if accesses is None:
         return 0
     found = _unneeded(alloc.result, accesses)
     if found is None or not found[0]:
@@ -84,44 +91,33 @@ def _split(alloc: AllocOp, places: dict[Operation, int], target: Target, origins
     return len(starts)
 
 
-def _accesses(base: SSAValue, places: dict[Operation, int], target: Target) -> list[_Access] | None:
+def _accesses(base: SSAValue, touched: Sequence[Access], target: Target) -> list[_Access] | None:
     """The accesses to a tensor in the order of the program; None if it is to be left alone."""
-    views = views_of(base)
-    users: dict[Operation, None] = {}
-    for value in (base, *views):
+    users: set[int] = set()
+    for value in (base, *views_of(base)):
         for use in value.uses:
-            op = use.operation
-            if type(op) is ViewOp:
-                if use.index != 0:
-                    return None
-                continue
-            users[op] = None
-    if len({op.parent_block() for op in users}) > 1:
+            if type(use.operation) is not ViewOp:
+                users.add(id(use.operation))
+            elif use.index != 0:
+                return None  # it says where another tile is
+    block = touched[0].op.parent
+    if len(users) != len(touched) or any(access.op.parent is not block for access in touched):
         return None
     found: list[_Access] = []
-    for op in sorted(users, key=places.__getitem__):
-        access = _access(op, base, target)
-        if access is None:
-            return None
+    for one in touched:
+        access = _Access(one.op, [], [])
+        adds = _adds(one.op, target)
+        for effect in one.effects:
+            if effect.role is Role.update and adds is None:
+                return None
+            writes = effect.role is Role.write or (effect.role is Role.update and adds is False)
+            if writes and not effect.partial and info_of(effect.value).indirection is None:
+                access.written.append(effect.value)
+            else:
+                # What is left as it was of a tile that is written in part is needed.
+                access.read.append(effect.value)
         found.append(access)
     return found
-
-
-def _access(op: Operation, base: SSAValue, target: Target) -> _Access | None:
-    access = _Access(op, [], [])
-    adds = _adds(op, target)
-    for effect in effects(op):
-        if base_of(effect.value) is not base:
-            continue
-        if effect.role is Role.update and adds is None:
-            return None
-        overwrites = effect.role is Role.write or (effect.role is Role.update and adds is False)
-        if overwrites and not effect.partial and info_of(effect.value).indirection is None:
-            access.written.append(effect.value)
-        else:
-            # What is left as it was of a tile that is written in part is needed.
-            access.read.append(effect.value)
-    return access if access.read or access.written else None
 
 
 def _adds(op: Operation, target: Target) -> bool | None:

@@ -25,7 +25,8 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import TileInfo, info_of
-from nkijit.passes.compile.accesses import Access, accesses_of, elements_of, is_free, is_own
+from nkijit.passes.compile.accesses import Access, Accesses, elements_of, is_free, is_own
+from nkijit.passes.compile.analyses import Analyses
 
 _MOST_HELD = 64
 """Loads of one tensor that are looked at side by side."""
@@ -47,9 +48,13 @@ class _Load:
     """The place where the tile is written again."""
 
 
-def share_loads(kernel: KernelOp) -> int:
-    """Leave out loads; returns how many."""
-    accesses = accesses_of(kernel)
+def share_loads(kernel: KernelOp, analyses: Analyses | None = None) -> int:
+    """Leave out loads; returns how many.
+
+    `analyses`: what is known of the kernel.
+    """
+    analyses = analyses or Analyses(kernel)
+    accesses = analyses.accesses
     places = {op: place for place, op in enumerate(kernel.operations)}
     # What other cores have written is to be seen behind.
     meetings = [place for op, place in places.items() if type(op) in WAITING]
@@ -76,6 +81,8 @@ def share_loads(kernel: KernelOp) -> int:
             held[key] = load
             if len(held) > _MOST_HELD:
                 del held[next(iter(held))]
+    if left_out:
+        analyses.changed()
     return left_out
 
 
@@ -83,7 +90,7 @@ def _meets(source: TileInfo, written: list[TileInfo]) -> bool:
     return any(source.overlaps(tile) for tile in written)
 
 
-def _load(access: Access, accesses: dict[SSAValue, list[Access]]) -> _Load | None:
+def _load(access: Access, accesses: Accesses) -> _Load | None:
     """The load that an access is, if it fills a whole tile."""
     op = access.op
     if not isinstance(op, DmaCopyOp):
@@ -105,9 +112,7 @@ def _load(access: Access, accesses: dict[SSAValue, list[Access]]) -> _Load | Non
     return _Load(op, access.place, tile, source, loaded, last, until)
 
 
-def _serves(
-    first: _Load, second: _Load, accesses: dict[SSAValue, list[Access]], meetings: list[int]
-) -> bool:
+def _serves(first: _Load, second: _Load, accesses: Accesses, meetings: list[int]) -> bool:
     """Whether what has been loaded first can stand for what is loaded again."""
     if first.last < second.place or second.last >= first.until:
         return False

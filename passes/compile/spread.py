@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.ir import Attribute, Block
+from xdsl.ir import Attribute
 
 from nkijit.dialects.attributes import EngineAttr
 from nkijit.dialects.declare.operation import NisaOp
@@ -23,9 +23,10 @@ from nkijit.dialects.nisa.movement import MemsetOp, TensorCopyOp
 from nkijit.dialects.nisa.universal_rules import all_rules_of
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.passes.compile.accesses import is_free
-from nkijit.passes.compile.list_schedule import Cost, Costs, Outside, blocks, stretches, time_of
-from nkijit.passes.compile.order import Kept
-from nkijit.passes.lower.likeness import Likeness
+from nkijit.passes.compile.analyses import Analyses
+from nkijit.passes.compile.costs import Cost
+from nkijit.passes.compile.list_schedule import fastest
+from nkijit.passes.compile.stretches import Stretch
 from nkijit.passes.lower.program import Queue
 
 _GAIN = 0.98
@@ -34,10 +35,18 @@ _SPREAD = (TensorTensorOp, TensorScalarOp, TensorCopyOp, MemsetOp)
 """Instructions that several engines run in the same way."""
 
 
-def spread_engines(kernel: KernelOp) -> int:
-    """Give instructions other engines; returns how many."""
-    program = _Program(Kept.by(kernel))
-    return sum(program.spread(block) for block in blocks(kernel))
+def spread_engines(kernel: KernelOp, analyses: Analyses | None = None) -> int:
+    """Give instructions other engines; returns how many.
+
+    `analyses`: what is known of the kernel.
+    """
+    program = _Program(analyses or Analyses(kernel))
+    return sum(
+        program.deal(stretch)
+        for _, stretches in program.analyses.stretches.in_blocks
+        for stretch in stretches
+        if stretch.ops
+    )
 
 
 _Choice = tuple[Attribute | None, Cost]
@@ -47,53 +56,51 @@ _Choice = tuple[Attribute | None, Cost]
 class _Program:
     """What engines there are for the instructions of a kernel."""
 
-    def __init__(self, kept: Kept):
-        self._kept, self._target = kept, kept.target
-        self._costs = Costs(self._target)
-        self._likeness = Likeness()
+    def __init__(self, analyses: Analyses):
+        self.analyses = analyses
+        self._target = analyses.kernel.target
+        self._costs = analyses.costs_by_form
         self._known: dict[int, list[_Choice]] = {}
 
-    def spread(self, block: Block) -> int:
-        """Give the instructions of a block engines."""
-        ops = list(iter(block.ops))
-        outside = Outside(ops, self._target)
-        return sum(self._deal(stretch, outside) for stretch, _ in stretches(ops) if stretch)
-
-    def _deal(self, stretch: Sequence[NisaOp], outside: Outside) -> int:
+    def deal(self, stretch: Stretch) -> int:
         """Give the instructions of a stretch engines, if that makes it faster."""
-        choices = [self._choices(op) for op in stretch]
+        choices = list(map(self._choices, stretch.ops, stretch.costs))
         if all(len(each) == 1 for each in choices):
             return 0
         dealt = _dealt(choices)
         moved = [
             (op, attribute)
-            for op, (attribute, _) in zip(stretch, dealt, strict=True)
+            for op, (attribute, _) in zip(stretch.ops, dealt, strict=True)
             if attribute is not None
         ]
         if not moved:
             return 0
-        before = time_of(stretch, self._costs, self._kept, outside)
-        given = [op.properties.get("engine") for op, _ in moved]
+        self.analyses.stretches.prepare(stretch)
+        costs = [cost for _, cost in dealt]
+        before, order = fastest(stretch, stretch.costs, self._target)
+        after, other = fastest(stretch, costs, self._target)
+        if after >= _GAIN * before:
+            stretch.order = order
+            return 0
+        stretch.costs, stretch.order = costs, other
+        self.analyses.costs.update(zip(map(id, stretch.ops), costs, strict=True))
         for op, attribute in moved:
             op.properties["engine"] = attribute
-        if time_of(stretch, self._costs, self._kept, outside) < _GAIN * before:
-            return len(moved)
-        for (op, _), attribute in zip(moved, given, strict=True):
-            _set_engine(op, attribute)
-        return 0
+        return len(moved)
 
-    def _choices(self, op: NisaOp) -> list[_Choice]:
+    def _choices(self, op: NisaOp, default: Cost) -> list[_Choice]:
         """The engines that an instruction may run on, the one by default first."""
-        default = None, self._costs.of(op)
-        if not isinstance(op, _SPREAD) or op.value_of("engine") is not engine.unknown:
-            return [default]
-        if not is_free(op) or (isinstance(op, TensorTensorOp) and native_int32(op)):
-            return [default]
-        number = self._likeness.number(op)
-        known = self._known.get(number)
-        if known is None:
-            known = self._known[number] = [default, *self._others(op, default[1].queue)]
-        return known
+        known = self._known.get(default.form)
+        if known is not None and (len(known) == 1 or is_free(op)):
+            return known
+        found: list[_Choice] = [(None, default)]
+        if type(op) in _SPREAD and op.value_of("engine") is engine.unknown:
+            if not is_free(op):
+                return found
+            if not (isinstance(op, TensorTensorOp) and native_int32(op)):
+                found += self._others(op, default.queue)
+        self._known[default.form] = found
+        return found
 
     def _others(self, op: NisaOp, default: Queue) -> list[_Choice]:
         found: list[_Choice] = []

@@ -18,11 +18,13 @@ _KINDS = {what: number for number, what in enumerate(What)}
 
 
 class Likeness:
-    """Numbers of the instructions of one kernel; its types and attributes live as long."""
+    """Numbers of the instructions of one kernel, which may change meanwhile."""
 
     def __init__(self) -> None:
         self._known: dict[int, int] = {}
         """The number of each type and attribute, by its identity."""
+        self._alive: list[object] = []
+        """These types and attributes: an identity must not become another one's."""
         self._numbers: dict[object, int] = {}
         self._operations: dict[tuple[object, ...], int] = {}
 
@@ -47,6 +49,7 @@ class Likeness:
         return self._number(value.type, kind)
 
     def _number(self, of: object, kind: object) -> int:
+        self._alive.append(of)
         number = self._known[id(of)] = self._numbers.setdefault(kind, len(self._numbers))
         return number
 

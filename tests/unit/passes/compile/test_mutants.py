@@ -143,14 +143,20 @@ def forgets(owner: Any, name: str) -> tuple[Any, str, Any]:
     return owner, name, lambda *_, **__: ()
 
 
-def _only_writers(self: Any, value: Any, writes: bool, into: set[int]) -> None:
-    if self._writer is not None:
-        into.add(self._writer)
+def _only_writers(accesses: Any, found: Any) -> None:
+    writer = -1
+    for number, writes in accesses:
+        if writer >= 0:
+            found[number].add(writer)
+        writer = number if writes else writer
 
 
-def _only_readers(self: Any, value: Any, writes: bool, into: set[int]) -> None:
-    if writes:
-        into.update(self._readers)
+def _only_readers(accesses: Any, found: Any) -> None:
+    readers: list[int] = []
+    for number, writes in accesses:
+        if writes:
+            found[number].update(readers)
+        readers = [] if writes else [*readers, number]
 
 
 def _needs_nothing(self: Any, value: Any, needed: bool) -> None:
@@ -174,9 +180,9 @@ def _forget(self: Any, ready: int) -> None:
 
 
 MUTANTS = {
-    "an instruction does not wait for readers": (order._Whole, "before", _only_writers, visible),
-    "an instruction does not wait for writers": (order._Whole, "before", _only_readers, visible),
-    "parts of a tensor are forgotten": (*forgets(order._Few, "before"), tangled),
+    "an instruction does not wait for readers": (order, "_wait", _only_writers, visible),
+    "an instruction does not wait for writers": (order, "_wait", _only_readers, visible),
+    "parts of a tensor are forgotten": (*forgets(order, "_by_cell"), tangled),
     "tensors at one address": (*forgets(order, "_sharing"), of_part("placed")),
     "what engines keep": (*forgets(order.Kept, "of"), of_part("summed")),
     "a tile is renamed that is still read": (rename._Needed, "set", _needs_nothing, tangled),

@@ -1,0 +1,69 @@
+"""What passes ask of a kernel, found once and kept until one of them changes it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from xdsl.ir import Operation
+
+from nkijit.dialects.declare.operation import is_instruction
+from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.passes.compile.accesses import Accesses, accesses_of
+from nkijit.passes.compile.costs import Cost, Costs
+from nkijit.passes.compile.order import Kept
+from nkijit.passes.compile.stretches import Stretches
+
+
+class Analyses:
+    """What is known of a kernel as it is now. A pass that changes the kernel says so."""
+
+    def __init__(self, kernel: KernelOp):
+        self.kernel = kernel
+        self.costs_by_form = Costs(kernel.target)
+        """Those of any instruction of the kernel, changed or not."""
+
+    def changed(self) -> None:
+        """The kernel has other operations, operands or places: forget what was known."""
+        for name in ("of_kind", "accesses", "kept", "costs", "stretches"):
+            self.__dict__.pop(name, None)
+
+    @cached_property
+    def of_kind(self) -> dict[type[Operation], list[Operation]]:
+        """The operations of each class, in the order of the program."""
+        found: dict[type[Operation], list[Operation]] = {}
+        for op in self.kernel.operations:
+            kind = type(op)
+            if kind in found:
+                found[kind].append(op)
+            else:
+                found[kind] = [op]
+        return found
+
+    @cached_property
+    def accesses(self) -> Accesses:
+        """The accesses to each tensor, in the order of the program."""
+        return accesses_of(self.kernel.operations)
+
+    @cached_property
+    def kept(self) -> Kept:
+        """What instructions leave in engines for others."""
+        return Kept.by(self.kernel)
+
+    @cached_property
+    def costs(self) -> dict[int, Cost]:
+        """The cost of each instruction that may change places, by the identity of the operation.
+
+        In the order of the program.
+        """
+        found: dict[int, Cost] = {}
+        for op in self.kernel.operations:
+            if is_instruction(op):
+                cost = self.costs_by_form.if_movable(op)
+                if cost is not None:
+                    found[id(op)] = cost
+        return found
+
+    @cached_property
+    def stretches(self) -> Stretches:
+        """The instructions that may change places, with what they must not pass."""
+        return Stretches(self.kernel, self.costs, self.accesses, self.kept)

@@ -1,0 +1,68 @@
+"""What instructions take, found once for those that are alike."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from nkijit.dialects.declare.cost import transfer_of
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.hardware.targets import Target
+from nkijit.passes.compile.order import is_movable
+from nkijit.passes.lower.forms import Form, Forms
+from nkijit.passes.lower.program import Queue
+
+
+class Cost(NamedTuple):
+    """What an instruction takes, in ns."""
+
+    queue: Queue
+    resource: object
+    """What is busy: the queue, or the DMA engines, which rings share."""
+    issue: float
+    """How long its queue cannot begin another one."""
+    latency: float
+    """From its beginning until others can use its results."""
+    table: str | None
+    """The table of activation functions that it needs."""
+    form: int
+    """Equal for instructions that are alike."""
+
+
+class Costs:
+    """The costs of instructions on a target."""
+
+    def __init__(self, target: Target):
+        self._target = target
+        self._forms = Forms(target)
+        self._known: dict[int, Cost] = {}
+        self._movable: dict[int, bool] = {}
+
+    def of(self, op: NisaOp) -> Cost:
+        """The cost of an instruction."""
+        form = self._forms.of(op)
+        return self._known.get(form.number) or self._find(op, form)
+
+    def if_movable(self, op: NisaOp) -> Cost | None:
+        """The cost of an instruction that may change places, None for others."""
+        form = self._forms.of(op)
+        movable = self._movable.get(form.number)
+        if movable is None:
+            movable = self._movable[form.number] = is_movable(op)
+        if not movable:
+            return None
+        return self._known.get(form.number) or self._find(op, form)
+
+    def _find(self, op: NisaOp, form: Form) -> Cost:
+        if form.trigger is not None:
+            moved = transfer_of(op, self._target)
+            busy = moved.engine_ns * moved.engines / self._target.timing.dma.engines
+            issue, latency, table = busy, moved.latency_ns, None
+        else:
+            times = [stage.cost.time(op, self._target) for _, stage in form.stages]
+            issue = sum(issue for issue, _ in times)
+            latency = issue + max(wait - busy for busy, wait in times)
+            table = form.table
+        resource = "dma" if form.queue.is_ring else form.queue
+        found = Cost(form.queue, resource, issue, latency, table, form.number)
+        self._known[form.number] = found
+        return found
