@@ -27,6 +27,7 @@ from nkijit.dialects.ncc import Ncc
 from nkijit.dialects.nisa import Nisa
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.ir_text import launches_of, load_module, parse
+from nkijit.passes.compile.analyses import Analyses
 from nkijit.passes.compile.pipeline import COMPILER, compiled
 from nkijit.spec import TensorSpec
 from nkijit.traced import TracedKernel
@@ -150,7 +151,7 @@ def test_random_kernels_that_were_compiled(sort: str):
 def test_each_pass_of_the_compiler(made: type):
     for seed in range(2):
         kernel = redundant_kernel(seed, "trn2", 10, 1)[0].cores()[0].clone()
-        made().change(kernel, {})
+        made().change(Analyses(kernel), {})
         check_round_trip(_of([kernel]), order=False)
 
 
