@@ -43,7 +43,7 @@ from nkijit.passes.interpret.plan import Plan
 from nkijit.passes.values import record as values
 from nkijit.passes.values.bisect import Bisection, against_names, against_record
 from nkijit.passes.values.instructions import TracedIndices
-from nkijit.passes.values.record import RecordError
+from nkijit.passes.values.items import RecordError
 
 FORMAT = "nkijit record"
 VERSION = 1

@@ -34,7 +34,7 @@ from nkijit.passes.interpret.queues.run import Queues
 from nkijit.passes.lower.program import Program
 from nkijit.passes.values.events import ListenerLike, as_listener
 from nkijit.passes.values.instructions import TracedIndices
-from nkijit.passes.values.record import RecordError
+from nkijit.passes.values.items import RecordError
 from nkijit.records import Record, Reporting
 from nkijit.strictness import Teller, is_strict
 from nkijit.tracebacks import warn_author

@@ -591,7 +591,7 @@ def load_record(path: str | os.PathLike[str], *, budget: int = BUDGET) -> Record
         out = record.results[0]
     """
     from nkijit.passes.interpret.plan import Plan
-    from nkijit.passes.values.record import RecordError
+    from nkijit.passes.values.items import RecordError
     from nkijit.records import Record, read_record
 
     found = read_record(path)

@@ -27,7 +27,7 @@ from nkijit.passes.advise.edit import (
 from nkijit.passes.advise.facts import Facts, Renamed
 from nkijit.passes.advise.kinds import LOOP_ORDER
 from nkijit.passes.advise.loops import independent_loops, loops_around
-from nkijit.passes.advise.nests import Items, Nest, Order, flat, put_in_order
+from nkijit.passes.advise.nests import Items, Nest, Order, flat, rearrange
 from nkijit.passes.advise.proposal import Proposal, counted
 from nkijit.passes.analysis.repeated_loads import loads_of
 from nkijit.passes.compile.rename import rename_tiles
@@ -311,7 +311,7 @@ class _Exchange:
             }
             rename_tiles(edit.kernel, only={b for b in touched if isinstance(b, Operation)})
         for old, new in self.change:
-            put_in_order([ops[n] for n in old], [n - old[0] for n in new])
+            rearrange([ops[n] for n in old], [n - old[0] for n in new])
         for number, kept in self.loads.items():
             tile, there = (base_of(writes(ops[n])[0]).owner for n in (number, kept))
             if not isinstance(tile, AllocOp) or not isinstance(there, AllocOp):

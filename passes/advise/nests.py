@@ -179,7 +179,7 @@ class Order:
         )
 
 
-def put_in_order(stretch: Sequence[NisaOp], order: Sequence[int]) -> None:
+def rearrange(stretch: Sequence[NisaOp], order: Sequence[int]) -> None:
     """Give the instructions of a stretch another order, behind all declarations among them."""
     last = stretch[-1].next_op
     block = stretch[0].parent_block()

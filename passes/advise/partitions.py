@@ -33,7 +33,7 @@ from nkijit.passes.advise.edit import (
 from nkijit.passes.advise.facts import Facts, Renamed
 from nkijit.passes.advise.kinds import PARTITION_USE
 from nkijit.passes.advise.loops import loops_around
-from nkijit.passes.advise.nests import Nest, Order, flat, levels_to, put_in_order
+from nkijit.passes.advise.nests import Nest, Order, flat, levels_to, rearrange
 from nkijit.passes.advise.proposal import Proposal
 from nkijit.passes.analysis.addresses.allocation import QUADRANTS
 from nkijit.passes.compile.rename import rename_tiles
@@ -344,7 +344,7 @@ class _Fold:
             rename_tiles(edit.kernel, only={b for b in touched if isinstance(b, Operation)})
         for groups in stretches:
             old = [n for group in groups for row in group for n in row]
-            put_in_order([ops[n] for n in old], [n - old[0] for n in _in_step(groups)])
+            rearrange([ops[n] for n in old], [n - old[0] for n in _in_step(groups)])
         facts = Facts(edit.kernel)
         wide: dict[int, _Wide] = {}
         made = [

@@ -17,7 +17,8 @@ from nkijit.passes.profile.compare import (
 from nkijit.passes.profile.profile import Profile
 from nkijit.passes.report import model
 from nkijit.passes.values.bisect import against_record
-from nkijit.passes.values.record import Record, RecordError
+from nkijit.passes.values.items import RecordError
+from nkijit.passes.values.record import Record
 
 
 def comparison_of(

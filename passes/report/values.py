@@ -22,7 +22,8 @@ from nkijit.passes.interpret.environment import strided
 from nkijit.passes.report import model
 from nkijit.passes.values.cells import cells_of, sizes_of, sums_of
 from nkijit.passes.values.instructions import Statistics, loops_text
-from nkijit.passes.values.record import Instruction, Record, StepValues
+from nkijit.passes.values.items import Instruction, StepValues
+from nkijit.passes.values.record import Record
 
 Array = npt.NDArray[Any]
 

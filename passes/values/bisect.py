@@ -20,7 +20,8 @@ from nkijit.dialects.dtypes import DTYPES, Kind
 from nkijit.dialects.nki.views import base_of
 from nkijit.passes.diagnostics.shown import ShownAsText
 from nkijit.passes.values.instructions import Array
-from nkijit.passes.values.record import Instruction, Operand, Record, RecordError, Tile
+from nkijit.passes.values.items import Instruction, Operand, RecordError, Tile
+from nkijit.passes.values.record import Record
 from nkijit.passes.values.rounding import Tolerance, departs, rounding, tolerance
 from nkijit.passes.values.search import headline
 

@@ -11,18 +11,16 @@ import re
 from array import array
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import PurePath
-from typing import Any, TypeVar, cast, overload
+from typing import Any, cast
 
 import numpy as np
 from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.nki.views import base_of
-from nkijit.dialects.tiles import info_of
 from nkijit.passes.diagnostics.places import Position, cell_of, positions
 from nkijit.passes.diagnostics.shown import html_of_text
 from nkijit.passes.interpret.cursor import Checkpoint, Cursor
@@ -32,318 +30,19 @@ from nkijit.passes.values.heatmap import figure_of
 from nkijit.passes.values.instructions import (
     Array,
     LoopIndices,
-    OperandShape,
-    Statistics,
     TracedIndices,
     as_authors_see,
-    authors_name,
     loop_name,
-    loops_text,
     merged,
     numbers_of,
     operands_of,
-    place_of,
-    short_place,
 )
+from nkijit.passes.values.items import Form, Instruction, Items, RecordError, StepValues, Tile
 from nkijit.passes.values.search import Found, Given, Holds, Predicate, fills, not_finite, saturated
 
 _INTERVAL = 16
 """Instructions between checkpoints, as long as there is room for them."""
 _MOST_CHECKPOINTS = 512
-
-_T = TypeVar("_T")
-
-
-class RecordError(ValueError):
-    """A run that cannot be recorded, or a recording without what is asked for."""
-
-
-class Items(Sequence[_T]):
-    """A sequence whose items are made when they are asked for."""
-
-    def __init__(self, name: str, count: int, make: Callable[[int], _T]):
-        """`name` says what they are, `make` makes the one with a number."""
-        self._name, self._count, self._make = name, count, make
-
-    def __len__(self) -> int:
-        return self._count
-
-    @overload
-    def __getitem__(self, index: int) -> _T: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[_T]: ...
-    def __getitem__(self, index: int | slice) -> _T | list[_T]:
-        if isinstance(index, slice):
-            return [self._make(number) for number in range(self._count)[index]]
-        if not -self._count <= index < self._count:
-            raise IndexError(f"{self._name}: there are {self._count}, no number {index}")
-        return self._make(index % self._count)
-
-    def __repr__(self) -> str:
-        return f"<{self._count} {self._name}>"
-
-    def __str__(self) -> str:
-        shown = [f"{self!r}", *(f"  [{n}] {self._make(n)!r}" for n in range(min(self._count, 20)))]
-        return "\n".join([*shown, *["  ..."] * (self._count > 20)])
-
-
-@dataclass(frozen=True, slots=True)
-class _Form:
-    """What the instances of an operation have in common."""
-
-    op: Operation
-    operands: tuple[OperandShape, ...]
-    indices: TracedIndices
-    """Those of the loops that it was traced in."""
-
-
-@dataclass(frozen=True, slots=True)
-class StepValues:
-    """What the operands of an instruction hold, in their order."""
-
-    before: tuple[Array, ...]
-    after: tuple[Array | None, ...]
-    """None for what is read only."""
-
-    @staticmethod
-    def of(instruction: Instruction) -> StepValues:
-        """Those of an instruction of a recording."""
-        operands = instruction.operands
-        before = tuple(operand.before for operand in operands)
-        after = tuple(operand.after if operand.is_written else None for operand in operands)
-        return StepValues(before, after)
-
-    @property
-    def size(self) -> int:
-        """Bytes that they take."""
-        return sum(a.nbytes for a in (*self.before, *self.after) if a is not None)
-
-
-class Operand:
-    """An operand of an instruction that has run.
-
-    `name` is that in the signature (`data`), `tile` the author's name for the tensor that it is, or
-    is a part of, `shape` and `dtype` are the operand's.
-    """
-
-    __slots__ = ("_instruction", "_number", "_shape")
-
-    def __init__(self, instruction: Instruction, number: int, shape: OperandShape):
-        self._instruction, self._number, self._shape = instruction, number, shape
-
-    @property
-    def name(self) -> str:
-        """Its name in the signature of the instruction."""
-        return self._shape.name
-
-    @property
-    def tile(self) -> str:
-        """The author's name for the tensor that it is, or is a part of."""
-        return self._shape.tile
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape of the part that the instruction touches."""
-        return self._shape.shape
-
-    @property
-    def dtype(self) -> str:
-        """The public name of the data type that it is stored in."""
-        return self._shape.dtype
-
-    @property
-    def is_read(self) -> bool:
-        """Whether the instruction reads it."""
-        return self._shape.is_read
-
-    @property
-    def is_written(self) -> bool:
-        """Whether the instruction writes it."""
-        return self._shape.is_written
-
-    @property
-    def value(self) -> SSAValue:
-        """What it is in the IR."""
-        return self._shape.value
-
-    @property
-    def before(self) -> Array:
-        """What it held before the instruction ran; NaN (integers: 4) where nothing was written."""
-        return self._instruction._values().before[self._number]  # pyright: ignore[reportPrivateUsage]
-
-    @property
-    def after(self) -> Array:
-        """What it holds after the instruction."""
-        values = self._instruction._values()  # pyright: ignore[reportPrivateUsage]
-        after = values.after[self._number]
-        return values.before[self._number] if after is None else after
-
-    def __repr__(self) -> str:
-        arrow = {(True, True): "<->", (False, True): "<-"}.get((self.is_read, self.is_written))
-        return f"<{self.name} {arrow or '->'} {self._shape}>"
-
-
-class Instruction:
-    """An instruction of a run, with what it read and wrote."""
-
-    __slots__ = ("_form", "_loops", "_record", "number")
-
-    def __init__(self, record: Record, number: int, form: _Form, loops: LoopIndices):
-        self._record, self._form, self._loops = record, form, loops
-        self.number = number
-        """Its place in the run, from 0."""
-
-    @property
-    def op(self) -> str:
-        """What it is, e.g. `nisa.activation`."""
-        return self._form.op.name
-
-    @property
-    def operation(self) -> Operation:
-        """The operation of the IR; one in a loop on the device is that of several instructions."""
-        return self._form.op
-
-    @property
-    def location(self) -> Position | None:
-        """The author's call: file, line and column; None where that is not known."""
-        return place_of(self._form.op)
-
-    @property
-    def calls(self) -> list[Position]:
-        """The chain of calls in the kernel that led to it, the innermost first."""
-        return positions(self._form.op.location)
-
-    @property
-    def loops(self) -> dict[str, int]:
-        """The loops around it, by the names of their variables, with the values of these.
-
-        Loops on the device always; those of Python for a kernel that was recorded from its source.
-        """
-        return dict(self._loops)
-
-    @property
-    def operands(self) -> tuple[Operand, ...]:
-        """The tiles that it touches, the written ones first."""
-        return tuple(Operand(self, n, shape) for n, shape in enumerate(self._form.operands))
-
-    @property
-    def numbers(self) -> dict[str, float]:
-        """What it is given as constant numbers, by name."""
-        return numbers_of(self._form.op)
-
-    def __getitem__(self, name: str) -> Operand:
-        """An operand by its name in the signature. Raises KeyError when there is none."""
-        for operand in self.operands:
-            if operand.name == name:
-                return operand
-        known = ", ".join(operand.name for operand in self.operands)
-        raise KeyError(f"{self.op} has no tile '{name}' here; it has {known}")
-
-    @property
-    def result(self) -> Array:
-        """What it wrote: its first destination. Raises RecordError for one that writes nothing."""
-        return self._written().after
-
-    @property
-    def before(self) -> Array:
-        """What was there before."""
-        return self._written().before
-
-    @property
-    def results(self) -> dict[str, Array]:
-        """All that it wrote, by the names of its operands."""
-        return {operand.name: operand.after for operand in self.operands if operand.is_written}
-
-    def _written(self) -> Operand:
-        for operand in self.operands:
-            if operand.is_written:
-                return operand
-        raise RecordError(f"{self!r} writes no tile")
-
-    def _values(self) -> StepValues:
-        return self._record._values_of(self.number)  # pyright: ignore[reportPrivateUsage]
-
-    def __repr__(self) -> str:
-        place = short_place(self.location)
-        loops = f" {loops_text(self._loops)}" if self._loops else ""
-        writes = ", ".join(str(o) for o in self._form.operands if o.is_written)
-        reads = ", ".join(
-            dict.fromkeys(o.tile for o in self._form.operands if not o.is_written and o.tile)
-        )
-        what = " <- ".join(filter(None, [writes, reads]))
-        return f"<#{self.number} {self.op} {place}{loops} {what}>"
-
-    def __str__(self) -> str:
-        loops = f", {loops_text(self._loops)}" if self._loops else ""
-        lines = [f"#{self.number} {self.op} at {short_place(self.location)}{loops}"]
-        line = self.location.source_line().strip() if self.location is not None else ""
-        lines += [f"  {line}"] * bool(line)
-        for operand in self.operands:
-            verb = "wrote" if operand.is_written else "read "
-            shape = operand._shape  # pyright: ignore[reportPrivateUsage]
-            statistics = Statistics.of(operand.after if operand.is_written else operand.before)
-            lines.append(f"  {verb} {operand.name} = {shape}: {statistics}")
-        return "\n".join(lines)
-
-    def _repr_html_(self) -> str:
-        figures = [
-            figure_of(
-                f"{'wrote' if operand.is_written else 'read'} {operand.name} = {operand.tile}",
-                operand.after if operand.is_written else operand.before,
-            )
-            for operand in self.operands
-        ]
-        return html_of_text(str(self)) + "".join(figures)
-
-
-class Tile:
-    """An instance of a variable: the contents that it had when it was last written.
-
-    A variable has an instance for each tensor that was allocated under its name, and in a loop on
-    the device one for each iteration that writes it. NumPy takes it as an array.
-    """
-
-    __slots__ = ("_base", "_numbers", "_record", "loops", "name")
-
-    def __init__(self, record: Record, base: SSAValue, numbers: Sequence[int], loops: LoopIndices):
-        self._record, self._base, self._numbers = record, base, numbers
-        self.name = authors_name(base)
-        self.loops = dict(loops)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape of the whole tensor."""
-        return info_of(self._base).shape
-
-    @property
-    def dtype(self) -> str:
-        """The public name of its data type."""
-        return info_of(self._base).dtype.name
-
-    @property
-    def writes(self) -> list[Instruction]:
-        """The instructions that wrote it, or a part of it."""
-        return [self._record.instructions[number] for number in self._numbers]
-
-    @property
-    def value(self) -> Array:
-        """All of it after the last of these; NaN (integers: 4) where nothing was written."""
-        return self._record._contents_of(self._base, self._numbers[-1])  # pyright: ignore[reportPrivateUsage]
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        return np.array(self.value, dtype=dtype)
-
-    def __repr__(self) -> str:
-        shape = "x".join(map(str, self.shape))
-        last = self.writes[-1]
-        loops = f" {loops_text(tuple(self.loops.items()))}" if self.loops else ""
-        return f"<{self.name}: {shape} {self.dtype}{loops} as of #{last.number} {last.op} {short_place(last.location)}>"  # noqa: E501
-
-    def __str__(self) -> str:
-        return f"{self!r}\n{self.value}"
-
-    def _repr_html_(self) -> str:
-        return figure_of(repr(self)[1:-1], self.value)
 
 
 class Record:
@@ -387,7 +86,7 @@ class Record:
         self._cached = 0
         self._room = budget // 4
         """Bytes of values that are kept in case they are asked for again."""
-        self._forms: list[_Form] = []
+        self._forms: list[Form] = []
         self._form_of = array("l")
         """The form of each instruction."""
         self._loops: list[LoopIndices] = []
@@ -424,7 +123,7 @@ class Record:
             number = known.get(op)
             if number is None:
                 number = known[op] = len(self._forms)
-                self._forms.append(_Form(op, operands_of(op), self._indices.get(op, ())))
+                self._forms.append(Form(op, operands_of(op), self._indices.get(op, ())))
             around = cursor.loops
             if around != loops_before:
                 loops_before = around
@@ -452,7 +151,8 @@ class Record:
 
     def _instruction(self, number: int) -> Instruction:
         form = self._forms[self._form_of[number]]
-        return Instruction(self, number, form, merged(form.indices, self._loops[number]))
+        loops = merged(form.indices, self._loops[number])
+        return Instruction(number, form, loops, self._values_of)
 
     @cached_property
     def _instances(self) -> dict[str, list[tuple[SSAValue, list[int], LoopIndices]]]:
@@ -495,7 +195,11 @@ class Record:
                 f"nothing was written to a tensor that is called '{name}'; there are "
                 f"{', '.join(close)}"
             )
-        return Items(f"instances of {name}", len(found), lambda n: Tile(self, *found[n]))
+
+        def tile(number: int) -> Tile:
+            return Tile(*found[number], self.instructions, self._contents_of)
+
+        return Items(f"instances of {name}", len(found), tile)
 
     def __contains__(self, name: object) -> bool:
         return name in self._instances

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -16,9 +15,7 @@ from nkijit.passes.values.instructions import (
     loops_text,
     short_place,
 )
-
-if TYPE_CHECKING:
-    from nkijit.passes.values.record import Instruction, Operand
+from nkijit.passes.values.items import Instruction, Operand
 
 Predicate = Callable[[Array], npt.NDArray[np.bool_]]
 """`np.isnan` and its like: says of each element whether it is one."""

@@ -23,7 +23,7 @@ from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.profile.profile import Profile
 from nkijit.passes.values.bisect import Bisection
-from nkijit.passes.values.record import Instruction, Operand, Tile
+from nkijit.passes.values.items import Instruction, Operand, Tile
 
 FOLDER = "reference/python"
 _HAS_A_PAGE = frozenset(op.name for op in (*INSTRUCTIONS, *COLLECTIVES))

@@ -15,7 +15,7 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.cli import app
-from nkijit.passes.values.record import RecordError
+from nkijit.passes.values.items import RecordError
 
 ATTENTION = (FOLDER / "flash_attention.py").read_text()
 COMMON = importlib.import_module("common")

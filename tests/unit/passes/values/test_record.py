@@ -13,7 +13,7 @@ from support.tangled_kernels import tangled_kernel
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.passes.values.record import RecordError
+from nkijit.passes.values.items import RecordError
 
 
 class Told:
