@@ -206,22 +206,51 @@ class _Few:
             self._writers[cell] = event
 
 
-def _tensor(base: SSAValue) -> _LastAccesses:
-    used = used_of(base)
-    if len(used) == 1:
-        return _One()
+class _Tensors:
+    """The tensors of one program: those whose tiles have the same types are cut alike."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, ...], tuple[Sequence[list[int]], int] | None] = {}
+        """The cells of each tile and how many there are, by the identities of the types of a
+        tensor and its tiles; None where all tiles touch the whole."""
+
+    def of(self, base: SSAValue) -> _LastAccesses:
+        """The last accesses to a tensor that has none yet."""
+        used = used_of(base)
+        if len(used) == 1:
+            return _One()
+        # An index counts by the view, not by its type; such a tensor is not known.
+        alike = all(info_of(value).indirection is None for value in used)
+        key = (id(base.type), *[id(value.type) for value in used]) if alike else ()
+        if key not in self._known:
+            found = _cut(base, used)
+            if alike and not isinstance(found, _Many):
+                self._known[key] = found
+        else:
+            found = self._known[key]
+        if found is None:
+            return _One()
+        if isinstance(found, _Many):
+            return found
+        cells, count = found
+        return _Few({id(value): own for value, own in zip(used, cells, strict=True)}, count)
+
+
+def _cut(base: SSAValue, used: Sequence[SSAValue]) -> tuple[list[list[int]], int] | _Many | None:
+    """The cells of a tensor's tiles: a few, many, or None if each of them touches the whole."""
     reach = reach_of(base)
-    extents = {id(value): extent_of(value, reach) for value in used}
-    distinct = set(extents.values())
+    extents = [extent_of(value, reach) for value in used]
+    distinct = set(extents)
     if len(distinct) == 1:
-        return _One()
-    cells = cut(reach, extents.values())
+        return None
+    cells = cut(reach, extents)
     if isinstance(cells, FewCells):
-        return _Few({value: cells.numbers[e] for value, e in extents.items()}, cells.count)
+        return [cells.numbers[extent] for extent in extents], cells.count
     if not cells.exact:
-        return _One()
+        return None
     footprints = {extent: cells.footprint(extent) for extent in distinct}
-    return _Many({value: footprints[e] for value, e in extents.items()}, cells.count)
+    parts = {id(value): footprints[e] for value, e in zip(used, extents, strict=True)}
+    return _Many(parts, cells.count)
 
 
 class Accesses:
@@ -231,6 +260,7 @@ class Accesses:
         """`reordered`: queues in which writes to a tensor that nothing reads may change places."""
         self._reordered = reordered
         self._tensors: dict[SSAValue, _LastAccesses] = {}
+        self._kinds = _Tensors()
         # By identity, as hashing a value is a call.
         self._tiles: dict[int, tuple[_LastAccesses, bool]] = {}
         """The tensor that a tile is of, and whether its address is known."""
@@ -316,7 +346,7 @@ class Accesses:
         base = base_of(value)
         tensor = self._tensors.get(base)
         if tensor is None:
-            tensor = self._tensors[base] = _tensor(base)
+            tensor = self._tensors[base] = self._kinds.of(base)
         tile = self._tiles[id(value)] = tensor, index_of(value) is None
         return tile
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import cast
 
 from xdsl.ir import Operation, SSAValue
@@ -10,14 +10,14 @@ from xdsl.rewriter import Rewriter
 
 from nkijit.dialects.declare.accessors import value_at
 from nkijit.dialects.declare.kinds import Role
-from nkijit.dialects.declare.operation import NisaOp, is_instruction
+from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.effects import effects, registers_written
 from nkijit.dialects.ncc import WAITING
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import ViewOp, base_of, views_of
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.compile.accesses import Accesses
+from nkijit.passes.compile.accesses import Access, Accesses
 from nkijit.passes.compile.analyses import Analyses
 from nkijit.passes.compile.order import Kept
 
@@ -29,45 +29,30 @@ def remove_unused(kernel: KernelOp, analyses: Analyses | None = None) -> int:
     for others, and that has a name from the author. `analyses`: what is known of the kernel.
     """
     analyses = analyses or Analyses(kernel)
-    removed = _remove_instructions(analyses) if _may_be_unread(analyses.accesses) else 0
+    removed = _remove_instructions(analyses)
     if _remove_declarations(analyses.of_kind) or removed:
         analyses.changed()
     return removed
 
 
-def _may_be_unread(accesses: Accesses) -> bool:
-    """Whether there is a tile that only those touch who write it."""
-    return any(
-        touched[-1].writes and all(access.writes for access in touched) and _is_private(base)
-        for base, touched in accesses.items()
-    )
-
-
 def _remove_instructions(analyses: Analyses) -> int:
-    kernel, kept = analyses.kernel, analyses.kept
-    readers: dict[SSAValue, set[Operation]] = {}
-    writers: dict[SSAValue, list[NisaOp]] = {}
-    for op in kernel.operations:
-        bases = _bases(op)
-        if not bases:
-            continue
-        written = [base for base, (_, writes) in bases.items() if writes]
-        for base, (reads, _) in bases.items():
-            # What a tile becomes of itself is no use of it.
-            if reads and not _only_itself(op, written, base):
-                readers.setdefault(base, set()).add(op)
-            if is_instruction(op):
-                writers.setdefault(base, []).append(op)
-    unread = [base for base in writers if _is_private(base) and not readers.get(base)]
+    accesses, kept, readers = analyses.accesses, analyses.kept, _Readers(analyses.accesses)
+    # Who does not write a tile reads it; most tiles have such a reader.
+    unread = [
+        base
+        for base, touched in accesses.items()
+        if all(access.writes for access in touched) and _is_private(base) and not readers.of(base)
+    ]
     removed = 0
     while unread:
-        for op in writers[unread.pop()]:
+        for access in accesses[unread.pop()]:
+            op = access.op
             if op.parent is None or not _is_removable(op, kept, readers):
                 continue
-            for base in _bases(op):
-                users = readers.get(base, set())
+            for base in {base_of(effect.value) for effect in effects(op)}:
+                users = readers.of(base)
                 users.discard(op)
-                if not users and base in writers and _is_private(base):
+                if not users and _is_private(base):
                     unread.append(base)
             op.detach()
             op.erase()
@@ -75,33 +60,49 @@ def _remove_instructions(analyses: Analyses) -> int:
     return removed
 
 
-def _bases(op: Operation) -> dict[SSAValue, tuple[bool, bool]]:
-    """The tensors that an operation touches; whether it reads them, and whether it writes them."""
-    found: dict[SSAValue, tuple[bool, bool]] = {}
-    for _, value, role, _ in effects(op):
-        base = base_of(value)
-        reads, writes = found.get(base, (False, False))
-        found[base] = reads or role is not Role.write, writes or role is not Role.read
-    return found
+class _Readers:
+    """The operations that read each tensor, found for those that are asked for."""
+
+    def __init__(self, accesses: Accesses):
+        self._accesses = accesses
+        self._known: dict[SSAValue, set[Operation]] = {}
+
+    def of(self, base: SSAValue) -> set[Operation]:
+        """Those of a tensor that have not been removed."""
+        found = self._known.get(base)
+        if found is None:
+            found = self._known[base] = {
+                access.op
+                for access in self._accesses[base]
+                if access.op.parent is not None and _reads(access, base)
+            }
+        return found
 
 
-def _only_itself(op: Operation, written: Sequence[SSAValue], base: SSAValue) -> bool:
-    """Whether an instruction writes a tensor that it reads, and nothing else."""
-    return is_instruction(op) and written == [base]
+def _reads(access: Access, base: SSAValue) -> bool:
+    """Whether what a tensor holds is used: what it becomes of itself alone is no use of it."""
+    if all(effect.role is Role.write for effect in access.effects):
+        return False
+    return not is_instruction(access.op) or _written(access.op) != {base}
+
+
+def _written(op: Operation) -> set[SSAValue]:
+    """The tensors that an operation writes."""
+    return {base_of(effect.value) for effect in effects(op) if effect.role is not Role.read}
 
 
 def _is_private(base: SSAValue) -> bool:
     return isinstance(base.owner, AllocOp) and info_of(base).region.on_chip
 
 
-def _is_removable(op: NisaOp, kept: Kept, readers: dict[SSAValue, set[Operation]]) -> bool:
-    if isinstance(op, WAITING) or op.instruction_name is not None:
+def _is_removable(op: Operation, kept: Kept, readers: _Readers) -> bool:
+    if not is_instruction(op) or isinstance(op, WAITING) or op.instruction_name is not None:
         return False
     if any(True for _ in registers_written(op)) or any(True for _ in kept.of(op)):
         return False
-    written = {base_of(e.value) for e in effects(op) if e.role is not Role.read}
+    written = _written(op)
     # What writes nothing is there for something else.
-    return bool(written) and all(_is_private(b) and not readers.get(b) for b in written)
+    return bool(written) and all(_is_private(base) and not readers.of(base) for base in written)
 
 
 def _remove_declarations(of_kind: Mapping[type[Operation], list[Operation]]) -> bool:

@@ -201,7 +201,7 @@ MUTANTS = {
     "an engine adds otherwise": (spread, "native_int32", lambda op: False, integer_sums),
     "HBM is written between": (share, "_meets", lambda source, written: False, redundant),
     "a shared tile is written": (share, "_serves", _in_use, redundant),
-    "what is read is unused": (dead, "_only_itself", lambda op, written, base: True, tangled),
+    "what is read is unused": (dead, "_reads", lambda access, base: False, tangled),
 }
 
 
