@@ -45,6 +45,15 @@ def operations(block: Block) -> Iterator[Operation]:
         op = following
 
 
+def directly_in(block: Block) -> Iterator[Operation]:
+    """The operations of a block, without those of the regions in it."""
+    op = block.first_op
+    while op is not None:
+        following = op._next_op  # pyright: ignore[reportPrivateUsage]
+        yield op
+        op = following
+
+
 class CoreProgram(IRDLOperation, ABC):
     """What one core runs, specialised for shapes, data types, static arguments and a target."""
 

@@ -15,6 +15,7 @@ from typing import ClassVar
 from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
+from nkijit.dialects.core_program import directly_in
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.effects import Effect, effects, registers_written
@@ -345,7 +346,7 @@ class _Core(CoreWrites):
     def phases(self, meetings: int) -> list[list[Operation]]:
         """The operations up to each of so many meetings, and those after them."""
         found: list[list[Operation]] = [[]]
-        for op in self._kernel.body.block.ops:
+        for op in directly_in(self._kernel.body.block):
             found[-1].append(op)
             if type(op) in _MEETINGS and len(found) <= meetings:
                 found.append([])

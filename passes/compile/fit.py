@@ -14,7 +14,7 @@ from itertools import accumulate, chain
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from nkijit.dialects.core_program import operations
+from nkijit.dialects.core_program import directly_in, operations
 from nkijit.dialects.declare.creation import created
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nisa.movement import DmaCopyOp
@@ -74,7 +74,7 @@ def _at_most(analyses: Analyses) -> int:
     outermost: list[int] = []
     """Of each place of the program, the number of the operation that it is in."""
     number = -1
-    for number, op in enumerate(analyses.kernel.body.block.ops):
+    for number, op in enumerate(directly_in(analyses.kernel.body.block)):
         inside = (operations(block) for region in op.regions for block in region.blocks)
         outermost += [number] * (1 + sum(1 for _ in chain.from_iterable(inside)))
     changes = [0] * (number + 2)

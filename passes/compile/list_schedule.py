@@ -21,6 +21,7 @@ from math import inf
 
 from xdsl.ir import Block, Operation
 
+from nkijit.dialects.core_program import directly_in
 from nkijit.dialects.declare.creation import put_in_order
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nki.allocation import AllocOp
@@ -72,7 +73,7 @@ def list_schedule(kernel: KernelOp, analyses: Analyses | None = None) -> int:
 
 def _arrange(block: Block, stretches: Sequence[Stretch]) -> None:
     """Put the operations of a block into an order, each behind what declares its operands."""
-    ops = list(iter(block.ops))  # a list asks for their number first, which is a walk
+    ops = list(directly_in(block))
     # Tensors in HBM are those of other cores by their order.
     placed: list[Operation] = [
         op for op in ops if type(op) is AllocOp and not info_of(op.result).region.on_chip
@@ -349,7 +350,8 @@ class _Run:
             self._stuck |= lane.bit
             return -1
         has_tables = lane.has_tables and self._table is not None
-        if not has_tables and self._fits(ready[0][1]):
+        first = ready[0][1]
+        if not (has_tables and self._table_ns(first)) and self._fits(first):
             return heappop(ready)[1]
         seen: list[tuple[float, int]] = []
         found: tuple[float, int] | None = None

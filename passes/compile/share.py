@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from bisect import bisect
 from dataclasses import dataclass
+from functools import cached_property
 from typing import cast
 
 from xdsl.ir import Operation, SSAValue
@@ -55,9 +56,11 @@ def share_loads(kernel: KernelOp, analyses: Analyses | None = None) -> int:
     """
     analyses = analyses or Analyses(kernel)
     accesses = analyses.accesses
-    places = {op: place for place, op in enumerate(kernel.operations)}
-    # What other cores have written is to be seen behind.
-    meetings = [place for op, place in places.items() if type(op) in WAITING]
+    meetings: list[int] = []
+    if not analyses.of_kind.keys().isdisjoint(WAITING):
+        # What other cores have written is to be seen behind.
+        meetings = [n for n, op in enumerate(kernel.operations) if type(op) in WAITING]
+    tiles = _Tiles(analyses)
     left_out = 0
     for base, touched in accesses.items():
         if info_of(base).region.on_chip:
@@ -74,7 +77,7 @@ def share_loads(kernel: KernelOp, analyses: Analyses | None = None) -> int:
             key = load.source, load.loaded, load.tile.type, load.op.parent
             first = held.get(key)
             if first is not None and _serves(first, load, accesses, meetings):
-                _share(first, load, places)
+                _share(first, load, tiles)
                 left_out += 1
                 continue
             held.pop(key, None)
@@ -124,9 +127,22 @@ def _serves(first: _Load, second: _Load, accesses: Accesses, meetings: list[int]
     return used[0].place == second.place and second.until == float("inf")
 
 
-def _share(first: _Load, second: _Load, places: dict[Operation, int]) -> None:
+class _Tiles:
+    """The order of allocations in the program, which is asked for where loads are left out."""
+
+    def __init__(self, analyses: Analyses):
+        self._analyses = analyses
+
+    @cached_property
+    def places(self) -> dict[Operation, int]:
+        """The place of each among them."""
+        return {op: place for place, op in enumerate(self._analyses.of_kind.get(AllocOp, ()))}
+
+
+def _share(first: _Load, second: _Load, tiles: _Tiles) -> None:
     """Let those who read a tile read another one."""
     kept, gone = cast(AllocOp, first.tile.owner), cast(AllocOp, second.tile.owner)
+    places = tiles.places
     if places[gone] < places[kept]:
         # Views of the tile that goes may stand before the other tile.
         block = kept.parent

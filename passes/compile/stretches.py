@@ -17,6 +17,7 @@ from typing import cast
 from xdsl.dialects import arith
 from xdsl.ir import Block, Operation, SSAValue
 
+from nkijit.dialects.core_program import directly_in
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion
@@ -94,7 +95,7 @@ class Stretches:
     def _cut(self, block: Block, costs: Mapping[int, Cost]) -> list[Stretch]:
         found: list[Stretch] = []
         stretch = Stretch(block)
-        for op in block.ops:
+        for op in directly_in(block):
             cost = costs.get(id(op))
             if cost is not None:
                 stretch.ops.append(cast(NisaOp, op))
@@ -165,7 +166,7 @@ def _blocks(op: Operation) -> Iterator[Block]:
     for region in op.regions:
         for block in region.blocks:
             yield block
-            for inner in block.ops:
+            for inner in directly_in(block):
                 if inner.regions and not isinstance(inner, NoReorderOp):
                     yield from _blocks(inner)
 

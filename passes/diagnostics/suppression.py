@@ -10,6 +10,7 @@ import re
 import tokenize
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from xdsl.dialects.builtin import LocationAttr
 
@@ -87,7 +88,7 @@ def lines_of(kernels: Iterable[KernelOp]) -> dict[str, set[int]]:
     # Operations of one call site share their location.
     locations: dict[int, LocationAttr] = {}
     for kernel in kernels:
-        for op in kernel.walk():
+        for op in chain((kernel,), kernel.operations):
             locations[id(op.location)] = op.location
     found: dict[str, set[int]] = {}
     for location in locations.values():

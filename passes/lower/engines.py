@@ -20,6 +20,7 @@ from xdsl.dialects.arith import CmpiOp
 from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Block, Operation, SSAValue
 
+from nkijit.dialects.core_program import directly_in
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp, is_instruction
 from nkijit.dialects.declare.rules.pe_array import LOAD_STATIONARY, MULTIPLY_MOVING
@@ -118,7 +119,7 @@ class _Lowering:
 
     def block(self, block: Block, loop: Loop | None) -> None:
         """Lower the operations of a block."""
-        for op in block.ops:
+        for op in directly_in(block):
             if type(op) in DECLARATIONS:
                 continue
             if is_instruction(op):
@@ -245,7 +246,7 @@ class _Lowering:
             made = self._make(op, form, loop)
             if loop is not None:
                 self._made[op] = made
-        for name in op.runs_after if op.after is not None else ():
+        for name in op.runs_after if "after" in op.properties else ():
             before = self._named.get(name)
             if before is None:
                 raise LoweringError.at(op, f"runs after '{name}', which is further down")
@@ -266,7 +267,7 @@ class _Lowering:
                 self._waiting.read_registers(instruction, registers)
         if form.writes_registers:
             self._waiting.write_registers(made[-1], registers_written(op))
-        if op.instruction_name is not None:
+        if "name" in op.properties:
             self._named[op.label] = self._waiting.last
         if form.queue is Queue.tensor:
             self._array.note(done)

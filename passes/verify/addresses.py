@@ -26,7 +26,7 @@ def check_addresses(kernel: KernelOp) -> Iterator[Diagnostic]:
     Tiles that take the same address one after the other are legal, and so is an instruction that
     reads a tile for the last time and writes the next one at its place.
     """
-    if all(op.address is None for op in kernel.operations if type(op) is AllocOp):
+    if not any("address" in op.properties for op in kernel.operations if type(op) is AllocOp):
         return
     found = liveness(kernel)
     placed = [live for live in found.ranges if live.alloc.address is not None]

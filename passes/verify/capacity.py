@@ -60,7 +60,7 @@ def _holds_all(allocs: Sequence[AllocOp], region: MemoryRegion, target: Target) 
         tile = info_of(op.result)
         if tile.region is region:
             total += ceil(tile.partition_bytes / unit) * unit
-            if total > space.capacity or op.address is not None:
+            if total > space.capacity or "address" in op.properties:
                 return False
     return True
 

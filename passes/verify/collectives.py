@@ -22,11 +22,11 @@ def check_collectives(kernel: KernelOp) -> Iterator[Diagnostic]:
     """Prepares and triggers that are not a pair, and what changes the metadata in between."""
     prepared: NisaOp | None = None
     for op in kernel.operations:
-        if isinstance(op, NisaOp) and type(op) in TRIGGER_OF:
+        if type(op) in TRIGGER_OF and isinstance(op, NisaOp):
             if prepared is not None:
                 yield _found(op, "comes before the trigger of another prepare", prepared)
             prepared = op
-        elif isinstance(op, NisaOp) and type(op) in _TRIGGERS:
+        elif type(op) in _TRIGGERS and isinstance(op, NisaOp):
             wrong = _wrong(prepared, op)
             if wrong:
                 yield _found(op, wrong, prepared)

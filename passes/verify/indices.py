@@ -26,7 +26,7 @@ def check_indices(kernel: KernelOp) -> Iterator[Diagnostic]:
     """
     ranges = Ranges(kernel)
     for view in kernel.operations:
-        if not isinstance(view, ViewOp) or view.index is None:
+        if type(view) is not ViewOp or view.index is None:
             continue
         part = view.dynamic
         if part is None or part.indirection is not Indirection.scalar or is_tile(part.index):
