@@ -259,9 +259,9 @@ class Accesses:
     def __init__(self, reordered: Collection[int] = ()) -> None:
         """`reordered`: queues in which writes to a tensor that nothing reads may change places."""
         self._reordered = reordered
-        self._tensors: dict[SSAValue, _LastAccesses] = {}
-        self._kinds = _Tensors()
         # By identity, as hashing a value is a call.
+        self._tensors: dict[int, _LastAccesses] = {}
+        self._kinds = _Tensors()
         self._tiles: dict[int, tuple[_LastAccesses, bool]] = {}
         """The tensor that a tile is of, and whether its address is known."""
         self.queues: list[int] = []
@@ -290,6 +290,8 @@ class Accesses:
         self.blocks.append(block)
         found: list[Dependence] = []
         sources: set[int] = set()
+        if not done:
+            return found, sources
         touched: list[tuple[SSAValue, Role, _LastAccesses]] = []
         for _, value, role, partial in done:
             tensor, known = self._tiles.get(id(value)) or self._tile(value)
@@ -332,6 +334,11 @@ class Accesses:
         Of queues that are in `every` all of them.
         """
         queues, blocks = self.queues, self.blocks
+        if len(events) == 1:  # as most have
+            (before,) = events
+            if before != NOBODY and queues[before] != ordered:
+                found.append(made(Dependence, (before, kind, value)))
+            return
         others = [e for e in events if e != NOBODY and queues[e] != ordered]
         if len(others) > 1:
             last: dict[tuple[int, int], int] = {}
@@ -344,9 +351,9 @@ class Accesses:
 
     def _tile(self, value: SSAValue) -> tuple[_LastAccesses, bool]:
         base = base_of(value)
-        tensor = self._tensors.get(base)
+        tensor = self._tensors.get(id(base))
         if tensor is None:
-            tensor = self._tensors[base] = self._kinds.of(base)
+            tensor = self._tensors[id(base)] = self._kinds.of(base)
         tile = self._tiles[id(value)] = tensor, index_of(value) is None
         return tile
 

@@ -143,17 +143,7 @@ class _Walk:
             following = op._next_op  # pyright: ignore[reportPrivateUsage]
             kind = type(op)
             operands = op._operands  # pyright: ignore[reportPrivateUsage]
-            if is_instruction(op) or kind in _OTHERS:
-                position = len(instructions)
-                instructions.append(op)
-                for value in operands:
-                    for use in touched.get(id(value), ()):
-                        if use.first < 0:
-                            use.first = position
-                        use.last = position
-                        if inside is not None:
-                            inside[use] = None
-            elif kind is ViewOp:
+            if kind is ViewOp:
                 # An index tile is read by every instruction that uses the view.
                 uses: tuple[LiveRange, ...] = ()
                 for value in operands:
@@ -169,6 +159,16 @@ class _Walk:
                     live = LiveRange(op, -1, -1, -1, -1, tile)
                     self.ranges.append(live)
                     touched[id(result)] = (live,)
+            elif is_instruction(op) or kind in _OTHERS:
+                position = len(instructions)
+                instructions.append(op)
+                for value in operands:
+                    for use in touched.get(id(value), ()):
+                        if use.first < 0:
+                            use.first = position
+                        use.last = position
+                        if inside is not None:
+                            inside[use] = None
             elif isinstance(op, (ForOp, WhileOp)):
                 self._loop(op)
             else:

@@ -44,6 +44,7 @@ def overwrites(effect: Effect) -> bool:
 def accesses_of(operations: Iterable[Operation]) -> Accesses:
     """The accesses of operations in the order of the program."""
     found: Accesses = {}
+    known: dict[int, list[Access]] = {}  # by identity, as hashing a value is a call
     for place, op in enumerate(operations):
         if type(op) in DECLARATIONS:
             continue  # half of all operations
@@ -51,9 +52,9 @@ def accesses_of(operations: Iterable[Operation]) -> Accesses:
             role = effect.role
             reads = role is not Role.write or not overwrites(effect)
             base = base_of(effect.value)
-            accesses = found.get(base)
+            accesses = known.get(id(base))
             if accesses is None:
-                accesses = found[base] = []
+                accesses = found[base] = known[id(base)] = []
             elif accesses[-1].place == place:
                 same = accesses[-1]
                 same.effects.append(effect)

@@ -32,7 +32,7 @@ def with_edges_in_order(kernel: KernelOp) -> tuple[KernelOp, dict[Operation, Ope
     that each one of it is a copy of. The kernel is verified: `verify-schedule` has found edges that
     cannot be kept.
     """
-    if not any("after" in op.properties for op in kernel.operations if is_instruction(op)):
+    if not any("after" in op.properties and is_instruction(op) for op in kernel.operations):
         return kernel, {}
     if all(_late(block) is None for block in _blocks(kernel)):
         return kernel, {}

@@ -152,7 +152,8 @@ class Reuse:
     """Which events have touched the bytes of a tile when they were another tile's."""
 
     def __init__(self, placement: Placement):
-        self._tenants: dict[SSAValue, Tenant] = {}
+        self._tenants: dict[int, Tenant] = {}
+        """By the identity of the allocation's value, as hashing one is a call."""
         touched = _touched(placement.live.instructions)
         for region in (MemoryRegion.sbuf, MemoryRegion.psum):
             placed = [
@@ -165,12 +166,12 @@ class Reuse:
             _introduce(tenants, [(loop.start, loop.end) for loop in placement.live.loops])
             for tenant in tenants:
                 if tenant.neighbours:
-                    self._tenants[tenant.live.alloc.result] = tenant
+                    self._tenants[id(tenant.live.alloc.result)] = tenant
 
     def place_of(self, value: SSAValue) -> tuple[Tenant, BoundingBox] | None:
         """The tile that a value is of, if its allocation shares bytes, and where the value lies."""
         base = base_of(value)
-        tenant = self._tenants.get(base)
+        tenant = self._tenants.get(id(base))
         if tenant is None:
             return None
         return tenant, tenant.box if value is base else bounding_box_of(value, tenant.address)

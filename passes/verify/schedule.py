@@ -22,11 +22,12 @@ def check_schedule(kernel: KernelOp) -> Iterator[Diagnostic]:
     consumers: list[NisaOp] = []
     named: dict[str, list[NisaOp]] = {}
     for op in kernel.operations:
-        if is_instruction(op):
-            # By their properties: xDSL's own access by name takes long.
-            if "after" in op.properties:
+        # By their properties: xDSL's own access by name takes long.
+        given = op.properties
+        if ("after" in given or "name" in given) and is_instruction(op):
+            if "after" in given:
                 consumers.append(op)
-            if "name" in op.properties:
+            if "name" in given:
                 named.setdefault(op.label, []).append(op)
     if not consumers:
         return
