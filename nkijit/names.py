@@ -87,8 +87,10 @@ def missing(
 CURRENT, CLASSIC = "nkijit", "nkijit.classic"
 """The packages of the two API generations."""
 
-_UNEXPECTED = re.compile(r"(?:([\w.]+)\(\) )?got an unexpected keyword argument '(\w+)'$")
-
+_UNEXPECTED = re.compile(
+    r"(?:([\w.]+)\(\) )?got an unexpected keyword argument '(\w+)'(?:\. Did you mean '\w+'\?)?$"
+)
+"""Python 3.13 has a hint of its own there."""
 
 _MISSING = re.compile(r"([\w.]+)\(\) missing \d+ required positional arguments?: '(\w+)'")
 

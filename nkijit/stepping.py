@@ -151,11 +151,29 @@ def value_of(tile: Any) -> Array:
 # ------------------------------------------------------------------ pdb
 
 
-class _Debugger(pdb.Pdb):
-    """pdb that shows the author's frames only."""
+_CALLED = {*sys.stdlib_module_names, "ml_dtypes", "numpy", "scipy"}
+"""Packages that nkijit calls, and authors may, too."""
 
-    def __init__(self) -> None:
-        super().__init__(skip=["nkijit", "nkijit.*", "xdsl.*"])
+
+def _is_hidden(frame: FrameType) -> bool:
+    """Whether a frame is nkijit's, xDSL's, or of what these have called."""
+    above: FrameType | None = frame
+    while above is not None:
+        package = above.f_globals.get("__name__", "").partition(".")[0]
+        if is_internal(above.f_code) or package == "xdsl":
+            return True
+        if package not in _CALLED:
+            return False
+        above = above.f_back
+    return False
+
+
+class _Debugger(pdb.Pdb):
+    """pdb that shows the author's frames only, and those of what the author has called."""
+
+    def stop_here(self, frame: FrameType) -> bool:
+        """Whether to stop in a frame when going on step by step."""
+        return not _is_hidden(frame) and super().stop_here(frame)
 
     def get_stack(
         self, f: FrameType | None, t: TracebackType | None
@@ -165,7 +183,7 @@ class _Debugger(pdb.Pdb):
         shown = [
             (number, entry)
             for number, entry in enumerate(stack)
-            if number == current or not is_internal(entry[0].f_code)
+            if number == current or not _is_hidden(entry[0])
         ]
         place = next(n for n, (number, _) in enumerate(shown) if number == current)
         return [entry for _, entry in shown], place
