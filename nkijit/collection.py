@@ -10,6 +10,9 @@ _MANY = 200_000
 """Objects that are put aside when they have been made; fewer are looked through at once."""
 _MOST_MOVED = 4_000_000
 """So many objects are put aside before all are looked through, garbage among them."""
+_FROZEN = 2_000
+"""So many objects are frozen by Python itself from 3.12 on, at most: those that never end. Whoever
+freezes a program has more."""
 _moved = 0
 
 
@@ -44,6 +47,6 @@ def _put_aside() -> None:
     if _moved > _MOST_MOVED:
         _moved = 0
         gc.collect()
-    elif not gc.get_freeze_count():  # else it is somebody else's to unfreeze
+    elif gc.get_freeze_count() < _FROZEN:  # else it is somebody else's to unfreeze
         gc.freeze()
         gc.unfreeze()

@@ -58,7 +58,8 @@ def _make(count: int) -> weakref.ref[_Cycle]:
 def test_few_objects_are_looked_through_at_once() -> None:
     gc.enable()
     garbage = _make(10_000)
-    _ = [[] for _ in range(10_000)]
+    young, middle, _ = gc.get_threshold()
+    _ = [[] for _ in range(2 * young * middle)]
     assert garbage() is None
 
 
