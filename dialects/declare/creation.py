@@ -94,20 +94,41 @@ def copied(op: _OpT) -> tuple[_OpT, dict[Operation, Operation]]:
     return _copied(op, values, origins), origins
 
 
-def _copied(op: _OpT, values: dict[int, SSAValue], origins: dict[Operation, Operation]) -> _OpT:
+def copied_before(op: _OpT, following: Operation, values: dict[int, SSAValue]) -> _OpT:
+    """A copy of an operation without regions, put before another one.
+
+    Args:
+        op: the operation.
+        following: what stands behind the copy.
+        values: by identity, the values that the copy uses instead of others; gets its results.
+    """
+    made = _copied_alone(op, values)
+    block = following.parent
+    assert block is not None
+    block.insert_op_before(made, following)
+    return made
+
+
+def _copied_alone(op: _OpT, values: dict[int, SSAValue]) -> _OpT:
+    """A copy of an operation without what is in it, which keeps its names."""
     operands = [values.get(id(value), value) for value in op._operands]
-    kinds = [result._type for result in op.results]
     if op.regions or op._successors:
         made = op.clone_without_regions(clone_operands=False)
         made.operands = operands
     else:
+        kinds = [result._type for result in op.results]
         made = created(type(op), operands, kinds, op.properties.copy(), op.location)
         if op.attributes:
             made.attributes = op.attributes.copy()
-    origins[made] = op
     for old, new in zip(op.results, made.results, strict=True):
         values[id(old)] = new
         new._name = old._name
+    return made
+
+
+def _copied(op: _OpT, values: dict[int, SSAValue], origins: dict[Operation, Operation]) -> _OpT:
+    made = _copied_alone(op, values)
+    origins[made] = op
     for region, into in zip(op.regions, made.regions, strict=True):
         for block in region.blocks:
             arguments = [argument.type for argument in block.args]

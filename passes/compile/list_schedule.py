@@ -147,6 +147,10 @@ def _busiest(costs: Sequence[Cost]) -> float:
     return max(busy.values())
 
 
+_NOTHING = inf, inf
+"""What an instruction lacks that finds room."""
+
+
 class _Resource:
     """A queue, or the DMA engines."""
 
@@ -166,12 +170,14 @@ class _Lane:
         self.resource = resource
         self.bit = 1 << number
         self.has_tables = queue is Queue.scalar
+        self.is_ring = queue.is_ring
         self.in_order: list[int] = []
         """Its instructions from the last to the first."""
         self.ready: list[tuple[float, int]] = []
         """Those that wait for nothing, by their priorities: a heap."""
-        self.stuck: tuple[int, int] = (-1, 0)
-        """How many tiles had come out of use, and how many were ready, when none found room."""
+        self.stuck: tuple[int, float, float] = (-1, 0.0, 0.0)
+        """How many were ready when none found room, and how many bytes, of SBUF or of PSUM, have
+        to have come out of use before one may find some."""
         resource.mask |= self.bit
 
 
@@ -281,14 +287,15 @@ class _Run:
         self._load_ns = target.timing.scalar.table_load_ns
         sbuf, psum = float(target.sbuf_usable_bytes), float(target.psum_partition_bytes)
         self._capacity = sbuf, psum
-        self._room = ROOM * sbuf, psum
+        # Whole bytes, as tiles have: how many are missing is then known exactly.
+        self._room = float(int(ROOM * sbuf)), psum
         # What is loaded ahead must not keep others from the room for their results.
-        self._most = (ROOM + RESULTS) * sbuf, psum
+        self._most = float(int((ROOM + RESULTS) * sbuf)), psum
         self._used = list(stretch.used)
         self._left = list(stretch.users)
         self._begun = bytearray(len(stretch.users))
-        self._freed = 0
-        """How many tiles have come out of use."""
+        self._freed = [0.0, 0.0]
+        """The bytes that have come out of use, of SBUF and of PSUM."""
         self._stuck = 0
         """The bits of lanes whose ready instructions find no room."""
         self._events: list[tuple[float, int]] = []
@@ -346,29 +353,37 @@ class _Run:
         One that needs another table has to be better by more than loading it takes.
         """
         # What others have begun since leaves no more room than there was.
-        if lane.stuck == (self._freed, len(ready)):
+        freed = self._freed
+        count, sbuf, psum = lane.stuck
+        if count == len(ready) and freed[0] < sbuf and freed[1] < psum:
             self._stuck |= lane.bit
             return -1
         has_tables = lane.has_tables and self._table is not None
         first = ready[0][1]
-        if not (has_tables and self._table_ns(first)) and self._fits(first):
+        if not (has_tables and self._table_ns(first)) and self._lack(first, lane) is _NOTHING:
             return heappop(ready)[1]
         seen: list[tuple[float, int]] = []
         found: tuple[float, int] | None = None
-        best = inf
+        best = least_sbuf = least_psum = inf
         while ready and len(seen) < _LOOKED_AT:
             entry = heappop(ready)
             seen.append(entry)
             late = entry[0] + self._table_ns(entry[1]) if has_tables else entry[0]
-            if late < best and self._fits(entry[1]):
+            if late >= best:
+                continue
+            lack = self._lack(entry[1], lane)
+            if lack is _NOTHING:
                 best, found = late, entry
                 if not has_tables:
                     break
+            else:
+                sbuf, psum = lack
+                least_sbuf, least_psum = min(least_sbuf, sbuf), min(least_psum, psum)
         for entry in seen:
             if entry is not found:
                 heappush(ready, entry)
         if found is None:
-            lane.stuck = self._freed, len(ready)
+            lane.stuck = len(ready), freed[0] + least_sbuf, freed[1] + least_psum
             self._stuck |= lane.bit
             return -1
         return found[1]
@@ -378,7 +393,11 @@ class _Run:
         table = self._costs[number].table
         return 0.0 if table is None or table == self._table else self._load_ns
 
-    def _fits(self, number: int) -> bool:
+    def _lack(self, number: int, lane: _Lane) -> tuple[float, float]:
+        """The bytes of SBUF and of PSUM that have to come out of use before an instruction begins.
+
+        inf for a memory that has room.
+        """
         sizes, begun, used = self._stretch.sizes, self._begun, self._used
         sbuf = psum = 0.0
         for tile in self._stretch.tiles[number]:
@@ -388,8 +407,12 @@ class _Run:
                     psum += size
                 else:
                     sbuf += size
-        room = self._room if self._costs[number].queue.is_ring else self._most
-        return (not sbuf or used[0] + sbuf <= room[0]) and (not psum or used[1] + psum <= room[1])
+        room = self._room if lane.is_ring else self._most
+        sbuf_lack = used[0] + sbuf - room[0] if sbuf else 0.0
+        psum_lack = used[1] + psum - room[1] if psum else 0.0
+        if sbuf_lack <= 0 and psum_lack <= 0:
+            return _NOTHING
+        return sbuf_lack if sbuf_lack > 0 else inf, psum_lack if psum_lack > 0 else inf
 
     def _start(self, number: int, resource: _Resource, now: float) -> None:
         stretch, begun = self._stretch, self._begun
@@ -410,14 +433,15 @@ class _Run:
 
     def _end(self, number: int) -> bool:
         """An instruction has ended; whether tiles come out of use."""
-        left, freed = self._left, self._freed
+        left, some = self._left, False
         for tile in self._stretch.tiles[number]:
             left[tile] -= 1
             if not left[tile]:
                 memory, size = self._stretch.sizes[tile]
                 self._used[memory] -= size
-                self._freed += 1
-        return self._freed > freed
+                self._freed[memory] += size
+                some = True
+        return some
 
 
 def _first(lane: _Lane) -> tuple[float, int]:

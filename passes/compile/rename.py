@@ -12,14 +12,14 @@ matmuls add to by what has been written before (`resolve-accumulation` comes fir
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
 from xdsl.ir import Operation, SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
 
+from nkijit.dialects.declare.creation import copied_before
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.hardware.targets import Target
@@ -95,11 +95,14 @@ def _accesses(base: SSAValue, touched: Sequence[Access], target: Target) -> list
     """The accesses to a tensor in the order of the program; None if it is to be left alone."""
     users: set[int] = set()
     for value in (base, *views_of(base)):
-        for use in value.uses:
-            if type(use.operation) is not ViewOp:
-                users.add(id(use.operation))
+        use = value.first_use
+        while use is not None:
+            user = use.operation
+            if type(user) is not ViewOp:
+                users.add(id(user))
             elif use.index != 0:
                 return None  # it says where another tile is
+            use = use._next_use  # pyright: ignore[reportPrivateUsage]
     block = touched[0].op.parent
     if len(users) != len(touched) or any(access.op.parent is not block for access in touched):
         return None
@@ -133,41 +136,60 @@ def _adds(op: Operation, target: Target) -> bool | None:
 class _Needed:
     """The cells of a tensor whose contents are needed, on the way back through a program."""
 
-    def __init__(self, base: SSAValue, tiles: Sequence[SSAValue]):
+    def __init__(self, base: SSAValue, tiles: Iterable[SSAValue]):
         reach = reach_of(base)
         extents = {id(value): extent_of(value, reach) for value in tiles}
         cells = cut(reach, extents.values())
         self.exact = not isinstance(cells, Cells) or cells.exact
+        self._needed: set[int] | _Many
+        if isinstance(cells, Cells):
+            self._needed = _Many(cells)
+            self._parts = extents
+        else:
+            self._needed = set()
+            self._parts = {key: cells.numbers[extent] for key, extent in extents.items()}
+
+    def set(self, value: SSAValue, needed: bool) -> None:
+        """From here back, what a tile holds is needed, or not."""
+        part = self._parts[id(value)]
+        if needed:
+            self._needed.update(part)
+        else:
+            self._needed.difference_update(part)
+
+    @property
+    def nothing(self) -> bool:
+        """No content is needed."""
+        return not self._needed
+
+
+class _Many:
+    """A set of cells out of so many that marks in an array are faster."""
+
+    def __init__(self, cells: Cells):
+        self._cells = cells
         self._marks = np.zeros(cells.count, np.bool_)
         self._count = 0
-        self._extents = extents
-        self._cells = cells
         self._known: dict[Extent, Marks] = {}
 
-    def _part(self, value: SSAValue) -> Marks | list[int]:
-        extent = self._extents[id(value)]
-        if not isinstance(self._cells, Cells):
-            return self._cells.numbers[extent]
+    def _part(self, extent: Extent) -> Marks:
         part = self._known.get(extent)
         if part is None:
             part = self._known[extent] = self._cells.footprint(extent).part(self._marks)
         return part
 
-    def set(self, value: SSAValue, needed: bool) -> None:
-        """From here back, what a tile holds is needed, or not."""
-        part = self._part(value)
-        marks = self._marks
-        if isinstance(part, list):
-            self._count += sum(int(needed) - int(marks[cell]) for cell in part)
-            marks[part] = needed
-        else:
-            self._count += (part.size if needed else 0) - int(part.sum())
-            part[...] = needed
+    def update(self, extent: Extent) -> None:
+        part = self._part(extent)
+        self._count += part.size - int(part.sum())
+        part[...] = True
 
-    @property
-    def nothing(self) -> bool:
-        """No content is needed."""
-        return self._count == 0
+    def difference_update(self, extent: Extent) -> None:
+        part = self._part(extent)
+        self._count -= int(part.sum())
+        part[...] = False
+
+    def __len__(self) -> int:
+        return self._count
 
 
 def _unneeded(base: SSAValue, accesses: Sequence[_Access]) -> tuple[list[int], bool] | None:
@@ -175,7 +197,8 @@ def _unneeded(base: SSAValue, accesses: Sequence[_Access]) -> tuple[list[int], b
 
     Also whether something is needed before the first. None for tensors that are cut too finely.
     """
-    needed = _Needed(base, [v for a in accesses for v in (*a.read, *a.written)])
+    tiles = {id(value): value for a in accesses for value in (*a.read, *a.written)}
+    needed = _Needed(base, tiles.values())
     if not needed.exact:
         return None
     found: list[int] = []
@@ -192,23 +215,17 @@ def _unneeded(base: SSAValue, accesses: Sequence[_Access]) -> tuple[list[int], b
 
 def _rename(alloc: AllocOp, accesses: Sequence[_Access], origins: Origins) -> None:
     """Let some accesses use a tensor of their own."""
-    first = accesses[0].op
-    made = alloc.clone()
-    made.result.name_hint = alloc.result.name_hint
+    base = alloc.result
+    new: dict[int, SSAValue] = {}  # by identity, as hashing a value is a call
+    made = copied_before(alloc, accesses[0].op, new)
     origins[made] = origins.get(alloc, alloc)
-    Rewriter.insert_op(made, InsertPoint.before(first))
-    new: dict[SSAValue, SSAValue] = {alloc.result: made.result}
     for access in accesses:
         op = access.op
         for number, value in enumerate(op.operands):
-            if base_of(value) is not alloc.result:
+            if base_of(value) is not base:
                 continue
-            if value not in new:
-                view = value.owner
-                assert isinstance(view, ViewOp)
-                other = view.clone({view.source: made.result})
-                other.result.name_hint = value.name_hint
+            if id(value) not in new:
+                view = cast(ViewOp, value.owner)
+                other = copied_before(view, op, new)
                 origins[other] = origins.get(view, view)
-                Rewriter.insert_op(other, InsertPoint.before(op))
-                new[value] = other.result
-            op.operands[number] = new[value]
+            op.operands[number] = new[id(value)]
