@@ -35,6 +35,7 @@ SCRIPTS = (
     "recorded.js",
     "values.js",
     "compare.js",
+    "inspector.js",
     "main.js",
 )
 """The scripts of the page, in their order; together they are one."""

@@ -419,10 +419,15 @@ class TracedKernel:
         Raises TimingError when the file of constants cannot be used, ValueError for a recording of
         another kernel.
 
-        Example: `traced.report(record=traced.record(x))`.
+        Example: `Path("page.html").write_text(traced.report(), encoding="utf-8")`.
         """
         if record is not None and record.plan.kernel not in self._kernels:
             raise ValueError(f"{record!r} is of another kernel, or of another trace of it")
+        if constants is not None and Path(constants).suffix in (".html", ".htm"):
+            raise ValueError(
+                f"report() returns the page: "
+                f"pathlib.Path('{constants}').write_text(traced.report(), encoding='utf-8')"
+            )
         asked = _asked(constants, strict, disable_dge, schedule)
         reported = self._predictions.report(
             *(asked, iterations, self.module, self.diagnostics, record), advise=advise

@@ -28,7 +28,7 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import ViewOp, base_of, reach_of, views_of
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.analysis.footprints import Cells, Extent, Marks, cut, extent_of
+from nkijit.passes.analysis.footprints import Cells, Extent, FewCells, Marks, cut, extent_of
 from nkijit.passes.compile.accesses import Access
 from nkijit.passes.compile.analyses import Analyses
 
@@ -141,26 +141,38 @@ class _Needed:
         extents = {id(value): extent_of(value, reach) for value in tiles}
         cells = cut(reach, extents.values())
         self.exact = not isinstance(cells, Cells) or cells.exact
-        self._needed: set[int] | _Many
-        if isinstance(cells, Cells):
-            self._needed = _Many(cells)
-            self._parts = extents
-        else:
-            self._needed = set()
-            self._parts = {key: cells.numbers[extent] for key, extent in extents.items()}
+        self._needed = _Many(cells) if isinstance(cells, Cells) else _Few(cells)
+        self._extents = extents
 
     def set(self, value: SSAValue, needed: bool) -> None:
         """From here back, what a tile holds is needed, or not."""
-        part = self._parts[id(value)]
+        extent = self._extents[id(value)]
         if needed:
-            self._needed.update(part)
+            self._needed.add(extent)
         else:
-            self._needed.difference_update(part)
+            self._needed.remove(extent)
 
     @property
     def nothing(self) -> bool:
         """No content is needed."""
         return not self._needed
+
+
+class _Few:
+    """A set of cells out of few: a number of which they are the bits."""
+
+    def __init__(self, cells: FewCells):
+        self._bits_of = cells.bits
+        self._bits = 0
+
+    def add(self, extent: Extent) -> None:
+        self._bits |= self._bits_of[extent]
+
+    def remove(self, extent: Extent) -> None:
+        self._bits &= ~self._bits_of[extent]
+
+    def __len__(self) -> int:
+        return self._bits.bit_count()
 
 
 class _Many:
@@ -178,12 +190,12 @@ class _Many:
             part = self._known[extent] = self._cells.footprint(extent).part(self._marks)
         return part
 
-    def update(self, extent: Extent) -> None:
+    def add(self, extent: Extent) -> None:
         part = self._part(extent)
         self._count += part.size - int(part.sum())
         part[...] = True
 
-    def difference_update(self, extent: Extent) -> None:
+    def remove(self, extent: Extent) -> None:
         part = self._part(extent)
         self._count -= int(part.sum())
         part[...] = False

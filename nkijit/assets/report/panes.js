@@ -25,6 +25,12 @@ function spans(row, pieces) {
   }
 }
 
+/** A name before a value. */
+const labelOf = (name) => make("span", { className: "label", textContent: `${name} ` });
+
+/** A name and a value beside each other. */
+const labelled = (name, value) => [labelOf(name), `${value} `];
+
 class Pane {
   /**
    * A pane with a head line (tabs, how many lines are related) and rows.

@@ -221,3 +221,10 @@ def test_a_recording_of_another_kernel_is_refused():
     one, other = halves.record(x, 1), halves.record(x, 2)
     with pytest.raises(ValueError, match="is of another kernel, or of another trace of it"):
         one.traced.report(record=other)
+
+
+def test_where_the_page_goes_is_told_who_names_a_file_for_it():
+    """The first argument is a file of constants."""
+    x = np.ones((4, 4), np.float32)
+    with pytest.raises(ValueError, match=r"Path\('page.html'\).write_text\(traced.report\(\)"):
+        halves.record(x, 1).traced.report("page.html")
