@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 from math import inf
+from typing import NamedTuple
 
 from xdsl.ir import Block, Operation
 
@@ -151,6 +152,19 @@ _NOTHING = inf, inf
 """What an instruction lacks that finds room."""
 
 
+class _Stuck(NamedTuple):
+    """What a lane lacks of which no instruction that was looked at finds room."""
+
+    ready: int
+    """How many were ready."""
+    sbuf: float
+    """One may find room when so many bytes have come out of use,"""
+    psum: float
+    """or so many of PSUM,"""
+    tiles: list[int]
+    """or when others have begun one of these, which then asks for no more."""
+
+
 class _Resource:
     """A queue, or the DMA engines."""
 
@@ -175,9 +189,8 @@ class _Lane:
         """Its instructions from the last to the first."""
         self.ready: list[tuple[float, int]] = []
         """Those that wait for nothing, by their priorities: a heap."""
-        self.stuck: tuple[int, float, float] = (-1, 0.0, 0.0)
-        """How many were ready when none found room, and how many bytes, of SBUF or of PSUM, have
-        to have come out of use before one may find some."""
+        self.stuck: _Stuck | None = None
+        """Why none of its instructions begins, if none does."""
         resource.mask |= self.bit
 
 
@@ -352,12 +365,17 @@ class _Run:
 
         One that needs another table has to be better by more than loading it takes.
         """
-        # What others have begun since leaves no more room than there was.
-        freed = self._freed
-        count, sbuf, psum = lane.stuck
-        if count == len(ready) and freed[0] < sbuf and freed[1] < psum:
+        freed, stuck = self._freed, lane.stuck
+        if (
+            stuck is not None
+            and stuck.ready == len(ready)
+            and freed[0] < stuck.sbuf
+            and freed[1] < stuck.psum
+            and not any(map(self._begun.__getitem__, stuck.tiles))
+        ):
             self._stuck |= lane.bit
             return -1
+        lane.stuck = None
         has_tables = lane.has_tables and self._table is not None
         first = ready[0][1]
         if not (has_tables and self._table_ns(first)) and self._lack(first, lane) is _NOTHING:
@@ -377,13 +395,14 @@ class _Run:
                 if not has_tables:
                     break
             else:
-                sbuf, psum = lack
-                least_sbuf, least_psum = min(least_sbuf, sbuf), min(least_psum, psum)
+                least_sbuf, least_psum = min(least_sbuf, lack[0]), min(least_psum, lack[1])
         for entry in seen:
             if entry is not found:
                 heappush(ready, entry)
         if found is None:
-            lane.stuck = len(ready), freed[0] + least_sbuf, freed[1] + least_psum
+            tiles, begun = self._stretch.tiles, self._begun
+            lacking = [tile for _, number in seen for tile in tiles[number] if not begun[tile]]
+            lane.stuck = _Stuck(len(ready), freed[0] + least_sbuf, freed[1] + least_psum, lacking)
             self._stuck |= lane.bit
             return -1
         return found[1]

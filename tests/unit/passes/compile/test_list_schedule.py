@@ -1,0 +1,72 @@
+"""Instructions that find no room: what a run remembers of them makes no difference."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from xdsl.ir import Block
+
+from nkijit.dialects.hardware.targets import target_named
+from nkijit.passes.compile import list_schedule
+from nkijit.passes.compile.costs import Cost
+from nkijit.passes.compile.stretches import Stretch
+from nkijit.passes.lower.program import Queue
+
+TARGET = target_named("trn2")
+QUEUES = (Queue.vector, Queue.scalar, Queue.gpsimd, Queue.dma_load)
+
+
+def a_stretch(seed: int) -> tuple[Stretch, list[Cost]]:
+    """Instructions that share large tiles, of both memories, and wait for few others."""
+    rng = random.Random(seed)
+    stretch = Stretch(Block())
+    count = rng.randint(4, 60)
+    queues = rng.sample(QUEUES, rng.randint(1, len(QUEUES)))
+    memories = (TARGET.sbuf_usable_bytes, TARGET.psum_partition_bytes)
+    for _ in range(rng.randint(1, count)):
+        memory = rng.randrange(2)
+        stretch.sizes.append((memory, float(memories[memory] // rng.randint(2, 12))))
+    tiles = range(len(stretch.sizes))
+    stretch.tiles = [rng.sample(tiles, min(len(tiles), rng.randint(0, 2))) for _ in range(count)]
+    stretch.users = [sum(tile in each for each in stretch.tiles) for tile in tiles]
+    before = [rng.sample(range(n), min(n, rng.choice((0, 0, 1, 2)))) for n in range(count)]
+    stretch.waiting = [len(each) for each in before]
+    stretch.after = [[n for n in range(count) if other in before[n]] for other in range(count)]
+    costs: list[Cost] = []
+    for number in range(count):
+        queue = rng.choice(queues)
+        issue = rng.choice((50.0, 100.0, 300.0))
+        table = rng.choice((None, "exp", "tanh")) if queue is Queue.scalar else None
+        costs.append(Cost(queue, queue, issue, issue + rng.choice((0.0, 60.0)), table, number))
+    return stretch, costs
+
+
+def orders(seed: int) -> list[Any]:
+    """What is found for a stretch, in the order of the program, and in one by chance."""
+    stretch, costs = a_stretch(seed)
+    rng = random.Random(seed)
+    places = [float(place) for place in range(len(costs))]
+    by_chance = rng.sample(places, len(places))
+    found: list[Any] = []
+    for priorities, forced in ((places, True), (by_chance, True), (by_chance, False)):
+        run = list_schedule._Run(  # pyright: ignore[reportPrivateUsage]
+            stretch, costs, TARGET, priorities, forced=forced
+        )
+        found.append((run.run(), run.end, run.order))
+    return found
+
+
+def test_looking_again_at_what_has_no_room_finds_nothing_else(monkeypatch: pytest.MonkeyPatch):
+    remembered = [orders(seed) for seed in range(400)]
+    # A lane that forgets looks at its instructions again and again.
+    forgetful = property(lambda self: None, lambda self, value: None)
+    monkeypatch.setattr(
+        list_schedule._Lane,
+        "stuck",
+        forgetful,
+        raising=False,  # pyright: ignore[reportPrivateUsage]
+    )
+    assert [orders(seed) for seed in range(400)] == remembered
+    assert any(not ended for found in remembered for ended, _, _ in found)
