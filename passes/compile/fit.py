@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate, chain
+from typing import TypeVar
 
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from nkijit.dialects.core_program import directly_in, operations
-from nkijit.dialects.declare.creation import created
+from nkijit.dialects.declare.creation import copied_before, created
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nisa.movement import DmaCopyOp
 from nkijit.dialects.nki.allocation import AllocOp
@@ -26,6 +27,8 @@ from nkijit.passes.analysis.liveness import liveness
 from nkijit.passes.analysis.residency import Action, Residency, Step, peak, residency
 from nkijit.passes.compile.analyses import Analyses
 from nkijit.passes.compile.rename import Origins
+
+_OpT = TypeVar("_OpT", bound=Operation)
 
 ROOM = 0.6
 """The part of SBUF that tiles may take then; the rest lets loads run ahead."""
@@ -98,8 +101,8 @@ class _Rewriting:
         self._origins = origins
         self._now: dict[SSAValue, SSAValue] = {}
         """The tensor that is a tile now, where it is not the author's."""
-        self._views: dict[SSAValue, dict[SSAValue, SSAValue]] = {}
-        """Views of what a tile is now, by those of the author's."""
+        self._views: dict[SSAValue, dict[int, SSAValue]] = {}
+        """What a tile and its views are now, by the identity of those of the author's."""
         self._filled: dict[Operation, SSAValue] = {}
         """What instructions filled as the author wrote them that run at other places now."""
         self._kept: dict[SSAValue, SSAValue] = {}
@@ -129,9 +132,8 @@ class _Rewriting:
             assert step.filler is not None
             filler = step.filler
             if step.repeated:
-                filler = step.filler.clone()
-                filler.operands[0] = self._filled[step.filler]
-                self._insert(filler, op, step.filler)
+                now = {id(step.filler.dst): self._filled[step.filler]}
+                filler = self._copied(step.filler, op, now)
             else:
                 filler.detach()
                 Rewriter.insert_op(filler, InsertPoint.before(op))
@@ -147,11 +149,8 @@ class _Rewriting:
             return
         alloc = tile.owner
         assert isinstance(alloc, AllocOp)
-        made = alloc.clone()
-        made.result.name_hint = tile.name_hint
-        self._insert(made, op, alloc)
-        self._now[tile] = made.result
         self._views[tile] = {}
+        self._now[tile] = self._copied(alloc, op, self._views[tile]).result
 
     def _store(self, tile: SSAValue, op: Operation) -> None:
         info = info_of(tile)
@@ -173,15 +172,17 @@ class _Rewriting:
                 op.operands[number] = self._view(value, tile, op)
 
     def _view(self, value: SSAValue, tile: SSAValue, before: Operation) -> SSAValue:
-        view, now, views = value.owner, self._now[tile], self._views[tile]
-        if not isinstance(view, ViewOp):
-            return now
-        if value not in views:
-            made = view.clone({view.source: now})
-            made.result.name_hint = value.name_hint
-            self._insert(made, before, view)
-            views[value] = made.result
-        return views[value]
+        views = self._views[tile]
+        if id(value) not in views:
+            view = value.owner
+            assert isinstance(view, ViewOp)
+            self._copied(view, before, views)
+        return views[id(value)]
+
+    def _copied(self, op: _OpT, before: Operation, values: dict[int, SSAValue]) -> _OpT:
+        made = copied_before(op, before, values)
+        self._origins[made] = self._origins.get(op, op)
+        return made
 
     def _insert(self, made: Operation, before: Operation, origin: Operation) -> None:
         self._origins[made] = self._origins.get(origin, origin)

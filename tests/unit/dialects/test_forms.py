@@ -20,12 +20,18 @@ from xdsl.dialects.builtin import (
     StringAttr,
     i64,
 )
-from xdsl.ir import Block, Operation
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from nkijit.dialects.access import AccessPattern, Indirection
 from nkijit.dialects.attributes import MEMORY_SPACES, integer_attr
-from nkijit.dialects.declare.creation import append, copied, created, name_value
+from nkijit.dialects.declare.creation import (
+    append,
+    copied,
+    copied_before,
+    created,
+    name_value,
+)
 from nkijit.dialects.declare.operation import NisaOp, is_instruction
 from nkijit.dialects.dtypes import DTYPES
 from nkijit.dialects.effects import effects
@@ -253,3 +259,30 @@ def test_a_copy_uses_what_is_outside_as_the_original_does():
             assert copy.parent is None
             assert origins == {copy: view}
             assert {use.operation for use in view.source.uses} >= {copy, view}
+
+
+def test_copies_put_before_an_operation_use_earlier_copies():
+    views = 0
+    for kernel in _kernels():
+        for alloc in [op for op in kernel.operations if isinstance(op, AllocOp)]:
+            text = str(kernel)
+            values: dict[int, SSAValue] = {}
+            users = [use.operation for use in alloc.result.uses if not use.index]
+            found = [op for op in users if isinstance(op, ViewOp)]
+            made = copied_before(alloc, alloc, values)
+            copies = [copied_before(view, view, values) for view in found]
+            for copy, op in zip([made, *copies], [alloc, *found], strict=True):
+                assert copy.next_op is op
+                assert copy.result.type == op.result.type
+                assert copy.result.name_hint == op.result.name_hint
+                assert (copy.properties, copy.location) == (op.properties, op.location)
+                assert values[id(op.result)] is copy.result
+            for copy, view in zip(copies, found, strict=True):
+                assert copy.source is made.result
+                assert copy.operands[1:] == view.operands[1:]
+            views += len(found)
+            for copy in [*copies, made]:
+                copy.detach()
+                copy.erase()
+            assert str(kernel) == text
+    assert views
