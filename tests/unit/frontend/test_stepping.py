@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -194,21 +195,27 @@ print(kernel.step(np.full((1, 2), 5.0, np.float32)))
 """
 
 
+def debugged(path: Path, commands: str) -> str:
+    """What pdb prints while a script that stops in it gets some commands."""
+    done = subprocess.run(
+        [sys.executable, str(path)], input=commands, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
 def test_pdb_shows_numbers_and_the_authors_frames_only(tmp_path):
     path = tmp_path / "kernel.py"
     path.write_text(SOURCE)
     # Python 3.13 stops at the line of `breakpoint()`, earlier ones at the next.
     commands = "tile\nwhere\nstep\nstep\ntile\nwhere\nup\nup\ncontinue\n"
-    done = subprocess.run(
-        [sys.executable, str(path)], input=commands, capture_output=True, text=True, timeout=60
-    )
-    assert done.returncode == 0, done.stderr
-    assert "NkiTensor(tile: sbuf 1x2 float32)\n[[5. 5.]]" in done.stdout
-    assert "NkiTensor(tile: sbuf 1x2 float32)\n[[6. 6.]]" in done.stdout
-    assert "[[6. 6.]]\n" in done.stdout.splitlines()[-1] + "\n"
+    shown = debugged(path, commands)
+    assert "NkiTensor(tile: sbuf 1x2 float32)\n[[5. 5.]]" in shown
+    assert "NkiTensor(tile: sbuf 1x2 float32)\n[[6. 6.]]" in shown
+    assert "[[6. 6.]]\n" in shown.splitlines()[-1] + "\n"
     for hidden in ("nkijit/", "xdsl/", "<frozen", "<string>", "numpy/"):
-        assert hidden not in done.stdout
-    assert f"{path}(16)<module>()" in done.stdout
+        assert hidden not in shown
+    assert f"{path}(16)<module>()" in shown
 
 
 def test_tiles_of_the_classic_api_show_numbers(capsys):
@@ -270,11 +277,8 @@ def test_pdb_steps_into_what_the_author_calls(tmp_path):
     path = tmp_path / "kernel.py"
     path.write_text(WITH_CALLS)
     commands = "step\nstep\nreturn\n" + "step\n" * 6 + "continue\n"
-    done = subprocess.run(
-        [sys.executable, str(path)], input=commands, capture_output=True, text=True, timeout=60
-    )
-    assert done.returncode == 0, done.stderr
-    assert "textwrap.py" in done.stdout
-    assert "-> nisa.tensor_scalar(dst=tile" in done.stdout
+    shown = debugged(path, commands)
+    assert "textwrap.py" in shown
+    assert "-> nisa.tensor_scalar(dst=tile" in shown
     for hidden in ("nkijit/", "xdsl/", "<frozen"):
-        assert hidden not in done.stdout
+        assert hidden not in shown
