@@ -89,6 +89,19 @@ def calls_from(frame: FrameType | None) -> Iterator[Site]:
         frame = frame.f_back
 
 
+_COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>"})
+"""Names of functions that the author has not written: Python before 3.12 makes one of each
+comprehension (PEP 709)."""
+
+
+def _caller(frame: FrameType) -> FrameType | None:
+    """What has called the author's function that a frame is of, or is inside of."""
+    around: FrameType | None = frame
+    while around is not None and around.f_code.co_name in _COMPREHENSIONS:
+        around = around.f_back
+    return None if around is None else around.f_back
+
+
 def location_of(frame: FrameType | None) -> LocationAttr:
     """The location of a frame's current call, with the chain of calls inside the kernel.
 
@@ -97,14 +110,14 @@ def location_of(frame: FrameType | None) -> LocationAttr:
     if frame is None:
         return UNKNOWN_LOC
     code = frame.f_code
-    caller = frame.f_back
+    caller = _caller(frame)
     if caller is None or is_internal(caller.f_code):
         found = _locations.get((id(code), frame.f_lasti))
         return _site_location((_key(code), frame.f_lasti)) if found is None else found
     sites = [(_key(code), frame.f_lasti)]
     while caller is not None and not is_internal(caller.f_code):
         sites.append((id(caller.f_code), caller.f_lasti))
-        caller = caller.f_back
+        caller = _caller(caller)
     key = tuple(sites)
     chain = _chains.get(key)
     if chain is None:

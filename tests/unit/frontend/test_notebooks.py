@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from selenium.webdriver.support.ui import WebDriverWait
 from support.browser import CHROMIUM, DRIVER, MISSING, started
 from support.cells import Shown, run_cells
 
@@ -168,6 +169,17 @@ def test_heat_maps_are_pictures(values: Any, tmp_path: Path) -> None:
         assert png_of(values).startswith(b"\x89PNG\r\n")
 
 
+def _has_rows(driver: Any) -> bool:
+    """Whether the report in its frame shows the IR.
+
+    The frame is entered anew each time: it may change its process while the report is loaded, and
+    who is inside then stays with an empty document.
+    """
+    driver.switch_to.default_content()
+    driver.switch_to.frame(driver.find_element("css selector", "#report iframe"))
+    return bool(driver.find_elements("css selector", "#ir .row"))
+
+
 @pytest.mark.skipif(CHROMIUM is None or DRIVER is None, reason=MISSING)
 def test_cells_in_a_browser(shown: dict[str, Shown], tmp_path: Path) -> None:
     """Nothing is wider than the cell, pictures are read, and a report works in its frame."""
@@ -188,7 +200,5 @@ def test_cells_in_a_browser(shown: dict[str, Shown], tmp_path: Path) -> None:
         )
         assert len(sizes) == 2
         assert min(sizes) > 0
-        driver.switch_to.frame(driver.find_element("css selector", "#report iframe"))
-        driver.implicitly_wait(20)
-        assert driver.find_elements("css selector", "#ir .row")
+        WebDriverWait(driver, 60).until(_has_rows)
         assert [e["message"] for e in driver.get_log("browser") if e["level"] == "SEVERE"] == []
