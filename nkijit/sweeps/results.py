@@ -117,6 +117,8 @@ class Results:
         """All variants in the order of the grid, or in which a sampler has chosen them."""
         self.study = study
         """The study of Optuna that has chosen them; None for a grid."""
+        self.trials = None if study is None else finished_trials(study)
+        """How often a sampler has chosen a variant, also one that it had chosen before."""
 
     @cached_property
     def results(self) -> tuple[Variant, ...]:
@@ -128,11 +130,6 @@ class Results:
         first, time = self._measures[0], OBJECTIVES["time"]
         valid.sort(key=lambda variant: (first(variant.cost), time(variant.cost)))
         return (*valid, *(variant for variant in self.variants if not variant.is_valid))
-
-    @property
-    def trials(self) -> int | None:
-        """How often a sampler has chosen a variant, also one that it had chosen before."""
-        return None if self.study is None else finished_trials(self.study)
 
     @property
     def best(self) -> Variant | None:

@@ -27,7 +27,7 @@ try:
         IntDistribution,
     )
     from optuna.samplers import BaseSampler
-    from optuna.storages import BaseStorage, JournalStorage
+    from optuna.storages import BaseStorage, JournalStorage, RDBStorage
     from optuna.storages.journal import JournalFileBackend
     from optuna.study import StudyDirection
 except ImportError as error:
@@ -180,13 +180,35 @@ def quiet() -> Generator[None]:
             ) from None
 
 
+@contextmanager
+def opened(storage: str | BaseStorage | None) -> Generator[BaseStorage | None]:
+    """What a study is kept in: a data base that is opened for it has no connections afterwards.
+
+    Raises StoreError for a storage that cannot be used.
+    """
+    if not isinstance(storage, str):
+        yield storage
+        return
+    with _said_of(storage):
+        if "://" not in storage:
+            found = JournalStorage(JournalFileBackend(storage))
+        else:
+            found = RDBStorage(storage)
+    try:
+        yield found
+    finally:
+        if isinstance(found, RDBStorage):
+            found.remove_session()
+            found.engine.dispose()
+
+
 def study_of(
     evaluation: Evaluation,
     space: Mapping[str, Any],
     objectives: Objectives,
     sampler: str | BaseSampler,
     seed: int,
-    storage: str | BaseStorage | None,
+    storage: BaseStorage | None,
     name: str | None,
 ) -> NkiStudy:
     """A new study, or the one that the storage has.
@@ -230,18 +252,22 @@ def _written(evaluation: Evaluation, axes: Mapping[str, Axis]) -> dict[str, Any]
     return found
 
 
-def _kept(storage: str | BaseStorage | None, name: str, objectives: int) -> optuna.Study:
-    kept: Any = storage
-    try:
-        if isinstance(storage, str) and "://" not in storage:
-            kept = JournalStorage(JournalFileBackend(storage))
+def _kept(storage: BaseStorage | None, name: str, objectives: int) -> optuna.Study:
+    with _said_of(storage):
         return optuna.create_study(
-            storage=kept,
+            storage=storage,
             study_name=name,
             directions=[StudyDirection.MINIMIZE] * objectives,
             load_if_exists=True,
         )
-    except Exception as error:  # drivers of data bases raise what they like
+
+
+@contextmanager
+def _said_of(storage: str | BaseStorage | None) -> Generator[None]:
+    """Drivers of data bases raise what they like."""
+    try:
+        yield
+    except Exception as error:
         reason = str(error).strip().partition("\n")[0] or type(error).__name__
         raise StoreError(f"{storage}: no study can be kept there: {reason}") from None
 

@@ -118,13 +118,14 @@ def sweep(
             return Sweep(name, objectives, _grid(evaluation, points, found, tell))
     # Optuna is imported by those who search with it.
     from nkijit.sweeps.search import Search
-    from nkijit.sweeps.studies import study_of
+    from nkijit.sweeps.studies import opened, study_of
 
-    study = study_of(evaluation, axes, objectives, sampler or "tpe", seed, storage, study_name)
-    search = Search(evaluation, study, objectives, trials)
-    with _workers(executor, workers, timeout) as found, _progress(name) as tell:
-        search.run(found, tell)
-    return Sweep(name, objectives, search.variants, search.study)
+    with opened(storage) as kept:
+        study = study_of(evaluation, axes, objectives, sampler or "tpe", seed, kept, study_name)
+        search = Search(evaluation, study, objectives, trials)
+        with _workers(executor, workers, timeout) as found, _progress(name) as tell:
+            search.run(found, tell)
+        return Sweep(name, objectives, search.variants, search.study)
 
 
 def _progress(name: str) -> AbstractContextManager[Callable[[float], None]]:

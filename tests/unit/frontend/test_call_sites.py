@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import random
+import re
 import sys
 import weakref
 from collections.abc import Callable, Iterator
@@ -113,6 +114,25 @@ def test_random_orders_of_calls(seed):
 
     for _ in range(20):
         nested(4)
+
+
+def test_comprehensions_are_no_functions():
+    """Python 3.11 makes functions of them, which nobody has written: each call is in its line."""
+    ask = Watched()
+
+    def kernel() -> None:
+        [_leaf(ask) for _ in range(2)]
+        {n: [_leaf(ask) for _ in range(2)] for n in range(2)}
+        [ask() for _ in {ask() for _ in range(2)}]
+
+    kernel()
+    leaf, own = _leaf.__code__.co_firstlineno, kernel.__code__.co_firstlineno
+    lines = {tuple(map(int, re.findall(r"(\d+):\d+", place))) for place in ask.places}
+    called = own + 5
+    assert {chain[: chain.index(called)] for chain in lines} == {
+        *((leaf + line, own + call) for line in (1, 2) for call in (1, 2)),
+        (own + 3,),
+    }
 
 
 def test_a_trace_lets_go_of_the_authors_frames():

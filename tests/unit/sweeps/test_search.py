@@ -21,7 +21,7 @@ import nkijit.language as nl
 from nkijit.sweeps.payload import MissingDependencyError
 from nkijit.sweeps.space import Interval, SpaceError
 from nkijit.sweeps.store import StoreError
-from nkijit.sweeps.studies import SamplerError
+from nkijit.sweeps.studies import SamplerError, opened
 
 SPACE = {"width": [32, 64, 128, 256, 512], "copies": range(4)}
 """Twenty variants, all valid."""
@@ -271,7 +271,9 @@ def test_studies_of_something_else_are_refused(tmp_path: Path) -> None:
         search(storage=storage, space={**SPACE, "width": [32, 64]})
     found = search(storage=storage, objective="sbuf", study_name="small", trials=2)
     assert found.study is not None
-    assert optuna.get_all_study_names(storage) == ["tiled", "small"]
+    with opened(storage) as kept:
+        assert kept is not None
+        assert optuna.get_all_study_names(kept) == ["tiled", "small"]
     with pytest.raises(StoreError, match=r"no study can be kept there: .*unable to open"):
         search(storage=f"sqlite:///{tmp_path}/nowhere/x.db")
 
