@@ -160,4 +160,4 @@ def test_arrays_that_are_hard_to_compare_are_taken_to_be_apart():
     )
     started = time.monotonic()
     assert overlap_of([("x", False), ("y", True)], [(x, y)]) is None
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 60

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import time
 from collections import defaultdict
 from dataclasses import replace
 from itertools import pairwise
@@ -14,6 +12,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from support.calls import calls_of
 from support.kernel_parts import random_kernel
 from support.paths import LIT
 from support.random_kernels import PARTS, RandomKernel
@@ -586,7 +585,7 @@ def check_bounds(timeline: Timeline, program: Program, events: list[Event]) -> N
     assert timeline.simulated >= size / (dma.engines * dma.engine_bytes_per_ns) - NS
 
 
-def test_time_is_linear_in_the_number_of_instructions():
+def test_work_is_linear_in_the_number_of_instructions():
     def program(count: int) -> Program:
         @nki.jit
         def kernel(x):
@@ -600,19 +599,9 @@ def test_time_is_linear_in_the_number_of_instructions():
         (lowered,) = kernel.trace(X).programs()
         return lowered
 
-    def seconds(program: Program) -> float:
-        gc.collect()
-        gc.disable()
-        start = time.process_time()
-        simulate([program])
-        taken = time.process_time() - start
-        gc.enable()
-        return taken
-
     small, large = program(200), program(1600)
-    short = min(seconds(small) for _ in range(3))
-    # Eight times as many; what is quadratic takes 64 times as long.
-    assert min(seconds(large) for _ in range(3)) < 24 * short
+    # Eight times as many; what is quadratic takes 64 times as much.
+    assert calls_of(lambda: simulate([large])) < 12 * calls_of(lambda: simulate([small]))
 
 
 def test_progress_is_told():
