@@ -27,7 +27,7 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
 .PHONY: help setup lint lint-ruff lint-types lint-imports lint-project browser test suite test-browser \
-	test-quick test-all test-wheel release-check fuzz frameworks demo bench fidelity docs site pictures format clean
+	test-quick test-all test-oldest install-oldest test-wheel release-check fuzz frameworks demo bench fidelity docs site pictures format clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -104,6 +104,15 @@ test-quick: setup ## the tests without lint and without the slow ones
 
 test-all: frameworks ## the gate with torch and jax installed, and the wheels
 	$(MAKE) test test-wheel
+
+# Releases as old as that use what newer ones of others have deprecated.
+test-oldest: ## the quick tests with the oldest dependencies that pyproject.toml allows
+	$(MAKE) install-oldest VENV=build/oldest
+	PYTEST_ADDOPTS='-W ignore::DeprecationWarning' $(MAKE) test-quick VENV=build/oldest
+
+install-oldest: setup
+	$(BIN)/python -m tools.oldest > $(VENV)/oldest.txt
+	$(PIP_INSTALL) -r $(VENV)/oldest.txt
 
 frameworks: setup ## install torch and jax, whose tests are skipped without them
 	$(BIN)/python -c 'import torch' 2>/dev/null \
