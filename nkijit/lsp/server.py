@@ -89,6 +89,12 @@ class NkiServer(LanguageServer):
             registration = types.Registration("nkijit.files", method, options)
             await self.client_register_capability_async(types.RegistrationParams([registration]))
 
+    def shutdown(self) -> None:
+        """End the session, and its connection: Python waits for that since 3.12."""
+        super().shutdown()
+        if isinstance(self.protocol.writer, asyncio.StreamWriter):
+            self.protocol.writer.close()
+
     def leave(self) -> None:
         """End all that is going on."""
         for opened in self._open.values():

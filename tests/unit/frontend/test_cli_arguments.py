@@ -122,7 +122,13 @@ def saved(array: Any) -> bytes:
         (saved(np.zeros(2, [("a", "f4"), ("b", "i4")])), "expected numbers"),
         (saved(np.zeros(2, np.complex64)), "expected numbers"),
         (saved(np.zeros(8))[:-5], "holds no array of NumPy's format"),
-        (header("{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}"), "NumPy's format"),
+        pytest.param(
+            *(header("{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}"), "NumPy's format"),
+            marks=pytest.mark.skipif(
+                np.lib.NumpyVersion(np.__version__) < "2.3.0",
+                reason="NumPy before 2.3 takes it for all that there is",
+            ),
+        ),
         (header("{'descr': '<f4', 'fortran_order': False, 'shape': (9**9,)}"), "NumPy's format"),
         (header("[" * 100), "holds no array of NumPy's format"),
         (header(f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({10**14},)}}"), "."),

@@ -346,7 +346,10 @@ def test_over_tcp_and_an_editor_that_is_killed(tmp_path: Path):
             except ConnectionRefusedError:
                 assert time.monotonic() < until
                 time.sleep(0.05)
-        server.wait(PATIENCE)
+        try:
+            assert server.wait(PATIENCE) == 0
+        finally:
+            server.kill()
 
 
 def test_what_is_missing_is_said():
