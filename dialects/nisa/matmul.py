@@ -47,9 +47,18 @@ from nkijit.dialects.tiles import TileInfo
 DOUBLE_ROW = 2
 """Rows that double_row packs into one PE row: size of the first free dimension."""
 
-_FP8 = ("float8_e4m3", "float8_e5m2", "float8_e4m3fn")
+_FP8FN = "float8_e4m3fn"
+_FP8 = ("float8_e4m3", "float8_e5m2", _FP8FN)
 _WIDE = ("float32", "tfloat32")
 _INPUTS = (*_FP8, "bfloat16", "float16", *_WIDE)
+
+
+def input_dtypes(target: Target) -> tuple[str, ...]:
+    """The data types of the tiles that a matmul multiplies."""
+    return tuple(name for name in _INPUTS if name != _FP8FN or target.version >= _FP8FN_SINCE)
+
+
+_FP8FN_SINCE = nc_version.gen4
 
 
 def _double_row(op: NisaOp) -> bool:
@@ -77,7 +86,7 @@ def _dtypes(op: NisaOp, target: Target) -> Finding | None:
     operands = ("stationary", "moving")
     if (names[0] in _WIDE) != (names[1] in _WIDE):
         return Finding(f"{names[0]} and {names[1]} cannot be multiplied", operands)
-    if set(names) == {"float8_e4m3", "float8_e4m3fn"}:
+    if set(names) == {"float8_e4m3", _FP8FN}:
         return Finding("float8_e4m3 and float8_e4m3fn cannot be multiplied", operands)
     if _double_row(op) and not (names[0] in _FP8 and names[1] in _FP8):
         return Finding(
@@ -134,7 +143,7 @@ def _indirect(op: NisaOp, target: Target) -> Finding | None:
 
 def _has_fp8fn(op: NisaOp) -> bool:
     tiles = (required_tile(op, "stationary"), required_tile(op, "moving"))
-    return any(tile.dtype.name == "float8_e4m3fn" for tile in tiles)
+    return any(tile.dtype.name == _FP8FN for tile in tiles)
 
 
 @instruction(
@@ -151,7 +160,7 @@ def _has_fp8fn(op: NisaOp) -> bool:
         tiling_mode(_rows_only),
         Rule(MATMUL_MODE, _transpose_mode),
         Rule(MATMUL_INDIRECT, _indirect),
-        argument_since(nc_version.gen4, "float8_e4m3fn", _has_fp8fn, "stationary", "moving"),
+        argument_since(_FP8FN_SINCE, _FP8FN, _has_fp8fn, "stationary", "moving"),
         argument_since(nc_version.gen3, "matmul_perf_mode.double_row", _double_row),
     ),
     stages=(

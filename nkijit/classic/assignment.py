@@ -27,7 +27,8 @@ from nkijit.dialects.nisa.movement import MemsetOp
 from nkijit.dialects.nki.views import ViewOp, base_of, views_of
 from nkijit.dialects.rule_texts.classic import STORE_SHAPE
 from nkijit.dialects.tiles import info_of
-from nkijit.language.tiles import broadcast_view, is_number, temporary
+from nkijit.language.broadcasting import broadcast_view
+from nkijit.language.tiles import is_number, temporary
 from nkijit.tensor import NkiTensor, mark_masked
 from nkijit.tracer import tracer_for
 

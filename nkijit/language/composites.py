@@ -10,16 +10,8 @@ from nkijit.annotations import Axes, DTypeLike, Operand
 from nkijit.dialects.dtypes import DTYPES
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.language.axes import reduction
-from nkijit.language.tiles import (
-    broadcast_shape,
-    broadcast_view,
-    dtype_named,
-    expect_tile,
-    in_sbuf,
-    is_number,
-    result,
-    temporary,
-)
+from nkijit.language.broadcasting import broadcast_shape, broadcast_view
+from nkijit.language.tiles import dtype_named, expect_tile, in_sbuf, is_number, result, temporary
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
 

@@ -8,16 +8,8 @@ from typing import Any
 
 from nkijit import isa
 from nkijit.dialects.rule_texts.operands import ARGUMENT
-from nkijit.language.tiles import (
-    broadcast_shape,
-    broadcast_view,
-    expect_tile,
-    in_sbuf,
-    is_column,
-    is_number,
-    result,
-    temporary,
-)
+from nkijit.language.broadcasting import broadcast_shape, broadcast_view
+from nkijit.language.tiles import expect_tile, in_sbuf, is_column, is_number, result, temporary
 from nkijit.operators import BinaryOperator, UnaryOperator, Word, add, bitwise_xor, multiply
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for

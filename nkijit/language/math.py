@@ -12,16 +12,9 @@ from nkijit import operators as nl
 from nkijit.annotations import DTypeLike, Operand
 from nkijit.dialects.dtypes import DTYPES
 from nkijit.dialects.rule_texts.operands import ARGUMENT
+from nkijit.language.broadcasting import broadcast_shape, broadcast_view
 from nkijit.language.elementwise import sine
-from nkijit.language.tiles import (
-    broadcast_shape,
-    broadcast_view,
-    expect_tile,
-    is_column,
-    is_number,
-    result,
-    temporary,
-)
+from nkijit.language.tiles import expect_tile, is_column, is_number, result, temporary
 from nkijit.operators import Word
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for

@@ -7,8 +7,9 @@ from typing import Any, cast
 from nkijit import isa
 from nkijit.annotations import DTypeLike, Shape
 from nkijit.dialects.rule_texts.operands import ARGUMENT
+from nkijit.language.broadcasting import broadcast_view
 from nkijit.language.creation import checked_dims
-from nkijit.language.tiles import broadcast_view, dtype_named, expect_tile, result
+from nkijit.language.tiles import dtype_named, expect_tile, result
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
 
@@ -37,8 +38,9 @@ def expand_dims(x: NkiTensor, axis: int) -> NkiTensor:
 def broadcast_to(x: NkiTensor, shape: Shape, dtype: DTypeLike | None = None) -> NkiTensor:
     """The tile repeated to a shape, in a new tile; `x` itself when nothing changes.
 
-    Free dimensions are repeated by one tensor_copy with a step of 0, the partition dimension by
-    DMA through HBM.
+    Free dimensions are repeated by one tensor_copy with a step of 0. The only partition of a tile
+    is brought to others by matmuls with ones, in which -0.0 becomes 0.0; by DMA through HBM if the
+    Tensor Engine does not multiply the data type, or the partition is not 0, 32, 64 or 96.
 
     Args:
         x: a tile in SBUF or PSUM.
@@ -66,8 +68,8 @@ def broadcast_to(x: NkiTensor, shape: Shape, dtype: DTypeLike | None = None) -> 
     element = dtype_named(call, "dtype", tile.dtype if dtype is None else dtype).name
     if (dims, element) == (tile.shape, tile.dtype):
         return tile
-    view = broadcast_view(tile, dims)
-    if (dims[1:], element) == (tile.shape[1:], tile.dtype):
+    view = broadcast_view(tile, dims, element)
+    if (dims[1:], element) == (tile.shape[1:], view.dtype):
         return view  # repeated over partitions only, which has made a new tile
     out = result(call, dims, element)
     isa.tensor_copy(out, view)

@@ -1,4 +1,4 @@
-"""What functions on tiles share: results and temporaries, operands, broadcasting."""
+"""What functions on tiles share: results and temporaries, operands."""
 
 from __future__ import annotations
 
@@ -28,10 +28,15 @@ def dtype_named(call: str, argument: str, dtype: Any) -> DType:
         tracer_for(call).fail(ARGUMENT, call, f"'{argument}': {error}", DTYPE_HINT)
 
 
-def temporary(hint: str, shape: tuple[int, ...], dtype: Any = "float32") -> NkiTensor:
-    """A tile in SBUF for what lies between two instructions; `hint` is its name in the IR."""
+def temporary(
+    hint: str,
+    shape: tuple[int, ...],
+    dtype: Any = "float32",
+    region: MemoryRegion = MemoryRegion.sbuf,
+) -> NkiTensor:
+    """A tensor for what lies between two instructions; `hint` is its name in the IR."""
     element = as_dtype(dtype)
-    storage = tracer_for(hint).allocate(shape, element, MemoryRegion.sbuf, "", None)
+    storage = tracer_for(hint).allocate(shape, element, region, "", None)
     storage.value.name_hint = storage.name = hint
     return NkiTensor(shape, element.name, storage)
 
@@ -68,49 +73,3 @@ def in_sbuf(tile: NkiTensor) -> NkiTensor:
 def is_column(tile: NkiTensor, data: NkiTensor) -> bool:
     """True for one element per partition of `data`, which has more than one."""
     return tile.shape[0] == data.shape[0] == tile.size < data.size
-
-
-def broadcast_shape(call: str, **tiles: NkiTensor) -> tuple[int, ...]:
-    """The shape that tiles of one rank have together, by NumPy's rules."""
-    shapes = [tile.shape for tile in tiles.values()]
-    together = tuple(max(dims) for dims in zip(*shapes, strict=False))
-    for shape in shapes:
-        legal = len(shape) == len(together) == len(shapes[0])
-        if not legal or any(n not in (1, m) for n, m in zip(shape, together, strict=True)):
-            listed = ", ".join(f"'{name}' has {tile.shape}" for name, tile in tiles.items())
-            tracer_for(call).fail(
-                ARGUMENT,
-                call,
-                f"shapes that do not broadcast: {listed}",
-                "give the tiles the same number of dimensions, each of the same size or 1",
-            )
-    return together
-
-
-def broadcast_view(tile: NkiTensor, shape: tuple[int, ...]) -> NkiTensor:
-    """The tile in a shape of `broadcast_shape`: free dimensions by view, partitions by DMA."""
-    if tile.shape[0] != shape[0]:
-        tile = _across_partitions(tile, shape[0])
-    for dim, size in enumerate(shape):
-        if tile.shape[dim] != size:
-            tile = tile.broadcast(dim, size)
-    return tile
-
-
-def _across_partitions(tile: NkiTensor, partitions: int) -> NkiTensor:
-    """The one partition of a tile in each of `partitions` partitions.
-
-    No access pattern does that on chip. The row goes out to HBM and comes back from there with a
-    step of 0, which moves bits as they are for every data type; a matmul with ones, the other
-    way, would need a float type and PSUM.
-    """
-    source = in_sbuf(tile)
-    element = as_dtype(tile.dtype)
-    region = MemoryRegion.private_hbm
-    storage = tracer_for("broadcast").allocate(source.shape, element, region, "", None)
-    storage.value.name_hint = storage.name = f"{tile.name}_row"
-    row = NkiTensor(source.shape, element.name, storage)
-    isa.dma_copy(row, source)
-    rows = temporary(f"{tile.name}_rows", (partitions, *tile.shape[1:]), tile.dtype)
-    isa.dma_copy(rows, row.broadcast(0, partitions))
-    return rows

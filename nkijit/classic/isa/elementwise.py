@@ -10,7 +10,8 @@ from nkijit.classic.isa.constants import as_member, engine, reduce_cmd
 from nkijit.classic.tensors import ClassicTensor
 from nkijit.dialects.declare.kinds import operator_word
 from nkijit.dialects.operators import OPERATORS, AluKind
-from nkijit.language.tiles import broadcast_view, temporary
+from nkijit.language.broadcasting import broadcast_view
+from nkijit.language.tiles import temporary
 from nkijit.tensor import NkiTensor
 
 _unknown, _reset_reduce = engine.unknown, reduce_cmd.reset_reduce

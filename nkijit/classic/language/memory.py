@@ -20,8 +20,9 @@ from nkijit.classic.tensors import ClassicTensor, Selected, Tile, as_tensor
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.classic import UNSUPPORTED_MEMORY
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED
+from nkijit.language.broadcasting import broadcast_view
 from nkijit.language.creation import allocate
-from nkijit.language.tiles import broadcast_view, in_sbuf, is_number, temporary
+from nkijit.language.tiles import in_sbuf, is_number, temporary
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
 

@@ -10,7 +10,8 @@ from nkijit import isa
 from nkijit import language as current
 from nkijit.classic.calls import composed, fresh_since, functional, in_place, refuse_rest
 from nkijit.classic.tensors import ClassicTensor, Tile, as_tensor
-from nkijit.language.tiles import broadcast_view, temporary
+from nkijit.language.broadcasting import broadcast_view
+from nkijit.language.tiles import temporary
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
 
