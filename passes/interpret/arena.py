@@ -294,34 +294,43 @@ RESULTS = _Results()
 """That of the process."""
 
 
+class _Kept:
+    """Environments that runs in one thread have left behind."""
+
+    def __init__(self) -> None:
+        self._of: OrderedDict[tuple[int, int], tuple[Env, int, ref[object]]] = OrderedDict()
+        self._bytes = 0
+
+    def take(self, plan: object, rank: int) -> Env | None:
+        """The environment of a plan and a rank, which is kept no more."""
+        found = self._forget((id(plan), rank))
+        # The identity may have been another plan's.
+        return None if found is None or found[2]() is not plan else found[0]
+
+    def give(self, plan: object, rank: int, env: Env, size: int) -> None:
+        """Keep an environment; `size`: bytes of its arena."""
+        key = id(plan), rank
+        self._forget(key)
+        # Any thread may be the one in which the plan comes to its end.
+        self._of[key] = env, size, ref(plan, lambda _: self._forget(key))
+        self._bytes += size
+        while self._bytes > KEPT_BYTES and self._of:
+            self._forget(next(iter(self._of)))
+
+    def _forget(self, key: tuple[int, int]) -> tuple[Env, int, ref[object]] | None:
+        found = self._of.pop(key, None)
+        if found is not None:
+            self._bytes -= found[1]
+        return found
+
+
 class _Workspaces(threading.local):
     """What runs have left behind in a thread: environments whose arrays point into an arena."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[int, int], tuple[Env, int, ref[object]]] = OrderedDict()
-        self._bytes = 0
-
-    def take(self, plan: object, rank: int) -> Env | None:
-        """The environment that a run of the plan on a rank has left, if it is still there."""
-        kept = self._kept.pop((id(plan), rank), None)
-        if kept is None:
-            return None
-        self._bytes -= kept[1]
-        return kept[0]
-
-    def give(self, plan: object, rank: int, env: Env, size: int) -> None:
-        """Keep the environment of a run that has come to its end; `size`: bytes of its arena."""
-        self.take(plan, rank)
-        key = id(plan), rank
-        self._kept[key] = env, size, ref(plan, lambda _: self._forget(key))
-        self._bytes += size
-        while self._bytes > KEPT_BYTES:
-            self._forget(next(iter(self._kept)))
-
-    def _forget(self, key: tuple[int, int]) -> None:
-        kept = self._kept.pop(key, None)
-        if kept is not None:
-            self._bytes -= kept[1]
+        kept = _Kept()
+        # Who forgets a plan must not ask the local object: that is another one in each thread.
+        self.take, self.give = kept.take, kept.give
 
 
 WORKSPACES = _Workspaces()

@@ -14,7 +14,7 @@ import nkijit as nki
 from nkijit import isa as nisa
 from nkijit import language as nl
 from nkijit.dialects.nki.kernel import kernels_of
-from nkijit.passes.interpret.arena import RESULTS, Lifetime, arrange
+from nkijit.passes.interpret.arena import RESULTS, WORKSPACES, Lifetime, arrange
 from nkijit.passes.interpret.errors import OutOfBoundsError
 from nkijit.passes.interpret.plan import Plan
 
@@ -238,3 +238,30 @@ def test_a_run_that_fails_leaves_no_arena_behind():
         assert (kernel(x, np.full((1, 1), index, np.int32)) == 1).all()
         with pytest.raises(OutOfBoundsError):
             kernel(x, np.full((1, 1), 1000, np.int32))
+
+
+class _Known:
+    """In the place of a plan: all that is asked of it is who it is."""
+
+
+def test_a_plan_may_come_to_its_end_in_another_thread():
+    """What it has left behind is not another plan's that gets its identity."""
+    held = [_Known()]
+    number = id(held[0])
+    WORKSPACES.give(held[0], 0, ["of the first plan"], 1)
+    ending = threading.Thread(target=held.clear)
+    ending.start()
+    ending.join()
+    others = [_Known() for _ in range(1000)]
+    same = [other for other in others if id(other) == number]
+    assert [WORKSPACES.take(other, 0) for other in same] == [None] * len(same)
+    assert same, "memory was not used again: try more of them"
+
+
+def test_what_a_plan_has_left_behind_is_taken_once():
+    plan, other = _Known(), _Known()
+    env = [1]
+    WORKSPACES.give(plan, 1, env, 8)
+    assert WORKSPACES.take(plan, 0) is WORKSPACES.take(other, 1) is None
+    assert WORKSPACES.take(plan, 1) is env
+    assert WORKSPACES.take(plan, 1) is None
