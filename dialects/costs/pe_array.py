@@ -22,12 +22,20 @@ def _is_fp32(op: NisaOp) -> bool:
     return required_tile(op, "moving").dtype.name == "float32"
 
 
+def _has_onezero(op: NisaOp) -> bool:
+    """Whether the author has said that a tile holds zeros and ones only."""
+    names = ("is_stationary_onezero", "is_moving_onezero")
+    return any(op.declares(name) and op.value_of(name) for name in names)
+
+
 def passes(op: NisaOp, target: Target) -> float:
     """How often the moving tile of a matmul goes through the array."""
     t = target.timing.tensor
     if not _is_fp32(op):
         return 1
-    return t.fp32_transpose_passes if is_transpose(op) else t.fp32_passes
+    if is_transpose(op):
+        return t.fp32_transpose_passes
+    return t.fp32_onezero_passes if _has_onezero(op) else t.fp32_passes
 
 
 def _slowed(t: Tensor) -> float:
@@ -83,7 +91,10 @@ def multiplying(columns: Columns) -> Cost:
         own = t.latency_ns + t.latency_cycles_per_column * feed / ghz
         return Duration(issue, max(issue, own * _slowed(t)))
 
-    text = "max(min_interval, N(moving) + overhead_cycles), fp32_passes times that for float32"
+    text = (
+        "max(min_interval, N(moving) + overhead_cycles), fp32_passes times that for float32, "
+        "fp32_onezero_passes times with a hint that a tile holds zeros and ones only"
+    )
     return Cost(text, cycles, time)
 
 

@@ -173,6 +173,8 @@ class Tensor:
     overhead_cycles: float
     """Beside the columns of a multiplication."""
     fp32_passes: float
+    fp32_onezero_passes: float
+    """`fp32_passes` where one of the tiles is said to hold zeros and ones only."""
     fp32_overhead_cycles: float
     """`overhead_cycles` of float32."""
     latency_ns: float

@@ -7,7 +7,8 @@ so that is asked, too.
 
 The source is then read in the place of the copy, and in use for longer. That must not cost more
 than the copy: all engines together are not busy for longer than they were, nor is one that is
-busier than the busiest has been (PSUM is read more slowly). And there has to be room.
+busier than the busiest has been (PSUM is read more slowly). And there has to be room. What several
+instructions read is not kept in PSUM for them, which has few banks: results come and go there.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from nkijit.dialects.declare.operation import NisaOp, is_instruction
 from nkijit.dialects.declare.queries import engine_of
 from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nisa.movement import TensorCopyOp
 from nkijit.dialects.nisa.universal_rules import all_rules_of
 from nkijit.dialects.nki.kernel import KernelOp
@@ -148,6 +150,11 @@ def _copy_of(op: NisaOp, accesses: Accesses) -> _Copy | None:
             return None
         assert is_instruction(access.op)
         readers.append(access.op)
+    if (
+        len(readers) > 1
+        and info_of(source).region is MemoryRegion.psum is not info_of(copied).region
+    ):
+        return None
     if _changes(accesses[source], first.place, used[-1].place):
         return None
     return _Copy(op, dst, src, readers)

@@ -8,9 +8,10 @@ of the program, and the one from which the longest chain of others hangs. The fa
 or the author's if none is faster.
 
 An instruction that needs a new tile begins only while all tiles in use fit into a part of the
-memory; the rest is left for what does not lie side by side. An order that finds no room is given
-up. Loops, prints, registers, what cores meet in, and what is in `nl.no_reorder` keep their places,
-and nothing passes them.
+memory; the rest is left for what does not lie side by side. What is far ahead of the first that has
+not begun gets less of it, or it would keep that one from the room that it needs. An order that
+finds no room is given up. Loops, prints, registers, what cores meet in, and what is in
+`nl.no_reorder` keep their places, and nothing passes them.
 """
 
 from __future__ import annotations
@@ -35,13 +36,15 @@ from nkijit.passes.lower.program import Queue
 
 ROOM = 0.75
 """The part of SBUF that tiles may take at a time; between tiles there are gaps."""
-RESULTS = 0.15
-"""The part of SBUF beside that for what is computed."""
+RESERVE = 0.15
+"""The part of SBUF beside that for what comes next in the program."""
 NEAR = 1.005
 """An order that takes so much of the busiest resource's time is not worth a better one."""
 AHEAD = 1.02
 """The author's order has all the memory here, which it will not have: one that has to do with what
 there is may take so much of its time."""
+_NEXT = 64
+"""So many instructions, from the first that has not begun on, come next."""
 _LOOKED_AT = 8
 """Instructions for which there is no room that are passed over for one behind them."""
 
@@ -162,7 +165,9 @@ class _Stuck(NamedTuple):
     psum: float
     """or so many of PSUM,"""
     tiles: list[int]
-    """or when others have begun one of these, which then asks for no more."""
+    """or when others have begun one of these, which then asks for no more,"""
+    first: float
+    """or when all before this place have begun, and what is far ahead comes next."""
 
 
 class _Resource:
@@ -184,7 +189,6 @@ class _Lane:
         self.resource = resource
         self.bit = 1 << number
         self.has_tables = queue is Queue.scalar
-        self.is_ring = queue.is_ring
         self.in_order: list[int] = []
         """Its instructions from the last to the first."""
         self.ready: list[tuple[float, int]] = []
@@ -302,13 +306,18 @@ class _Run:
         self._capacity = sbuf, psum
         # Whole bytes, as tiles have: how many are missing is then known exactly.
         self._room = float(int(ROOM * sbuf)), psum
-        # What is loaded ahead must not keep others from the room for their results.
-        self._most = float(int((ROOM + RESULTS) * sbuf)), psum
+        self._most = float(int((ROOM + RESERVE) * sbuf)), psum
         self._used = list(stretch.used)
         self._left = list(stretch.users)
         self._begun = bytearray(len(stretch.users))
         self._freed = [0.0, 0.0]
         """The bytes that have come out of use, of SBUF and of PSUM."""
+        self._gone = bytearray(len(costs))
+        """Which instructions have begun."""
+        self._first = 0
+        """The place of the first that has not."""
+        self._moved = False
+        """Whether that is another one than when lanes without room were last asked."""
         self._stuck = 0
         """The bits of lanes whose ready instructions find no room."""
         self._events: list[tuple[float, int]] = []
@@ -347,6 +356,10 @@ class _Run:
                         lane = lane_of[other]
                         heappush(lane.ready, (priorities[other], other))
                         mask |= lane.bit
+            if self._moved:
+                self._moved = False
+                mask |= self._stuck
+                self._stuck = 0
             lanes = engines.lanes_of(mask)
 
     def _force(self, now: float) -> bool:
@@ -371,6 +384,7 @@ class _Run:
             and stuck.ready == len(ready)
             and freed[0] < stuck.sbuf
             and freed[1] < stuck.psum
+            and self._first < stuck.first
             and not any(map(self._begun.__getitem__, stuck.tiles))
         ):
             self._stuck |= lane.bit
@@ -378,7 +392,7 @@ class _Run:
         lane.stuck = None
         has_tables = lane.has_tables and self._table is not None
         first = ready[0][1]
-        if not (has_tables and self._table_ns(first)) and self._lack(first, lane) is _NOTHING:
+        if not (has_tables and self._table_ns(first)) and self._lack(first) is _NOTHING:
             return heappop(ready)[1]
         seen: list[tuple[float, int]] = []
         found: tuple[float, int] | None = None
@@ -389,7 +403,7 @@ class _Run:
             late = entry[0] + self._table_ns(entry[1]) if has_tables else entry[0]
             if late >= best:
                 continue
-            lack = self._lack(entry[1], lane)
+            lack = self._lack(entry[1])
             if lack is _NOTHING:
                 best, found = late, entry
                 if not has_tables:
@@ -401,8 +415,11 @@ class _Run:
                 heappush(ready, entry)
         if found is None:
             tiles, begun = self._stretch.tiles, self._begun
-            lacking = [tile for _, number in seen for tile in tiles[number] if not begun[tile]]
-            lane.stuck = _Stuck(len(ready), freed[0] + least_sbuf, freed[1] + least_psum, lacking)
+            numbers = [number for _, number in seen]
+            lacking = [tile for number in numbers for tile in tiles[number] if not begun[tile]]
+            sbuf, psum, next_ = freed[0] + least_sbuf, freed[1] + least_psum, self._first + _NEXT
+            first = min((n for n in numbers if n >= next_), default=inf) - _NEXT + 1
+            lane.stuck = _Stuck(len(ready), sbuf, psum, lacking, first)
             self._stuck |= lane.bit
             return -1
         return found[1]
@@ -412,7 +429,7 @@ class _Run:
         table = self._costs[number].table
         return 0.0 if table is None or table == self._table else self._load_ns
 
-    def _lack(self, number: int, lane: _Lane) -> tuple[float, float]:
+    def _lack(self, number: int) -> tuple[float, float]:
         """The bytes of SBUF and of PSUM that have to come out of use before an instruction begins.
 
         inf for a memory that has room.
@@ -426,7 +443,7 @@ class _Run:
                     psum += size
                 else:
                     sbuf += size
-        room = self._room if lane.is_ring else self._most
+        room = self._most if number < self._first + _NEXT else self._room
         sbuf_lack = used[0] + sbuf - room[0] if sbuf else 0.0
         psum_lack = used[1] + psum - room[1] if psum else 0.0
         if sbuf_lack <= 0 and psum_lack <= 0:
@@ -446,6 +463,10 @@ class _Run:
             self._table = table
         resource.free = now + issue
         self.order.append(number)
+        self._gone[number] = 1
+        if number == self._first:
+            self._first = self._gone.find(0, number)
+            self._moved = True
         self.end = max(self.end, now + latency)
         heappush(self._events, (now + issue, resource.event))
         heappush(self._events, (now + latency, number))

@@ -25,6 +25,7 @@ from nkijit.passes.compile.list_schedule import list_schedule
 from nkijit.passes.compile.rename import Origins, rename_tiles
 from nkijit.passes.compile.schedules import Schedule
 from nkijit.passes.compile.share import share_loads
+from nkijit.passes.compile.share_results import share_results
 from nkijit.passes.compile.spread import spread_engines
 from nkijit.passes.diagnostics.passed_over import PassedOver
 from nkijit.passes.lower.program import LoweringError, Program
@@ -98,6 +99,16 @@ class ShareLoadsPass(CompilerPass):
         return share_loads(analyses.kernel, analyses)
 
 
+class ShareResultsPass(CompilerPass):
+    """Leave out what has been computed before, from the same contents."""
+
+    name = "share-results"
+    needs_room = True
+
+    def change(self, analyses: Analyses, origins: Origins) -> int:
+        return share_results(analyses.kernel, analyses)
+
+
 class ForwardCopiesPass(CompilerPass):
     """Let those who read a copy read what it is a copy of."""
 
@@ -151,6 +162,7 @@ COMPILER: tuple[type[CompilerPass], ...] = (
     HoistInvariantPass,
     AccumulateInPsumPass,
     ShareLoadsPass,
+    ShareResultsPass,
     ForwardCopiesPass,
     RemoveUnusedPass,
     FitPass,

@@ -1,23 +1,25 @@
-"""`share-loads`: what is on chip and still in use is not loaded again.
+"""`share-loads`: what is on chip is not loaded again while it is in use, or from where it came.
 
 A load is left out if a tile holds the same elements of HBM, they have not been written since, and
-the tile is in use anyway when the load comes. Those who read what was loaded read that tile, which
-stays in use for as long as they need it. In no place more memory is needed than before, as two
-tiles with the same contents become one.
+one of two things is so. The tile is in use anyway when the load comes: in no place more memory is
+needed than before, as two tiles with the same contents become one. Or the statement of the kernel
+that loads has loaded the same the last time that it ran: it stands in a loop that Python has run,
+and does not depend on its index. A compiler has such loads before the loop, if there is room.
+Those who read what was loaded read the tile that is there, which stays in use for as long as they
+need it.
 
-What is loaded again later is loaded again: published times of kernels that load a tile once for
-each use show that the vendor's compiler leaves that so.
+What is loaded again later by other statements, or after something else, is loaded again: published
+times of kernels that load a tile once for each use show that the vendor's compiler leaves that so.
 """
 
 from __future__ import annotations
 
 from bisect import bisect
 from dataclasses import dataclass
-from functools import cached_property
 from typing import cast
 
+from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
 from xdsl.ir import Operation, SSAValue
-from xdsl.rewriter import Rewriter
 
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.ncc import WAITING
@@ -28,6 +30,9 @@ from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import TileInfo, info_of
 from nkijit.passes.compile.accesses import Access, Accesses, elements_of, is_free, is_own
 from nkijit.passes.compile.analyses import Analyses
+from nkijit.passes.compile.list_schedule import ROOM
+from nkijit.passes.compile.merge import Tiles
+from nkijit.passes.compile.room import Rooms
 
 _MOST_HELD = 64
 """Loads of one tensor that are looked at side by side."""
@@ -45,6 +50,8 @@ class _Load:
     loaded: TileInfo
     last: int
     """The place in the program where the contents are used last."""
+    user: Operation
+    """What uses them there."""
     until: float
     """The place where the tile is written again."""
 
@@ -60,12 +67,14 @@ def share_loads(kernel: KernelOp, analyses: Analyses | None = None) -> int:
     if not analyses.of_kind.keys().isdisjoint(WAITING):
         # What other cores have written is to be seen behind.
         meetings = [n for n, op in enumerate(kernel.operations) if type(op) in WAITING]
-    tiles = _Tiles(analyses)
+    tiles, rooms = Tiles(analyses), Rooms(kernel, ROOM)
     left_out = 0
     for base, touched in accesses.items():
         if info_of(base).region.on_chip:
             continue
         held: dict[object, _Load] = {}
+        of_statement: dict[LocationAttr, object] = {}
+        """What each statement has loaded the last time that it ran."""
         for access in touched:
             if access.writes:
                 written = [info_of(e.value) for e in access.effects if e.role is not Role.read]
@@ -75,9 +84,17 @@ def share_loads(kernel: KernelOp, analyses: Analyses | None = None) -> int:
             if load is None:
                 continue
             key = load.source, load.loaded, load.tile.type, load.op.parent
-            first = held.get(key)
-            if first is not None and _serves(first, load, accesses, meetings):
-                _share(first, load, tiles)
+            first, statement = held.get(key), load.op.location
+            again = of_statement.get(statement) == key and statement != UNKNOWN_LOC
+            of_statement[statement] = key
+            if (
+                first is not None
+                and _serves(first, load, accesses, meetings)
+                and (first.last >= load.place or (again and _fits(first, load, rooms)))
+            ):
+                tiles.merge(first.tile, load.tile, load.op)
+                if load.last > first.last:
+                    first.last, first.user = load.last, load.user
                 left_out += 1
                 continue
             held.pop(key, None)
@@ -105,19 +122,19 @@ def _load(access: Access, accesses: Accesses) -> _Load | None:
         return None
     if loaded.size != info_of(tile).size or loaded.dtype is not info_of(tile).dtype:
         return None
-    last, until = access.place, float("inf")
+    last, user, until = access.place, access.op, float("inf")
     for one in accesses[tile]:
         if one.place > access.place:
             if one.writes:
                 until = one.place
                 break
-            last = one.place
-    return _Load(op, access.place, tile, source, loaded, last, until)
+            last, user = one.place, one.op
+    return _Load(op, access.place, tile, source, loaded, last, user, until)
 
 
 def _serves(first: _Load, second: _Load, accesses: Accesses, meetings: list[int]) -> bool:
     """Whether what has been loaded first can stand for what is loaded again."""
-    if first.last < second.place or second.last >= first.until:
+    if second.last >= first.until:
         return False
     if bisect(meetings, first.place) != bisect(meetings, second.place):
         return False
@@ -127,30 +144,6 @@ def _serves(first: _Load, second: _Load, accesses: Accesses, meetings: list[int]
     return used[0].place == second.place and second.until == float("inf")
 
 
-class _Tiles:
-    """The order of allocations in the program, which is asked for where loads are left out."""
-
-    def __init__(self, analyses: Analyses):
-        self._analyses = analyses
-
-    @cached_property
-    def places(self) -> dict[Operation, int]:
-        """The place of each among them."""
-        return {op: place for place, op in enumerate(self._analyses.of_kind.get(AllocOp, ()))}
-
-
-def _share(first: _Load, second: _Load, tiles: _Tiles) -> None:
-    """Let those who read a tile read another one."""
-    kept, gone = cast(AllocOp, first.tile.owner), cast(AllocOp, second.tile.owner)
-    places = tiles.places
-    if places[gone] < places[kept]:
-        # Views of the tile that goes may stand before the other tile.
-        block = kept.parent
-        assert block is not None
-        kept.detach()
-        block.insert_op_before(kept, gone)
-        places[kept] = places[gone]
-    Rewriter.erase_op(second.op)
-    second.tile.replace_all_uses_with(first.tile)
-    Rewriter.erase_op(gone)
-    first.last = max(first.last, second.last)
+def _fits(first: _Load, second: _Load, rooms: Rooms) -> bool:
+    """Whether there is room for what was loaded first until what is loaded again is used last."""
+    return rooms.of(first.tile).takes(first.tile, [second.tile], first.op, second.user)

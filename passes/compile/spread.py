@@ -6,7 +6,8 @@ are dealt out in program order: each to the engine that would have ended it firs
 model, had nobody waited. That may hold up what depends on them, so it is kept only if the stretch
 as a whole, as `list-schedule` would order it, takes less time. What the rules do not allow on an
 engine stays off it, and so do instructions that an engine computes in another way: sums of 32-bit
-integers.
+integers. Nothing goes to an engine that shares the port to SBUF with the one by default (Vector and
+GpSimd on NeuronCore-v2): the two could only take turns.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from xdsl.ir import Attribute
 
 from nkijit.dialects.attributes import EngineAttr
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.dialects.hardware.words import engine
+from nkijit.dialects.hardware.words import MemoryRegion, engine
 from nkijit.dialects.nisa.elementwise import TensorScalarOp, TensorTensorOp, native_int32
 from nkijit.dialects.nisa.movement import MemsetOp, TensorCopyOp
 from nkijit.dialects.nisa.universal_rules import all_rules_of
@@ -27,6 +28,7 @@ from nkijit.passes.compile.analyses import Analyses
 from nkijit.passes.compile.costs import Cost
 from nkijit.passes.compile.list_schedule import fastest
 from nkijit.passes.compile.stretches import Stretch
+from nkijit.passes.lower.ports import shared_ports
 from nkijit.passes.lower.program import Queue
 
 _GAIN = 0.98
@@ -60,6 +62,8 @@ class _Program:
         self.analyses = analyses
         self._target = analyses.kernel.target
         self._costs = analyses.costs_by_form
+        self._port = shared_ports(self._target).get(MemoryRegion.sbuf, frozenset())
+        """The engines that share one to SBUF."""
         self._known: dict[int, list[_Choice]] = {}
 
     def deal(self, stretch: Stretch) -> int:
@@ -106,7 +110,8 @@ class _Program:
         found: list[_Choice] = []
         given = op.properties.get("engine")
         for other in op.SPEC.engines:
-            if Queue.of_engine(other) is default:
+            queue = Queue.of_engine(other)
+            if queue is default or {queue, default} <= self._port:
                 continue
             attribute = op.properties["engine"] = EngineAttr.of(other)
             if all(rule.check(op, self._target) is None for rule in all_rules_of(type(op))):
@@ -117,7 +122,7 @@ class _Program:
 
 def _set_engine(op: NisaOp, attribute: Attribute | None) -> None:
     if attribute is None:
-        del op.properties["engine"]
+        op.properties.pop("engine", None)
     else:
         op.properties["engine"] = attribute
 

@@ -42,6 +42,11 @@ class Durations:
             found = self._transfers[instruction.like] = transfer_of(instruction.op, self._target)
         return found
 
+    def engines_ns(self, instruction: Instruction) -> float:
+        """How long all DMA engines together are busy with a transfer, in ns."""
+        moved = self.transfer(instruction)
+        return moved.engine_ns * moved.engines / self._target.timing.dma.engines
+
     def work(self, instruction: Instruction) -> Work:
         """What a matrix multiplication computes."""
         found = self._works.get(instruction.like)

@@ -4,7 +4,8 @@ Engines keep the program's order. Only the triggers of DMAs in the queue of the 
 places: a store that waits for its data would hold up the loads after it. They are ordered as in
 a run in which the Sync Engine starts the first DMA of the program that is ready, with durations
 from the cost model. A ring takes DMAs in the order in which they are started, so one that waits
-holds up none that does not depend on it.
+holds up none that does not depend on it. Nor does one that is started early: while the DMA engines
+have enough to do, the Sync Engine waits for the DMA whose turn it is in the program.
 
 Who waits for several accesses of a ring to one tensor has an edge to the last of them only
 (`Accesses`). So DMAs of one ring that touch the same tensor keep the program's order, unless
@@ -100,6 +101,10 @@ class _Run:
         self._free = dict.fromkeys(Queue, 0.0)
         self._open: set[Item] = set()
         """The triggers among which the Sync Engine has the choice."""
+        self._turns: deque[Item] = deque()
+        """These in the order of the program, with some of those that have begun."""
+        self._engines_free = 0.0
+        """When the DMA engines will have done what has been started."""
         self._ready: list[tuple[int, Item]] = []
         """Those of them that can begin, the first of the program on top."""
         self._ends: list[tuple[float, int, Item]] = []
@@ -168,13 +173,33 @@ class _Run:
                 while waiting and waiting[0] in self._movable:
                     item = waiting.popleft()
                     self._open.add(item)
+                    self._turns.append(item)
                     if not self._missing[item]:
                         heapq.heappush(self._ready, (self._place[item], item))
             if not self._ready:
                 return
-            _, item = heapq.heappop(self._ready)
+            item = self._ready[0][1]
+            early = self._engines_free - self._lead_of(item)
+            if early > now and item is not self._next_in_turn():
+                place = -1 - self._place[item]
+                heapq.heappush(self._ends, (early, place, item))
+                return
+            heapq.heappop(self._ready)
             self._open.remove(item)
             self._begin_sync(item, now)
+
+    def _next_in_turn(self) -> Item:
+        """The trigger that is the first of the program among those that are open."""
+        turns = self._turns
+        while turns[0] not in self._open:
+            turns.popleft()
+        return turns[0]
+
+    def _lead_of(self, trigger: Item) -> float:
+        """How long before the DMA engines can begin a DMA its trigger has to begin, in ns."""
+        assert isinstance(trigger, Instruction)
+        moved = self._durations.transfer(trigger)
+        return moved.trigger_ns + moved.dispatch_ns
 
     def _begin_sync(self, item: Item, now: float) -> None:
         self._begin(item, now)
@@ -192,6 +217,9 @@ class _Run:
         if isinstance(item, Instruction):
             duration = self._durations.of(item)
             issue, latency = duration.issue, duration.latency
+            if item.what is What.transfer:
+                begun = max(self._engines_free, start)
+                self._engines_free = begun + self._durations.engines_ns(item)
         self._free[item.queue] = start + issue
         self._began.append(item)
         heapq.heappush(self._ends, (start + latency, self._place[item], item))

@@ -1,30 +1,20 @@
-"""Memory ports that engines share, which lets them run one after the other only.
-
-On NeuronCore-v2 the Vector and the GpSimd Engine have one port to SBUF, and the Vector and the
-Scalar Engine one to PSUM (architecture guide, NeuronCore-v2). Later generations have none that
-are documented with a cost.
-"""
+"""Who uses the memory ports that engines share."""
 
 from __future__ import annotations
 
 from nkijit.dialects.hardware.targets import Target
-from nkijit.dialects.hardware.words import MemoryRegion, nc_version
+from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.tiles import info_of, is_tile
-from nkijit.passes.lower.program import Instruction, Queue, What
+from nkijit.passes.lower.ports import shared_ports
+from nkijit.passes.lower.program import Instruction, What
 from nkijit.passes.profile.timeline import Event
-
-SHARED: dict[MemoryRegion, frozenset[Queue]] = {
-    MemoryRegion.sbuf: frozenset({Queue.vector, Queue.gpsimd}),
-    MemoryRegion.psum: frozenset({Queue.vector, Queue.scalar}),
-}
-"""Of NeuronCore-v2: the engines that share a port to a memory."""
 
 
 class Ports:
     """The shared ports of a core, and what uses them."""
 
     def __init__(self, target: Target):
-        self._shared = SHARED if target.version is nc_version.gen2 else {}
+        self._shared = shared_ports(target)
         self._users: dict[MemoryRegion, Event] = {}
         self._known: dict[int, tuple[MemoryRegion, ...]] = {}
 

@@ -1,6 +1,6 @@
 // RUN: nkijit-opt %s -p forward-copies,remove-unused | filecheck %s
 
-// Readers of a copy, and of a part of it, read its source.
+// Who reads a part of a copy reads its source.
 // CHECK-LABEL: nki.kernel @read
 nki.kernel @read(%x: memref<128x128xbf16, #nki.shared_hbm>) target=trn2 {
   %out = nki.alloc : memref<128x128xf32, #nki.shared_hbm>
@@ -15,11 +15,32 @@ nki.kernel @read(%x: memref<128x128xbf16, #nki.shared_hbm>) target=trn2 {
   nisa.nc_matmul dst=%product, stationary=%a, moving=%a, accumulate=false
   // CHECK-NOT: nisa.tensor_copy
   nisa.tensor_copy dst=%copied, src=%product
-  // CHECK: nisa.tensor_scalar dst=%b, data=%product, op0=abs
-  nisa.tensor_scalar dst=%b, data=%copied, op0=abs
+  nisa.memset dst=%b, value=1.0
   // CHECK: [[LEFT:%.+]] = nki.view %product offset=0
   // CHECK: nisa.tensor_tensor dst=%right, data1=[[LEFT]], data2=%right, op=add
   nisa.tensor_tensor dst=%right, data1=%left, data2=%right, op=add
+  nisa.dma_copy dst=%out, src=%b
+  nki.return %out
+}
+
+// What two instructions read does not stay in PSUM for them: one of two copies is enough.
+// CHECK-LABEL: nki.kernel @read_twice
+nki.kernel @read_twice(%x: memref<128x128xbf16, #nki.shared_hbm>) target=trn2 {
+  %out = nki.alloc : memref<128x128xf32, #nki.shared_hbm>
+  %a = nki.alloc : memref<128x128xbf16, #nki.sbuf>
+  %b = nki.alloc : memref<128x128xf32, #nki.sbuf>
+  %product = nki.alloc : memref<128x128xf32, #nki.psum>
+  %copied = nki.alloc : memref<128x128xf32, #nki.sbuf>
+  %again = nki.alloc : memref<128x128xf32, #nki.sbuf>
+  nisa.dma_copy dst=%a, src=%x
+  nisa.nc_matmul dst=%product, stationary=%a, moving=%a, accumulate=false
+  nisa.tensor_copy dst=%copied, src=%product
+  // CHECK: nisa.tensor_copy dst=%again, src=%product
+  nisa.tensor_copy dst=%again, src=%copied
+  // CHECK-NEXT: nisa.tensor_scalar dst=%b, data=%again, op0=abs
+  nisa.tensor_scalar dst=%b, data=%again, op0=abs
+  // CHECK-NEXT: nisa.tensor_tensor dst=%b, data1=%again, data2=%b, op=add
+  nisa.tensor_tensor dst=%b, data1=%again, data2=%b, op=add
   nisa.dma_copy dst=%out, src=%b
   nki.return %out
 }

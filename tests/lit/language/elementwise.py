@@ -55,13 +55,14 @@ def broadcast(x, y, z):
     # BROADCAST: %a = nki.alloc : memref<128x64xf32, #nki.sbuf>
     # BROADCAST-NEXT: nisa.tensor_scalar dst=%a, data=%tile, op0=maximum, operand0=%column
     a = nl.maximum(tile, column)
-    # A row goes to all partitions through HBM.
+    # A row goes to all partitions by a matmul with ones.
     # BROADCAST-NEXT: %b = nki.alloc : memref<128x64xf32, #nki.sbuf>
-    # BROADCAST-NEXT: %row_row = nki.alloc : memref<1x64xbf16, #nki.private_hbm>
-    # BROADCAST-NEXT: nisa.dma_copy dst=%row_row, src=%row
     # BROADCAST-NEXT: %row_rows = nki.alloc : memref<128x64xbf16, #nki.sbuf>
-    # BROADCAST-NEXT: %row_row_1 = nki.view %row_row offset=0 pattern=[[0, 128], [1, 64]]
-    # BROADCAST-NEXT: nisa.dma_copy dst=%row_rows, src=%row_row_1
+    # BROADCAST-NEXT: %ones = nki.alloc : memref<1x128xbf16, #nki.sbuf>
+    # BROADCAST-NEXT: nisa.memset dst=%ones, value=1.0, engine=gpsimd
+    # BROADCAST-NEXT: %row_product = nki.alloc : memref<128x64xf32, #nki.psum>
+    # BROADCAST-NEXT: nisa.nc_matmul dst=%row_product, stationary=%ones, moving=%row, is_stationary_onezero=true, accumulate=false
+    # BROADCAST-NEXT: nisa.tensor_copy dst=%row_rows, src=%row_product
     # BROADCAST-NEXT: nisa.tensor_tensor dst=%b, data1=%a, data2=%row_rows, op=multiply
     b = nl.multiply(a, row)
     # In free dimensions a view with a step of 0 does it.

@@ -1,5 +1,6 @@
 """Random kernels with much that a compiler can do without: sums of matmuls made outside of PSUM,
-loads and copies of what is on chip already, and work in loops that is the same each time.
+loads and copies of what is on chip already, results that are there, and work in loops that is the
+same each time.
 
 Numbers are float32 of all sizes, so that another order of additions is seen. Everything goes into
 results. Nearly all of it is what a pass may change, beside what it must not.
@@ -77,8 +78,9 @@ class _Body:
 
     def block(self, length: int, depth: int) -> None:
         statements: list[Callable[[], None]] = [
-            self.sum_up, self.sum_up, self.load, self.load_again, self.copy, self.copy,
-            self.change, self.store, self.fill,
+            self.sum_up, self.sum_up, self.load, self.load_again, self.load_each_time,
+            self.compute_again, self.compute_again, self.copy, self.copy, self.change, self.store,
+            self.fill,
         ]  # fmt: skip
         for _ in range(length):
             if depth and self.random.random() < 0.25:
@@ -172,6 +174,35 @@ class _Body:
             self.add(self.random.choice((first, second)), self.total())
         self.add(self.total(), first)
         self.add(self.total(), second, **self.on())
+
+    def load_each_time(self) -> None:
+        """What a loop of Python loads is the same each time, unless somebody writes there."""
+        page, written = self.page(), self.random.random() < 0.4
+        for _ in range(3):
+            tile = self.loaded(page)
+            if self.random.random() < 0.2:
+                self.add(tile, self.total())
+            self.add(self.total(), tile)
+            if written:
+                self.store()
+
+    def compute_again(self) -> None:
+        """Results that are computed twice, of tiles that may have changed; one may be changed."""
+        source, turned = self.total(), self.random.choice(HALVES)
+        results: list[Any] = []
+        for _ in range(self.random.randint(2, 3)):
+            scaled, result = self.tile(), self.tile(self.random.choice((nl.sbuf, nl.sbuf, nl.psum)))
+            nisa.tensor_scalar(dst=scaled, data=source, op0=nl.multiply, operand0=0.5)
+            nisa.tensor_scalar(dst=result, data=scaled, op0=nl.add, operand0=1.0)
+            results.append(result)
+            if self.random.random() < 0.2:
+                self.fill()
+            if self.random.random() < 0.2:
+                nisa.memset(dst=scaled[turned, :], value=2.0)
+        if self.random.random() < 0.3:
+            nisa.memset(dst=self.random.choice(results)[turned, :], value=3.0)
+        for result in results:
+            self.add(self.total(), result)
 
     def on(self) -> dict[str, Any]:
         engine = self.engine()

@@ -38,8 +38,9 @@ def elementwise(x, y):
     # ELEMENTS-NEXT: %[[BEHIND:.*]] = nki.view %moved offset=64 pattern=[[64, 127], [1, 64]]
     # ELEMENTS-NEXT: nisa.dma_copy dst=%[[BEHIND]], src=%moved_moved
     moved = nl.maximum(first, second, mask=i_p >= 1)
-    # The row is repeated over partitions through HBM.
-    # ELEMENTS: nisa.dma_copy dst=%row_rows, src=%{{.*}}
+    # The row is repeated over partitions by a matmul with ones.
+    # ELEMENTS: nisa.nc_matmul dst=%row_product, stationary=%ones, moving=%row, is_stationary_onezero=true, accumulate=false
+    # ELEMENTS-NEXT: nisa.tensor_copy dst=%row_rows, src=%row_product
     # ELEMENTS-NEXT: nisa.tensor_tensor dst=%wide, data1=%[[FIRST]], data2=%row_rows, op=multiply
     wide = nl.multiply(first, row)
     # ELEMENTS-NEXT: %larger = nki.alloc : memref<128x64xi1, #nki.sbuf>

@@ -64,4 +64,7 @@ def test_what_is_kept_is_right_after_each_pass(target: str):
             traced.verify()
             changed |= _changes(traced.cores()[0])
     # The others need more than these kernels have: tiles that do not fit, sums of matmuls.
-    assert {made.name for made in COMPILER} - changed <= {"fit", "accumulate-in-psum"}
+    unseen = {"fit", "accumulate-in-psum"}
+    if target == "trn1":
+        unseen.add("spread-engines")  # Vector and GpSimd share a port, and Scalar copies nothing
+    assert {made.name for made in COMPILER} - changed <= unseen

@@ -19,7 +19,17 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.compile import accumulate, dead, forward, hoist, order, rename, share, spread
+from nkijit.passes.compile import (
+    accumulate,
+    dead,
+    forward,
+    hoist,
+    order,
+    rename,
+    share,
+    share_results,
+    spread,
+)
 from nkijit.traced import TracedKernel
 
 Kernels = Iterator[tuple[TracedKernel, Any]]
@@ -138,15 +148,15 @@ def integer_sums() -> Kernels:
     @nki.jit
     def kernel(x):
         out = nl.ndarray((8, 64, 512), nl.int32, buffer=nl.shared_hbm)
-        tile = nl.ndarray((64, 512), nl.int32, buffer=nl.sbuf)
+        tile = nl.ndarray((64, 520), nl.int32, buffer=nl.sbuf)
         nisa.dma_copy(tile, x)
         for number in range(8):
             total = nl.ndarray((64, 512), nl.int32, buffer=nl.sbuf)
-            nisa.tensor_tensor(total, tile, tile, op=nl.add)
+            nisa.tensor_tensor(total, tile[:, :512], tile[:, number : number + 512], op=nl.add)
             nisa.dma_copy(out[number], total)
         return out
 
-    x = np.random.default_rng(0).integers(-(2**30), 2**30, (64, 512)).astype(np.int32)
+    x = np.random.default_rng(0).integers(-(2**30), 2**30, (64, 520)).astype(np.int32)
     yield kernel.trace(x), [x]
 
 
@@ -213,6 +223,11 @@ MUTANTS = {
     "an engine adds otherwise": (spread, "native_int32", lambda op: False, integer_sums),
     "HBM is written between": (share, "_meets", lambda source, written: False, redundant),
     "a shared tile is written": (share, "_serves", _in_use, redundant),
+    "what has been computed from has changed": (
+        *forgets(share_results._Program, "_note_writes"),
+        redundant,
+    ),
+    "a shared result is changed": (share_results, "_writes", lambda accesses: False, redundant),
     "what is read is unused": (dead, "_reads", lambda access, base: False, tangled),
 }
 
