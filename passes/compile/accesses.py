@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
+from operator import attrgetter
 
 from xdsl.ir import Operation, SSAValue
 
@@ -63,6 +65,12 @@ def accesses_of(operations: Iterable[Operation]) -> Accesses:
                 continue
             accesses.append(Access(op, place, [effect], reads, role is not Role.read))
     return found
+
+
+def between(touched: list[Access], first: int, last: int) -> list[Access]:
+    """The accesses to a tensor behind one place in the program, up to another one."""
+    start = bisect_right(touched, first, key=attrgetter("place"))
+    return touched[start : bisect_right(touched, last, key=attrgetter("place"))]
 
 
 def is_free(op: Operation | None) -> bool:

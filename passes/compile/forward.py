@@ -13,11 +13,9 @@ instructions read is not kept in PSUM for them, which has few banks: results com
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from operator import attrgetter
 from typing import cast
 
 from xdsl.ir import Operation, SSAValue
@@ -35,6 +33,7 @@ from nkijit.dialects.tiles import info_of
 from nkijit.passes.compile.accesses import (
     Access,
     Accesses,
+    between,
     elements_of,
     is_free,
     is_own,
@@ -162,9 +161,7 @@ def _copy_of(op: NisaOp, accesses: Accesses) -> _Copy | None:
 
 def _changes(touched: list[Access], first: int, last: int) -> bool:
     """Whether a tensor is written behind one place in the program, up to another one."""
-    start = bisect_right(touched, first, key=attrgetter("place"))
-    end = bisect_right(touched, last, key=attrgetter("place"))
-    return any(one.writes for one in touched[start:end])
+    return any(one.writes for one in between(touched, first, last))
 
 
 @dataclass(slots=True)

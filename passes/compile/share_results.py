@@ -13,19 +13,20 @@ way: see `share-loads`.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from typing import cast
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.dialects.effects import Effect, effects
+from nkijit.dialects.effects import effects
 from nkijit.dialects.nisa.accumulation import Accumulation, accumulation_of
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import base_of
-from nkijit.dialects.tiles import TileInfo, info_of
-from nkijit.passes.compile.accesses import Access, elements_of, is_free, is_own
+from nkijit.dialects.tiles import TileInfo, info_of, is_tile
+from nkijit.passes.compile.accesses import Access, between, elements_of, is_free, is_own
 from nkijit.passes.compile.analyses import Analyses
 from nkijit.passes.compile.list_schedule import ROOM
 from nkijit.passes.compile.merge import Tiles
@@ -39,10 +40,25 @@ def share_results(kernel: KernelOp, analyses: Analyses | None = None) -> int:
     """
     analyses = analyses or Analyses(kernel)
     program = _Program(analyses)
-    shared = sum(program.follow(op) for op in list(kernel.operations))
+    costs, shared = analyses.costs, 0
+    for place, op in enumerate(list(kernel.operations)):
+        cost = costs.get(id(op))  # there is none where it has to stay
+        if cost is not None and not cost.queue.is_ring:
+            shared += program.is_shared(cast(NisaOp, op), place, cost.form)
     if shared:
         analyses.changed()
     return shared
+
+
+@dataclass(slots=True)
+class _Result:
+    """What an instruction has computed."""
+
+    op: NisaOp
+    place: int
+    """That of the instruction in the program."""
+    tile: SSAValue | None
+    """Where it is; None where it cannot be shared."""
 
 
 class _Program:
@@ -52,38 +68,33 @@ class _Program:
         self._analyses = analyses
         self._rooms = Rooms(analyses.kernel, ROOM)
         self._tiles = Tiles(analyses)
-        self._writes: dict[SSAValue, int] = {}
-        """How often each tensor has been written."""
-        self._first: dict[Hashable, tuple[NisaOp, SSAValue]] = {}
-        """The instruction that has computed something, and the tile that it has filled."""
+        self._last: dict[Hashable, _Result] = {}
+        """The last result that instructions alike had of the same tiles."""
 
-    def follow(self, op: Operation) -> bool:
-        """Go on behind an operation; whether it is left out."""
-        done = effects(op)
-        cost = self._analyses.costs.get(id(op))  # there is none where it has to stay
-        if cost is not None and not cost.queue.is_ring and is_free(op):
-            op = cast(NisaOp, op)
-            tile = self._filled(op, done)
-            key = None if tile is None else self._key(op, cost.form, done)
-            if tile is not None and key is not None:
-                first = self._first.setdefault(key, (op, tile))
-                if first[0] is not op:
-                    if self._share(*first, op, tile):
-                        return True
-                    self._first[key] = op, tile
-        self._note_writes(done)
+    def is_shared(self, op: NisaOp, place: int, form: int) -> bool:
+        """Whether an instruction is left out, as others have its result.
+
+        `form`: equal for instructions that differ in names and in where their tiles begin only.
+        """
+        key = _key(op, form)
+        last = self._last.get(key)
+        if last is None:
+            # Most have no likes: what else is needed is asked when one comes.
+            self._last[key] = _Result(op, place, None)
+            return False
+        if last.tile is None:
+            last.tile = self._filled(last.op)
+        tile = self._filled(op) if last.tile is not None else None
+        if tile is not None and self._is_the_same(last, op, place) and self._share(last, op, tile):
+            return True
+        self._last[key] = _Result(op, place, tile)
         return False
 
-    def _note_writes(self, done: tuple[Effect, ...]) -> None:
-        """What has been computed from these tensors is not what would be computed now."""
-        for effect in done:
-            if effect.role is not Role.read:
-                base = base_of(effect.value)
-                self._writes[base] = self._writes.get(base, 0) + 1
-
-    def _filled(self, op: NisaOp, done: tuple[Effect, ...]) -> SSAValue | None:
+    def _filled(self, op: NisaOp) -> SSAValue | None:
         """The tile that an instruction fills, if it writes nothing else, and nothing else it."""
-        written = [effect for effect in done if effect.role is not Role.read]
+        if not is_free(op) or any(True for _ in self._analyses.kept.of(op)):
+            return None
+        written = [effect for effect in effects(op) if effect.role is not Role.read]
         if len(written) != 1 or written[0].partial:
             return None
         if written[0].role is Role.update:
@@ -99,43 +110,48 @@ class _Program:
         first, *others = self._analyses.accesses[tile]
         return tile if first.op is op and not _writes(others) else None
 
-    def _key(self, op: NisaOp, form: int, done: tuple[Effect, ...]) -> Hashable | None:
-        """Equal for instructions of a block that have the same result; None if that is not known.
+    def _is_the_same(self, last: _Result, op: NisaOp, place: int) -> bool:
+        """Whether an instruction reads what a like of it has read: it is known, and as it was."""
+        for effect in effects(op):
+            if effect.role is Role.read:
+                base = base_of(effect.value)
+                if not is_own(base) or elements_of(effect.value) is None:
+                    return False
+                if _writes(between(self._analyses.accesses[base], last.place, place)):
+                    return False
+        return True
 
-        `form`: equal for those that differ in names and in where their tiles begin only.
-        """
-        if any(True for _ in self._analyses.kept.of(op)):
-            return None
-        touched = {id(effect.value) for effect in done}
-        key: list[Hashable] = [op.parent, form]
-        key += [value for value in op.operands if id(value) not in touched]
-        for effect in done:
-            if effect.role is not Role.read:
-                continue
-            base = base_of(effect.value)
-            if not is_own(base) or elements_of(effect.value) is None:
-                return None
-            key += [base, self._writes.get(base, 0), info_of(effect.value).offset]
-        return tuple(key)
-
-    def _share(self, first: NisaOp, kept: SSAValue, second: NisaOp, gone: SSAValue) -> bool:
+    def _share(self, last: _Result, op: NisaOp, gone: SSAValue) -> bool:
         """Let those who read a result read the one that is there."""
+        kept = last.tile
+        assert kept is not None
         if kept.type != gone.type or kept.owner.parent is not gone.owner.parent:
             return False
         accesses = self._analyses.accesses
         readers = accesses[gone][1:]
-        last = readers[-1].op if readers else second
-        if not self._rooms.of(kept).takes(kept, [gone], first, last):
+        end = readers[-1].op if readers else op
+        if not self._rooms.of(kept).takes(kept, [gone], last.op, end):
             return False
-        self._tiles.merge(kept, gone, second)
+        self._tiles.merge(kept, gone, op)
         accesses[kept] += readers
         return True
 
 
-def _is_whole(part: TileInfo, tile: TileInfo) -> bool:
-    return part.size == tile.size and part.dtype is tile.dtype
+def _key(op: NisaOp, form: int) -> Hashable:
+    """Equal for instructions of a block that are alike and read the same elements."""
+    key: list[object] = [op.parent, form]
+    for _, value, role, _ in effects(op):
+        if role is Role.read:
+            key += (id(base_of(value)), info_of(value).offset)
+    values = op._operands  # pyright: ignore[reportPrivateUsage]
+    key += [id(value) for value in values if not is_tile(value)]
+    return tuple(key)
 
 
 def _writes(accesses: Sequence[Access]) -> bool:
     """Whether any of them writes."""
     return any(access.writes for access in accesses)
+
+
+def _is_whole(part: TileInfo, tile: TileInfo) -> bool:
+    return part.size == tile.size and part.dtype is tile.dtype

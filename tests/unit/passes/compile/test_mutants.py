@@ -224,7 +224,7 @@ MUTANTS = {
     "HBM is written between": (share, "_meets", lambda source, written: False, redundant),
     "a shared tile is written": (share, "_serves", _in_use, redundant),
     "what has been computed from has changed": (
-        *forgets(share_results._Program, "_note_writes"),
+        *forgets(share_results, "between"),
         redundant,
     ),
     "a shared result is changed": (share_results, "_writes", lambda accesses: False, redundant),
