@@ -1,4 +1,5 @@
-"""Instructions that find no room: what a run remembers of them makes no difference."""
+"""Instructions that find no room: what a run remembers of them makes no difference, and what is far
+ahead leaves room for what comes next."""
 
 from __future__ import annotations
 
@@ -58,7 +59,12 @@ def orders(seed: int) -> list[Any]:
     return found
 
 
-def test_looking_again_at_what_has_no_room_finds_nothing_else(monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize("following", [2, 8, 64])
+def test_looking_again_at_what_has_no_room_finds_nothing_else(
+    following: int, monkeypatch: pytest.MonkeyPatch
+):
+    """`following`: how many instructions may take the memory that is left for what comes next."""
+    monkeypatch.setattr(list_schedule, "_NEXT", following)
     remembered = [orders(seed) for seed in range(400)]
     # A lane that forgets looks at its instructions again and again.
     forgetful = property(lambda self: None, lambda self, value: None)
@@ -70,3 +76,25 @@ def test_looking_again_at_what_has_no_room_finds_nothing_else(monkeypatch: pytes
     )
     assert [orders(seed) for seed in range(400)] == remembered
     assert any(not ended for found in remembered for ended, _, _ in found)
+
+
+def test_what_could_run_far_ahead_leaves_room_for_what_comes_next() -> None:
+    """A chain in each block, whose first part needs nothing and would fill the memory."""
+    blocks, parts, tiles_in_sbuf = 100, 4, 24
+    stretch, costs = Stretch(Block()), []
+    size = float(TARGET.sbuf_usable_bytes // tiles_in_sbuf)
+    for block in range(blocks):
+        for part in range(parts):
+            number, tile = len(costs), len(stretch.sizes)
+            stretch.sizes.append((0, size))
+            stretch.users.append(1 if part == parts - 1 else 2)
+            stretch.tiles.append([tile] if part == 0 else [tile - 1, tile])
+            stretch.waiting.append(0 if part == 0 else 1)
+            stretch.after.append([] if part == parts - 1 else [number + 1])
+            queue = Queue.scalar if part == 0 else Queue.vector
+            costs.append(Cost(queue, queue, 90.0, 190.0, None, block * parts + part))
+    time, order = list_schedule.fastest(stretch, costs, TARGET)
+    vector = blocks * (parts - 1) * 90.0
+    in_order = blocks * (parts - 1) * 190.0
+    assert time < 1.1 * vector < in_order
+    assert sorted(order) == list(range(len(costs)))

@@ -17,6 +17,7 @@ from support.streaming_kernels import streaming_kernel
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
+from nkijit.dialects.tiles import info_of
 from nkijit.passes.interpret.errors import InterpretationError
 from nkijit.passes.lower import order, waiting
 from nkijit.passes.lower.program import Instruction, Program, Queue
@@ -30,6 +31,40 @@ def add(dst: Any, src: Any, times: int, engine: Any) -> None:
     """Something slow."""
     for _ in range(times):
         nisa.tensor_tensor(dst=dst, data1=src, data2=src, op=nl.add, engine=engine)
+
+
+# ------------------------------------------------------------------ whose turn it is
+
+
+@nki.jit(platform_target="trn1")
+def _rows_and_blocks(x, rows):
+    """Blocks that nothing holds up, and rows that are loaded into one tile, again and again."""
+    count, row = x.shape[0], nl.ndarray((1, 512), nl.float32, buffer=nl.sbuf)
+    total = nl.ndarray((1, 512), nl.float32, buffer=nl.sbuf)
+    out = nl.ndarray((1, 512), nl.float32, buffer=nl.shared_hbm)
+    nisa.memset(total, 0.0)
+    for block in range(count):
+        tile = nl.ndarray((128, 1024), nl.float32, buffer=nl.sbuf)
+        nisa.dma_copy(tile, x[block])
+        nisa.dma_copy(row, rows[block])
+        nisa.tensor_tensor(total, total, row, op=nl.add)
+        nisa.tensor_tensor(total, total, tile[0:1, 0:512], op=nl.add)
+    nisa.dma_copy(out, total)
+    return out
+
+
+def test_dmas_that_are_ready_early_do_not_pass_those_whose_turn_it_is() -> None:
+    """Rings take DMAs as they were started, and triggers cost little here."""
+    traced = _rows_and_blocks.trace(
+        np.zeros((16, 128, 1024), np.float32), np.zeros((16, 1, 512), np.float32)
+    )
+    (program,) = traced.programs(schedule="author")
+    loads = [item for item in program.queues[Queue.dma_load] if isinstance(item, Instruction)]
+    is_row = [info_of(item.op.operands[0]).partitions == 1 for item in loads]
+    assert len(is_row) == 32
+    for number, place in enumerate(place for place, row in enumerate(is_row) if row):
+        # While a row is on its way the DMA engines have time for a few blocks.
+        assert place - number <= 3 * number + 4
 
 
 # ------------------------------------------------------------------ what was wrong once
