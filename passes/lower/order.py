@@ -196,10 +196,12 @@ class _Run:
         return turns[0]
 
     def _lead_of(self, trigger: Item) -> float:
-        """How long before the DMA engines can begin a DMA its trigger has to begin, in ns."""
+        """What the DMA engines have to have before them for a DMA to wait for its turn, in ns.
+
+        As long as it takes itself, from its trigger to its end: others overlap all of it then.
+        """
         assert isinstance(trigger, Instruction)
-        moved = self._durations.transfer(trigger)
-        return moved.trigger_ns + moved.dispatch_ns
+        return self._durations.transfer(trigger).latency_ns
 
     def _begin_sync(self, item: Item, now: float) -> None:
         self._begin(item, now)
@@ -218,8 +220,11 @@ class _Run:
             duration = self._durations.of(item)
             issue, latency = duration.issue, duration.latency
             if item.what is What.transfer:
-                begun = max(self._engines_free, start)
+                # The DMA engines serve all rings.
+                ready = start + self._durations.transfer(item).dispatch_ns
+                begun = max(self._engines_free, ready)
                 self._engines_free = begun + self._durations.engines_ns(item)
+                latency += begun - ready
         self._free[item.queue] = start + issue
         self._began.append(item)
         heapq.heappush(self._ends, (start + latency, self._place[item], item))
