@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -108,102 +108,132 @@ class Dependences:
         return list(_Walk(self.target).walk(self.kernel.body.block))
 
 
-class _LastAccesses(Protocol):
-    """The last events that have touched a tensor, for each of its cells."""
+class _Part(Protocol):
+    """The last events that have touched what a tile touches of its tensor."""
 
-    def writers(self, value: SSAValue) -> Collection[int]:
-        """The events that have written what a tile touches, last."""
+    def writers(self) -> Collection[int]:
+        """The events that have written it, last; NOBODY where none has."""
         ...
 
-    def readers(self, value: SSAValue) -> Collection[int]:
-        """The last events of each queue that have read what a tile touches."""
+    def readers(self) -> Collection[int]:
+        """The last events of each queue that have read it."""
         ...
 
-    def read(self, value: SSAValue, queue: int, event: int) -> None:
-        """Note that an event reads a tile."""
+    def read(self, queue: int, event: int) -> None:
+        """Note that an event reads it."""
         ...
 
-    def write(self, value: SSAValue, event: int) -> None:
-        """Note that an event writes a tile."""
+    def write(self, event: int) -> None:
+        """Note that an event writes it."""
         ...
 
 
-class _Many:
-    """A tensor of many cells: arrays."""
-
-    def __init__(self, footprints: dict[int, Footprint], count: int):
-        """`footprints` of its tiles, by the identity of their values."""
-        self._count = count
-        self._footprints = footprints
-        self._writers = np.full(count, NOBODY)
-        self._readers: dict[int, Events] = {}
-
-    def writers(self, value: SSAValue) -> Collection[int]:
-        return np.unique(self._footprints[id(value)].part(self._writers)).tolist()
-
-    def readers(self, value: SSAValue) -> Collection[int]:
-        footprint = self._footprints[id(value)]
-        last = [np.unique(footprint.part(events)) for events in self._readers.values()]
-        return np.concatenate(last).tolist() if last else ()
-
-    def read(self, value: SSAValue, queue: int, event: int) -> None:
-        events = self._readers.get(queue)
-        if events is None:
-            events = self._readers[queue] = np.full(self._count, NOBODY)
-        self._footprints[id(value)].part(events)[...] = event
-
-    def write(self, value: SSAValue, event: int) -> None:
-        self._footprints[id(value)].part(self._writers)[...] = event
+_UNWRITTEN = (NOBODY,)
+"""The writers of what nothing has written."""
 
 
-class _One:
+class _Whole:
     """A tensor that all its tiles touch as a whole."""
 
+    __slots__ = ("_readers", "_writer")
+
     def __init__(self) -> None:
-        self._writer: tuple[int, ...] = (NOBODY,)
+        self._writer: tuple[int, ...] = _UNWRITTEN
         self._readers: dict[int, int] = {}
 
-    def writers(self, value: SSAValue) -> Collection[int]:
+    def writers(self) -> Collection[int]:
         return self._writer
 
-    def readers(self, value: SSAValue) -> Collection[int]:
+    def readers(self) -> Collection[int]:
         return self._readers.values()
 
-    def read(self, value: SSAValue, queue: int, event: int) -> None:
+    def read(self, queue: int, event: int) -> None:
         self._readers[queue] = event
 
-    def write(self, value: SSAValue, event: int) -> None:
+    def write(self, event: int) -> None:
         self._writer = (event,)
 
 
 class _Few:
     """A tensor of few cells: lists are faster."""
 
-    def __init__(self, cells: dict[int, list[int]], count: int):
-        """`cells` of its tiles, by the identity of their values."""
+    def __init__(self, count: int):
+        self.count = count
+        self.writers = [NOBODY] * count
+        self.readers: dict[int, list[int]] = {}
+
+
+class _OfFew:
+    """Some of the few cells of a tensor."""
+
+    __slots__ = ("_cells", "_tensor")
+
+    def __init__(self, tensor: _Few, cells: list[int]):
+        self._tensor = tensor
         self._cells = cells
-        self._count = count
-        self._writers = [NOBODY] * count
-        self._readers: dict[int, list[int]] = {}
 
-    def writers(self, value: SSAValue) -> Collection[int]:
-        writers = self._writers
-        return {writers[cell] for cell in self._cells[id(value)]}
+    def writers(self) -> Collection[int]:
+        writers = self._tensor.writers
+        return {writers[cell] for cell in self._cells}
 
-    def readers(self, value: SSAValue) -> Collection[int]:
-        cells = self._cells[id(value)]
-        return {events[cell] for events in self._readers.values() for cell in cells}
+    def readers(self) -> Collection[int]:
+        cells = self._cells
+        return {events[cell] for events in self._tensor.readers.values() for cell in cells}
 
-    def read(self, value: SSAValue, queue: int, event: int) -> None:
-        events = self._readers.get(queue)
+    def read(self, queue: int, event: int) -> None:
+        tensor = self._tensor
+        events = tensor.readers.get(queue)
         if events is None:
-            events = self._readers[queue] = [NOBODY] * self._count
-        for cell in self._cells[id(value)]:
+            events = tensor.readers[queue] = [NOBODY] * tensor.count
+        for cell in self._cells:
             events[cell] = event
 
-    def write(self, value: SSAValue, event: int) -> None:
-        for cell in self._cells[id(value)]:
-            self._writers[cell] = event
+    def write(self, event: int) -> None:
+        writers = self._tensor.writers
+        for cell in self._cells:
+            writers[cell] = event
+
+
+class _Many:
+    """A tensor of many cells: arrays."""
+
+    def __init__(self, count: int):
+        self.count = count
+        self.writers = np.full(count, NOBODY)
+        self.readers: dict[int, Events] = {}
+
+
+class _OfMany:
+    """Some of the many cells of a tensor."""
+
+    __slots__ = ("_footprint", "_tensor")
+
+    def __init__(self, tensor: _Many, footprint: Footprint):
+        self._tensor = tensor
+        self._footprint = footprint
+
+    def writers(self) -> Collection[int]:
+        return np.unique(self._footprint.part(self._tensor.writers)).tolist()
+
+    def readers(self) -> Collection[int]:
+        part = self._footprint.part
+        last = [np.unique(part(events)) for events in self._tensor.readers.values()]
+        return np.concatenate(last).tolist() if last else ()
+
+    def read(self, queue: int, event: int) -> None:
+        tensor = self._tensor
+        events = tensor.readers.get(queue)
+        if events is None:
+            events = tensor.readers[queue] = np.full(tensor.count, NOBODY)
+        self._footprint.part(events)[...] = event
+
+    def write(self, event: int) -> None:
+        self._footprint.part(self._tensor.writers)[...] = event
+
+
+_Cells = tuple[Sequence[list[int]], int] | tuple[Sequence[Footprint], int] | None
+"""The cells of each tile of a tensor, and how many the tensor has: a few by their numbers, many as
+parts of an array. None if all tiles touch the whole."""
 
 
 class _Tensors:
@@ -211,46 +241,64 @@ class _Tensors:
 
     def __init__(self) -> None:
         self._known: dict[tuple[int, ...], tuple[Sequence[list[int]], int] | None] = {}
-        """The cells of each tile and how many there are, by the identities of the types of a
+        """The few cells of each tile and how many there are, by the identities of the types of a
         tensor and its tiles; None where all tiles touch the whole."""
 
-    def of(self, base: SSAValue) -> _LastAccesses:
-        """The last accesses to a tensor that has none yet."""
+    def parts_of(self, base: SSAValue) -> list[tuple[SSAValue, _Part]]:
+        """The tiles of a tensor that has not been touched yet."""
         used = used_of(base)
         if len(used) == 1:
-            return _One()
+            return [(used[0], _Whole())]
         # An index counts by the view, not by its type; such a tensor is not known.
-        alike = all(info_of(value).indirection is None for value in used)
+        alike = all([info_of(value).indirection is None for value in used])
         key = (id(base.type), *[id(value.type) for value in used]) if alike else ()
-        if key not in self._known:
-            found = _cut(base, used)
-            if alike and not isinstance(found, _Many):
-                self._known[key] = found
+        if key in self._known:
+            found: _Cells = self._known[key]
         else:
-            found = self._known[key]
+            found = _cut(base, used)
+            if alike and (found is None or _are_few(found)):
+                self._known[key] = found
         if found is None:
-            return _One()
-        if isinstance(found, _Many):
-            return found
+            whole = _Whole()
+            return [(value, whole) for value in used]
         cells, count = found
-        return _Few({id(value): own for value, own in zip(used, cells, strict=True)}, count)
+        if _are_few(found):
+            few = _Few(count)
+            return [(value, _OfFew(few, own)) for value, own in zip(used, cells, strict=True)]
+        many = _Many(count)
+        return [(value, _OfMany(many, own)) for value, own in zip(used, cells, strict=True)]
 
 
-def _cut(base: SSAValue, used: Sequence[SSAValue]) -> tuple[list[list[int]], int] | _Many | None:
-    """The cells of a tensor's tiles: a few, many, or None if each of them touches the whole."""
+def _are_few(cells: tuple[Sequence[Any], int]) -> TypeGuard[tuple[Sequence[list[int]], int]]:
+    """Whether cells are told by their numbers."""
+    return isinstance(cells[0][0], list)
+
+
+def _cut(base: SSAValue, used: Sequence[SSAValue]) -> _Cells:
+    """The cells of a tensor's tiles."""
     reach = reach_of(base)
     extents = [extent_of(value, reach) for value in used]
-    distinct = set(extents)
-    if len(distinct) == 1:
+    if len(set(extents)) == 1:
         return None
     cells = cut(reach, extents)
     if isinstance(cells, FewCells):
         return [cells.numbers[extent] for extent in extents], cells.count
     if not cells.exact:
         return None
-    footprints = {extent: cells.footprint(extent) for extent in distinct}
-    parts = {id(value): footprints[e] for value, e in zip(used, extents, strict=True)}
-    return _Many(parts, cells.count)
+    footprints = {extent: cells.footprint(extent) for extent in set(extents)}
+    return [footprints[extent] for extent in extents], cells.count
+
+
+class Tile:
+    """A tile that operations touch."""
+
+    __slots__ = ("known", "part", "value")
+
+    def __init__(self, value: SSAValue, part: _Part):
+        self.value = value
+        self.part = part
+        self.known = index_of(value) is None
+        """Whether its address is."""
 
 
 class Accesses:
@@ -259,66 +307,71 @@ class Accesses:
     def __init__(self, reordered: Collection[int] = ()) -> None:
         """`reordered`: queues in which writes to a tensor that nothing reads may change places."""
         self._reordered = reordered
+        self._tensors = _Tensors()
         # By identity, as hashing a value is a call.
-        self._tensors: dict[int, _LastAccesses] = {}
-        self._kinds = _Tensors()
-        self._tiles: dict[int, tuple[_LastAccesses, bool]] = {}
-        """The tensor that a tile is of, and whether its address is known."""
+        self._tiles: dict[int, Tile] = {}
         self.queues: list[int] = []
         """The queue of each event."""
         self.blocks: list[int] = []
         """The block that each event is directly in: a loop, or the program."""
 
+    def tile(self, value: SSAValue) -> Tile:
+        """What is known of a tile."""
+        tile = self._tiles.get(id(value))
+        if tile is None:
+            for other, part in self._tensors.parts_of(base_of(value)):
+                self._tiles[id(other)] = Tile(other, part)
+            tile = self._tiles[id(value)]
+        return tile
+
     def add(
-        self, queue: int, done: Sequence[Effect], ordered: int, block: int = 0
-    ) -> tuple[list[Dependence], set[int]]:
-        """Note the next event with its effects.
+        self,
+        queue: int,
+        touched: Sequence[tuple[Tile, Role, bool]],
+        ordered: int,
+        block: int = 0,
+        sources: set[int] | None = None,
+    ) -> Sequence[Dependence]:
+        """Note the next event; returns what it waits for, without events of `ordered`.
 
         Args:
             queue: the queue that runs it.
-            done: its effects.
+            touched: its effects: tiles, what it does with them, and whether with a part only.
             ordered: the queue whose earlier events have ended anyway when it begins.
             block: a number for the innermost loop around it that may not run. An event before
                 such a loop is returned beside a later one of its queue in the loop, so that an
                 operation after the loop has waited for it where the loop did not run.
-
-        Returns what it waits for, without events of `ordered`, and the events whose results it
-        reads.
+            sources: gets the events whose results it reads.
         """
         number = len(self.queues)
         self.queues.append(queue)
         self.blocks.append(block)
+        if not touched:
+            return ()
         found: list[Dependence] = []
-        sources: set[int] = set()
-        if not done:
-            return found, sources
-        touched: list[tuple[SSAValue, Role, _LastAccesses]] = []
-        for _, value, role, partial in done:
-            tensor, known = self._tiles.get(id(value)) or self._tile(value)
-            touched.append((value, role, tensor))
-            writers = tensor.writers(value)
+        for tile, role, partial in touched:
+            writers = tile.part.writers()
             # What is left as it was of a tile that is written in part was written before.
-            if role is Role.write and known and not partial:
+            if role is Role.write and tile.known and not partial:
                 kind = DependenceKind.output
             else:
-                sources.update(writers)
                 kind = DependenceKind.true
+                if sources is not None:
+                    sources.update(writers)
             # A writer takes the place of those that it waits for: all of them are few.
             every = self._reordered if role is not Role.read else ()
-            self._wait(found, ordered, kind, value, writers, every)
+            if writers is not _UNWRITTEN:
+                self._wait(found, ordered, kind, tile.value, writers, every)
             if role is not Role.read:
-                self._wait(found, ordered, DependenceKind.anti, value, tensor.readers(value), ())
-        for value, role, tensor in touched:
+                readers = tile.part.readers()
+                if readers:
+                    self._wait(found, ordered, DependenceKind.anti, tile.value, readers, ())
+        for tile, role, _ in touched:
             if role is Role.read:
-                tensor.read(value, queue, number)
+                tile.part.read(queue, number)
             else:
-                tensor.write(value, number)
-        return found, sources
-
-    def writers(self, value: SSAValue) -> Collection[int]:
-        """The last events that have written what a tile touches; NOBODY where none has."""
-        tensor, _ = self._tiles.get(id(value)) or self._tile(value)
-        return tensor.writers(value)
+                tile.part.write(number)
+        return found
 
     def _wait(
         self,
@@ -348,14 +401,6 @@ class Accesses:
             others = list(last.values())
         for before in others:
             found.append(made(Dependence, (before, kind, value)))  # noqa: PERF401
-
-    def _tile(self, value: SSAValue) -> tuple[_LastAccesses, bool]:
-        base = base_of(value)
-        tensor = self._tensors.get(id(base))
-        if tensor is None:
-            tensor = self._tensors[id(base)] = self._kinds.of(base)
-        tile = self._tiles[id(value)] = tensor, index_of(value) is None
-        return tile
 
 
 class _Walk:
@@ -391,7 +436,8 @@ class _Walk:
         return queue
 
     def _event(self, op: Operation, queue: int) -> Execution:
-        number = len(self._accesses.queues)
-        done = effects(op)
-        found, sources = self._accesses.add(queue, done, queue)
+        accesses, done = self._accesses, effects(op)
+        number, sources = len(accesses.queues), set[int]()
+        touched = [(accesses.tile(value), role, partial) for _, value, role, partial in done]
+        found = accesses.add(queue, touched, queue, sources=sources)
         return Execution(number, op, queue, found, done, sources)

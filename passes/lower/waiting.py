@@ -15,7 +15,7 @@ from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.effects import Effect
 from nkijit.dialects.tuples import made
 from nkijit.passes.analysis.bounding_boxes import BoundingBox
-from nkijit.passes.analysis.dependences import Accesses, DependenceKind
+from nkijit.passes.analysis.dependences import Accesses, DependenceKind, Tile
 from nkijit.passes.analysis.ranges import surely_runs
 from nkijit.passes.lower.program import Instruction, Item, Loop, Placement, Queue, Wait
 from nkijit.passes.lower.reuse import Reuse, Tenant
@@ -35,8 +35,8 @@ class Waiting:
     def __init__(self, placement: Placement):
         self._accesses = Accesses(reordered=_RINGS)
         self._reuse = Reuse(placement)
-        self._places: dict[int, tuple[Tenant, BoundingBox] | None] = {}
-        """Where tiles lie that share bytes with others, by the identity of their values."""
+        self._tiles: dict[int, tuple[Tile, tuple[Tenant, BoundingBox] | None]] = {}
+        """Tiles by the identity of their values, and where those lie that share bytes."""
         self._events: list[Instruction] = []
         """The instruction of each event."""
         self._tags: list[Tags] = []
@@ -80,27 +80,31 @@ class Waiting:
         queue = instruction.queue
         block = self._uncertain[instruction.loop]
         if not done:
-            self._accesses.add(queue, done, queue, block)
+            self._accesses.add(queue, (), queue, block)
             return
         waiter = instruction.trigger or instruction
-        places = self._places
-        shared: list[tuple[Tenant, SSAValue, BoundingBox]] = []
-        for _, value, role, _ in done:
-            key = id(value)
-            if key not in places:
-                places[key] = self._reuse.place_of(value)
-            place = places[key]
+        tiles = self._tiles
+        touched: list[tuple[Tile, Role, bool]] = []
+        shared: list[tuple[Tenant, BoundingBox, Tile]] = []
+        for _, value, role, partial in done:
+            tile, place = tiles.get(id(value)) or self._tile(value)
+            touched.append((tile, role, partial))
             if place is None:
                 continue
             tenant, box = place
-            shared.append((tenant, value, box))
+            shared.append((tenant, box, tile))
             if role is not Role.read:
-                for before in tenant.earlier(box, self._accesses.writers(value)):
+                for before in tenant.earlier(box, tile.part.writers()):
                     self.edge(before, waiter, DependenceKind.anti, value)
-        for before, kind, value in self._accesses.add(queue, done, waiter.queue, block)[0]:
+        for before, kind, value in self._accesses.add(queue, touched, waiter.queue, block):
             self.edge(before, waiter, kind, value)
-        for tenant, value, box in shared:
-            tenant.note(value, box, queue, number)
+        for tenant, box, tile in shared:
+            tenant.note(tile.value, box, queue, number)
+
+    def _tile(self, value: SSAValue) -> tuple[Tile, tuple[Tenant, BoundingBox] | None]:
+        tile = self._accesses.tile(value)
+        found = self._tiles[id(value)] = tile, self._reuse.place_of(value)
+        return found
 
     def edge(
         self, event: int, waiter: Instruction, kind: DependenceKind | None, value: SSAValue | None
