@@ -19,6 +19,7 @@ from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.tuples import made
 from nkijit.passes.analysis.addresses.allocation import Block, Layout, Space
 from nkijit.passes.analysis.addresses.assignment import assign
 from nkijit.passes.analysis.addresses.blocks import blocks_of, space_of
@@ -86,14 +87,17 @@ def _place(
     if not ranges:
         return _Placed((), 0, 0)
     blocks, pmax = blocks_of(ranges, target), target.pmax
-    tall = [b if b.address else Block(b.start, b.end, b.size, pmax, None, b.align) for b in blocks]
+    tall = [
+        b if b.address else made(Block, (b.start, b.end, b.size, pmax, None, b.align))
+        for b in blocks
+    ]
     needed = lower_bound(tall).bytes
     most = _most(tall, space, len(live.instructions)) if ahead is None else ahead
     layout = Layout((), 0)
     for more in sorted({most * part // _PARTS for part in range(_PARTS + 1)}, reverse=True):
         # After the end of the program there is nothing to keep bytes for.
         last = len(live.instructions) - 1
-        kept = [Block(b.start, min(last, b.end + more), *b[2:]) for b in tall] if more else tall
+        kept = [_kept(block, more, last) for block in tall] if more else tall
         # Tight where tiles give their bytes up at once; else whatever fits is as good.
         layout = assign(kept, space, quick=True) if more else assign(kept, space, needed)
         if layout.height <= space.capacity:
@@ -104,6 +108,13 @@ def _place(
     if bounded:
         raise _no_room(beside, space, target)
     return _Placed(layout.addresses, layout.height, needed)
+
+
+def _kept(block: Block, more: int, last: int) -> Block:
+    """A block that is in use for more instructions, up to the last one."""
+    start, end, size, partitions, address, align = block
+    end = min(last, end + more)
+    return made(Block, (start, end, size, partitions, address, align))
 
 
 def _most(blocks: Sequence[Block], space: Space, instructions: int) -> int:

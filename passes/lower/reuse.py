@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from xdsl.ir import Operation, SSAValue
 
@@ -18,6 +17,7 @@ from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.effects import effects
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.views import base_of, views_of
+from nkijit.dialects.tuples import made
 from nkijit.passes.analysis.bounding_boxes import BoundingBox, bounding_box_of
 from nkijit.passes.analysis.cuts import Cuts
 from nkijit.passes.analysis.liveness import LiveRange
@@ -27,22 +27,34 @@ MOST_VIEWS = 64
 """Accesses to a tile that are distinguished by the bytes that they touch."""
 
 
-@dataclass(slots=True, eq=False)
 class Tenant:
     """An allocation with others that have bytes of it at other times."""
 
-    live: LiveRange
-    address: tuple[int, int]
-    box: BoundingBox
-    parts: list[tuple[BoundingBox, bool]]
-    """What is touched of it, and whether that is written: such bytes have been waited for."""
-    neighbours: dict[Tenant, None] = field(default_factory=dict["Tenant", None])
-    last: int = -1
-    """The last event that has touched it."""
-    accesses: dict[tuple[int, int], tuple[BoundingBox, int]] = field(
-        default_factory=dict[tuple[int, int], tuple[BoundingBox, int]]
-    )
-    """The last event for each view, by its identity, and queue; and where the view lies."""
+    __slots__ = ("accesses", "address", "base", "box", "last", "live", "neighbours", "parts")
+
+    def __init__(
+        self,
+        base: SSAValue,
+        live: LiveRange,
+        address: tuple[int, int],
+        box: BoundingBox,
+        parts: Sequence[tuple[BoundingBox, bool]],
+    ):
+        """
+        Args:
+            base: the value of the allocation.
+            live: when it is in use.
+            address: where it begins.
+            box: where it lies.
+            parts: what is touched of it, and whether that is written: such bytes have been
+                waited for.
+        """
+        self.base, self.live, self.address, self.box, self.parts = base, live, address, box, parts
+        self.neighbours: dict[Tenant, None] = {}
+        self.last = -1
+        """The last event that has touched it."""
+        self.accesses: dict[tuple[int, int], tuple[BoundingBox, int]] = {}
+        """The last event for each view, by its identity, and queue; and where the view lies."""
 
     def meets(self, other: Tenant) -> None:
         """Become neighbours."""
@@ -66,11 +78,11 @@ class Tenant:
                     last[queue] = max(event, last.get(queue, -1))
                 found += [event for event in last.values() if event > oldest]
                 continue
-            found += [
-                event
-                for touched, event in accesses.values()
-                if event > oldest and touched.meets(box)
-            ]
+            # The whole of one has bytes in common with the whole of the other.
+            whole = neighbour.box if box is self.box else None
+            for touched, event in accesses.values():
+                if event > oldest and (touched is whole or touched.meets(box)):
+                    found.append(event)  # noqa: PERF401
         return found
 
     def note(self, value: SSAValue, box: BoundingBox, queue: int, event: int) -> None:
@@ -110,10 +122,11 @@ def _touched(instructions: Iterable[Operation]) -> dict[int, bool]:
 
 def _tenant(live: LiveRange, address: tuple[int, int], touched: Mapping[int, bool]) -> Tenant:
     base, tile, (partition, byte) = live.alloc.result, live.tile, address
-    whole = BoundingBox(partition, partition + tile.partitions, byte, byte + tile.partition_bytes)
+    right = byte + tile.partition_bytes
+    whole = made(BoundingBox, (partition, partition + tile.partitions, byte, right))
     written = touched.get(id(base))
     if written:
-        return Tenant(live, address, whole, [(whole, True)])
+        return Tenant(base, live, address, whole, [(whole, True)])
     boxes = {} if written is None else {whole: False}
     for value in views_of(base):
         written = touched.get(id(value))
@@ -121,10 +134,10 @@ def _tenant(live: LiveRange, address: tuple[int, int], touched: Mapping[int, boo
             box = bounding_box_of(value, address)
             boxes[box] = boxes.get(box, False) or written
     if boxes.get(whole):
-        return Tenant(live, address, whole, [(whole, True)])
+        return Tenant(base, live, address, whole, [(whole, True)])
     parts = [(box, True) for box in _joined([b for b, written in boxes.items() if written])]
     parts += [(box, False) for box, written in boxes.items() if not written]
-    return Tenant(live, address, whole, parts)
+    return Tenant(base, live, address, whole, parts)
 
 
 def _joined(boxes: Sequence[BoundingBox]) -> list[BoundingBox]:
@@ -166,7 +179,7 @@ class Reuse:
             _introduce(tenants, [(loop.start, loop.end) for loop in placement.live.loops])
             for tenant in tenants:
                 if tenant.neighbours:
-                    self._tenants[id(tenant.live.alloc.result)] = tenant
+                    self._tenants[id(tenant.base)] = tenant
 
     def place_of(self, value: SSAValue) -> tuple[Tenant, BoundingBox] | None:
         """The tile that a value is of, if its allocation shares bytes, and where the value lies."""
@@ -210,8 +223,9 @@ class _Line:
         last = self._last
         for box, written in tenant.parts:
             for index in last.cut_out(box.left, box.right):
+                before = last.values[index]
                 kept = [tenant]
-                for other in last.values[index]:
+                for other in before:
                     if other is tenant:
                         continue
                     if other.box.meets(tenant.box):

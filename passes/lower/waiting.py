@@ -74,8 +74,9 @@ class Waiting:
 
     def event(self, instruction: Instruction, done: Sequence[Effect]) -> None:
         """An instruction runs: what do its tiles have to wait for?"""
-        number = len(self._events)
-        self._events.append(instruction)
+        events = self._events
+        number = len(events)
+        events.append(instruction)
         self._tags.append(self._tag)
         queue = instruction.queue
         block = self._uncertain[instruction.loop]
@@ -96,8 +97,19 @@ class Waiting:
             if role is not Role.read:
                 for before in tenant.earlier(box, tile.part.writers()):
                     self.edge(before, waiter, DependenceKind.anti, value)
-        for before, kind, value in self._accesses.add(queue, touched, waiter.queue, block):
-            self.edge(before, waiter, kind, value)
+        found = self._accesses.add(queue, touched, waiter.queue, block)
+        if waiter.loop is not None:
+            for before, kind, value in found:
+                self.edge(before, waiter, kind, value)
+        elif found:
+            # As `edge` does, for what has most of a program without loops.
+            edges = waiter.edges
+            for before, kind, value in found:
+                item = events[before]
+                if item.loop is None:
+                    edges.append(made(Wait, (item, False, kind, value)))
+                else:
+                    self.edge(before, waiter, kind, value)
         for tenant, box, tile in shared:
             tenant.note(tile.value, box, queue, number)
 

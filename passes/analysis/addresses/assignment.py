@@ -15,6 +15,7 @@ from functools import lru_cache
 from itertools import accumulate
 
 from nkijit.dialects.hardware.targets import PARTITIONS_PER_QUADRANT, start_partitions
+from nkijit.dialects.tuples import made
 from nkijit.passes.analysis.addresses.allocation import (
     QUADRANTS,
     Block,
@@ -79,7 +80,12 @@ def _sweeps(blocks: Sequence[Block], space: Space, most: int = TOP) -> Iterator[
     """Layouts found by sweeps, which are given up where they come above `most`."""
     yield _sweep(blocks, space, most)
     # Backwards in time, what is allocated last comes first.
-    yield _sweep([Block(-b.end, -b.start, *b[2:]) for b in blocks], space, most)
+    yield _sweep([_backwards(block) for block in blocks], space, most)
+
+
+def _backwards(block: Block) -> Block:
+    start, end, size, partitions, address, align = block
+    return made(Block, (-end, -start, size, partitions, address, align))
 
 
 def _layouts(blocks: Sequence[Block], space: Space) -> Iterator[Layout]:
@@ -141,11 +147,14 @@ def _sweep(blocks: Sequence[Block], space: Space, most: int) -> Layout:
     free = [(i, b) for i, b in enumerate(blocks) if b.address is None]
     # One set of gaps is enough where no two blocks fit beside each other.
     beside = any(len(_places(partitions)) > 1 for partitions in {b.partitions for _, b in free})
+    ends = sorted([(b.end, i) for i, b in free])
+    starts = sorted([(b.start, -b.size, -b.end, i) for i, b in free])
+    if not beside and not fixed.any:
+        return _sweep_line(blocks, space, starts, ends, most)
     lanes = [Gaps() for _ in range(QUADRANTS if beside else 1)]
     placed: dict[int, tuple[int, int]] = {}
-    ends = sorted([(b.end, i) for i, b in free])
     ended = 0
-    for start, less_size, _, index in sorted([(b.start, -b.size, -b.end, i) for i, b in free]):
+    for start, less_size, _, index in starts:
         while ends[ended][0] < start:
             other = ends[ended][1]
             first, low = placed[other]
@@ -165,6 +174,33 @@ def _sweep(blocks: Sequence[Block], space: Space, most: int) -> Layout:
     return layout if layout.height <= most else _NONE
 
 
+def _sweep_line(
+    blocks: Sequence[Block],
+    space: Space,
+    starts: Sequence[tuple[int, int, int, int]],
+    ends: Sequence[tuple[int, int]],
+    most: int,
+) -> Layout:
+    """`_sweep` where all blocks begin at partition 0 and none is fixed."""
+    gaps, bank = Gaps(), space.bank
+    lows = [0] * len(blocks)
+    ended = height = 0
+    for start, less_size, _, index in starts:
+        while ends[ended][0] < start:
+            other = ends[ended][1]
+            low = lows[other]
+            gaps.give(low, low + blocks[other].size)
+            ended += 1
+        low = lows[index] = _tightest(gaps, blocks[index], bank)[1]
+        high = low - less_size
+        if high > height:
+            if high > most:
+                return _NONE
+            height = high
+        gaps.take(low, high)
+    return Layout([(0, low) for low in lows], height)
+
+
 def _lanes_of(lanes: list[Gaps], partitions: int, first: int) -> list[Gaps]:
     if len(lanes) == 1:
         return lanes
@@ -174,8 +210,6 @@ def _lanes_of(lanes: list[Gaps], partitions: int, first: int) -> list[Gaps]:
 
 def _best_gap(block: Block, space: Space, lanes: list[Gaps], fixed: _Fixed) -> tuple[int, int]:
     """Where a block leaves the least of a gap free; wide gaps that are cut up cost the most."""
-    if len(lanes) == 1 and not fixed.any:
-        return 0, _tightest(lanes[0], block, space.bank)[1]
     places: list[tuple[int, int, int]] = []
     for first, _ in _places(block.partitions):
         gaps = common_gaps(_lanes_of(lanes, block.partitions, first))
@@ -198,7 +232,11 @@ def _tightest(gaps: Iterable[Interval], block: Block, bank: int | None) -> tuple
         left = high - low - size
         # Asked of every gap, so what cannot be better is passed over at once.
         if 0 <= left < best:
-            at = _fit(size, align, bank, low, high)
+            # Most gaps begin where any block can.
+            if low % align or (bank is not None and low % bank):
+                at = _fit(size, align, bank, low, high)
+            else:
+                at = low
             if at is not None:
                 best, place = left if high < TOP else TOP, at
                 if not left:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.tiles import TileInfo
+from nkijit.dialects.tuples import made
 from nkijit.passes.analysis.addresses.allocation import Block, Space
 from nkijit.passes.analysis.liveness import LiveRange
 
@@ -30,7 +31,8 @@ def blocks_of(ranges: Iterable[LiveRange], target: Target) -> list[Block]:
             form = forms[id(live.tile)] = _form_of(live.tile, target)
         size, partitions, align = form
         address = live.alloc.fixed_address
-        blocks.append(Block(live.start, live.end, size, partitions, address, align))
+        block = live.start, live.end, size, partitions, address, align
+        blocks.append(made(Block, block))
     return blocks
 
 
