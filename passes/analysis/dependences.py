@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol, TypeGuard
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -231,18 +231,17 @@ class _OfMany:
         self._footprint.part(self._tensor.writers)[...] = event
 
 
-_Cells = tuple[Sequence[list[int]], int] | tuple[Sequence[Footprint], int] | None
-"""The cells of each tile of a tensor, and how many the tensor has: a few by their numbers, many as
-parts of an array. None if all tiles touch the whole."""
+_FewCells = tuple[Sequence[list[int]], int]
+"""The cells of each tile of a tensor, and how many the tensor has."""
 
 
 class _Tensors:
     """The tensors of one program: those whose tiles have the same types are cut alike."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[int, ...], tuple[Sequence[list[int]], int] | None] = {}
-        """The few cells of each tile and how many there are, by the identities of the types of a
-        tensor and its tiles; None where all tiles touch the whole."""
+        self._known: dict[tuple[int, ...], _FewCells | None] = {}
+        """By the identities of the types of a tensor and its tiles; None where all tiles touch the
+        whole."""
 
     def parts_of(self, base: SSAValue) -> list[tuple[SSAValue, _Part]]:
         """The tiles of a tensor that has not been touched yet."""
@@ -253,29 +252,23 @@ class _Tensors:
         alike = all([info_of(value).indirection is None for value in used])
         key = (id(base.type), *[id(value.type) for value in used]) if alike else ()
         if key in self._known:
-            found: _Cells = self._known[key]
+            found = self._known[key]
         else:
             found = _cut(base, used)
-            if alike and (found is None or _are_few(found)):
+            if isinstance(found, list):
+                return list(zip(used, found, strict=True))
+            if alike:
                 self._known[key] = found
         if found is None:
             whole = _Whole()
             return [(value, whole) for value in used]
         cells, count = found
-        if _are_few(found):
-            few = _Few(count)
-            return [(value, _OfFew(few, own)) for value, own in zip(used, cells, strict=True)]
-        many = _Many(count)
-        return [(value, _OfMany(many, own)) for value, own in zip(used, cells, strict=True)]
+        few = _Few(count)
+        return [(value, _OfFew(few, own)) for value, own in zip(used, cells, strict=True)]
 
 
-def _are_few(cells: tuple[Sequence[Any], int]) -> TypeGuard[tuple[Sequence[list[int]], int]]:
-    """Whether cells are told by their numbers."""
-    return isinstance(cells[0][0], list)
-
-
-def _cut(base: SSAValue, used: Sequence[SSAValue]) -> _Cells:
-    """The cells of a tensor's tiles."""
+def _cut(base: SSAValue, used: Sequence[SSAValue]) -> _FewCells | list[_OfMany] | None:
+    """The cells of a tensor's tiles: a few, many, or None if each of them touches the whole."""
     reach = reach_of(base)
     extents = [extent_of(value, reach) for value in used]
     if len(set(extents)) == 1:
@@ -285,8 +278,9 @@ def _cut(base: SSAValue, used: Sequence[SSAValue]) -> _Cells:
         return [cells.numbers[extent] for extent in extents], cells.count
     if not cells.exact:
         return None
-    footprints = {extent: cells.footprint(extent) for extent in set(extents)}
-    return [footprints[extent] for extent in extents], cells.count
+    many = _Many(cells.count)
+    parts = {extent: _OfMany(many, cells.footprint(extent)) for extent in set(extents)}
+    return [parts[extent] for extent in extents]
 
 
 class Tile:

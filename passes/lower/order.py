@@ -30,6 +30,7 @@ import heapq
 from collections import deque
 from collections.abc import Sequence
 from itertools import groupby
+from typing import cast
 
 from xdsl.ir import SSAValue
 
@@ -41,7 +42,7 @@ from nkijit.dialects.nki.views import base_of, index_of, views_of
 from nkijit.dialects.register_type import RegisterType
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.lower.durations import Durations
-from nkijit.passes.lower.program import Instruction, Item, Program, Queue, QueueLoop, What
+from nkijit.passes.lower.program import Instruction, Item, Program, Queue, What
 
 
 def in_order(program: Program, items: Sequence[Item], durations: Durations) -> list[Item]:
@@ -51,9 +52,12 @@ def in_order(program: Program, items: Sequence[Item], durations: Durations) -> l
     """
     ordered: list[Item] = []
     changed: set[Queue] = set()
-    for is_loop, stretch in groupby(items, lambda item: isinstance(item, QueueLoop)):
-        part = list(stretch)
-        movable = set[Item]() if is_loop else {item for item in part if _is_movable(item)}
+    for kind, stretch in groupby(items, type):
+        if kind is not Instruction:
+            ordered += stretch
+            continue
+        part = cast(list[Instruction], list(stretch))
+        movable = {item for item in part if _is_movable(item)}
         if len(movable) < 2:
             ordered += part
             continue
@@ -69,11 +73,9 @@ def in_order(program: Program, items: Sequence[Item], durations: Durations) -> l
     return ordered
 
 
-def _is_movable(item: Item) -> bool:
+def _is_movable(item: Instruction) -> bool:
     """True for a trigger of the Sync Engine that depends on nothing but the tiles it moves."""
-    if not isinstance(item, Instruction) or item.what is not What.trigger:
-        return False
-    if item.queue is not Queue.sync or type(item.op) in WAITING:
+    if item.what is not What.trigger or item.queue is not Queue.sync or type(item.op) in WAITING:
         return False
     if isinstance(item.op.parent_op(), NoReorderOp):
         return False
@@ -84,49 +86,62 @@ def _is_movable(item: Item) -> bool:
 
 
 class _Run:
-    """A run of a stretch of a block, in the order of time: what is before it has ended."""
+    """A run of a stretch of a block, in the order of time: what is before it has ended.
 
-    def __init__(self, items: Sequence[Item], movable: set[Item], durations: Durations):
+    Instructions are numbers: their places in the stretch.
+    """
+
+    def __init__(
+        self, items: Sequence[Instruction], movable: set[Instruction], durations: Durations
+    ):
+        self._items = items
         self._durations = durations
-        self._movable = movable
-        self._place = {item: place for place, item in enumerate(items)}
-        self._missing: dict[Item, int] = {}
-        """How many of those that an item waits for have not ended yet."""
-        self._waiters: dict[Item, list[Item]] = {}
-        self._heads: dict[Queue, deque[Item]] = {}
+        places = {item: place for place, item in enumerate(items)}
+        self._movable = {places[item] for item in movable}
+        self._missing = [0] * len(items)
+        """How many of those that an instruction waits for have not ended yet."""
+        self._waiters: list[list[int]] = [[] for _ in items]
+        self._heads: dict[Queue, deque[int]] = {}
         """What each queue has still to begin: engines all of it in program order, the rings of the
         Sync Engine what has been triggered."""
-        self._transfers: dict[Item, list[Item]] = {}
+        self._transfers: dict[int, list[int]] = {}
         """What each trigger of the Sync Engine starts."""
         self._free = dict.fromkeys(Queue, 0.0)
-        self._open: set[Item] = set()
+        self._open: set[int] = set()
         """The triggers among which the Sync Engine has the choice."""
-        self._turns: deque[Item] = deque()
+        self._turns: deque[int] = deque()
         """These in the order of the program, with some of those that have begun."""
         self._engines_free = 0.0
         """When the DMA engines will have done what has been started."""
-        self._ready: list[tuple[int, Item]] = []
+        self._ready: list[int] = []
         """Those of them that can begin, the first of the program on top."""
-        self._ends: list[tuple[float, int, Item]] = []
+        self._ends: list[tuple[float, int]] = []
         self._began: list[Item] = []
-        for item in items:
-            before = {
-                wait.before
-                for wait in item.edges
-                if not wait.carried and wait.before in self._place
-            }
-            trigger = item.trigger if isinstance(item, Instruction) else None
+        waiters, heads = self._waiters, self._heads
+        for place, item in enumerate(items):
+            before: set[int] = set()
+            for earlier, carried, _, _ in item.edges:
+                other = None if carried else places.get(earlier)  # pyright: ignore[reportArgumentType]
+                if other is not None:
+                    before.add(other)
+            trigger = item.trigger
             if trigger is not None:
-                before.add(trigger)
-            self._missing[item] = len(before)
+                before.add(places[trigger])
             for other in before:
-                self._waiters.setdefault(other, []).append(item)
-            heads = self._heads.setdefault(item.queue, deque())
+                waiters[other].append(place)
+            self._missing[place] = len(before)
+            queue = item.queue
+            head = heads.get(queue)
+            if head is None:
+                head = heads[queue] = deque()
             if trigger is not None and trigger.queue is Queue.sync:
-                self._transfers.setdefault(trigger, []).append(item)
+                self._transfers.setdefault(places[trigger], []).append(place)
             else:
-                heads.append(item)
-        self._followers = _followers(items, movable)
+                head.append(place)
+        self._followers = {
+            places[trigger]: [places[follower] for follower in followers]
+            for trigger, followers in _followers(items, movable).items()
+        }
         """After each trigger those of its ring that come later."""
         for followers in self._followers.values():
             for follower in followers:
@@ -134,20 +149,21 @@ class _Run:
 
     def run(self) -> list[Item]:
         """The items in the order in which they begin."""
+        items, missing, waiters, ends = self._items, self._missing, self._waiters, self._ends
         for queue in list(self._heads):
             self._serve(queue, 0.0)
-        while self._ends:
-            now, place, item = heapq.heappop(self._ends)
+        while ends:
+            now, place = heapq.heappop(ends)
             if place < 0:
                 self._serve_sync(now)
                 continue
-            for waiter in self._waiters.get(item, ()):
-                self._missing[waiter] -= 1
-                if self._missing[waiter]:
+            for waiter in waiters[place]:
+                missing[waiter] -= 1
+                if missing[waiter]:
                     continue
                 if waiter in self._open:
-                    heapq.heappush(self._ready, (self._place[waiter], waiter))
-                self._serve(waiter.queue, now)
+                    heapq.heappush(self._ready, waiter)
+                self._serve(items[waiter].queue, now)
         return self._began
 
     def _serve(self, queue: Queue, now: float) -> None:
@@ -155,9 +171,10 @@ class _Run:
         if queue is Queue.sync:
             self._serve_sync(now)
             return
-        waiting = self._heads[queue]
-        while waiting and not self._missing[waiting[0]]:
-            self._begin(waiting.popleft(), max(now, self._free[queue]))
+        waiting, missing = self._heads[queue], self._missing
+        while waiting and not missing[waiting[0]]:
+            free = self._free[queue]
+            self._begin(waiting.popleft(), free if free > now else now)
 
     def _serve_sync(self, now: float) -> None:
         waiting = self._heads[Queue.sync]
@@ -171,76 +188,75 @@ class _Run:
                     self._begin_sync(waiting.popleft(), now)
                     continue
                 while waiting and waiting[0] in self._movable:
-                    item = waiting.popleft()
-                    self._open.add(item)
-                    self._turns.append(item)
-                    if not self._missing[item]:
-                        heapq.heappush(self._ready, (self._place[item], item))
+                    place = waiting.popleft()
+                    self._open.add(place)
+                    self._turns.append(place)
+                    if not self._missing[place]:
+                        heapq.heappush(self._ready, place)
             if not self._ready:
                 return
-            item = self._ready[0][1]
-            early = self._engines_free - self._lead_of(item)
-            if early > now and item is not self._next_in_turn():
-                place = -1 - self._place[item]
-                heapq.heappush(self._ends, (early, place, item))
+            place = self._ready[0]
+            early = self._engines_free - self._lead_of(place)
+            if early > now and place != self._next_in_turn():
+                heapq.heappush(self._ends, (early, -1 - place))
                 return
             heapq.heappop(self._ready)
-            self._open.remove(item)
-            self._begin_sync(item, now)
+            self._open.remove(place)
+            self._begin_sync(place, now)
 
-    def _next_in_turn(self) -> Item:
+    def _next_in_turn(self) -> int:
         """The trigger that is the first of the program among those that are open."""
         turns = self._turns
         while turns[0] not in self._open:
             turns.popleft()
         return turns[0]
 
-    def _lead_of(self, trigger: Item) -> float:
+    def _lead_of(self, trigger: int) -> float:
         """What the DMA engines have to have before them for a DMA to wait for its turn, in ns.
 
         As long as it takes itself, from its trigger to its end: others overlap all of it then.
         """
-        assert isinstance(trigger, Instruction)
-        return self._durations.transfer(trigger).latency_ns
+        return self._durations.transfer(self._items[trigger]).latency_ns
 
-    def _begin_sync(self, item: Item, now: float) -> None:
-        self._begin(item, now)
-        for transfer in self._transfers.get(item, ()):
-            self._heads[transfer.queue].append(transfer)
-            self._serve(transfer.queue, now)
-        for follower in self._followers.get(item, ()):
+    def _begin_sync(self, place: int, now: float) -> None:
+        self._begin(place, now)
+        for transfer in self._transfers.get(place, ()):
+            queue = self._items[transfer].queue
+            self._heads[queue].append(transfer)
+            self._serve(queue, now)
+        for follower in self._followers.get(place, ()):
             self._missing[follower] -= 1
             if not self._missing[follower] and follower in self._open:
-                heapq.heappush(self._ready, (self._place[follower], follower))
-        heapq.heappush(self._ends, (self._free[Queue.sync], -1 - self._place[item], item))
+                heapq.heappush(self._ready, follower)
+        heapq.heappush(self._ends, (self._free[Queue.sync], -1 - place))
 
-    def _begin(self, item: Item, start: float) -> None:
-        issue = latency = 0.0
-        if isinstance(item, Instruction):
-            duration = self._durations.of(item)
-            issue, latency = duration.issue, duration.latency
-            if item.what is What.transfer:
-                # The DMA engines serve all rings.
-                ready = start + self._durations.transfer(item).dispatch_ns
-                begun = max(self._engines_free, ready)
-                self._engines_free = begun + self._durations.engines_ns(item)
-                latency += begun - ready
+    def _begin(self, place: int, start: float) -> None:
+        item = self._items[place]
+        issue, latency = self._durations.of(item)
+        if item.what is What.transfer:
+            # The DMA engines serve all rings.
+            ready = start + self._durations.transfer(item).dispatch_ns
+            begun = max(self._engines_free, ready)
+            self._engines_free = begun + self._durations.engines_ns(item)
+            latency += begun - ready
         self._free[item.queue] = start + issue
         self._began.append(item)
-        heapq.heappush(self._ends, (start + latency, self._place[item], item))
+        heapq.heappush(self._ends, (start + latency, place))
 
 
-def _followers(items: Sequence[Item], movable: set[Item]) -> dict[Item, list[Item]]:
+def _followers(
+    items: Sequence[Instruction], movable: set[Instruction]
+) -> dict[Instruction, list[Instruction]]:
     """After each trigger those that have to come later: the next of its ring for each tensor of
     which only the ring's last access is waited for."""
     keeps_order: dict[SSAValue, bool] = {}
-    last: dict[tuple[Queue, SSAValue], Item] = {}
-    found: dict[Item, list[Item]] = {}
+    last: dict[tuple[Queue, SSAValue], Instruction] = {}
+    found: dict[Instruction, list[Instruction]] = {}
     for item in items:
-        if not isinstance(item, Instruction) or item.trigger not in movable:
-            continue
         trigger = item.trigger
-        before: list[Item] = []
+        if trigger is None or trigger not in movable:
+            continue
+        before: list[Instruction] = []
         for _, value, _, _ in effects(item.op):
             base = base_of(value)
             if base not in keeps_order:

@@ -82,7 +82,7 @@ class Tenant:
             whole = neighbour.box if box is self.box else None
             for touched, event in accesses.values():
                 if event > oldest and (touched is whole or touched.meets(box)):
-                    found.append(event)  # noqa: PERF401
+                    found.append(event)
         return found
 
     def note(self, value: SSAValue, box: BoundingBox, queue: int, event: int) -> None:

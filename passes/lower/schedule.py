@@ -108,13 +108,11 @@ class _Block:
         self._last: list[Known] = [[0] * len(QUEUES) for _ in QUEUES]
         """What has ended with the last item of each queue."""
         self._ended: dict[Item, Known] = {}
-        """What has ended with each item."""
-        self._index: dict[Item, int] = {}
-        """The place of each item in its queue, from 1."""
+        """What has ended with each item: of its own queue all up to its place there, from 1."""
 
     def add_waits(self, items: Sequence[Item]) -> None:
         """Give every item the waits that it needs."""
-        last, ended, index = self._last, self._ended, self._index
+        last, ended = self._last, self._ended
         for item in items:
             queue = item.queue
             known = last[queue]
@@ -127,7 +125,6 @@ class _Block:
                 if item.edges:
                     self._wait(item, known, carried=False)
             known[queue] = place
-            index[item] = place
             last[queue] = ended[item] = known
 
     def add_carried_waits(self, items: Sequence[Item]) -> None:
@@ -152,32 +149,37 @@ class _Block:
 
     def _wait(self, item: Item, known: Known, *, carried: bool) -> None:
         """Add the waits of an item that are not implied by what is known, and what they imply."""
-        index, ended = self._index, self._ended
-        furthest: dict[int, Wait] = {}
+        ended = self._ended
+        furthest: dict[int, tuple[int, Wait]] = {}
+        """The last item of each queue, by its place there."""
         for wait in item.edges:
-            if wait.carried is not carried:
+            before, is_carried, kind, _ = wait
+            if is_carried is not carried:
                 continue
-            queue = wait.before.queue
-            place = index[wait.before]
+            queue = before.queue
+            place = ended[before][queue]
             if known[queue] >= place:
                 continue
             other = furthest.get(queue)
-            if other is None or index[other.before] < place:
-                furthest[queue] = wait
-            elif index[other.before] == place and wait.kind is DependenceKind.true:
+            if other is not None and (
                 # Of several reasons the author will look for the data first.
-                furthest[queue] = wait
-        waits = list(furthest.values())
+                other[0] > place or (other[0] == place and kind is not DependenceKind.true)
+            ):
+                continue
+            furthest[queue] = place, wait
+        if not furthest:
+            return
+        waits = [wait for _, wait in furthest.values()]
         if len(waits) > 1:
+            all_ended = [ended[wait.before] for wait in waits]
             waits = [
                 wait
-                for wait in waits
+                for number, (queue, (place, wait)) in enumerate(furthest.items())
                 if not any(
-                    other is not wait
-                    and ended[other.before][wait.before.queue] >= index[wait.before]
-                    for other in waits
+                    other != number and known_then[queue] >= place
+                    for other, known_then in enumerate(all_ended)
                 )
             ]
+        item.waits += waits
         for wait in waits:
-            item.waits.append(wait)
             known[:] = map(max, known, ended[wait.before])

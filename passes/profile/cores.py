@@ -134,10 +134,7 @@ class Core:
             loop: [] for loop in program.loops if plan.is_cut(loop)
         }
         self.ended: dict[Item, list[Event | None]] = {
-            wait.before: []
-            for queue in program.queues
-            for i in program.items(queue)
-            for wait in i.waits
+            wait.before: [] for items in program.blocks.values() for i in items for wait in i.waits
         }
         """For each item that others wait for, its last instruction in every iteration."""
         for instruction in program.instructions:

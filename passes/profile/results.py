@@ -18,8 +18,8 @@ from nkijit.passes.analysis.bounding_boxes import BoundingBox, bounding_box_of
 from nkijit.passes.lower.program import Instruction
 from nkijit.passes.profile.timeline import Event
 
-_Tiles = list[tuple[SSAValue, SSAValue]]
-"""Tiles, each after its allocation."""
+_Tiles = list[tuple[int, SSAValue]]
+"""Tiles, each after the identity of its allocation."""
 
 
 class Results:
@@ -31,7 +31,8 @@ class Results:
         self._boxes: dict[int, BoundingBox] = {}
         self._parts: dict[Instruction, tuple[_Tiles, _Tiles]] = {}
         """What the instructions of loops read and write, and the one that begins next."""
-        self._pending: dict[SSAValue, list[tuple[SSAValue, Event]]] = {}
+        self._pending: dict[int, list[tuple[SSAValue, Event]]] = {}
+        """What is written of each allocation, by its identity, as hashing a value is a call."""
 
     def awaited(self, instruction: Instruction, time: float) -> Event | None:
         """The result that an instruction has to wait for last, if one comes after `time`."""
@@ -39,10 +40,12 @@ class Results:
         if parts is None:
             parts = self._parts[instruction] = self._touched(instruction)
         last: Event | None = None
+        pending = self._pending
         for base, value in parts[0]:
-            for written, event in self._pending.get(base, ()):
-                if event.end > time and self._meet(written, value):
-                    time, last = event.end, event
+            if base in pending:
+                for written, event in pending[base]:
+                    if event.end > time and self._meet(written, value):
+                        time, last = event.end, event
         return last
 
     def note(self, instruction: Instruction, event: Event) -> None:
@@ -55,23 +58,25 @@ class Results:
             if before is None:
                 self._pending[base] = [(value, event)]
             else:
-                before[:] = [p for p in before if p[1].end > event.begin]
-                before.append((value, event))
+                begin = event.begin
+                self._pending[base] = [p for p in before if p[1].end > begin]
+                self._pending[base].append((value, event))
 
     def _touched(self, instruction: Instruction) -> tuple[_Tiles, _Tiles]:
-        found: tuple[_Tiles, _Tiles] = ([], [])
-        names = instruction.operands
-        for what, value, role, _ in effects(instruction.op):
-            if self._is_on_chip(value) and what.operand in names:
-                found[role is not Role.read].append((base_of(value), value))
-        return found
-
-    def _is_on_chip(self, value: SSAValue) -> bool:
-        key = id(value.type)
-        known = self._on_chip.get(key)
-        if known is None:
-            known = self._on_chip[key] = info_of(value).region.on_chip
-        return known
+        reads: _Tiles = []
+        writes: _Tiles = []
+        names, on_chip = instruction.operands, self._on_chip
+        for (operand, _), value, role, _ in effects(instruction.op):
+            key = id(value._type)  # pyright: ignore[reportPrivateUsage]
+            if key not in on_chip:
+                on_chip[key] = info_of(value).region.on_chip
+            if on_chip[key] and operand in names:
+                part = id(base_of(value)), value
+                if role is Role.read:
+                    reads.append(part)
+                else:
+                    writes.append(part)
+        return reads, writes
 
     def _meet(self, one: SSAValue, other: SSAValue) -> bool:
         return one is other or self._box(one).meets(self._box(other))

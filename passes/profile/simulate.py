@@ -248,9 +248,14 @@ class _Run:
                 if cursor.results is not None:
                     cursor.results.note(head, event)
                 core.ports.note(head, event)
-        event.end = cursor.last_end = max(event.end, cursor.last_end)
-        event.stalled = max(0.0, event.begin - cursor.covered)
-        cursor.covered = max(cursor.covered, event.free)
+        # Written out: `max` of two takes as long as all else here.
+        if event.end < cursor.last_end:
+            event.end = cursor.last_end
+        cursor.last_end = event.end
+        if event.begin > cursor.covered:
+            event.stalled = event.begin - cursor.covered
+        if event.free > cursor.covered:
+            cursor.covered = event.free
         cursor.last = event
         self.events.append(event)
         core.has_ended(head, event)
