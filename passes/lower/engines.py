@@ -246,7 +246,8 @@ class _Lowering:
             made = self._make(op, form, loop)
             if loop is not None:
                 self._made[op] = made
-        for name in op.runs_after if "after" in op.properties else ():
+        properties = op.properties
+        for name in op.runs_after if "after" in properties else ():
             before = self._named.get(name)
             if before is None:
                 raise LoweringError.at(op, f"runs after '{name}', which is further down")
@@ -255,19 +256,21 @@ class _Lowering:
         several = len(form.stages) > 1
         reads_registers = form.indexed or form.registers
         registers = self._registers_of(op, form, done) if reads_registers else ()
+        event = self._waiting.event
         for instruction in made:
             if instruction.stage < 0:
                 # It starts a DMA, or loads a table.
-                self._waiting.event(instruction, ())
-            else:
+                event(instruction, ())
+            elif several:
                 stage = instruction.operands
-                own = [e for e in done if e.touched.operand in stage] if several else done
-                self._waiting.event(instruction, own)
+                event(instruction, [e for e in done if e.touched.operand in stage])
+            else:
+                event(instruction, done)
             if registers and instruction.what not in _WITHOUT_REGISTERS:
                 self._waiting.read_registers(instruction, registers)
         if form.writes_registers:
             self._waiting.write_registers(made[-1], registers_written(op))
-        if "name" in op.properties:
+        if "name" in properties:
             self._named[op.label] = self._waiting.last
         if form.queue is Queue.tensor:
             self._array.note(done)
@@ -275,49 +278,53 @@ class _Lowering:
             self._array.note_writes(done)
 
     def _make(self, op: NisaOp, form: Form, loop: Loop | None) -> list[Instruction]:
-        queue = form.queue
+        queue, number = form.queue, form.number
         made: list[Instruction] = []
         if form.table is not None and form.table != self._resident:
             self._resident = form.table
             load = Instruction(queue, loop, -1, op, What.load_table, LOAD_TABLE, ())
             load.table = form.table
-            made.append(self._add(load, form))
+            made.append(self._add(load, number))
+        trigger: Instruction | None = None
+        what = What.compute
         if form.trigger is not None:
+            what = What.transfer
             trigger = Instruction(form.trigger, loop, -1, op, What.trigger, TRIGGER, ())
-            made.append(self._add(trigger, form))
-        what = What.compute if form.trigger is None else What.transfer
-        for number, stage in form.stages:
+            made.append(self._add(trigger, number))
+        for place, stage in form.stages:
             mnemonic = stage.mnemonic
-            if mnemonic == LOAD_STATIONARY and self._array.holds(op) is not None:
+            is_load = mnemonic == LOAD_STATIONARY
+            if is_load and self._array.holds(op) is not None:
                 continue
             parts = 1 if stage.parts is None else stage.parts(op)
             for part in range(parts):
                 instruction = Instruction(
-                    queue, loop, -1, op, what, mnemonic, stage.operands, number
+                    queue, loop, -1, op, what, mnemonic, stage.operands, place, trigger
                 )
                 if parts > 1:
                     instruction.part, instruction.parts = part, parts
-                if form.trigger is not None:
-                    instruction.trigger = made[-1]
-                if mnemonic == LOAD_STATIONARY:
+                if is_load:
                     self._array.load(op, instruction)
                 elif mnemonic == MULTIPLY_MOVING:
                     instruction.weights = self._array.holds(op)
-                made.append(self._add(instruction, form))
+                made.append(self._add(instruction, number))
         return made
 
     def _append(self, item: Item) -> None:
         loop, queue = item.loop, item.queue
-        items = self.queues.setdefault(queue, []) if loop is None else loop.queues[queue].items
+        if loop is not None:
+            items = loop.queues[queue].items
+        elif queue in self.queues:
+            items = self.queues[queue]
+        else:
+            items = self.queues[queue] = []
         items.append(item)
         self.blocks[loop].append(item)
 
-    def _add(self, instruction: Instruction, form: Form | None = None) -> Instruction:
-        instruction.number = len(self.instructions)
-        if form is None:
-            instruction.like = unlike(instruction.number)
-        else:
-            instruction.like = like_of(form.number, instruction)
+    def _add(self, instruction: Instruction, form: int | None = None) -> Instruction:
+        """Add an instruction; `form`: the number of its NKI instruction's form, if it has one."""
+        number = instruction.number = len(self.instructions)
+        instruction.like = unlike(number) if form is None else like_of(form, instruction)
         self.instructions.append(instruction)
         self._append(instruction)
         return instruction

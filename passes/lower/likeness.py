@@ -5,6 +5,8 @@ What is alike becomes the same engine instructions and takes as long, so it is a
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.tiles import info_of, is_tile
@@ -14,6 +16,8 @@ SCHEDULING = ("name", "after")
 """Properties that say nothing of what an instruction does."""
 _MOST = 16
 """More than one NKI instruction has stages and other parts."""
+_TYPE = attrgetter("_type")
+"""The type of a value: xDSL's own access takes three times as long."""
 _KINDS = {what: number for number, what in enumerate(What)}
 
 
@@ -27,9 +31,23 @@ class Likeness:
         """These types and attributes: an identity must not become another one's."""
         self._numbers: dict[object, int] = {}
         self._operations: dict[tuple[object, ...], int] = {}
+        self._same: dict[tuple[object, ...], int] = {}
+        """The numbers of operations by the very types and attributes that they have."""
 
     def number(self, op: Operation) -> int:
         """Equal for operations that are alike; counted from 0 in the order in which they come."""
+        # Most are not only alike, but the same but for which tiles they use.
+        properties = op.properties
+        values = properties.values()
+        types = map(_TYPE, op._operands)  # pyright: ignore[reportPrivateUsage]
+        key = type(op), *properties, *map(id, values), *map(id, types)
+        number = self._same.get(key)
+        if number is None:
+            number = self._same[key] = self._number_of(op)
+            self._alive.extend(values)
+        return number
+
+    def _number_of(self, op: Operation) -> int:
         known = self._known
         key: list[object] = [type(op)]
         for value in op._operands:  # pyright: ignore[reportPrivateUsage]

@@ -30,7 +30,6 @@ import heapq
 from collections import deque
 from collections.abc import Sequence
 from itertools import groupby
-from typing import cast
 
 from xdsl.ir import SSAValue
 
@@ -42,7 +41,7 @@ from nkijit.dialects.nki.views import base_of, index_of, views_of
 from nkijit.dialects.register_type import RegisterType
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.lower.durations import Durations
-from nkijit.passes.lower.program import Instruction, Item, Program, Queue, What
+from nkijit.passes.lower.program import Instruction, Item, Program, Queue, QueueLoop, What
 
 
 def in_order(program: Program, items: Sequence[Item], durations: Durations) -> list[Item]:
@@ -53,10 +52,10 @@ def in_order(program: Program, items: Sequence[Item], durations: Durations) -> l
     ordered: list[Item] = []
     changed: set[Queue] = set()
     for kind, stretch in groupby(items, type):
-        if kind is not Instruction:
+        if kind is QueueLoop:
             ordered += stretch
             continue
-        part = cast(list[Instruction], list(stretch))
+        part = list(stretch)
         movable = {item for item in part if _is_movable(item)}
         if len(movable) < 2:
             ordered += part
@@ -73,9 +72,11 @@ def in_order(program: Program, items: Sequence[Item], durations: Durations) -> l
     return ordered
 
 
-def _is_movable(item: Instruction) -> bool:
+def _is_movable(item: Item) -> bool:
     """True for a trigger of the Sync Engine that depends on nothing but the tiles it moves."""
-    if item.what is not What.trigger or item.queue is not Queue.sync or type(item.op) in WAITING:
+    if item.queue is not Queue.sync or type(item) is not Instruction:
+        return False
+    if item.what is not What.trigger or type(item.op) in WAITING:
         return False
     if isinstance(item.op.parent_op(), NoReorderOp):
         return False
@@ -88,18 +89,16 @@ def _is_movable(item: Instruction) -> bool:
 class _Run:
     """A run of a stretch of a block, in the order of time: what is before it has ended.
 
-    Instructions are numbers: their places in the stretch.
+    Items are numbers: their places in the stretch.
     """
 
-    def __init__(
-        self, items: Sequence[Instruction], movable: set[Instruction], durations: Durations
-    ):
+    def __init__(self, items: Sequence[Item], movable: set[Item], durations: Durations):
         self._items = items
         self._durations = durations
         places = {item: place for place, item in enumerate(items)}
         self._movable = {places[item] for item in movable}
         self._missing = [0] * len(items)
-        """How many of those that an instruction waits for have not ended yet."""
+        """How many of those that an item waits for have not ended yet."""
         self._waiters: list[list[int]] = [[] for _ in items]
         self._heads: dict[Queue, deque[int]] = {}
         """What each queue has still to begin: engines all of it in program order, the rings of the
@@ -113,7 +112,7 @@ class _Run:
         """These in the order of the program, with some of those that have begun."""
         self._engines_free = 0.0
         """When the DMA engines will have done what has been started."""
-        self._ready: list[int] = []
+        self._ready: list[tuple[int, int]] = []
         """Those of them that can begin, the first of the program on top."""
         self._ends: list[tuple[float, int]] = []
         self._began: list[Item] = []
@@ -121,10 +120,9 @@ class _Run:
         for place, item in enumerate(items):
             before: set[int] = set()
             for earlier, carried, _, _ in item.edges:
-                other = None if carried else places.get(earlier)  # pyright: ignore[reportArgumentType]
-                if other is not None:
-                    before.add(other)
-            trigger = item.trigger
+                if not carried and earlier in places:
+                    before.add(places[earlier])
+            trigger = item.trigger if type(item) is Instruction else None
             if trigger is not None:
                 before.add(places[trigger])
             for other in before:
@@ -162,7 +160,7 @@ class _Run:
                 if missing[waiter]:
                     continue
                 if waiter in self._open:
-                    heapq.heappush(self._ready, waiter)
+                    self._make_ready(waiter)
                 self._serve(items[waiter].queue, now)
         return self._began
 
@@ -192,10 +190,10 @@ class _Run:
                     self._open.add(place)
                     self._turns.append(place)
                     if not self._missing[place]:
-                        heapq.heappush(self._ready, place)
+                        self._make_ready(place)
             if not self._ready:
                 return
-            place = self._ready[0]
+            place = self._ready[0][1]
             early = self._engines_free - self._lead_of(place)
             if early > now and place != self._next_in_turn():
                 heapq.heappush(self._ends, (early, -1 - place))
@@ -203,6 +201,10 @@ class _Run:
             heapq.heappop(self._ready)
             self._open.remove(place)
             self._begin_sync(place, now)
+
+    def _make_ready(self, trigger: int) -> None:
+        """Nothing that a trigger waits for is left."""
+        heapq.heappush(self._ready, (trigger, trigger))
 
     def _next_in_turn(self) -> int:
         """The trigger that is the first of the program among those that are open."""
@@ -216,7 +218,9 @@ class _Run:
 
         As long as it takes itself, from its trigger to its end: others overlap all of it then.
         """
-        return self._durations.transfer(self._items[trigger]).latency_ns
+        item = self._items[trigger]
+        assert isinstance(item, Instruction)
+        return self._durations.transfer(item).latency_ns
 
     def _begin_sync(self, place: int, now: float) -> None:
         self._begin(place, now)
@@ -227,36 +231,36 @@ class _Run:
         for follower in self._followers.get(place, ()):
             self._missing[follower] -= 1
             if not self._missing[follower] and follower in self._open:
-                heapq.heappush(self._ready, follower)
+                self._make_ready(follower)
         heapq.heappush(self._ends, (self._free[Queue.sync], -1 - place))
 
     def _begin(self, place: int, start: float) -> None:
         item = self._items[place]
-        issue, latency = self._durations.of(item)
-        if item.what is What.transfer:
-            # The DMA engines serve all rings.
-            ready = start + self._durations.transfer(item).dispatch_ns
-            begun = max(self._engines_free, ready)
-            self._engines_free = begun + self._durations.engines_ns(item)
-            latency += begun - ready
+        issue = latency = 0.0
+        if type(item) is Instruction:
+            issue, latency = self._durations.of(item)
+            if item.what is What.transfer:
+                # The DMA engines serve all rings.
+                ready = start + self._durations.transfer(item).dispatch_ns
+                begun = max(self._engines_free, ready)
+                self._engines_free = begun + self._durations.engines_ns(item)
+                latency += begun - ready
         self._free[item.queue] = start + issue
         self._began.append(item)
         heapq.heappush(self._ends, (start + latency, place))
 
 
-def _followers(
-    items: Sequence[Instruction], movable: set[Instruction]
-) -> dict[Instruction, list[Instruction]]:
+def _followers(items: Sequence[Item], movable: set[Item]) -> dict[Item, list[Item]]:
     """After each trigger those that have to come later: the next of its ring for each tensor of
     which only the ring's last access is waited for."""
     keeps_order: dict[SSAValue, bool] = {}
-    last: dict[tuple[Queue, SSAValue], Instruction] = {}
-    found: dict[Instruction, list[Instruction]] = {}
+    last: dict[tuple[Queue, SSAValue], Item] = {}
+    found: dict[Item, list[Item]] = {}
     for item in items:
-        trigger = item.trigger
-        if trigger is None or trigger not in movable:
+        if type(item) is not Instruction or item.trigger not in movable:
             continue
-        before: list[Instruction] = []
+        trigger = item.trigger
+        before: list[Item] = []
         for _, value, _, _ in effects(item.op):
             base = base_of(value)
             if base not in keeps_order:

@@ -48,6 +48,8 @@ class Array:
 
     def note_writes(self, done: Sequence[Effect]) -> None:
         """What is written anew has to be loaded again."""
+        if not self._bases:
+            return
         for _, value, role, _ in done:
             if role is not Role.read and id(base := base_of(value)) in self._bases:
                 self._held = {p: h for p, h in self._held.items() if base not in h[0]}

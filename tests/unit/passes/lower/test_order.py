@@ -7,6 +7,7 @@ are broken in one place are found by them.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from heapq import heappush
 from typing import Any
 
 import numpy as np
@@ -231,13 +232,12 @@ def test_a_dependence_that_the_order_forgets_is_found_in_loops(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """DMAs of a loop go in the opposite order wherever their rings allow it."""
-    run = order._Run.run  # pyright: ignore[reportPrivateUsage]
 
-    def backwards(self: Any) -> Any:
-        self._place = {item: len(self._place) - place for item, place in self._place.items()}
-        return run(self)
+    def backwards(self: Any, trigger: int) -> None:
+        heappush(self._ready, (-trigger, trigger))
 
-    monkeypatch.setattr(order._Run, "run", backwards)  # pyright: ignore[reportPrivateUsage]
+    run = order._Run  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(run, "_make_ready", backwards)
     assert not any(is_wrong(*one) for one in streams(range(3), "trn2"))
     monkeypatch.setattr(order, "_followers", lambda *_: {})
     assert any(is_wrong(*one) for one in streams(range(3), "trn2"))
