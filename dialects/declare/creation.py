@@ -111,7 +111,8 @@ def copied_before(op: _OpT, following: Operation, values: dict[int, SSAValue]) -
 
 def _copied_alone(op: _OpT, values: dict[int, SSAValue]) -> _OpT:
     """A copy of an operation without what is in it, which keeps its names."""
-    operands = [values.get(id(value), value) for value in op._operands]
+    given = op._operands
+    operands = [values.get(id(value), value) for value in given] if given else ()
     if op.regions or op._successors:
         made = op.clone_without_regions(clone_operands=False)
         made.operands = operands
@@ -120,9 +121,10 @@ def _copied_alone(op: _OpT, values: dict[int, SSAValue]) -> _OpT:
         made = created(type(op), operands, kinds, op.properties.copy(), op.location)
         if op.attributes:
             made.attributes = op.attributes.copy()
-    for old, new in zip(op.results, made.results, strict=True):
-        values[id(old)] = new
-        new._name = old._name
+    if made.results:
+        for old, new in zip(op.results, made.results, strict=True):
+            values[id(old)] = new
+            new._name = old._name
     return made
 
 
@@ -139,10 +141,11 @@ def _copied(op: _OpT, values: dict[int, SSAValue], origins: dict[Operation, Oper
             into.add_block(fresh)
             inner = block.first_op
             while inner is not None:
-                copy = _copied(inner, values, origins)
                 if inner.regions:
-                    fresh.add_op(copy)
+                    fresh.add_op(_copied(inner, values, origins))
                 else:
+                    copy = _copied_alone(inner, values)
+                    origins[copy] = inner
                     append(fresh, copy)
                 inner = inner._next_op
     return made

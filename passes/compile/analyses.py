@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import chain
 
 from xdsl.ir import Operation
 
@@ -10,7 +11,7 @@ from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.passes.compile.accesses import Accesses, accesses_of
 from nkijit.passes.compile.costs import Cost, Costs
-from nkijit.passes.compile.order import Kept
+from nkijit.passes.compile.order import Kept, has_accumulators
 from nkijit.passes.compile.stretches import Stretches
 
 
@@ -24,14 +25,19 @@ class Analyses:
 
     def changed(self) -> None:
         """The kernel has other operations, operands or places: forget what was known."""
-        for name in ("of_kind", "accesses", "kept", "costs", "stretches"):
+        for name in ("operations", "of_kind", "accesses", "kept", "costs", "stretches"):
             self.__dict__.pop(name, None)
+
+    @cached_property
+    def operations(self) -> list[Operation]:
+        """All operations, also those inside loops, in the order of the program."""
+        return list(self.kernel.operations)
 
     @cached_property
     def of_kind(self) -> dict[type[Operation], list[Operation]]:
         """The operations of each class, in the order of the program."""
         found: dict[type[Operation], list[Operation]] = {}
-        for op in self.kernel.operations:
+        for op in self.operations:
             kind = type(op)
             if kind in found:
                 found[kind].append(op)
@@ -42,12 +48,13 @@ class Analyses:
     @cached_property
     def accesses(self) -> Accesses:
         """The accesses to each tensor, in the order of the program."""
-        return accesses_of(self.kernel.operations)
+        return accesses_of(self.operations)
 
     @cached_property
     def kept(self) -> Kept:
         """What instructions leave in engines for others."""
-        return Kept.by(self.kernel)
+        uses = [ops for kind, ops in self.of_kind.items() if has_accumulators(kind)]
+        return Kept.by(self.kernel, chain.from_iterable(uses))
 
     @cached_property
     def costs(self) -> dict[int, Cost]:
@@ -56,9 +63,10 @@ class Analyses:
         In the order of the program.
         """
         found: dict[int, Cost] = {}
-        for op in self.kernel.operations:
+        if_movable = self.costs_by_form.if_movable
+        for op in self.operations:
             if is_instruction(op):
-                cost = self.costs_by_form.if_movable(op)
+                cost = if_movable(op)
                 if cost is not None:
                     found[id(op)] = cost
         return found
@@ -66,4 +74,4 @@ class Analyses:
     @cached_property
     def stretches(self) -> Stretches:
         """The instructions that may change places, with what they must not pass."""
-        return Stretches(self.kernel, self.costs, self.accesses, self.kept)
+        return Stretches(self.kernel, self.operations, self.costs, self.accesses, self.kept)

@@ -69,7 +69,7 @@ class _Program:
 
     def __init__(self, analyses: Analyses):
         kernel = analyses.kernel
-        self._places = {op: place for place, op in enumerate(kernel.operations)}
+        self._places = {op: place for place, op in enumerate(analyses.operations)}
         self._of = {base: _Places(touched) for base, touched in analyses.accesses.items()}
         self._kept = analyses.kept
         self._meetings = [place for op, place in self._places.items() if isinstance(op, WAITING)]

@@ -29,6 +29,7 @@ from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.tiles import info_of
+from nkijit.dialects.tuples import made
 from nkijit.passes.compile.analyses import Analyses
 from nkijit.passes.compile.costs import Cost
 from nkijit.passes.compile.stretches import Stretch, declares
@@ -216,8 +217,10 @@ class _Engines:
         self._resources = list(resources.values())
         self._of_mask: dict[int, list[_Lane]] = {}
 
-    def lanes_of(self, mask: int) -> list[_Lane]:
+    def lanes_of(self, mask: int) -> Sequence[_Lane]:
         """The lanes of which the bits are set."""
+        if not mask:
+            return ()
         found = self._of_mask.get(mask)
         if found is None:
             found = self._of_mask[mask] = [lane for lane in self.lanes if lane.bit & mask]
@@ -241,7 +244,7 @@ def _end_in_order(stretch: Stretch, costs: Sequence[Cost], target: Target) -> fl
     table: str | None = None
     events: list[tuple[float, int]] = []
     left, now, end = len(costs), 0.0, 0.0
-    lanes = engines.lanes
+    lanes: Sequence[_Lane] = engines.lanes
     while True:
         for lane in lanes:
             resource, numbers = lane.resource, lane.in_order
@@ -252,11 +255,13 @@ def _end_in_order(stretch: Stretch, costs: Sequence[Cost], target: Target) -> fl
                 if needed is not None and needed != table:
                     begun += load_ns
                     table = needed
-                resource.free = begun + issue
-                end = max(end, begun + latency)
-                heappush(events, (begun + issue, resource.event))
+                free, ended_at = begun + issue, begun + latency
+                resource.free = free
+                if ended_at > end:
+                    end = ended_at
+                heappush(events, (free, resource.event))
                 if after[number]:
-                    heappush(events, (begun + latency, number))
+                    heappush(events, (ended_at, number))
                 left -= 1
         if not left:
             return end
@@ -297,6 +302,7 @@ class _Run:
         self.end = 0.0
         """When all have ended."""
         self._stretch, self._costs, self._priorities = stretch, costs, priorities
+        self._tiles, self._sizes = stretch.tiles, stretch.sizes
         self._forced = forced
         self._engines = _Engines(costs)
         self._table: str | None = None
@@ -330,7 +336,8 @@ class _Run:
         for number, count in enumerate(missing):
             if not count:
                 heappush(lane_of[number].ready, (priorities[number], number))
-        lanes, now = engines.lanes, 0.0
+        lanes: Sequence[_Lane] = engines.lanes
+        now = 0.0
         while True:
             for lane in lanes:
                 ready, resource = lane.ready, lane.resource
@@ -409,17 +416,21 @@ class _Run:
                 if not has_tables:
                     break
             else:
-                least_sbuf, least_psum = min(least_sbuf, lack[0]), min(least_psum, lack[1])
+                sbuf, psum = lack
+                if sbuf < least_sbuf:
+                    least_sbuf = sbuf
+                if psum < least_psum:
+                    least_psum = psum
         for entry in seen:
             if entry is not found:
                 heappush(ready, entry)
         if found is None:
-            tiles, begun = self._stretch.tiles, self._begun
+            tiles, begun = self._tiles, self._begun
             numbers = [number for _, number in seen]
             lacking = [tile for number in numbers for tile in tiles[number] if not begun[tile]]
             sbuf, psum, next_ = freed[0] + least_sbuf, freed[1] + least_psum, self._first + _NEXT
             first = min((n for n in numbers if n >= next_), default=inf) - _NEXT + 1
-            lane.stuck = _Stuck(len(ready), sbuf, psum, lacking, first)
+            lane.stuck = made(_Stuck, (len(ready), sbuf, psum, lacking, first))
             self._stuck |= lane.bit
             return -1
         return found[1]
@@ -434,15 +445,18 @@ class _Run:
 
         inf for a memory that has room.
         """
-        sizes, begun, used = self._stretch.sizes, self._begun, self._used
+        begun = self._begun
         sbuf = psum = 0.0
-        for tile in self._stretch.tiles[number]:
+        for tile in self._tiles[number]:
             if not begun[tile]:
-                memory, size = sizes[tile]
+                memory, size = self._sizes[tile]
                 if memory:
                     psum += size
                 else:
                     sbuf += size
+        if not sbuf and not psum:
+            return _NOTHING  # as most, whose tiles are in use
+        used = self._used
         room = self._most if number < self._first + _NEXT else self._room
         sbuf_lack = used[0] + sbuf - room[0] if sbuf else 0.0
         psum_lack = used[1] + psum - room[1] if psum else 0.0
@@ -451,33 +465,35 @@ class _Run:
         return sbuf_lack if sbuf_lack > 0 else inf, psum_lack if psum_lack > 0 else inf
 
     def _start(self, number: int, resource: _Resource, now: float) -> None:
-        stretch, begun = self._stretch, self._begun
-        for tile in stretch.tiles[number]:
+        begun = self._begun
+        for tile in self._tiles[number]:
             if not begun[tile]:
                 begun[tile] = 1
-                memory, size = stretch.sizes[tile]
+                memory, size = self._sizes[tile]
                 self._used[memory] += size
         _, _, issue, latency, table, _ = self._costs[number]
         if table is not None:
             now += self._table_ns(number)
             self._table = table
-        resource.free = now + issue
+        free, ended = now + issue, now + latency
+        resource.free = free
         self.order.append(number)
         self._gone[number] = 1
         if number == self._first:
             self._first = self._gone.find(0, number)
             self._moved = True
-        self.end = max(self.end, now + latency)
-        heappush(self._events, (now + issue, resource.event))
-        heappush(self._events, (now + latency, number))
+        if ended > self.end:
+            self.end = ended
+        heappush(self._events, (free, resource.event))
+        heappush(self._events, (ended, number))
 
     def _end(self, number: int) -> bool:
         """An instruction has ended; whether tiles come out of use."""
         left, some = self._left, False
-        for tile in self._stretch.tiles[number]:
+        for tile in self._tiles[number]:
             left[tile] -= 1
             if not left[tile]:
-                memory, size = self._stretch.sizes[tile]
+                memory, size = self._sizes[tile]
                 self._used[memory] -= size
                 self._freed[memory] += size
                 some = True

@@ -16,7 +16,7 @@ from operator import attrgetter
 from typing import Any
 
 import numpy as np
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp, is_instruction
@@ -47,11 +47,11 @@ class Kept:
     """The engines whose accumulators somebody goes on with."""
 
     @staticmethod
-    def by(kernel: KernelOp) -> Kept:
-        """That of all instructions of a kernel."""
+    def by(kernel: KernelOp, operations: Iterable[Operation] | None = None) -> Kept:
+        """That of a kernel; `operations`: all of its that have accumulators, if they are known."""
         going_on = {
             op.SPEC.accumulators.engine
-            for op in kernel.operations
+            for op in (kernel.operations if operations is None else operations)
             if is_instruction(op) and op.SPEC.accumulators is not None and _goes_on(op)
         }
         return Kept(kernel.target, frozenset(going_on))
@@ -63,6 +63,12 @@ class Kept:
             yield use.engine
         if isinstance(op, GENERATING):
             yield engine_of(op, self.target), "generators"
+
+
+@cache
+def has_accumulators(kind: type[Operation]) -> bool:
+    """Whether operations of a class use the accumulators of an engine."""
+    return issubclass(kind, NisaOp) and kind.SPEC.accumulators is not None
 
 
 def _goes_on(op: NisaOp) -> bool:
@@ -104,7 +110,7 @@ def predecessors(
     written = {
         base: touched
         for base, touched in accesses.items()
-        if any(access.writes for access in touched)
+        if touched[0].writes or any(access.writes for access in touched)
     }
     for group in _sharing(accesses):
         together = [access for base in group for access in accesses[base]]
@@ -188,9 +194,10 @@ def _sharing(bases: Iterable[SSAValue]) -> Iterator[list[SSAValue]]:
 
 def _parts(base: SSAValue, touched: Sequence[Access]) -> dict[int, list[int]] | _Many | None:
     """The cells of each tile of a tensor; None if all tiles share bytes."""
+    first = touched[0].effects[0].value
+    if all([effect.value is first for access in touched for effect in access.effects]):
+        return None  # as of most
     tiles = {id(effect.value): effect.value for access in touched for effect in access.effects}
-    if len(tiles) == 1:
-        return None
     reach = reach_of(base)
     extents = {tile: extent_of(value, reach) for tile, value in tiles.items()}
     distinct = set(extents.values())

@@ -201,8 +201,9 @@ def compiled(kernel: KernelOp, without: Collection[str] = ()) -> Compiled:
     changes = {
         made.name: made().change(analyses, origins) for made in COMPILER if made.name not in without
     }
-    left = {op: origin for op, origin in origins.items() if op.parent is not None or op is copy}
-    return Compiled(copy, left, changes)
+    for op in [op for op in origins if op.parent is None and op is not copy]:
+        del origins[op]
+    return Compiled(copy, origins, changes)
 
 
 def lowered(

@@ -66,7 +66,7 @@ def share_loads(kernel: KernelOp, analyses: Analyses | None = None) -> int:
     meetings: list[int] = []
     if not analyses.of_kind.keys().isdisjoint(WAITING):
         # What other cores have written is to be seen behind.
-        meetings = [n for n, op in enumerate(kernel.operations) if type(op) in WAITING]
+        meetings = [n for n, op in enumerate(analyses.operations) if type(op) in WAITING]
     tiles, rooms = Tiles(analyses), Rooms(kernel, ROOM)
     left_out = 0
     for base, touched in accesses.items():

@@ -41,7 +41,7 @@ def share_results(kernel: KernelOp, analyses: Analyses | None = None) -> int:
     analyses = analyses or Analyses(kernel)
     program = _Program(analyses)
     costs, shared = analyses.costs, 0
-    for place, op in enumerate(list(kernel.operations)):
+    for place, op in enumerate(analyses.operations):
         cost = costs.get(id(op))  # there is none where it has to stay
         if cost is not None and not cost.queue.is_ring:
             shared += program.is_shared(cast(NisaOp, op), place, cost.form)

@@ -76,16 +76,24 @@ class Stretch:
 class Stretches:
     """The stretches of a kernel."""
 
-    def __init__(self, kernel: KernelOp, costs: Mapping[int, Cost], accesses: Accesses, kept: Kept):
+    def __init__(
+        self,
+        kernel: KernelOp,
+        operations: Sequence[Operation],
+        costs: Mapping[int, Cost],
+        accesses: Accesses,
+        kept: Kept,
+    ):
         """
         Args:
             kernel: the kernel as it is now.
+            operations: all of it.
             costs: of what may change places, by the identity of the operation.
             accesses: all of the kernel's.
             kept: of the kernel.
         """
         self._kernel, self._accesses, self._kept = kernel, accesses, kept
-        self._places = {id(op): place for place, op in enumerate(kernel.operations)}
+        self._places = {id(op): place for place, op in enumerate(operations)}
         self.in_blocks = [(block, self._cut(block, costs)) for block in _blocks(kernel)]
         """The blocks with their stretches, from which the operations between them can be told."""
         self._numbers: list[int] = []
@@ -118,11 +126,13 @@ class Stretches:
         numbers, target = self._numbers, self._kernel.target
         before = predecessors(stretch.ops, self._kept, stretch.accesses, numbers)
         stretch.waiting = [len(others) for others in before]
-        stretch.after = [[] for _ in before]
+        after: list[list[int]] = [[] for _ in before]
         for number, others in enumerate(before):
             for other in others:
-                stretch.after[other].append(number)
-        stretch.tiles = [[] for _ in before]
+                after[other].append(number)
+        stretch.after = after
+        tiles: list[list[int]] = [[] for _ in before]
+        stretch.tiles = tiles
         uses = self._uses.get(stretch.block, {})
         for base, touched in stretch.accesses.items():
             first, last = uses.get(base, (-1, -1))
@@ -136,7 +146,7 @@ class Stretches:
             stretch.sizes.append((memory, size))
             stretch.users.append(len(touched))
             for access in touched:
-                stretch.tiles[numbers[access.place]].append(tile)
+                tiles[numbers[access.place]].append(tile)
 
     def _hand_out(self) -> None:
         """Give stretches their accesses, and what is in use when they begin."""
