@@ -6,6 +6,7 @@ from abc import ABC
 from collections.abc import Sequence
 from typing import Any, ClassVar, TypeGuard, cast
 
+from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import (
     DenseArrayBase,
     FloatAttr,
@@ -270,7 +271,7 @@ def form_key(op: Operation) -> tuple[object, ...]:
 def scalar_constant(value: SSAValue) -> int | float | None:
     """The number that an operand is, when it is a compile-time constant."""
     owner = value.owner
-    if isinstance(owner, Operation) and owner.name == "arith.constant":
+    if type(owner) is ConstantOp:
         attr = owner.properties["value"]
         if isinstance(attr, (IntegerAttr, FloatAttr)):
             return decode_number(cast(Attribute, attr))

@@ -18,6 +18,7 @@ from nkijit.dialects.declare.operation import scalar_constant
 from nkijit.dialects.effects import registers_written
 from nkijit.dialects.nisa.registers import RegisterMoveOp
 from nkijit.dialects.nki.kernel import KernelOp, operations
+from nkijit.dialects.nki.loops import bounds_of
 from nkijit.dialects.nki.registers import ReadRegisterOp
 from nkijit.dialects.register_type import RegisterType
 
@@ -50,7 +51,7 @@ class _History:
 
 def constant_range(loop: ForOp) -> range | None:
     """The induction variable's values where the bounds are constants of the program's text."""
-    bounds = [scalar_constant(bound) for bound in (loop.lb, loop.ub, loop.step)]
+    bounds = [scalar_constant(bound) for bound in bounds_of(loop)]
     lower, upper, step = [bound if isinstance(bound, int) else None for bound in bounds]
     if lower is None or upper is None or step is None or step < 1:
         return None
@@ -80,12 +81,14 @@ class Ranges:
 
         None when nothing is known, and for the induction variable of a loop that never runs.
         """
-        if isinstance(value, BlockArgument):
+        # Exact classes: those of xDSL take long to say that something is not one of theirs.
+        if type(value) is BlockArgument:
             loop = value.block.parent_op()
-            return self._induction(loop) if isinstance(loop, ForOp) else None
-        if isinstance(value.owner, ReadRegisterOp):
-            return self.range_of(value.owner.source, value.owner)
-        if isinstance(value.type, RegisterType):
+            return self._induction(loop) if type(loop) is ForOp else None
+        owner = value.owner
+        if type(owner) is ReadRegisterOp:
+            return self.range_of(owner.source, owner)
+        if type(value.type) is RegisterType:
             history = self._histories.get(value)
             return None if history is None else history.before(self._places[at])
         number = scalar_constant(value)
@@ -122,9 +125,7 @@ class Ranges:
         return self._bounds_of[loop]
 
     def _known_bounds(self, loop: ForOp) -> tuple[Range, Range, Range] | None:
-        lower = self.range_of(loop.lb, loop)
-        upper = self.range_of(loop.ub, loop)
-        step = self.range_of(loop.step, loop)
+        lower, upper, step = (self.range_of(bound, loop) for bound in bounds_of(loop))
         if lower is None or upper is None or step is None or step.low < 1:
             return None
         return lower, upper, step
@@ -206,7 +207,7 @@ class Ranges:
         """True when a value does not depend on registers that are `written`."""
         if isinstance(value, BlockArgument):
             loop = value.block.parent_op()
-            bounds = (loop.lb, loop.ub, loop.step) if isinstance(loop, ForOp) else ()
+            bounds = bounds_of(loop) if isinstance(loop, ForOp) else ()
             return all(self._is_stable(bound, written) for bound in bounds)
         if isinstance(value.owner, ReadRegisterOp):
             return value.owner.source not in written

@@ -170,11 +170,14 @@ class CoreWrites:
     def walk(self, ops: Iterable[Operation], scope: Scope | None) -> Iterator[Read]:
         """Go on over these operations and report what they read."""
         for op in ops:
-            if type(op) in DECLARATIONS:
+            kind = type(op)
+            if kind in DECLARATIONS:
                 continue
-            if is_instruction(op) or isinstance(op, DevicePrintOp):
-                if type(op) is not CoreBarrierOp:
+            if is_instruction(op) or kind is DevicePrintOp:
+                if kind is not CoreBarrierOp:
                     yield from self._visit(op, scope)
+            elif not op.regions:
+                continue
             elif isinstance(op, NoReorderOp):
                 yield from self.walk(op.body.block.ops, scope)
             elif isinstance(op, ForOp):
@@ -218,20 +221,21 @@ class CoreWrites:
         written: list[tuple[WrittenTensor, Effect]] = []
         tensors = self._tensors
         for effect in effects(op):
-            key = id(effect.value)
+            _, value, role, _ = effect
+            key = id(value)
             if key not in tensors:
-                tensors[key] = self.tensor_of(effect.value)
+                tensors[key] = self.tensor_of(value)
             tensor = tensors[key]
             if tensor is None:
                 continue
-            if effect.role is not Role.read:
+            if role is not Role.read:
                 written.append((tensor, effect))
             if not self.reads(op, effect):
                 continue
-            if tensor.knows(effect.value):
+            if tensor.knows(value):
                 if self._known:
                     yield Read(op, effect, Verdict.written)
-            elif self._known or effect.value not in self._reported:
+            elif self._known or value not in self._reported:
                 yield self._read(op, effect, tensor, scope)
         for tensor, effect in written:
             self._write(tensor, effect, scope)

@@ -78,7 +78,7 @@ def is_free(op: Operation | None) -> bool:
     if op is None or not is_instruction(op):
         return False
     named = "name" in op.properties or "after" in op.properties
-    return not named and not isinstance(op.parent_op(), NoReorderOp)
+    return not named and type(op.parent_op()) is not NoReorderOp
 
 
 def is_own(base: SSAValue) -> bool:

@@ -49,6 +49,8 @@ def hoist_invariant(kernel: KernelOp, analyses: Analyses | None = None) -> int:
 
 def _inner_first(block: Block) -> Iterator[ForOp | WhileOp]:
     for op in block.ops:
+        if not op.regions:
+            continue
         for region in op.regions:
             for inner in region.blocks:
                 yield from _inner_first(inner)
@@ -72,7 +74,7 @@ class _Program:
         self._places = {op: place for place, op in enumerate(analyses.operations)}
         self._of = {base: _Places(touched) for base, touched in analyses.accesses.items()}
         self._kept = analyses.kept
-        self._meetings = [place for op, place in self._places.items() if isinstance(op, WAITING)]
+        self._meetings = [place for op, place in self._places.items() if type(op) in WAITING]
         self._rooms = Rooms(kernel, ROOM)
 
     def hoist(self, loop: ForOp | WhileOp) -> int:

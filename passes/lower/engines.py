@@ -15,6 +15,7 @@ first one, and walking them twice again would take time exponential in the depth
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import cast
 
 from xdsl.dialects.arith import CmpiOp
 from xdsl.dialects.scf import ForOp, WhileOp
@@ -28,7 +29,7 @@ from nkijit.dialects.effects import Effect, effects, registers_written
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nki.allocation import DECLARATIONS
 from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp, NoReorderOp
-from nkijit.dialects.nki.loops import compared
+from nkijit.dialects.nki.loops import bounds_of, compared
 from nkijit.dialects.nki.registers import ReadRegisterOp
 from nkijit.dialects.nki.views import index_of
 from nkijit.dialects.register_type import RegisterType
@@ -119,19 +120,21 @@ class _Lowering:
 
     def block(self, block: Block, loop: Loop | None) -> None:
         """Lower the operations of a block."""
+        # By exact classes: those of xDSL take long to say that something is not one of theirs.
         for op in directly_in(block):
-            if type(op) in DECLARATIONS:
+            kind = type(op)
+            if kind in DECLARATIONS:
                 continue
             if is_instruction(op):
                 self._instruction(op, loop)
-            elif isinstance(op, NoReorderOp):
-                self.block(op.body.block, loop)
-            elif isinstance(op, (ForOp, WhileOp)):
-                self._loop(op, loop)
-            elif isinstance(op, DevicePrintOp):
-                self._print(op, loop)
-            elif isinstance(op, ReadRegisterOp):
-                self._read(op)
+            elif kind is NoReorderOp:
+                self.block(cast(NoReorderOp, op).body.block, loop)
+            elif kind is ForOp or kind is WhileOp:
+                self._loop(cast(ForOp | WhileOp, op), loop)
+            elif kind is DevicePrintOp:
+                self._print(cast(DevicePrintOp, op), loop)
+            elif kind is ReadRegisterOp:
+                self._read(cast(ReadRegisterOp, op))
             elif op.regions:
                 raise LoweringError.at(op, "lowering does not know the operation")
 
@@ -148,7 +151,7 @@ class _Lowering:
             self._hoist_table(op, parent)
         needs = self._needs.of(op)
         if isinstance(op, ForOp):
-            self._test(op, READ_BOUNDS, parent, needs.queues, (op.lb, op.ub, op.step))
+            self._test(op, READ_BOUNDS, parent, needs.queues, bounds_of(op))
         if first:
             for queue in needs.queues:
                 inside = loop.queues[queue] = QueueLoop(queue, parent, loop)

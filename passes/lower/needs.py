@@ -9,6 +9,7 @@ from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Operation
 
 from nkijit.dialects.declare.operation import NisaOp, is_instruction
+from nkijit.dialects.nki.allocation import DECLARATIONS
 from nkijit.dialects.nki.kernel import DevicePrintOp
 from nkijit.passes.lower.forms import Forms
 from nkijit.passes.lower.program import Queue
@@ -42,6 +43,8 @@ class Needs:
     def _collect(self, op: Operation, queues: set[Queue], tables: dict[str, NisaOp]) -> None:
         for region in op.regions:
             for inner in region.block.ops:
+                if type(inner) in DECLARATIONS:
+                    continue
                 if is_instruction(inner):
                     form = self._forms.of(inner)
                     queues.update(
