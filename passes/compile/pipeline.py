@@ -91,9 +91,10 @@ class AccumulateInPsumPass(CompilerPass):
 
 
 class ShareLoadsPass(CompilerPass):
-    """Leave out loads of what is on chip and in use."""
+    """Leave out loads of what is on chip."""
 
     name = "share-loads"
+    needs_room = True
 
     def change(self, analyses: Analyses, origins: Origins) -> int:
         return share_loads(analyses.kernel, analyses)

@@ -60,3 +60,27 @@ nki.kernel @written(%x: memref<128x64xf32, #nki.shared_hbm>) target=trn2 {
   nisa.dma_copy dst=%out, src=%b
   nki.return (%out, %out2)
 }
+
+// A loop comes again to what it reads, after it has written the first tile: the second load stays.
+// CHECK-LABEL: nki.kernel @written_in_a_loop
+nki.kernel @written_in_a_loop(%x: memref<128x64xf32, #nki.shared_hbm>) target=trn2 {
+  %out = nki.alloc : memref<4x128x64xf32, #nki.shared_hbm>
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c4 = arith.constant 4 : i32
+  %a = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %b = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %c = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.dma_copy dst=%a, src=%x
+  // CHECK: nisa.dma_copy dst=%b, src=%x
+  nisa.dma_copy dst=%b, src=%x
+  // CHECK: scf.for
+  scf.for %i = %c0 to %c4 step %c1 : i32 {
+    %oi = nki.view %out offset=0 pattern=[[64, 128], [1, 64]] scalar=%i scale=8192 bound=4
+    // CHECK: nisa.tensor_tensor dst=%c, data1=%a, data2=%b, op=add
+    nisa.tensor_tensor dst=%c, data1=%a, data2=%b, op=add
+    nisa.tensor_tensor dst=%a, data1=%a, data2=%c, op=multiply
+    nisa.dma_copy dst=%oi, src=%c
+  }
+  nki.return %out
+}
