@@ -59,6 +59,10 @@ class Transfer:
         """From the start of the trigger to the release of what waits, nothing else going on."""
         return self.trigger_ns + self.dispatch_ns + self.payload_ns + self.notify_ns
 
+    def busy_ns(self, target: Target) -> float:
+        """How long it takes of the time of all DMA engines together."""
+        return self.engine_ns * self.engines / target.timing.dma.engines
+
 
 @dataclass(frozen=True, slots=True)
 class Cost:

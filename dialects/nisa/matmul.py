@@ -48,6 +48,7 @@ DOUBLE_ROW = 2
 """Rows that double_row packs into one PE row: size of the first free dimension."""
 
 _FP8FN = "float8_e4m3fn"
+_FP8FN_SINCE = nc_version.gen4
 _FP8 = ("float8_e4m3", "float8_e5m2", _FP8FN)
 _WIDE = ("float32", "tfloat32")
 _INPUTS = (*_FP8, "bfloat16", "float16", *_WIDE)
@@ -56,9 +57,6 @@ _INPUTS = (*_FP8, "bfloat16", "float16", *_WIDE)
 def input_dtypes(target: Target) -> tuple[str, ...]:
     """The data types of the tiles that a matmul multiplies."""
     return tuple(name for name in _INPUTS if name != _FP8FN or target.version >= _FP8FN_SINCE)
-
-
-_FP8FN_SINCE = nc_version.gen4
 
 
 def _double_row(op: NisaOp) -> bool:

@@ -25,13 +25,25 @@ class Analyses:
 
     def changed(self) -> None:
         """The kernel has other operations, operands or places: forget what was known."""
-        for name in ("operations", "of_kind", "accesses", "kept", "costs", "stretches"):
+        for name in ("operations", "places", "of_kind", "accesses", "kept", "costs", "stretches"):
             self.__dict__.pop(name, None)
 
     @cached_property
     def operations(self) -> list[Operation]:
         """All operations, also those inside loops, in the order of the program."""
         return list(self.kernel.operations)
+
+    @cached_property
+    def places(self) -> dict[int, int]:
+        """The place of each operation in the program, by its identity."""
+        return {id(op): place for place, op in enumerate(self.operations)}
+
+    def ends_of(self, op: Operation) -> tuple[int, int]:
+        """The places of an operation and of the last one inside of it."""
+        last = op
+        while last.regions and (inner := last.regions[-1].blocks[-1].last_op) is not None:
+            last = inner
+        return self.places[id(op)], self.places[id(last)]
 
     @cached_property
     def of_kind(self) -> dict[type[Operation], list[Operation]]:
@@ -74,4 +86,4 @@ class Analyses:
     @cached_property
     def stretches(self) -> Stretches:
         """The instructions that may change places, with what they must not pass."""
-        return Stretches(self.kernel, self.operations, self.costs, self.accesses, self.kept)
+        return Stretches(self.kernel, self.places, self.costs, self.accesses, self.kept)

@@ -149,10 +149,8 @@ def _copy_of(op: NisaOp, accesses: Accesses) -> _Copy | None:
             return None
         assert is_instruction(access.op)
         readers.append(access.op)
-    if (
-        len(readers) > 1
-        and info_of(source).region is MemoryRegion.psum is not info_of(copied).region
-    ):
+    regions = info_of(source).region, info_of(copied).region
+    if regions == (MemoryRegion.psum, MemoryRegion.sbuf) and len(readers) > 1:
         return None
     if _changes(accesses[source], first.place, used[-1].place):
         return None

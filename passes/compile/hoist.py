@@ -71,16 +71,18 @@ class _Program:
 
     def __init__(self, analyses: Analyses):
         kernel = analyses.kernel
-        self._places = {op: place for place, op in enumerate(analyses.operations)}
+        self._analyses = analyses
         self._of = {base: _Places(touched) for base, touched in analyses.accesses.items()}
         self._kept = analyses.kept
-        self._meetings = [place for op, place in self._places.items() if type(op) in WAITING]
+        self._meetings = [
+            place for place, op in enumerate(analyses.operations) if type(op) in WAITING
+        ]
         self._rooms = Rooms(kernel, ROOM)
 
     def hoist(self, loop: ForOp | WhileOp) -> int:
         """Move what does not change out of one loop; returns how many instructions that is."""
         block = loop.body.block if isinstance(loop, ForOp) else loop.after_region.block
-        first, last = self._places[loop], self._last(loop)
+        first, last = self._analyses.ends_of(loop)
         meets = _count(self._meetings, first, last) > 0
         gone: Counter[SSAValue] = Counter()
         """How often each tensor is written by what has left the loop."""
@@ -98,12 +100,6 @@ class _Program:
             count += 1
         return count
 
-    def _last(self, op: Operation) -> int:
-        """The place of the last operation inside of one."""
-        while op.regions and (inner := op.regions[-1].blocks[-1].last_op) is not None:
-            op = inner
-        return self._places[op]
-
     def _invariant(
         self, op: NisaOp, first: int, last: int, gone: Counter[SSAValue], *, meets: bool
     ) -> SSAValue | None:
@@ -118,7 +114,7 @@ class _Program:
         if not is_own(result):
             return None
         places = self._of[result]
-        here = self._places[op]
+        here = self._analyses.places[id(op)]
         if _count(places.written, first, last) > 1:
             return None
         if places.touched[bisect_left(places.touched, first)] != here:

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from bisect import bisect
 from dataclasses import dataclass
-from functools import cached_property
 from typing import cast
 
 from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
@@ -69,7 +68,7 @@ def share_loads(kernel: KernelOp, analyses: Analyses | None = None) -> int:
     if not analyses.of_kind.keys().isdisjoint(WAITING):
         # What other cores have written is to be seen behind.
         meetings = [n for n, op in enumerate(analyses.operations) if type(op) in WAITING]
-    tiles, rooms, loops = Tiles(analyses), Rooms(kernel, ROOM), _Loops(analyses)
+    tiles, rooms = Tiles(analyses), Rooms(kernel, ROOM)
     left_out = 0
     for base, touched in accesses.items():
         if info_of(base).region.on_chip:
@@ -82,7 +81,7 @@ def share_loads(kernel: KernelOp, analyses: Analyses | None = None) -> int:
                 written = [info_of(e.value) for e in access.effects if e.role is not Role.read]
                 for key in [key for key, load in held.items() if _meets(load.source, written)]:
                     del held[key]
-            load = _load(access, accesses, loops)
+            load = _load(access, analyses)
             if load is None:
                 continue
             key = load.source, load.loaded, load.tile.type, load.op.parent
@@ -108,44 +107,27 @@ def share_loads(kernel: KernelOp, analyses: Analyses | None = None) -> int:
     return left_out
 
 
-class _Loops:
-    """Where the loops of a kernel begin and end."""
+def _around(access: Access, load: DmaCopyOp, analyses: Analyses) -> tuple[int, int, Operation]:
+    """The places between which an access comes, seen from where a tile is loaded.
 
-    def __init__(self, analyses: Analyses):
-        self._analyses = analyses
-
-    @cached_property
-    def _places(self) -> dict[int, int]:
-        """The place of each operation in the program, by its identity."""
-        return {id(op): place for place, op in enumerate(self._analyses.operations)}
-
-    def around(self, access: Access, load: DmaCopyOp) -> tuple[int, int, Operation]:
-        """The places between which an access comes, seen from where a tile is loaded.
-
-        What is in loops that the load is not in comes again and again until the outermost ends,
-        which is returned as well; the access itself, if there is none.
-        """
-        outermost: Operation = access.op
-        while outermost.parent is not load.parent:
-            around = outermost.parent_op()
-            if around is None:  # the load itself is in a loop, which has ended
-                return access.place, access.place, access.op
-            outermost = around
-        if outermost is access.op:
+    What is in loops that the load is not in comes again and again until the outermost ends, which
+    is returned as well; the access itself, if there is none.
+    """
+    outermost: Operation = access.op
+    while outermost.parent is not load.parent:
+        around = outermost.parent_op()
+        if around is None:  # the load itself is in a loop, which has ended
             return access.place, access.place, access.op
-        last = outermost
-        while last.regions and (inner := last.regions[-1].blocks[-1].last_op) is not None:
-            last = inner
-        is_loop = isinstance(outermost, (ForOp, WhileOp))
-        around = outermost if is_loop else access.op
-        return self._places[id(outermost)], self._places[id(last)], around
+        outermost = around
+    first, last = analyses.ends_of(outermost) if outermost.regions else (access.place,) * 2
+    return first, last, outermost if isinstance(outermost, (ForOp, WhileOp)) else access.op
 
 
 def _meets(source: TileInfo, written: list[TileInfo]) -> bool:
     return any(source.overlaps(tile) for tile in written)
 
 
-def _load(access: Access, accesses: Accesses, loops: _Loops) -> _Load | None:
+def _load(access: Access, analyses: Analyses) -> _Load | None:
     """The load that an access is, if it fills a whole tile."""
     op = access.op
     if not isinstance(op, DmaCopyOp):
@@ -158,9 +140,9 @@ def _load(access: Access, accesses: Accesses, loops: _Loops) -> _Load | None:
     if loaded.size != info_of(tile).size or loaded.dtype is not info_of(tile).dtype:
         return None
     last, user, until = access.place, access.op, float("inf")
-    for one in accesses[tile]:
+    for one in analyses.accesses[tile]:
         if one.place > access.place:
-            begin, end, around = loops.around(one, op)
+            begin, end, around = _around(one, op, analyses)
             if one.writes:
                 until = begin
                 break

@@ -79,7 +79,7 @@ class Stretches:
     def __init__(
         self,
         kernel: KernelOp,
-        operations: Sequence[Operation],
+        places: Mapping[int, int],
         costs: Mapping[int, Cost],
         accesses: Accesses,
         kept: Kept,
@@ -87,13 +87,13 @@ class Stretches:
         """
         Args:
             kernel: the kernel as it is now.
-            operations: all of it.
+            places: of its operations in the program, by their identities.
             costs: of what may change places, by the identity of the operation.
             accesses: all of the kernel's.
             kept: of the kernel.
         """
         self._kernel, self._accesses, self._kept = kernel, accesses, kept
-        self._places = {id(op): place for place, op in enumerate(operations)}
+        self._places = places
         self.in_blocks = [(block, self._cut(block, costs)) for block in _blocks(kernel)]
         """The blocks with their stretches, from which the operations between them can be told."""
         self._numbers: list[int] = []

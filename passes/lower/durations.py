@@ -43,9 +43,8 @@ class Durations:
         return found
 
     def engines_ns(self, instruction: Instruction) -> float:
-        """How long all DMA engines together are busy with a transfer, in ns."""
-        moved = self.transfer(instruction)
-        return moved.engine_ns * moved.engines / self._target.timing.dma.engines
+        """How long a transfer takes of the time of all DMA engines together, in ns."""
+        return self.transfer(instruction).busy_ns(self._target)
 
     def work(self, instruction: Instruction) -> Work:
         """What a matrix multiplication computes."""
