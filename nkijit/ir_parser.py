@@ -36,6 +36,7 @@ from xdsl.utils.exceptions import DiagnosticException, ParseError, VerifyExcepti
 from xdsl.utils.lexer import Input, Position, Span, Token
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken, MLIRTokenKind, StringLiteral
 
+from nkijit.collection import without_collection
 from nkijit.dialects.core_program import IllFormedInside
 from nkijit.dialects.files import read_regular
 from nkijit.dialects.nki.constant import MAX_CONSTANT_BYTES, ConstantOp
@@ -106,6 +107,7 @@ def decoded(data: bytes, name: str) -> str:
         raise ParseError(place, f"the text is not UTF-8: {error.reason}") from None
 
 
+@without_collection()
 def parse_ir(
     context: Context,
     text: str,

@@ -17,6 +17,7 @@ from typing_extensions import ParamSpec  # with defaults, which Python has since
 from xdsl.dialects.builtin import ModuleOp
 
 from nkijit.cache import CacheInfo, TraceCache
+from nkijit.collection import without_collection
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion, nc_version
 from nkijit.dialects.nki.kernel import KernelOp
@@ -478,6 +479,7 @@ class Kernel(Generic[_P]):
         """What a kernel that is reached from another one is; see `nkijit.images`."""
         return (self._given, self._platform_target, self._grid, self._schedule)
 
+    @without_collection()
     def _trace(
         self,
         arguments: Mapping[str, Any],

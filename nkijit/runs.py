@@ -14,6 +14,7 @@ import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 from xdsl.ir import Operation
 
+from nkijit.collection import without_collection
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.tiles import info_of
 from nkijit.frameworks import (
@@ -159,7 +160,8 @@ class Runs:
                 plan = self._plans.get(precise)
                 if plan is None:
                     kernels = self._kernels
-                    plans = [Plan(k, precise=precise, launch=kernels) for k in kernels]
+                    with without_collection():
+                        plans = [Plan(k, precise=precise, launch=kernels) for k in kernels]
                     plan = self._plans[precise] = Launch(plans)
         return plan, None if checked else Teller(admitted)
 

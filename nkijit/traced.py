@@ -169,6 +169,7 @@ class TracedKernel:
         return [program.kernel for program in self.programs(schedule=schedule)]
 
     @property
+    @without_collection()
     def diagnostics(self) -> Findings:
         """Every finding of tracing and of the verification passes."""
         if self._found is None:
@@ -181,6 +182,7 @@ class TracedKernel:
             self._found_by_passes = found_by_passes(self._kernels, self._trace_diagnostics)
         return self._found_by_passes
 
+    @without_collection()
     def find(self, *passes: str) -> Findings:
         """The findings of some passes, by name (`verify-access`), in the order of the source.
 
@@ -194,6 +196,7 @@ class TracedKernel:
         return shown(found, self._kernels, lambda rule: False)
 
     @called_by_authors
+    @without_collection()
     def verify(self) -> None:
         """Raise one NkiValidationError with all findings if any of them is an error.
 
