@@ -58,17 +58,21 @@ def effects(op: Operation) -> tuple[Effect, ...]:
 
     Index tiles come first: they say where the others are.
     """
-    # Every pass asks. They are kept by the operation, with the operands that they are about:
-    # operands are replaced as a whole.
+    # Every pass asks. They are kept by the operation, with the operands that they are about, and
+    # those of the views that have an index: operands are replaced as a whole.
     kept = op.__dict__.get(_KEPT)
     if kept is not None and kept[0] is op._operands:  # pyright: ignore[reportPrivateUsage]
-        return kept[1]
+        for view, operands in kept[2]:
+            if view._operands is not operands:  # pyright: ignore[reportPrivateUsage]
+                break
+        else:
+            return kept[1]
     touched = _operands(op)
-    for effect in touched:
-        if index_of(effect[1]) is not None:
-            # An index is an operand of the view, which may get another one.
-            return _with_indices(op, touched)
-    setattr(op, _KEPT, (op._operands, touched))  # pyright: ignore[reportPrivateUsage]
+    views = [value.owner for _, value, _, _ in touched if index_of(value) is not None]
+    if views:
+        touched = _with_indices(op, touched)
+    given = tuple([(view, view._operands) for view in views])  # pyright: ignore
+    setattr(op, _KEPT, (op._operands, touched, given))  # pyright: ignore[reportPrivateUsage]
     return touched
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from xdsl.dialects.builtin import ModuleOp
 
+from nkijit.dialects.core_program import unchanged
 from nkijit.dialects.hardware.targets import Target, with_timing, without_dge
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.passes.advise.advice import Advice
@@ -94,6 +95,11 @@ class Predictions:
 
     def _choice(self, asked: Asked) -> Choice:
         """The queues of each core; what was found out about them, if they are made just now."""
+        with unchanged(self._kernels):
+            return self._made(asked)
+
+    def _made(self, asked: Asked) -> Choice:
+        """`_choice`, while nobody changes the kernels."""
         passed_over = self._passed_over(asked)
         made = self._programs.get(asked)
         if made is not None:

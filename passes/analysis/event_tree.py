@@ -15,6 +15,7 @@ from typing import Generic, Protocol, TypeVar
 from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Block, Operation
 
+from nkijit.dialects.core_program import directly_in
 from nkijit.dialects.nki.allocation import DECLARATIONS
 from nkijit.dialects.nki.kernel import NoReorderOp
 from nkijit.passes.analysis.ranges import constant_range
@@ -61,11 +62,7 @@ def event_tree(block: Block, event: Callable[[Operation], E | None]) -> EventTre
 
 
 def _collect(block: Block, event: Callable[[Operation], E | None], into: EventTree[E]) -> None:
-    # xDSL's own iterator takes three times as long.
-    following = block.first_op
-    while following is not None:
-        op = following
-        following = op._next_op  # pyright: ignore[reportPrivateUsage]
+    for op in directly_in(block):
         kind = type(op)
         if kind in DECLARATIONS:
             continue

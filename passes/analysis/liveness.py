@@ -23,6 +23,7 @@ from typing import cast
 from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Block, Operation, SSAValue
 
+from nkijit.dialects.core_program import directly_in, found_once
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.effects import Effect
@@ -89,6 +90,10 @@ class Liveness(ShownFields):
 
 def liveness(kernel: KernelOp) -> Liveness:
     """The live ranges of a kernel's on-chip allocations, in time linear in its operations."""
+    return found_once(kernel, _liveness)
+
+
+def _liveness(kernel: KernelOp) -> Liveness:
     walk = _Walk(kernel)
     walk.block(kernel.body.block)
     ranges = [live for live in walk.ranges if live.first >= 0]
@@ -136,11 +141,8 @@ class _Walk:
     def _walk(self, block: Block) -> None:
         touched, instructions = self._touched, self.instructions
         inside = self._open[-1].uses if self._open else None
-        # By their fields: xDSL's own access to operations, operands and results takes long.
-        following = block.first_op
-        while following is not None:
-            op = following
-            following = op._next_op  # pyright: ignore[reportPrivateUsage]
+        # By their fields: xDSL's own access to operands and results takes long.
+        for op in directly_in(block):
             kind = type(op)
             operands = op._operands  # pyright: ignore[reportPrivateUsage]
             if kind is ViewOp:

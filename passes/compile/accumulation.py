@@ -9,15 +9,16 @@ from __future__ import annotations
 from nkijit.dialects.declare.properties import FlagKind
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.passes.analysis.matmul_writes import where_matmuls_add
+from nkijit.passes.compile.analyses import Analyses
 
 
-def resolve_accumulation(kernel: KernelOp) -> int:
+def resolve_accumulation(kernel: KernelOp, analyses: Analyses | None = None) -> int:
     """Set `accumulate` where it is not given and the same for all of a tile.
 
-    Returns of how many matmuls.
+    `analyses`: what is known of the kernel. Returns of how many matmuls.
     """
     resolved = 0
-    for op, added in where_matmuls_add(kernel, kernel.operations):
+    for op, added in where_matmuls_add(kernel, (analyses or Analyses(kernel)).operations):
         if isinstance(added, bool) and op.value_of("accumulate") is None:
             op.properties["accumulate"] = FlagKind().encode(added)
             resolved += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import chain
 
@@ -22,6 +23,8 @@ class Analyses:
         self.kernel = kernel
         self.costs_by_form = Costs(kernel.target)
         """Those of any instruction of the kernel, changed or not."""
+        self.orders: dict[object, tuple[float, Sequence[int]]] = {}
+        """The times and orders of stretches, by all that decides on them."""
 
     def changed(self) -> None:
         """The kernel has other operations, operands or places: forget what was known."""

@@ -66,7 +66,7 @@ def list_schedule(kernel: KernelOp, analyses: Analyses | None = None) -> int:
                 continue
             if stretch.order is None:
                 stretches.prepare(stretch)
-                _, stretch.order = fastest(stretch, stretch.costs, kernel.target)
+                _, stretch.order = best_order(stretch, stretch.costs, analyses)
             changed += sum(number != place for place, number in enumerate(stretch.order))
         if changed:
             _arrange(block, each)
@@ -104,6 +104,30 @@ def _arrange(block: Block, stretches: Sequence[Stretch]) -> None:
         declare(op)
         placed.append(op)
     put_in_order(block, [*placed, *declared.values(), order[-1]])
+
+
+_ALIKE = 256
+"""Stretches of so many instructions at most are compared; others are hardly alike."""
+
+
+def best_order(
+    stretch: Stretch, costs: Sequence[Cost], analyses: Analyses
+) -> tuple[float, Sequence[int]]:
+    """`fastest`, found once for short stretches that are alike."""
+    target = analyses.kernel.target
+    if len(costs) > _ALIKE:
+        return fastest(stretch, costs, target)
+    key = (
+        tuple([cost.form for cost in costs]),
+        tuple(map(tuple, stretch.after)),
+        tuple(map(tuple, stretch.tiles)),
+        tuple(stretch.sizes),
+        tuple(stretch.used),
+    )
+    found = analyses.orders.get(key)
+    if found is None:
+        found = analyses.orders[key] = fastest(stretch, costs, target)
+    return found
 
 
 def fastest(stretch: Stretch, costs: Sequence[Cost], target: Target) -> tuple[float, list[int]]:

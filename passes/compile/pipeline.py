@@ -58,7 +58,7 @@ class ResolveAccumulationPass(CompilerPass):
     name = "resolve-accumulation"
 
     def change(self, analyses: Analyses, origins: Origins) -> int:
-        return resolve_accumulation(analyses.kernel)
+        return resolve_accumulation(analyses.kernel, analyses)
 
 
 class RenameTilesPass(CompilerPass):

@@ -26,7 +26,7 @@ from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.passes.compile.accesses import is_free
 from nkijit.passes.compile.analyses import Analyses
 from nkijit.passes.compile.costs import Cost
-from nkijit.passes.compile.list_schedule import fastest
+from nkijit.passes.compile.list_schedule import best_order
 from nkijit.passes.compile.stretches import Stretch
 from nkijit.passes.lower.ports import shared_ports
 from nkijit.passes.lower.program import Queue
@@ -81,8 +81,8 @@ class _Program:
             return 0
         self.analyses.stretches.prepare(stretch)
         costs = [cost for _, cost in dealt]
-        before, order = fastest(stretch, stretch.costs, self._target)
-        after, other = fastest(stretch, costs, self._target)
+        before, order = best_order(stretch, stretch.costs, self.analyses)
+        after, other = best_order(stretch, costs, self.analyses)
         if after >= _GAIN * before:
             stretch.order = order
             return 0

@@ -56,7 +56,7 @@ class Stretch:
         """The places of the first and of the last instruction in the program."""
         self.fence: Operation | None = None
         """What stands behind the stretch; None at the end of a block."""
-        self.order: list[int] | None = None
+        self.order: Sequence[int] | None = None
         """The best order for these costs, as places in the stretch; None while it is not known."""
         self.accesses: Accesses = {}
         self.used = [0.0, 0.0]

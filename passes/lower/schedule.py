@@ -15,6 +15,7 @@ from dataclasses import replace
 
 from xdsl.ir import Operation
 
+from nkijit.dialects.core_program import unchanged
 from nkijit.dialects.engine.queues import QUEUES
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nki.kernel import KernelOp
@@ -64,11 +65,13 @@ def lower(
     """
     target = target or kernel.target
     known = dict(origins or {})
-    if placement is None:
-        kernel, copies = with_edges_in_order(kernel)
-        known |= {op: known.get(copied, copied) for op, copied in copies.items()}
-        placement = allocate(kernel, target, bounded=passed_over is None)
-    program = schedule(lower_to_engines(kernel, target, placement, known))
+    with unchanged([kernel]):
+        if placement is None:
+            kernel, copies = with_edges_in_order(kernel)
+            known |= {op: known.get(copied, copied) for op, copied in copies.items()}
+        with unchanged([kernel]):
+            placement = placement or allocate(kernel, target, bounded=passed_over is None)
+            program = schedule(lower_to_engines(kernel, target, placement, known))
     if passed_over is None:
         return program
     if not (passed_over.does_not_fit or placement.fits(target)):

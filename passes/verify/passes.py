@@ -13,6 +13,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from nkijit.dialects.core_program import unchanged
 from nkijit.dialects.nki.kernel import KernelOp, launches
 from nkijit.dialects.rule_texts.hazards import ANTI_DEPENDENCE, OUTPUT_DEPENDENCE
 from nkijit.dialects.rule_texts.lint import LINT
@@ -279,10 +280,11 @@ def find_all(
     where `advise` says so.
     """
     found: list[Diagnostic] = []
-    for kernel in kernels:
-        _add(found, (d for p in passes for d in p().find(kernel)))
-    found += collapse(d for p in passes for d in p().find_together(kernels))
-    return with_advice(found, kernels, passes) if advise else found
+    with unchanged(kernels):
+        for kernel in kernels:
+            _add(found, (d for p in passes for d in p().find(kernel)))
+        found += collapse(d for p in passes for d in p().find_together(kernels))
+        return with_advice(found, kernels, passes) if advise else found
 
 
 def with_advice(

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import gc
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
+import numpy as np
 import pytest
 
+import nkijit as nki
+import nkijit.isa as nisa
+import nkijit.language as nl
 from nkijit.collection import without_collection
+from nkijit.ir_text import parse
 
 
 @pytest.fixture(autouse=True)
@@ -87,3 +93,56 @@ def test_what_somebody_has_frozen_stays_so() -> None:
         assert gc.get_freeze_count() == before
     finally:
         gc.unfreeze()
+
+
+# ------------------------------------------------------------------ what makes many objects
+
+SPEC = nki.TensorSpec((128, 64), nl.float32)
+
+
+def _copies(count: int) -> nki.TracedKernel:
+    return nki.jit(_body).trace(SPEC, SPEC, count)
+
+
+def _body(x: Any, out: Any, count: int) -> None:
+    for _ in range(count):
+        tile = nl.ndarray((128, 64), dtype=nl.float32, buffer=nl.sbuf)
+        nisa.dma_copy(dst=tile, src=x)
+        nisa.dma_copy(dst=out, src=tile)
+
+
+def _searches(work: Callable[[], object]) -> int:
+    """How often garbage is looked for meanwhile."""
+    begun: list[str] = []
+
+    def note(phase: str, info: dict[str, int]) -> None:
+        begun.append(phase)
+
+    gc.enable()
+    gc.collect()
+    gc.callbacks.append(note)
+    try:
+        work()
+    finally:
+        gc.callbacks.remove(note)
+    return begun.count("start")
+
+
+@pytest.mark.parametrize("step", ["trace", "verify", "diagnostics", "find", "plan", "parse"])
+def test_kernels_are_worked_on_without_searches(step: str) -> None:
+    values = np.zeros((128, 64), np.float32)
+    _copies(1).run(values, values.copy())  # what is imported then makes objects of its own
+    traced = _copies(1500)
+    text = str(traced)
+    if step == "plan":
+        traced.verify()
+    work: dict[str, Callable[[], object]] = {
+        "trace": lambda: _copies(1500),
+        "verify": traced.verify,
+        "diagnostics": lambda: traced.diagnostics,
+        "find": lambda: traced.find("verify"),
+        "plan": lambda: traced.run(values, values.copy()),
+        "parse": lambda: parse(text),
+    }
+    # Some are left for what comes before and after the work.
+    assert _searches(work[step]) <= 4

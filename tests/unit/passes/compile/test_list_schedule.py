@@ -1,5 +1,4 @@
-"""Instructions that find no room: what a run remembers of them makes no difference, and what is far
-ahead leaves room for what comes next."""
+"""Orders of stretches: memory makes no difference, and what is far ahead leaves room."""
 
 from __future__ import annotations
 
@@ -7,10 +6,12 @@ import random
 from typing import Any
 
 import pytest
+from support.instructions import kernel_of
 from xdsl.ir import Block
 
-from nkijit.dialects.hardware.targets import target_named
+from nkijit.dialects.hardware.targets import Target, target_named
 from nkijit.passes.compile import list_schedule
+from nkijit.passes.compile.analyses import Analyses
 from nkijit.passes.compile.costs import Cost
 from nkijit.passes.compile.stretches import Stretch
 from nkijit.passes.lower.program import Queue
@@ -76,6 +77,52 @@ def test_looking_again_at_what_has_no_room_finds_nothing_else(
     )
     assert [orders(seed) for seed in range(400)] == remembered
     assert any(not ended for found in remembered for ended, _, _ in found)
+
+
+def test_stretches_that_are_alike_are_ordered_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    analyses = Analyses(kernel_of(target="trn2"))
+    once = list_schedule.fastest
+    asked: list[Stretch] = []
+
+    def counted(stretch: Stretch, costs: list[Cost], target: Target) -> Any:
+        asked.append(stretch)
+        return once(stretch, costs, target)
+
+    monkeypatch.setattr(list_schedule, "fastest", counted)
+    seeds = range(100)
+    for _ in range(2):
+        for seed in seeds:
+            stretch, costs = a_stretch(seed)
+            best = list_schedule.best_order(stretch, costs, analyses)
+            assert best == once(stretch, costs, TARGET), seed
+    assert len(asked) == len(seeds)
+
+
+@pytest.mark.parametrize("what", ["costs", "after", "tiles", "sizes", "used"])
+def test_nothing_that_decides_on_an_order_is_left_out(what: str) -> None:
+    """A stretch that differs in one thing from one that was ordered before."""
+    different = 0
+    for seed in range(60):
+        analyses = Analyses(kernel_of(target="trn2"))
+        stretch, costs = a_stretch(seed)
+        before = list_schedule.best_order(stretch, costs, analyses)
+        rng = random.Random(seed)
+        number = rng.randrange(len(costs))
+        if what == "costs":
+            costs[number] = costs[number]._replace(issue=2000.0, latency=2000.0, form=1000)
+        elif what == "after":
+            stretch.after = [[] for _ in costs]
+            stretch.waiting = [0 for _ in costs]
+        elif what == "tiles":
+            stretch.tiles = [[] for _ in costs]
+        elif what == "sizes":
+            stretch.sizes = [(memory, size / 64) for memory, size in stretch.sizes]
+        else:
+            stretch.used = [0.7 * TARGET.sbuf_usable_bytes, 0.9 * TARGET.psum_partition_bytes]
+        after = list_schedule.best_order(stretch, costs, analyses)
+        assert after == list_schedule.fastest(stretch, costs, TARGET), seed
+        different += after != before
+    assert different
 
 
 def test_what_could_run_far_ahead_leaves_room_for_what_comes_next() -> None:
