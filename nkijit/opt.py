@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import ArgSpecParseError
 from xdsl.xdsl_opt_main import xDSLOptMain
 
+from nkijit.collection import without_collection
 from nkijit.commands import ended_by_signals
 from nkijit.failures import failure_of
 from nkijit.ir_parser import InvalidOperation, decoded, parse_ir, read_ir, read_stream
@@ -98,6 +99,7 @@ class _Driver(xDSLOptMain):
         self._text.close = lambda: None  # the driver closes it
         return self._text
 
+    @without_collection()
     def run(self) -> None:
         super().run()
         if self.args.output_file is not None:
