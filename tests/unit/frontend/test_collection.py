@@ -144,5 +144,5 @@ def test_kernels_are_worked_on_without_searches(step: str) -> None:
         "plan": lambda: traced.run(values, values.copy()),
         "parse": lambda: parse(text),
     }
-    # Some are left for what comes before and after the work.
-    assert _searches(work[step]) <= 4
+    # There would be 17 to 80; some are left for what comes before and after the work.
+    assert _searches(work[step]) <= 8
