@@ -1,6 +1,7 @@
 """Predictions about a traced kernel: queues, listing, profile, advice, and the page of all.
 
-It is imported when one is asked for: tracing, verifying and running need no lowering.
+It is imported when one is asked for: tracing, verifying and running need no lowering; and what
+advises and draws pages only when they are asked for.
 """
 
 from __future__ import annotations
@@ -8,14 +9,13 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
 
 from nkijit.dialects.core_program import unchanged
 from nkijit.dialects.hardware.targets import Target, with_timing, without_dge
 from nkijit.dialects.nki.kernel import KernelOp
-from nkijit.passes.advise.advice import Advice
-from nkijit.passes.advise.advisor import Conditions, advise
 from nkijit.passes.compile.pipeline import lowered
 from nkijit.passes.compile.schedules import Schedule
 from nkijit.passes.diagnostics.errors import NkiValidationError
@@ -26,13 +26,13 @@ from nkijit.passes.lower.program import LoweringError, Program
 from nkijit.passes.profile.choice import Choice, compiled_programs
 from nkijit.passes.profile.profile import Profile, profile_of
 from nkijit.passes.profile.simulate import Progress, SimulationError, simulate
-from nkijit.passes.report.build import report_of
-from nkijit.passes.report.compare import comparison_of, departed_of
-from nkijit.passes.report.model import Report
-from nkijit.records import Record
-from nkijit.report import html_of
-from nkijit.runs import Admit
 from nkijit.strictness import is_strict
+
+if TYPE_CHECKING:
+    from nkijit.passes.advise.advice import Advice
+    from nkijit.records import Record
+    from nkijit.reported import Reported
+    from nkijit.runs import Admit
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,32 +53,6 @@ class Asked:
     ) -> Asked:
         """What the arguments of a method ask for. Raises ValueError for an unknown schedule."""
         return Asked(constants, is_strict(strict), disable_dge, Schedule(schedule))
-
-
-@dataclass(frozen=True, slots=True)
-class Reported:
-    """What a page shows of a kernel, and what it was made from."""
-
-    report: Report
-    programs: Sequence[Program]
-    profile: Profile | None
-    record: Record | None = None
-    """A recorded run, whose values it shows, or others are compared with."""
-
-    def html(self, against: Reported | None = None) -> str:
-        """The page; with another kernel beside this one if that is given."""
-        if against is not None:
-            self.report.other = against.report
-            values = self.report.values
-            if values is not None and self.record is not None and against.record is not None:
-                self.report.departed = departed_of(values, self.record, against.record)
-            if self.profile is not None and against.profile is not None:
-                self.report.comparison = comparison_of(
-                    (self.report, against.report),
-                    (self.programs, against.programs),
-                    (self.profile, against.profile),
-                )
-        return html_of(self.report)
 
 
 class Predictions:
@@ -164,6 +138,9 @@ class Predictions:
 
         The values of `record` are shown, those of `compared` are only compared with.
         """
+        from nkijit.passes.report.build import report_of
+        from nkijit.reported import Reported
+
         programs: Sequence[Program] = ()
         profile: Profile | None = None
         try:
@@ -185,6 +162,8 @@ class Predictions:
 
     def advice(self, asked: Asked, iterations: int, progress: Progress | None) -> Advice:
         """What would make it faster."""
+        from nkijit.passes.advise.advisor import Conditions, advise
+
         passed_over = self._passed_over(asked)
         conditions = Conditions(asked.schedule, self._target(asked), iterations, passed_over)
         return advise(self._kernels, conditions, progress)

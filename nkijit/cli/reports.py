@@ -6,7 +6,7 @@ import sys
 import webbrowser
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -18,9 +18,11 @@ from nkijit.output_files import write_text
 from nkijit.passes.compile.schedules import Schedule
 from nkijit.passes.profile.compare import counts_text, ir_text, profiles_text, queues_text
 from nkijit.passes.profile.profile import Profile
-from nkijit.records import Record
 from nkijit.terminal import progress_bar, show, show_findings, waiting
 from nkijit.traced import TracedKernel
+
+if TYPE_CHECKING:
+    from nkijit.records import Record
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy.typing as npt
 import typer
@@ -13,9 +13,11 @@ from nkijit.argument_text import RANDOM, Random
 from nkijit.cli.arguments import arrays_in_order, call_arguments, named_arrays, stored_as
 from nkijit.cli.selection import Selection
 from nkijit.kernel import Kernel
-from nkijit.records import Record
 from nkijit.testing.inputs import random_inputs
 from nkijit.traced import TracedKernel
+
+if TYPE_CHECKING:
+    from nkijit.records import Record
 
 Inputs = Annotated[
     list[str] | None,

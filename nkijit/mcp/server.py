@@ -24,7 +24,7 @@ from nkijit.processes.isolated import (
 )
 from nkijit.version import __version__
 
-preload(["nkijit.mcp.answers", "nkijit.predictions", "nkijit.runs"])
+preload(["nkijit.mcp.answers", "nkijit.passes.advise.advisor", "nkijit.predictions", "nkijit.runs"])
 
 INSTRUCTIONS = """\
 Kernels for AWS Trainium (NKI, Python functions under @nki.jit), looked at without a device. \

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xml.sax.saxutils import escape
+from html import escape
 
 COLOURS = (
     *("#77AADD", "#EE8866", "#EEDD88", "#FFAABB"),
@@ -41,7 +41,7 @@ class Picture:
         weight = ' font-weight="bold"' if bold else ""
         self._parts.append(
             f'<text x="{x:.1f}" y="{self._top + y:.1f}" font-size="{size}" fill="{colour}" '
-            f'text-anchor="{anchor}"{weight}>{escape(words)}</text>'
+            f'text-anchor="{anchor}"{weight}>{escape(words, quote=False)}</text>'
         )
 
     def line(
@@ -73,7 +73,7 @@ class Picture:
             f'height="{height:.2f}" fill="{colour}" stroke="{INK}" stroke-width="{border}"{dashes}'
         )
         self._parts.append(
-            f"{shape}><title>{escape(title)}</title></rect>" if title else shape + "/>"
+            f"{shape}><title>{escape(title, quote=False)}</title></rect>" if title else shape + "/>"
         )
 
     def svg(self) -> str:

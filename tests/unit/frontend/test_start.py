@@ -63,8 +63,9 @@ def test_as_a_module() -> None:
     assert made.stdout.startswith("nkijit 0.")
 
 
-def test_tracing_and_verifying_need_no_interpreter_and_no_lowering(tmp_path: Path) -> None:
-    kernel = tmp_path / "kernel.py"
+def _loaded_by(command: str, folder: Path) -> list[str]:
+    """The modules that a command imports that looks at a kernel."""
+    kernel = folder / "kernel.py"
     kernel.write_text(
         "import nkijit\nimport nkijit.isa as nisa\nimport nkijit.language as nl\n"
         "@nkijit.jit\ndef copied(x):\n"
@@ -73,13 +74,28 @@ def test_tracing_and_verifying_need_no_interpreter_and_no_lowering(tmp_path: Pat
         "    nisa.dma_copy(dst=tile, src=x)\n    nisa.dma_copy(dst=out, src=tile)\n"
         "    return out\n"
     )
-    arguments = ["verify", str(kernel), "-a", "x=8x8:float32"]
+    arguments = [command, str(kernel), "-a", "x=8x8:float32"]
     out = run(
         "import sys\nfrom nkijit.cli.app import app\n"
         f"app({arguments!r}, standalone_mode=False)\nprint('\\n', *sys.modules)"
     )
-    loaded = out.splitlines()[-1].split()
+    return out.splitlines()[-1].split()
+
+
+def test_tracing_and_verifying_need_no_interpreter_and_no_lowering(tmp_path: Path) -> None:
+    loaded = _loaded_by("verify", tmp_path)
     assert "nkijit.passes.verify.passes" in loaded
     parts = ("interpret.plan", "lower", "compile.pipeline", "profile", "report", "advise")
     unneeded = tuple(f"nkijit.passes.{part}" for part in (*parts, "values.record"))
+    assert not [module for module in loaded if module.startswith(unneeded)]
+
+
+@pytest.mark.parametrize("command", ["profile", "list"])
+def test_predicting_needs_no_interpreter_no_advice_and_no_page(
+    command: str, tmp_path: Path
+) -> None:
+    loaded = _loaded_by(command, tmp_path)
+    assert "nkijit.passes.profile.simulate" in loaded
+    parts = ("interpret.plan", "report", "advise", "values.record")
+    unneeded = (*(f"nkijit.passes.{part}" for part in parts), "urllib.request")
     assert not [module for module in loaded if module.startswith(unneeded)]
