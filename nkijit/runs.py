@@ -124,9 +124,9 @@ class Runs:
         plan, _ = self.plan(True)
         arrays, framework = _arrays(plan, inputs)
         _check_writes(plan, [(arrays, framework)], strict=True)
-        results = self._as_given(
-            Queues(programs).run(arrays, as_listener(listener), seed=seed), arrays
-        )
+        with without_collection():
+            queues = Queues(programs)
+        results = self._as_given(queues.run(arrays, as_listener(listener), seed=seed), arrays)
         return self._packed(_of_framework(results, framework))
 
     def record(

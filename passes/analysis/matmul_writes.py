@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cache
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 from xdsl.ir import Operation, SSAValue
 
-from nkijit.dialects.declare.operation import NisaOp, is_instruction
+from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import engine_of
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import engine
@@ -145,6 +146,12 @@ class MatmulWrites:
         return tensor
 
 
+@cache
+def _may_multiply(kind: type[Operation]) -> bool:
+    """Whether operations of a class write PSUM as matmuls do, if they run on the Tensor Engine."""
+    return issubclass(kind, NisaOp) and (kind.declares("accumulate") or kind.SPEC.transposes)
+
+
 def where_matmuls_add(
     kernel: KernelOp, ops: Iterable[Operation]
 ) -> Iterator[tuple[NisaOp, Mask | bool | None]]:
@@ -154,10 +161,11 @@ def where_matmuls_add(
     """
     writes = MatmulWrites()
     for op in ops:
-        if not is_instruction(op):
+        if not _may_multiply(type(op)):
             continue
+        op = cast(NisaOp, op)
         if not op.declares("accumulate"):
-            if op.SPEC.transposes and engine_of(op, kernel.target) is engine.tensor:
+            if engine_of(op, kernel.target) is engine.tensor:
                 writes.mark(op.required("dst"))
             continue
         try:

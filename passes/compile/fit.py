@@ -78,8 +78,10 @@ def _at_most(analyses: Analyses) -> int:
     """Of each place of the program, the number of the operation that it is in."""
     number = -1
     for number, op in enumerate(directly_in(analyses.kernel.body.block)):
-        inside = (operations(block) for region in op.regions for block in region.blocks)
-        outermost += [number] * (1 + sum(1 for _ in chain.from_iterable(inside)))
+        outermost.append(number)
+        if op.regions:
+            inside = (operations(block) for region in op.regions for block in region.blocks)
+            outermost += [number] * sum(1 for _ in chain.from_iterable(inside))
     changes = [0] * (number + 2)
     for base, touched in analyses.accesses.items():
         info = info_of(base)
