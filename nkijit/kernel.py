@@ -479,7 +479,6 @@ class Kernel(Generic[_P]):
         """What a kernel that is reached from another one is; see `nkijit.images`."""
         return (self._given, self._platform_target, self._grid, self._schedule)
 
-    @without_collection()
     def _trace(
         self,
         arguments: Mapping[str, Any],
@@ -500,12 +499,14 @@ class Kernel(Generic[_P]):
         recorded: list[Diagnostic] = []
         files: dict[Path, FileState] = {}
         named_tuple = None
-        for core in range(cores):
-            tracer, result = self._trace_core(arguments, tensors, target, (core, cores), watch)
-            kernels.append(tracer.kernel)
-            recorded += tracer.diagnostics
-            files |= tracer.files
-            named_tuple = named_tuple_of(result)
+        # As a decorator it would be a frame of the author's tracebacks.
+        with without_collection():
+            for core in range(cores):
+                tracer, result = self._trace_core(arguments, tensors, target, (core, cores), watch)
+                kernels.append(tracer.kernel)
+                recorded += tracer.diagnostics
+                files |= tracer.files
+                named_tuple = named_tuple_of(result)
         return self._TRACED(
             ModuleOp(kernels), recorded, kernels, named_tuple=named_tuple, files=files
         )
