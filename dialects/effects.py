@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import Enum
 from functools import cache
 from typing import Any, NamedTuple, cast
@@ -13,7 +13,7 @@ from nkijit.dialects.declare.kinds import OperandKind, Role
 from nkijit.dialects.declare.operation import SEGMENTS, NisaOp, is_instruction
 from nkijit.dialects.declare.queries import skips_out_of_bounds
 from nkijit.dialects.nki.kernel import DevicePrintOp, ReturnOp
-from nkijit.dialects.nki.views import index_of
+from nkijit.dialects.nki.views import ViewOp, index_of
 from nkijit.dialects.tiles import is_tile
 from nkijit.dialects.tuples import made
 
@@ -58,21 +58,19 @@ def effects(op: Operation) -> tuple[Effect, ...]:
 
     Index tiles come first: they say where the others are.
     """
-    # Every pass asks. They are kept by the operation, with the operands that they are about, and
-    # those of the views that have an index: operands are replaced as a whole.
+    # Every pass asks. They are kept by the operation, with what they are about: operands are
+    # replaced as a whole.
     kept = op.__dict__.get(_KEPT)
     if kept is not None and kept[0] is op._operands:  # pyright: ignore[reportPrivateUsage]
-        for view, operands in kept[2]:
-            if view._operands is not operands:  # pyright: ignore[reportPrivateUsage]
-                break
-        else:
+        indexed = kept[2]
+        if indexed is None or indexed == _indexed(op, kept[3]):
             return kept[1]
     touched = _operands(op)
-    views = [value.owner for _, value, _, _ in touched if index_of(value) is not None]
-    if views:
-        touched = _with_indices(op, touched)
-    given = tuple([(view, view._operands) for view in views])  # pyright: ignore
-    setattr(op, _KEPT, (op._operands, touched, given))  # pyright: ignore[reportPrivateUsage]
+    views = [cast(ViewOp, e.value.owner) for e in touched if index_of(e.value) is not None]
+    indexed = _indexed(op, views) if views else None
+    if indexed is not None:
+        touched = _with_indices(touched, skips=indexed.skips)
+    setattr(op, _KEPT, (op._operands, touched, indexed, views))  # pyright: ignore[reportPrivateUsage]
     return touched
 
 
@@ -80,9 +78,23 @@ _KEPT = "_nki_effects"
 """What the effects of an operation are kept by."""
 
 
-def _with_indices(op: Operation, touched: tuple[Effect, ...]) -> tuple[Effect, ...]:
+class _Indexed(NamedTuple):
+    """What else the effects depend on where addresses are known at run time only."""
+
+    skips: bool
+    """It leaves out what is out of bounds."""
+    operands: list[Sequence[SSAValue]]
+    """Those of its views, which hold the indices."""
+
+
+def _indexed(op: Operation, views: Sequence[Operation]) -> _Indexed:
+    skips = is_instruction(op) and skips_out_of_bounds(op)
+    return _Indexed(skips, [view._operands for view in views])  # pyright: ignore[reportPrivateUsage]
+
+
+def _with_indices(touched: tuple[Effect, ...], *, skips: bool) -> tuple[Effect, ...]:
     """The effects of an operation with addresses known at run time only."""
-    if is_instruction(op) and skips_out_of_bounds(op):
+    if skips:
         touched = tuple(Effect(n, v, role, True) for n, v, role, _ in touched)
     read: list[Effect] = []
     for what, value, _, _ in touched:

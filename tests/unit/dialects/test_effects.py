@@ -54,3 +54,19 @@ def test_effects_follow_the_index_of_a_view() -> None:
     view.operands[1] = view.operands[0]
     assert effects(op)[0].value is not first
     assert effects(op)[0].value is view.operands[0]
+
+
+def test_effects_follow_what_becomes_of_rows_out_of_bounds() -> None:
+    op = instruction_of(VIEW, "nisa.dma_copy dst=%y, src=%rows")
+    skipping = instruction_of(VIEW, "nisa.dma_copy dst=%y, src=%rows, oob_mode=skip")
+    assert [effect.partial for effect in effects(op)] == [False, False, False]
+    op.properties["oob_mode"] = skipping.properties["oob_mode"]
+    assert [effect.partial for effect in effects(op)] == [False, True, True]
+    del op.properties["oob_mode"]
+    assert [effect.partial for effect in effects(op)] == [False, False, False]
+
+
+def test_effects_are_found_once() -> None:
+    for line in ("nisa.dma_copy dst=%y, src=%x", "nisa.dma_copy dst=%y, src=%rows"):
+        op = instruction_of(VIEW, line)
+        assert effects(op) is effects(op)
