@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any, ClassVar, Self, TypeVar, cast
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, Self, cast
 
 from xdsl.dialects.builtin import DenseArrayBase, StringAttr, UnitAttr, i64
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation, opt_prop_def, prop_def, region_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -19,6 +18,7 @@ from nkijit.dialects.declare.properties import IntegersKind
 from nkijit.dialects.hardware.targets import Target, target_named
 from nkijit.dialects.hardware.words import nc_version
 from nkijit.dialects.tiles import info_of
+from nkijit.dialects.walks import all_in
 
 MAX_CORES = 2
 """Cores that a kernel can be launched on."""
@@ -30,89 +30,6 @@ class IllFormedInside(VerifyException):
     def __init__(self, message: str, op: Operation):
         super().__init__(message)
         self.op = op
-
-
-_KEPT = "_nki_operations"
-"""What the operations of a program, and those of a block, are kept by; see `unchanged`."""
-_FOUND = "_nki_found"
-"""What else is known of a program is kept by."""
-_ProgramT = TypeVar("_ProgramT", bound="CoreProgram")
-_R = TypeVar("_R")
-
-
-def operations(block: Block) -> Iterator[Operation]:
-    """The operations of a block and of the regions in it, in program order."""
-    # Every pass walks the program: xDSL's own iterator takes three times as long.
-    op = block.first_op
-    while op is not None:
-        following = op._next_op  # pyright: ignore[reportPrivateUsage]
-        yield op
-        if op.regions:
-            for region in op.regions:
-                for inner in region.blocks:
-                    yield from operations(inner)
-        op = following
-
-
-def directly_in(block: Block) -> Iterable[Operation]:
-    """The operations of a block, without those of the regions in it."""
-    kept: Sequence[Operation] | None = vars(block).get(_KEPT)
-    return _directly_in(block) if kept is None else kept
-
-
-def _directly_in(block: Block) -> Iterator[Operation]:
-    op = block.first_op
-    while op is not None:
-        following = op._next_op  # pyright: ignore[reportPrivateUsage]
-        yield op
-        op = following
-
-
-@contextmanager
-def unchanged(programs: Iterable[CoreProgram]) -> Generator[None]:
-    """Nobody changes the programs meanwhile: their operations are found in one walk.
-
-    Most passes ask for them, and an operation is far from the next one in memory.
-    """
-    holders: list[CoreProgram | Block] = []
-    for program in programs:
-        if _KEPT not in vars(program):
-            holders.append(program)
-            whole: list[Operation] = []
-            _keep(program.body.block, whole, holders)
-            # Complete when it is there: another thread may look.
-            vars(program)[_FOUND] = {}
-            vars(program)[_KEPT] = whole
-    try:
-        yield
-    finally:
-        for holder in holders:
-            vars(holder).pop(_KEPT, None)
-            vars(holder).pop(_FOUND, None)
-
-
-def found_once(program: _ProgramT, find: Callable[[_ProgramT], _R]) -> _R:
-    """`find(program)`, once for all who ask while nobody changes the program (`unchanged`)."""
-    found: dict[object, Any] | None = vars(program).get(_FOUND)
-    if found is None:
-        return find(program)
-    if find not in found:
-        found[find] = find(program)
-    return found[find]
-
-
-def _keep(block: Block, whole: list[Operation], holders: list[CoreProgram | Block]) -> None:
-    """Keep what is directly in a block, and in the blocks in it, and add all of it to `whole`."""
-    kept: list[Operation] = []
-    for op in _directly_in(block):
-        kept.append(op)
-        whole.append(op)
-        if op.regions:
-            for region in op.regions:
-                for inner in region.blocks:
-                    _keep(inner, whole, holders)
-    vars(block)[_KEPT] = kept
-    holders.append(block)
 
 
 class CoreProgram(IRDLOperation, ABC):
@@ -165,8 +82,7 @@ class CoreProgram(IRDLOperation, ABC):
     @property
     def operations(self) -> Iterable[Operation]:
         """Every operation of the body, also inside loops, in program order."""
-        kept: Sequence[Operation] | None = self.__dict__.get(_KEPT)
-        return operations(self.body.block) if kept is None else kept
+        return all_in(self)
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")

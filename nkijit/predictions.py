@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
 
-from nkijit.dialects.core_program import unchanged
 from nkijit.dialects.hardware.targets import Target, with_timing, without_dge
 from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.walks import unchanged
 from nkijit.passes.compile.pipeline import lowered
 from nkijit.passes.compile.schedules import Schedule
 from nkijit.passes.diagnostics.errors import NkiValidationError

@@ -25,7 +25,7 @@ from xdsl.traits import IsolatedFromAbove, IsTerminator, NoTerminator, SymbolOpI
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
-from nkijit.dialects.core_program import CoreProgram, IllFormedInside, operations
+from nkijit.dialects.core_program import CoreProgram, IllFormedInside
 from nkijit.dialects.declare.kinds import OperandKind, Role, parse_defined_operand
 from nkijit.dialects.declare.spec import Finding, Rule
 from nkijit.dialects.hardware.targets import Target
@@ -34,6 +34,7 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.loops import verify_step
 from nkijit.dialects.rule_texts.cores import RETURN_SHARED
 from nkijit.dialects.tiles import NkiMemRef, info_of
+from nkijit.dialects.walks import operations
 
 _BODY = (
     *("nki.", "nisa.", "ncc.", "arith.constant", "arith.cmpi"),

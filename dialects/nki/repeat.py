@@ -38,11 +38,11 @@ from xdsl.printer import Printer
 from xdsl.traits import IsTerminator, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
-from nkijit.dialects.core_program import operations
 from nkijit.dialects.declare.kinds import parse_defined_operand
 from nkijit.dialects.nki.affine import VARIES, Affine, AffineAttr, parse_affine, varying
 from nkijit.dialects.register_type import RegisterType
 from nkijit.dialects.tiles import is_tile
+from nkijit.dialects.walks import operations
 
 
 @irdl_attr_definition

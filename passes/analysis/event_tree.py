@@ -15,9 +15,9 @@ from typing import Generic, Protocol, TypeVar
 from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Block, Operation
 
-from nkijit.dialects.core_program import directly_in
 from nkijit.dialects.nki.allocation import DECLARATIONS
 from nkijit.dialects.nki.kernel import NoReorderOp
+from nkijit.dialects.walks import directly_in
 from nkijit.passes.analysis.ranges import constant_range
 
 E = TypeVar("E")

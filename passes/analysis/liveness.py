@@ -23,7 +23,6 @@ from typing import cast
 from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from nkijit.dialects.core_program import directly_in, found_once
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.effects import Effect
@@ -33,6 +32,7 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp, ReturnOp
 from nkijit.dialects.nki.views import ViewOp, base_of
 from nkijit.dialects.tiles import TileInfo, info_of
+from nkijit.dialects.walks import directly_in, found_once
 from nkijit.passes.analysis.written import CoreWrites, Verdict
 from nkijit.passes.analysis.written_tensors import Memories, WrittenTensor
 from nkijit.passes.diagnostics.fields import ShownFields

@@ -17,10 +17,11 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from nkijit.dialects.declare.operation import scalar_constant
 from nkijit.dialects.effects import registers_written
 from nkijit.dialects.nisa.registers import RegisterMoveOp
-from nkijit.dialects.nki.kernel import KernelOp, operations
+from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.loops import bounds_of
 from nkijit.dialects.nki.registers import ReadRegisterOp
 from nkijit.dialects.register_type import RegisterType
+from nkijit.dialects.walks import operations
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ from typing import ClassVar
 from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
-from nkijit.dialects.core_program import directly_in
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.effects import Effect, effects, registers_written
@@ -28,7 +27,6 @@ from nkijit.dialects.nki.kernel import (
     KernelOp,
     NoReorderOp,
     ReturnOp,
-    operations,
     shared_tensors,
 )
 from nkijit.dialects.nki.views import (
@@ -37,6 +35,7 @@ from nkijit.dialects.nki.views import (
     leaves_its_tensor,
     views_of,
 )
+from nkijit.dialects.walks import directly_in, operations
 from nkijit.passes.analysis.ranges import Ranges
 from nkijit.passes.analysis.written_tensors import (
     REPORTED_EXACTLY,

@@ -15,7 +15,6 @@ from typing import TypeVar
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from nkijit.dialects.core_program import directly_in, operations
 from nkijit.dialects.declare.creation import copied_before, created
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nisa.movement import DmaCopyOp
@@ -23,6 +22,7 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import ViewOp, base_of
 from nkijit.dialects.tiles import allocation_type, info_of
+from nkijit.dialects.walks import directly_in, operations
 from nkijit.passes.analysis.liveness import liveness
 from nkijit.passes.analysis.residency import Action, Residency, Step, peak, residency
 from nkijit.passes.compile.analyses import Analyses

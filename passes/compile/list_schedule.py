@@ -23,13 +23,13 @@ from typing import NamedTuple
 
 from xdsl.ir import Block, Operation
 
-from nkijit.dialects.core_program import directly_in
 from nkijit.dialects.declare.creation import put_in_order
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.tiles import info_of
 from nkijit.dialects.tuples import made
+from nkijit.dialects.walks import directly_in
 from nkijit.passes.compile.analyses import Analyses
 from nkijit.passes.compile.costs import Cost
 from nkijit.passes.compile.stretches import Stretch, declares

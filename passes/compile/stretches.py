@@ -17,7 +17,6 @@ from typing import cast
 from xdsl.dialects import arith
 from xdsl.ir import Block, Operation, SSAValue
 
-from nkijit.dialects.core_program import directly_in
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion
@@ -26,6 +25,7 @@ from nkijit.dialects.nki.constant import ConstantOp
 from nkijit.dialects.nki.kernel import KernelOp, NoReorderOp
 from nkijit.dialects.nki.registers import RegisterOp
 from nkijit.dialects.tiles import info_of
+from nkijit.dialects.walks import directly_in
 from nkijit.passes.compile.accesses import Accesses
 from nkijit.passes.compile.costs import Cost
 from nkijit.passes.compile.order import Kept, predecessors

@@ -21,7 +21,6 @@ from xdsl.dialects.arith import CmpiOp
 from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from nkijit.dialects.core_program import directly_in
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp, is_instruction
 from nkijit.dialects.declare.rules.pe_array import LOAD_STATIONARY, MULTIPLY_MOVING
@@ -33,6 +32,7 @@ from nkijit.dialects.nki.loops import bounds_of, compared
 from nkijit.dialects.nki.registers import ReadRegisterOp
 from nkijit.dialects.nki.views import index_of
 from nkijit.dialects.register_type import RegisterType
+from nkijit.dialects.walks import directly_in
 from nkijit.passes.lower.forms import Form, Forms
 from nkijit.passes.lower.likeness import like_of, unlike
 from nkijit.passes.lower.needs import Needs

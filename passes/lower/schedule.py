@@ -15,11 +15,11 @@ from dataclasses import replace
 
 from xdsl.ir import Operation
 
-from nkijit.dialects.core_program import unchanged
 from nkijit.dialects.engine.queues import QUEUES
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.rule_texts.memory import NO_LAYOUT
+from nkijit.dialects.walks import unchanged
 from nkijit.passes.analysis.dependences import DependenceKind
 from nkijit.passes.diagnostics.passed_over import PassedOver
 from nkijit.passes.lower.durations import Durations

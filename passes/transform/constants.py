@@ -6,7 +6,7 @@ from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import UNKNOWN_LOC, IntegerAttr
 from xdsl.ir import Attribute, Block, Operation
 
-from nkijit.dialects.core_program import operations
+from nkijit.dialects.walks import operations
 
 
 def integer_constant(number: int, kind: Attribute) -> ConstantOp:

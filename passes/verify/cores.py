@@ -14,7 +14,7 @@ from nkijit.dialects.declare.operation import NisaOp, is_instruction
 from nkijit.dialects.effects import Effect, effects
 from nkijit.dialects.ncc import MEETINGS, WAITING
 from nkijit.dialects.nisa.cores import CoreBarrierOp, SendrecvOp
-from nkijit.dialects.nki.kernel import KernelOp, operations, shared_tensors
+from nkijit.dialects.nki.kernel import KernelOp, shared_tensors
 from nkijit.dialects.nki.views import base_of, index_of, reach_of, views_of
 from nkijit.dialects.reach import Reach
 from nkijit.dialects.rule_texts.hazards import (
@@ -24,6 +24,7 @@ from nkijit.dialects.rule_texts.hazards import (
     SENDRECV_PAIR,
 )
 from nkijit.dialects.tiles import info_of, is_tile
+from nkijit.dialects.walks import operations
 from nkijit.passes.analysis.footprints import Cells, Extent, Footprint, extent_of
 from nkijit.passes.analysis.ranges import Ranges
 from nkijit.passes.diagnostics.diagnose import diagnose

@@ -13,11 +13,11 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from nkijit.dialects.core_program import unchanged
 from nkijit.dialects.nki.kernel import KernelOp, launches
 from nkijit.dialects.rule_texts.hazards import ANTI_DEPENDENCE, OUTPUT_DEPENDENCE
 from nkijit.dialects.rule_texts.lint import LINT
 from nkijit.dialects.rule_texts.text import RuleText
+from nkijit.dialects.walks import unchanged
 from nkijit.passes.analysis.dependences import Dependences
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiValidationError

@@ -9,8 +9,9 @@ from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Block, Operation
 
 from nkijit.dialects.declare.operation import NisaOp, is_instruction
-from nkijit.dialects.nki.kernel import KernelOp, NoReorderOp, operations
+from nkijit.dialects.nki.kernel import KernelOp, NoReorderOp
 from nkijit.dialects.rule_texts.access import SCHEDULE_CYCLE, SCHEDULE_LOOP, SCHEDULE_NAME
+from nkijit.dialects.walks import operations
 from nkijit.passes.analysis.dependences import share_bytes
 from nkijit.passes.diagnostics.diagnose import diagnose
 from nkijit.passes.diagnostics.diagnostic import Diagnostic

@@ -1,4 +1,4 @@
-"""Orders of stretches: memory makes no difference, and what is far ahead leaves room."""
+"""Orders of stretches: what is remembered changes none, and what is far ahead leaves room."""
 
 from __future__ import annotations
 

@@ -11,8 +11,8 @@ from xdsl.ir import Operation
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.dialects.core_program import directly_in, found_once, operations, unchanged
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
+from nkijit.dialects.walks import directly_in, found_once, operations, unchanged
 
 
 def _kernel() -> KernelOp:
@@ -67,6 +67,15 @@ def test_what_changes_afterwards_is_seen() -> None:
     assert len(after[0]) == len(before[0]) - 1
     assert inner not in after[0]
     assert len(after[1][1]) == len(before[1][1]) - 1
+
+
+def test_nothing_is_kept_of_what_cannot_be_walked() -> None:
+    kernel, broken = _kernel(), _kernel()
+    broken.detach_region(broken.body)
+    with pytest.raises(IndexError), unchanged([kernel, broken]):
+        pytest.fail("it has no body")
+    assert not isinstance(kernel.operations, list)
+    assert not isinstance(directly_in(kernel.body.block), list)
 
 
 def test_what_is_asked_for_is_found_once() -> None:
