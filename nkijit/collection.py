@@ -9,11 +9,15 @@ from contextlib import contextmanager
 _MANY = 200_000
 """Objects that are put aside when they have been made; fewer are looked through at once."""
 _MOST_MOVED = 4_000_000
-"""So many objects are put aside before all are looked through, garbage among them."""
+"""So many objects are put aside, or as many as there were the last time if those are more, before
+all are looked through, garbage among them."""
 _FROZEN = 2_000
 """So many objects are frozen by Python itself from 3.12 on, at most: those that never end. Whoever
 freezes a program has more."""
 _moved = 0
+"""Objects put aside since all were looked through."""
+_stayed = 0
+"""How many there were then."""
 
 
 @contextmanager
@@ -39,14 +43,19 @@ def _put_aside() -> None:
     Looking through it, which Python does next, takes a twentieth of the time that a prediction
     takes, and finds little. It is looked through when enough has come together.
     """
-    global _moved
+    global _moved, _stayed
     made = gc.get_count()[0]
     if made < _MANY:
         return
-    _moved += made
-    if _moved > _MOST_MOVED:
+    is_free = gc.get_freeze_count() < _FROZEN  # else it is somebody else's to unfreeze
+    # What has just been made stays; garbage is among what was made before.
+    is_due = _moved > max(_MOST_MOVED, _stayed)
+    if is_due:
         _moved = 0
         gc.collect()
-    elif gc.get_freeze_count() < _FROZEN:  # else it is somebody else's to unfreeze
+    _moved += made
+    if is_free:
         gc.freeze()
+        if is_due:
+            _stayed = gc.get_freeze_count()
         gc.unfreeze()

@@ -13,6 +13,7 @@ import pytest
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
+from nkijit import collection as pausing
 from nkijit.collection import without_collection
 from nkijit.ir_text import parse
 
@@ -78,6 +79,24 @@ def test_many_are_put_aside_and_looked_through_when_more_come() -> None:
     assert garbage() is None
 
 
+def test_what_stays_is_not_looked_through_for_each_few_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pausing, "_MANY", 1_000)
+    monkeypatch.setattr(pausing, "_MOST_MOVED", 10_000)
+    monkeypatch.setattr(pausing, "_moved", 0)
+    monkeypatch.setattr(pausing, "_stayed", 0)
+    kept: list[Any] = []
+
+    def work() -> None:
+        for _ in range(100):
+            with without_collection():
+                kept.append([[] for _ in range(5_000)])
+
+    # As often as what stays has doubled, which is at least what the tests themselves have.
+    assert 1 <= _searches(work, generation=2) <= 4
+
+
 def _make_without_a_search(count: int) -> None:
     with without_collection():
         kept = [[] for _ in range(count)]
@@ -111,12 +130,13 @@ def _body(x: Any, out: Any, count: int) -> None:
         nisa.dma_copy(dst=out, src=tile)
 
 
-def _searches(work: Callable[[], object]) -> int:
-    """How often garbage is looked for meanwhile."""
+def _searches(work: Callable[[], object], generation: int = 0) -> int:
+    """How often garbage is looked for meanwhile, in objects of a generation and younger ones."""
     begun: list[str] = []
 
     def note(phase: str, info: dict[str, int]) -> None:
-        begun.append(phase)
+        if info["generation"] >= generation:
+            begun.append(phase)
 
     gc.enable()
     gc.collect()
