@@ -118,7 +118,7 @@ def role_of(use: Use) -> Role | None:
         if roles is None:
             roles = _ROLES[key] = {position: role for position, _, role, _, _ in _tiles(op)}
         return roles.get(use.index)
-    return Role.read if isinstance(op, (DevicePrintOp, ReturnOp)) else None
+    return Role.read if type(op) in (DevicePrintOp, ReturnOp) else None
 
 
 def registers_written(op: Operation) -> Iterator[SSAValue]:

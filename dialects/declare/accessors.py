@@ -20,7 +20,11 @@ value_at: Callable[[Any, int], Any] = tuple[SSAValue, ...].__getitem__
 
 
 def with_direct_accessors(op_class: _ClassT) -> _ClassT:
-    """A class of operations whose operands and results in front of lists are at fixed positions."""
+    """A class of operations whose operands and results in front of lists are at fixed positions.
+
+    Its operations are keys by identity, as all are, without a call in Python.
+    """
+    op_class.__hash__ = object.__hash__
     for name, accessor in list(vars(op_class).items()):
         if isinstance(accessor, BeforeVariadicSingleAccessor):
             if accessor.construct is VarIRConstruct.OPERAND:

@@ -20,6 +20,13 @@ _OpT = TypeVar("_OpT", bound=Operation)
 # pyright: reportPrivateUsage=false
 
 
+class _Result(OpResult[Attribute]):
+    """A result that is a key by identity, as all are, without a call in Python."""
+
+    __slots__ = ()
+    __hash__ = object.__hash__
+
+
 def created(
     op_class: type[_OpT],
     operands: Sequence[SSAValue],
@@ -50,7 +57,7 @@ def created(
         op._operands = SSAValues(operands)
         op._operand_uses = tuple(uses)
     if result_types:
-        op.results = SSAValues([OpResult(kind, op, i) for i, kind in enumerate(result_types)])
+        op.results = SSAValues([_Result(kind, op, i) for i, kind in enumerate(result_types)])
     op.properties = properties
     op.attributes = {}
     op.location = location

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, final
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +27,7 @@ from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import engine
 from nkijit.dialects.nki.allocation import DECLARATIONS
 from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp
-from nkijit.dialects.nki.views import base_of, index_of, reach_of, used_of
+from nkijit.dialects.nki.views import base_of, reach_of, used_of
 from nkijit.dialects.tiles import info_of
 from nkijit.dialects.tuples import made
 from nkijit.passes.analysis.footprints import FewCells, Footprint, cut, extent_of
@@ -128,30 +128,18 @@ class _Part(Protocol):
         ...
 
 
-_UNWRITTEN = (NOBODY,)
-"""The writers of what nothing has written."""
-
-
+@final
 class _Whole:
-    """A tensor that all its tiles touch as a whole."""
+    """A tensor that all its tiles touch as a whole, as of most: what an event needs to know of it
+    is at hand."""
 
-    __slots__ = ("_readers", "_writer")
+    __slots__ = ("readers", "writer")
 
     def __init__(self) -> None:
-        self._writer: tuple[int, ...] = _UNWRITTEN
-        self._readers: dict[int, int] = {}
-
-    def writers(self) -> Collection[int]:
-        return self._writer
-
-    def readers(self) -> Collection[int]:
-        return self._readers.values()
-
-    def read(self, queue: int, event: int) -> None:
-        self._readers[queue] = event
-
-    def write(self, event: int) -> None:
-        self._writer = (event,)
+        self.writer = NOBODY
+        """The last event that has written it."""
+        self.readers: dict[int, int] = {}
+        """The last event of each queue that has read it."""
 
 
 class _Few:
@@ -243,11 +231,11 @@ class _Tensors:
         """By the identities of the types of a tensor and its tiles; None where all tiles touch the
         whole."""
 
-    def parts_of(self, base: SSAValue) -> list[tuple[SSAValue, _Part]]:
+    def tiles_of(self, base: SSAValue) -> list[Tile]:
         """The tiles of a tensor that has not been touched yet."""
         used = used_of(base)
         if len(used) == 1:
-            return [(used[0], _Whole())]
+            return [Tile(used[0], _Whole())]
         # An index counts by the view, not by its type; such a tensor is not known.
         alike = all([info_of(value).indirection is None for value in used])
         key = (id(base.type), *[id(value.type) for value in used]) if alike else ()
@@ -256,15 +244,15 @@ class _Tensors:
         else:
             found = _cut(base, used)
             if isinstance(found, list):
-                return list(zip(used, found, strict=True))
+                return list(map(Tile, used, found))
             if alike:
                 self._known[key] = found
         if found is None:
             whole = _Whole()
-            return [(value, whole) for value in used]
+            return [Tile(value, whole) for value in used]
         cells, count = found
         few = _Few(count)
-        return [(value, _OfFew(few, own)) for value, own in zip(used, cells, strict=True)]
+        return [Tile(value, _OfFew(few, own)) for value, own in zip(used, cells, strict=True)]
 
 
 def _cut(base: SSAValue, used: Sequence[SSAValue]) -> _FewCells | list[_OfMany] | None:
@@ -286,13 +274,20 @@ def _cut(base: SSAValue, used: Sequence[SSAValue]) -> _FewCells | list[_OfMany] 
 class Tile:
     """A tile that operations touch."""
 
-    __slots__ = ("known", "part", "value")
+    __slots__ = ("known", "of", "value")
 
-    def __init__(self, value: SSAValue, part: _Part):
+    def __init__(self, value: SSAValue, of: _Whole | _Part):
         self.value = value
-        self.part = part
-        self.known = index_of(value) is None
+        self.of = of
+        """The tensor, or its part of it."""
+        self.known = info_of(value).indirection is None
         """Whether its address is."""
+
+    def oldest_writer(self) -> int:
+        """The first of the events that have written it last; NOBODY where something has not been
+        written."""
+        of = self.of
+        return of.writer if type(of) is _Whole else min(of.writers())
 
 
 class Accesses:
@@ -302,21 +297,14 @@ class Accesses:
         """`reordered`: queues in which writes to a tensor that nothing reads may change places."""
         self._reordered = reordered
         self._tensors = _Tensors()
-        # By identity, as hashing a value is a call.
-        self._tiles: dict[int, Tile] = {}
         self.queues: list[int] = []
         """The queue of each event."""
         self.blocks: list[int] = []
         """The block that each event is directly in: a loop, or the program."""
 
-    def tile(self, value: SSAValue) -> Tile:
-        """What is known of a tile."""
-        tile = self._tiles.get(id(value))
-        if tile is None:
-            for other, part in self._tensors.parts_of(base_of(value)):
-                self._tiles[id(other)] = Tile(other, part)
-            tile = self._tiles[id(value)]
-        return tile
+    def tiles_of(self, base: SSAValue) -> list[Tile]:
+        """What is known of the tiles of a tensor; asked for once, before the tensor is touched."""
+        return self._tensors.tiles_of(base)
 
     def add(
         self,
@@ -337,35 +325,64 @@ class Accesses:
                 operation after the loop has waited for it where the loop did not run.
             sources: gets the events whose results it reads.
         """
-        number = len(self.queues)
-        self.queues.append(queue)
+        queues = self.queues
+        number = len(queues)
+        queues.append(queue)
         self.blocks.append(block)
         if not touched:
             return ()
         found: list[Dependence] = []
         for tile, role, partial in touched:
-            writers = tile.part.writers()
+            of = tile.of
             # What is left as it was of a tile that is written in part was written before.
-            if role is Role.write and tile.known and not partial:
-                kind = DependenceKind.output
-            else:
-                kind = DependenceKind.true
-                if sources is not None:
-                    sources.update(writers)
-            # A writer takes the place of those that it waits for: all of them are few.
-            every = self._reordered if role is not Role.read else ()
-            if writers is not _UNWRITTEN:
-                self._wait(found, ordered, kind, tile.value, writers, every)
+            overwrites = role is Role.write and tile.known and not partial
+            kind = DependenceKind.output if overwrites else DependenceKind.true
+            if type(of) is not _Whole:
+                self._wait_for_part(found, tile, of, role, kind, ordered, sources)
+                continue
+            before = of.writer
+            if before != NOBODY and queues[before] != ordered:
+                found.append(made(Dependence, (before, kind, tile.value)))
+            if not overwrites and sources is not None:
+                sources.add(before)
             if role is not Role.read:
-                readers = tile.part.readers()
-                if readers:
-                    self._wait(found, ordered, DependenceKind.anti, tile.value, readers, ())
+                for other, before in of.readers.items():
+                    if other != ordered:
+                        found.append(made(Dependence, (before, DependenceKind.anti, tile.value)))
         for tile, role, _ in touched:
-            if role is Role.read:
-                tile.part.read(queue, number)
+            of = tile.of
+            if type(of) is not _Whole:
+                if role is Role.read:
+                    of.read(queue, number)
+                else:
+                    of.write(number)
+            elif role is Role.read:
+                of.readers[queue] = number
             else:
-                tile.part.write(number)
+                of.writer = number
         return found
+
+    def _wait_for_part(
+        self,
+        found: list[Dependence],
+        tile: Tile,
+        part: _Part,
+        role: Role,
+        kind: DependenceKind,
+        ordered: int,
+        sources: set[int] | None,
+    ) -> None:
+        """Note what an effect on a part of a tensor waits for; `kind`: for what has written it."""
+        writers = part.writers()
+        if sources is not None and kind is DependenceKind.true:
+            sources.update(writers)
+        # A writer takes the place of those that it waits for: all of them are few.
+        every = self._reordered if role is not Role.read else ()
+        self._wait(found, ordered, kind, tile.value, writers, every)
+        if role is not Role.read:
+            readers = part.readers()
+            if readers:
+                self._wait(found, ordered, DependenceKind.anti, tile.value, readers, ())
 
     def _wait(
         self,
@@ -401,6 +418,8 @@ class _Walk:
     def __init__(self, target: Target):
         self._target = target
         self._accesses = Accesses()
+        # By identity, as hashing a value is a call.
+        self._tiles: dict[int, Tile] = {}
         self._fixed: dict[type[Operation], int] = {}
 
     def walk(self, block: Block, again: bool = False) -> Iterator[Execution]:
@@ -432,6 +451,15 @@ class _Walk:
     def _event(self, op: Operation, queue: int) -> Execution:
         accesses, done = self._accesses, effects(op)
         number, sources = len(accesses.queues), set[int]()
-        touched = [(accesses.tile(value), role, partial) for _, value, role, partial in done]
+        tiles = self._tiles
+        touched = [
+            (tiles.get(id(value)) or self._tile(value), role, partial)
+            for _, value, role, partial in done
+        ]
         found = accesses.add(queue, touched, queue, sources=sources)
         return Execution(number, op, queue, found, done, sources)
+
+    def _tile(self, value: SSAValue) -> Tile:
+        for tile in self._accesses.tiles_of(base_of(value)):
+            self._tiles[id(tile.value)] = tile
+        return self._tiles[id(value)]

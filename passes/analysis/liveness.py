@@ -46,6 +46,8 @@ class LiveRange(ShownFields):
     """An on-chip allocation and the positions, both inclusive, between which it is in use."""
 
     alloc: AllocOp
+    result: SSAValue
+    """The value of the allocation."""
     start: int
     end: int
     first: int
@@ -158,7 +160,7 @@ class _Walk:
                 (result,) = op.results
                 tile = info_of(result)
                 if tile.region.on_chip:
-                    live = LiveRange(op, -1, -1, -1, -1, tile)
+                    live = LiveRange(op, result, -1, -1, -1, -1, tile)
                     self.ranges.append(live)
                     touched[id(result)] = (live,)
             elif is_instruction(op) or kind in _OTHERS:
@@ -196,11 +198,11 @@ class _Walk:
         if not loop.uses:
             return
         used_before: dict[SSAValue, bool] = {
-            use.alloc.result: use.first < loop.start for use in loop.uses
+            use.result: use.first < loop.start for use in loop.uses
         }
         carried = _carried(self._kernel, self._memories, loop.op, used_before)
         for use in loop.uses:
-            if use.last > loop.end or use.alloc.result in carried:
+            if use.last > loop.end or use.result in carried:
                 use.start = min(use.start, loop.start)
                 use.end = max(use.end, loop.end)
 

@@ -135,9 +135,9 @@ class _Walk:
         self._block = live.kernel.body.block
         moving = [r for r in live.ranges if _can_move(r, self._block)]
         self._tiles: dict[SSAValue, _Tile] = {
-            r.alloc.result: _Tile(r.alloc.result, r.tile.partition_bytes) for r in moving
+            r.result: _Tile(r.result, r.tile.partition_bytes) for r in moving
         }
-        staying = [r for r in live.ranges if r.alloc.result not in self._tiles]
+        staying = [r for r in live.ranges if r.result not in self._tiles]
         self._room = self._rooms(staying, capacity)
         self._written = {
             base_of(effect.value)
@@ -278,7 +278,7 @@ class _Walk:
 
 
 def _can_move(live: LiveRange, block: Block) -> bool:
-    base = live.alloc.result
+    base = live.result
     if live.tile.region is not MemoryRegion.sbuf or live.alloc.fixed_address is not None:
         return False
     for value in (base, *views_of(base)):

@@ -342,8 +342,8 @@ def _bytes_of(value: SSAValue) -> int:
 def steps_of(value: SSAValue) -> tuple[int, int, int] | None:
     """The induction variable that places a tile: first value, step, and how many there are."""
     index = index_of(value)
-    loop = index.block.parent_op() if isinstance(index, BlockArgument) else None
-    if not isinstance(loop, ForOp):
+    loop = index.block.parent_op() if type(index) is BlockArgument else None
+    if type(loop) is not ForOp:
         return None
     values, owner = constant_range(loop), value.owner
     dynamic = owner.dynamic if isinstance(owner, ViewOp) else None

@@ -28,7 +28,7 @@ class Analyses:
 
     def changed(self) -> None:
         """The kernel has other operations, operands or places: forget what was known."""
-        for name in ("operations", "places", "of_kind", "accesses", "kept", "costs", "stretches"):
+        for name in _FOUND:
             self.__dict__.pop(name, None)
 
     @cached_property
@@ -61,6 +61,13 @@ class Analyses:
         return found
 
     @cached_property
+    def nests(self) -> list[Operation]:
+        """The operations with regions, in the order of the program: most kernels have none."""
+        if not any(ops[0].regions for ops in self.of_kind.values()):
+            return []
+        return [op for op in self.operations if op.regions]
+
+    @cached_property
     def accesses(self) -> Accesses:
         """The accesses to each tensor, in the order of the program."""
         return accesses_of(self.operations)
@@ -89,4 +96,10 @@ class Analyses:
     @cached_property
     def stretches(self) -> Stretches:
         """The instructions that may change places, with what they must not pass."""
-        return Stretches(self.kernel, self.places, self.costs, self.accesses, self.kept)
+        return Stretches(
+            *(self.kernel, self.nests, self.places, self.costs, self.accesses, self.kept)
+        )
+
+
+_FOUND = tuple(name for name, found in vars(Analyses).items() if isinstance(found, cached_property))
+"""What is forgotten when a kernel has changed."""

@@ -96,7 +96,7 @@ def _is_private(base: SSAValue) -> bool:
 
 
 def _is_removable(op: Operation, kept: Kept, readers: _Readers) -> bool:
-    if not is_instruction(op) or isinstance(op, WAITING) or op.instruction_name is not None:
+    if not is_instruction(op) or type(op) in WAITING or op.instruction_name is not None:
         return False
     if any(True for _ in registers_written(op)) or any(True for _ in kept.of(op)):
         return False

@@ -9,7 +9,7 @@ far as memory allows, is left to `list-schedule`. Which tiles leave is said by `
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate, chain
+from itertools import accumulate
 from typing import TypeVar
 
 from xdsl.ir import Block, Operation, SSAValue
@@ -22,7 +22,6 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import ViewOp, base_of
 from nkijit.dialects.tiles import allocation_type, info_of
-from nkijit.dialects.walks import directly_in, operations
 from nkijit.passes.analysis.liveness import liveness
 from nkijit.passes.analysis.residency import Action, Residency, Step, peak, residency
 from nkijit.passes.compile.analyses import Analyses
@@ -74,20 +73,20 @@ def _at_most(analyses: Analyses) -> int:
     Tiles that are used in a loop count in all of it, as if it carried them around. That is known
     without `liveness`, and most kernels fit by it.
     """
-    outermost: list[int] = []
-    """Of each place of the program, the number of the operation that it is in."""
-    number = -1
-    for number, op in enumerate(directly_in(analyses.kernel.body.block)):
-        outermost.append(number)
-        if op.regions:
-            inside = (operations(block) for region in op.regions for block in region.blocks)
-            outermost += [number] * sum(1 for _ in chain.from_iterable(inside))
-    changes = [0] * (number + 2)
+    count = len(analyses.operations)
+    first, last = list(range(count)), list(range(count))
+    """Of each place of the program, those of the outermost operation that it is in."""
+    for op in analyses.nests:
+        if op.parent is analyses.kernel.body.block:
+            start, end = analyses.ends_of(op)
+            inside = end + 1 - start
+            first[start : end + 1], last[start : end + 1] = [start] * inside, [end] * inside
+    changes = [0] * (count + 1)
     for base, touched in analyses.accesses.items():
         info = info_of(base)
         if info.region is MemoryRegion.sbuf:
-            changes[outermost[touched[0].place]] += info.partition_bytes
-            changes[outermost[touched[-1].place] + 1] -= info.partition_bytes
+            changes[first[touched[0].place]] += info.partition_bytes
+            changes[last[touched[-1].place] + 1] -= info.partition_bytes
     return max(accumulate(changes))
 
 

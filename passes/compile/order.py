@@ -58,6 +58,8 @@ class Kept:
 
     def of(self, op: NisaOp) -> Iterator[object]:
         """The states that an instruction uses."""
+        if not _has_states(type(op)):
+            return
         use = op.SPEC.accumulators
         if use is not None and use.engine in self.accumulators:
             yield use.engine
@@ -152,12 +154,11 @@ def _wait_for_others(stretch: Sequence[NisaOp], kept: Kept, found: Predecessors)
     states: dict[object, int] = {}
     named: dict[str, int] = {}
     for number, op in enumerate(stretch):
-        if _has_states(type(op)):
-            for state in kept.of(op):
-                last = states.get(state)
-                if last is not None:
-                    found[number].add(last)
-                states[state] = number
+        for state in kept.of(op):
+            last = states.get(state)
+            if last is not None:
+                found[number].add(last)
+            states[state] = number
         if "after" in op.properties:
             found[number].update(named[name] for name in op.runs_after if name in named)
         if "name" in op.properties:

@@ -189,6 +189,11 @@ class Compiled:
     changes: Mapping[str, int]
     """How much each pass has changed, by its name."""
 
+    @property
+    def is_changed(self) -> bool:
+        """Whether it runs other instructions than the kernel, on other tiles, or elsewhere."""
+        return any(self.changes.values())
+
 
 def compiled(kernel: KernelOp, without: Collection[str] = ()) -> Compiled:
     """A copy of a verified kernel that the passes have changed.
@@ -213,11 +218,20 @@ def lowered(
     target: Target | None = None,
     passed_over: PassedOver | None = None,
     without: Collection[str] = (),
+    own: Program | None = None,
 ) -> Program:
     """The queues of one core, of a kernel as its author or as the compiler has it; see `lower`.
 
     A kernel whose tiles do not fit into SBUF as its author has them is compiled in any case.
-    `without` names passes that are left out.
+
+    Args:
+        kernel: a verified kernel.
+        schedule: whose order it is.
+        target: see `lower`.
+        passed_over: see `lower`.
+        without: the names of the compiler's passes that are left out.
+        own: the queues that its author has for it, where they are known: a kernel that the
+            compiler leaves as it is has the same ones.
     """
     if schedule is Schedule.author:
         lenient = passed_over is not None and not passed_over.does_not_fit
@@ -231,6 +245,8 @@ def lowered(
 
     def made_without(names: Collection[str]) -> Program:
         made = compiled(kernel, {*without, *names})
+        if own is not None and not made.is_changed:
+            return replace(own, changes=made.changes)
         program = lower(made.kernel, target, passed_over=passed_over, origins=made.origins)
         return replace(program, changes=made.changes)
 

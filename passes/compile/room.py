@@ -37,8 +37,8 @@ class Room:
         self._ranges: dict[SSAValue, tuple[int, int]] = {}
         for one in lives.ranges:
             if one.tile.region is region:
-                self._ranges[one.alloc.result] = one.start, one.end
-                self._used[one.start : one.end + 1] += self._size(one.alloc.result)
+                self._ranges[one.result] = one.start, one.end
+                self._used[one.start : one.end + 1] += self._size(one.result)
 
     def _size(self, base: SSAValue) -> int:
         return -(-info_of(base).partition_bytes // self._unit) * self._unit

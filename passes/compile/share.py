@@ -119,7 +119,9 @@ def _around(access: Access, load: DmaCopyOp, analyses: Analyses) -> tuple[int, i
         if around is None:  # the load itself is in a loop, which has ended
             return access.place, access.place, access.op
         outermost = around
-    first, last = analyses.ends_of(outermost) if outermost.regions else (access.place,) * 2
+    if not outermost.regions:
+        return access.place, access.place, access.op
+    first, last = analyses.ends_of(outermost)
     return first, last, outermost if isinstance(outermost, (ForOp, WhileOp)) else access.op
 
 

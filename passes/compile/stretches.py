@@ -79,6 +79,7 @@ class Stretches:
     def __init__(
         self,
         kernel: KernelOp,
+        nests: Sequence[Operation],
         places: Mapping[int, int],
         costs: Mapping[int, Cost],
         accesses: Accesses,
@@ -87,6 +88,7 @@ class Stretches:
         """
         Args:
             kernel: the kernel as it is now.
+            nests: its operations with regions.
             places: of its operations in the program, by their identities.
             costs: of what may change places, by the identity of the operation.
             accesses: all of the kernel's.
@@ -94,7 +96,8 @@ class Stretches:
         """
         self._kernel, self._accesses, self._kept = kernel, accesses, kept
         self._places = places
-        self.in_blocks = [(block, self._cut(block, costs)) for block in _blocks(kernel)]
+        self._nested = bool(nests)
+        self.in_blocks = [(block, self._cut(block, costs)) for block in _blocks(kernel, nests)]
         """The blocks with their stretches, from which the operations between them can be told."""
         self._numbers: list[int] = []
         """Of each place of the program that is in a stretch, the place in the stretch."""
@@ -166,29 +169,35 @@ class Stretches:
             for stretch, part in groupby(touched, key=lambda access: within[access.place]):
                 if stretch is not None:
                     stretch.accesses[base] = list(part)
-        self._uses = _uses(self._kernel.body.block, self._accesses)
+        self._uses = _uses(self._kernel.body.block, self._accesses, nested=self._nested)
         for block, stretches in self.in_blocks:
             _note_what_is_in_use(self._uses.get(block, {}), stretches, self._kernel.target)
 
 
-def _blocks(op: Operation) -> Iterator[Block]:
-    """The blocks of an operation whose instructions may change places."""
-    for region in op.regions:
-        for block in region.blocks:
-            yield block
-            for inner in directly_in(block):
-                if inner.regions and not isinstance(inner, NoReorderOp):
-                    yield from _blocks(inner)
+def _blocks(kernel: KernelOp, nests: Sequence[Operation]) -> Iterator[Block]:
+    """The blocks of a kernel whose instructions may change places."""
+    fixed: set[Block] = set()
+    yield kernel.body.block
+    for op in nests:
+        blocks = [block for region in op.regions for block in region.blocks]
+        if type(op) is NoReorderOp or op.parent in fixed:
+            fixed.update(blocks)
+        else:
+            yield from blocks
 
 
-def _uses(outermost: Block, accesses: Accesses) -> dict[Block, Uses]:
-    """The uses of on-chip tensors in each block and what is in it."""
+def _uses(outermost: Block, accesses: Accesses, *, nested: bool) -> dict[Block, Uses]:
+    """The uses of on-chip tensors in each block and what is in it.
+
+    `nested`: there are blocks in the outermost one.
+    """
     found: defaultdict[Block, Uses] = defaultdict(dict)
+    of_all = found[outermost]
     for base, touched in accesses.items():
         if not info_of(base).region.on_chip:
             continue
-        found[outermost][base] = touched[0].place, touched[-1].place
-        for access in touched:
+        of_all[base] = touched[0].place, touched[-1].place
+        for access in touched if nested else ():
             block = access.op.parent
             while block is not outermost and block is not None:
                 first, _ = found[block].get(base, (access.place, 0))

@@ -68,7 +68,7 @@ class _Reader:
         placement = allocate(kernel, self._target)
         for live in placement.live.ranges:
             if live.alloc.fixed_address is None:
-                raise LoweringError(f"a tile of {live.alloc.result.type} has no address")
+                raise LoweringError(f"a tile of {live.result.type} has no address")
         self._make_loops()
         queues = {op.queue: self._block(op.body.block, None) for op in self._op.queues}
         instructions = [

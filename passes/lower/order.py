@@ -78,7 +78,7 @@ def _is_movable(item: Item) -> bool:
         return False
     if item.what is not What.trigger or type(item.op) in WAITING:
         return False
-    if isinstance(item.op.parent_op(), NoReorderOp):
+    if type(item.op.parent_op()) is NoReorderOp:
         return False
     values = item.op._operands  # pyright: ignore[reportPrivateUsage]
     return not any(
@@ -281,5 +281,5 @@ def _is_read_and_written(base: SSAValue) -> bool:
     if info_of(base).region.on_chip:
         return True
     uses = (use for value in (base, *views_of(base)) for use in value.uses)
-    roles = {role_of(use) for use in uses if not isinstance(use.operation, ReturnOp)}
+    roles = {role_of(use) for use in uses if type(use.operation) is not ReturnOp}
     return Role.update in roles or roles >= {Role.read, Role.write}

@@ -9,14 +9,14 @@ between has waited for what came before it. Bytes of a tile that nothing touches
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.effects import effects
 from nkijit.dialects.hardware.words import MemoryRegion
-from nkijit.dialects.nki.views import base_of, views_of
+from nkijit.dialects.nki.views import views_of
 from nkijit.dialects.tuples import made
 from nkijit.passes.analysis.bounding_boxes import BoundingBox, bounding_box_of
 from nkijit.passes.analysis.cuts import Cuts
@@ -30,7 +30,17 @@ MOST_VIEWS = 64
 class Tenant:
     """An allocation with others that have bytes of it at other times."""
 
-    __slots__ = ("accesses", "address", "base", "box", "last", "live", "neighbours", "parts")
+    __slots__ = (
+        "accesses",
+        "address",
+        "base",
+        "box",
+        "boxes",
+        "last",
+        "live",
+        "neighbours",
+        "parts",
+    )
 
     def __init__(
         self,
@@ -38,6 +48,7 @@ class Tenant:
         live: LiveRange,
         address: tuple[int, int],
         box: BoundingBox,
+        boxes: dict[int, BoundingBox],
         parts: Sequence[tuple[BoundingBox, bool]],
     ):
         """
@@ -46,10 +57,12 @@ class Tenant:
             live: when it is in use.
             address: where it begins.
             box: where it lies.
+            boxes: where views of it lie, by their identities; of those that have been asked for.
             parts: what is touched of it, and whether that is written: such bytes have been
                 waited for.
         """
-        self.base, self.live, self.address, self.box, self.parts = base, live, address, box, parts
+        self.base, self.live, self.address = base, live, address
+        self.box, self.boxes, self.parts = box, boxes, parts
         self.neighbours: dict[Tenant, None] = {}
         self.last = -1
         """The last event that has touched it."""
@@ -60,13 +73,19 @@ class Tenant:
         """Become neighbours."""
         self.neighbours[other] = other.neighbours[self] = None
 
-    def earlier(self, box: BoundingBox, writers: Collection[int]) -> list[int]:
+    def box_of(self, value: SSAValue) -> BoundingBox:
+        """Where the allocation, or a view of it, lies."""
+        if value is self.base:
+            return self.box
+        found = self.boxes.get(id(value))
+        return bounding_box_of(value, self.address) if found is None else found
+
+    def earlier(self, box: BoundingBox, oldest: int) -> list[int]:
         """The last events of others on some of its bytes, which are about to be written.
 
-        `writers` are the last writers of these bytes as its own: what came before them has been
-        waited for.
+        `oldest` is the first of those that have written these bytes last as its own: what came
+        before it has been waited for.
         """
-        oldest = min(writers)
         found: list[int] = []
         for neighbour in self.neighbours:
             if neighbour.last <= oldest:
@@ -84,11 +103,6 @@ class Tenant:
                 if event > oldest and (touched is whole or touched.meets(box)):
                     found.append(event)
         return found
-
-    def note(self, value: SSAValue, box: BoundingBox, queue: int, event: int) -> None:
-        """An event touches some of it."""
-        self.last = event
-        self.accesses[id(value), queue] = box, event
 
 
 def _sharing(
@@ -121,23 +135,24 @@ def _touched(instructions: Iterable[Operation]) -> dict[int, bool]:
 
 
 def _tenant(live: LiveRange, address: tuple[int, int], touched: Mapping[int, bool]) -> Tenant:
-    base, tile, (partition, byte) = live.alloc.result, live.tile, address
+    base, tile, (partition, byte) = live.result, live.tile, address
     right = byte + tile.partition_bytes
     whole = made(BoundingBox, (partition, partition + tile.partitions, byte, right))
     written = touched.get(id(base))
     if written:
-        return Tenant(base, live, address, whole, [(whole, True)])
+        return Tenant(base, live, address, whole, {}, [(whole, True)])
     boxes = {} if written is None else {whole: False}
+    of_views: dict[int, BoundingBox] = {}
     for value in views_of(base):
         written = touched.get(id(value))
         if written is not None:
-            box = bounding_box_of(value, address)
+            box = of_views[id(value)] = bounding_box_of(value, address)
             boxes[box] = boxes.get(box, False) or written
     if boxes.get(whole):
-        return Tenant(base, live, address, whole, [(whole, True)])
+        return Tenant(base, live, address, whole, of_views, [(whole, True)])
     parts = [(box, True) for box in _joined([b for b, written in boxes.items() if written])]
     parts += [(box, False) for box, written in boxes.items() if not written]
-    return Tenant(base, live, address, whole, parts)
+    return Tenant(base, live, address, whole, of_views, parts)
 
 
 def _joined(boxes: Sequence[BoundingBox]) -> list[BoundingBox]:
@@ -181,13 +196,9 @@ class Reuse:
                 if tenant.neighbours:
                     self._tenants[id(tenant.base)] = tenant
 
-    def place_of(self, value: SSAValue) -> tuple[Tenant, BoundingBox] | None:
-        """The tile that a value is of, if its allocation shares bytes, and where the value lies."""
-        base = base_of(value)
-        tenant = self._tenants.get(id(base))
-        if tenant is None:
-            return None
-        return tenant, tenant.box if value is base else bounding_box_of(value, tenant.address)
+    def tenant_of(self, base: SSAValue) -> Tenant | None:
+        """An allocation, if it shares bytes."""
+        return self._tenants.get(id(base))
 
 
 # ------------------------------------------------------------------ neighbours in time

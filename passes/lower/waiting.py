@@ -13,9 +13,10 @@ from xdsl.ir import SSAValue
 
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.effects import Effect
+from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tuples import made
 from nkijit.passes.analysis.bounding_boxes import BoundingBox
-from nkijit.passes.analysis.dependences import Accesses, DependenceKind, Tile
+from nkijit.passes.analysis.dependences import Accesses, Dependence, DependenceKind, Tile
 from nkijit.passes.analysis.ranges import surely_runs
 from nkijit.passes.lower.program import Instruction, Item, Loop, Placement, Queue, Wait
 from nkijit.passes.lower.reuse import Reuse, Tenant
@@ -87,6 +88,7 @@ class Waiting:
         tiles = self._tiles
         touched: list[tuple[Tile, Role, bool]] = []
         shared: list[tuple[Tenant, BoundingBox, Tile]] = []
+        found: list[Dependence] = []
         for _, value, role, partial in done:
             tile, place = tiles.get(id(value)) or self._tile(value)
             touched.append((tile, role, partial))
@@ -95,28 +97,34 @@ class Waiting:
             tenant, box = place
             shared.append((tenant, box, tile))
             if role is not Role.read:
-                for before in tenant.earlier(box, tile.part.writers()):
-                    self.edge(before, waiter, DependenceKind.anti, value)
-        found = self._accesses.add(queue, touched, waiter.queue, block)
+                found += [
+                    made(Dependence, (before, DependenceKind.anti, value))
+                    for before in tenant.earlier(box, tile.oldest_writer())
+                ]
+        found += self._accesses.add(queue, touched, waiter.queue, block)
         if waiter.loop is not None:
             for before, kind, value in found:
                 self.edge(before, waiter, kind, value)
         elif found:
             # As `edge` does, for what has most of a program without loops.
-            edges = waiter.edges
+            edges, ordered = waiter.edges, waiter.queue
             for before, kind, value in found:
                 item = events[before]
-                if item.loop is None:
-                    edges.append(made(Wait, (item, False, kind, value)))
-                else:
+                if item.loop is not None:
                     self.edge(before, waiter, kind, value)
+                elif item.queue is not ordered:
+                    edges.append(made(Wait, (item, False, kind, value)))
         for tenant, box, tile in shared:
-            tenant.note(tile.value, box, queue, number)
+            tenant.last = number
+            tenant.accesses[id(tile.value), queue] = box, number
 
     def _tile(self, value: SSAValue) -> tuple[Tile, tuple[Tenant, BoundingBox] | None]:
-        tile = self._accesses.tile(value)
-        found = self._tiles[id(value)] = tile, self._reuse.place_of(value)
-        return found
+        base, tiles = base_of(value), self._tiles
+        tenant = self._reuse.tenant_of(base)
+        for tile in self._accesses.tiles_of(base):
+            place = None if tenant is None else (tenant, tenant.box_of(tile.value))
+            tiles[id(tile.value)] = tile, place
+        return tiles[id(value)]
 
     def edge(
         self, event: int, waiter: Instruction, kind: DependenceKind | None, value: SSAValue | None

@@ -45,11 +45,18 @@ def compiled_programs(
         target: the hardware.
         passed_over: see `lowered`.
     """
-    made = [lowered(kernel, Schedule.compiler, target, passed_over) for kernel in kernels]
     if own[0].changes is not None:
-        return Choice(made)
+        return Choice(
+            [lowered(kernel, Schedule.compiler, target, passed_over) for kernel in kernels]
+        )
+    made = [
+        lowered(kernel, Schedule.compiler, target, passed_over, own=program)
+        for kernel, program in zip(kernels, own, strict=True)
+    ]
     try:
         written = simulate(own)
+        if all(new.queues is old.queues for new, old in zip(made, own, strict=True)):
+            return Choice(made, replace(written, programs=made), written.total)
         best = simulate(made)
         before, time = written.total, best.total
         if time > before:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 from nkijit.passes.lower.durations import Durations
 from nkijit.passes.lower.program import (
@@ -85,10 +84,11 @@ class Cursor:
                     self.waits.append((wait, at))
                 elif not frame.is_first:
                     self.waits.append((wait, at - 1))
-            if isinstance(item, QueueLoop):
-                self._enter(item)
+            if isinstance(item, Instruction):
+                self.head = item
             else:
-                self.head = cast(Instruction, item)
+                assert isinstance(item, QueueLoop)
+                self._enter(item)
 
     def _enter(self, item: QueueLoop) -> None:
         iterations = self.core.plan.simulated[item.body]

@@ -8,10 +8,12 @@ writes, and adding to PSUM is done where the data is, so it never waits for itse
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.ir import SSAValue
 
 from nkijit.dialects.declare.kinds import Role
-from nkijit.dialects.effects import effects
+from nkijit.dialects.effects import Effect, effects
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.bounding_boxes import BoundingBox, bounding_box_of
@@ -26,8 +28,8 @@ class Results:
     """What an engine has written that it cannot read yet."""
 
     def __init__(self) -> None:
-        self._on_chip: dict[int, bool] = {}
-        """For each type, by its identity, whether its tiles are on chip."""
+        self._places: dict[int, tuple[list[int], list[int]]] = {}
+        """Which effects are reads and writes on chip, of instructions that are alike."""
         self._boxes: dict[int, BoundingBox] = {}
         self._parts: dict[Instruction, tuple[_Tiles, _Tiles]] = {}
         """What the instructions of loops read and write, and the one that begins next."""
@@ -63,20 +65,15 @@ class Results:
                 self._pending[base].append((value, event))
 
     def _touched(self, instruction: Instruction) -> tuple[_Tiles, _Tiles]:
-        reads: _Tiles = []
-        writes: _Tiles = []
-        names, on_chip = instruction.operands, self._on_chip
-        for (operand, _), value, role, _ in effects(instruction.op):
-            key = id(value._type)  # pyright: ignore[reportPrivateUsage]
-            if key not in on_chip:
-                on_chip[key] = info_of(value).region.on_chip
-            if on_chip[key] and operand in names:
-                part = id(base_of(value)), value
-                if role is Role.read:
-                    reads.append(part)
-                else:
-                    writes.append(part)
-        return reads, writes
+        done = effects(instruction.op)
+        places = self._places.get(instruction.like)
+        if places is None:
+            places = self._places[instruction.like] = _places(instruction, done)
+        reads, writes = places
+        return (
+            [(id(base_of(value := done[place].value)), value) for place in reads],
+            [(id(base_of(value := done[place].value)), value) for place in writes],
+        )
 
     def _meet(self, one: SSAValue, other: SSAValue) -> bool:
         return one is other or self._box(one).meets(self._box(other))
@@ -86,3 +83,13 @@ class Results:
         if box is None:
             box = self._boxes[id(value)] = bounding_box_of(value, (0, 0))
         return box
+
+
+def _places(instruction: Instruction, done: Sequence[Effect]) -> tuple[list[int], list[int]]:
+    """The effects of an instruction's operation that are its reads and its writes on chip."""
+    reads: list[int] = []
+    writes: list[int] = []
+    for place, ((operand, _), value, role, _) in enumerate(done):
+        if operand in instruction.operands and info_of(value).region.on_chip:
+            (reads if role is Role.read else writes).append(place)
+    return reads, writes

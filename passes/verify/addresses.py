@@ -88,7 +88,7 @@ class _Uses:
         self._stretches: dict[SSAValue, list[_Stretch]] = {}
         self._loops = sorted(found.loops, key=lambda loop: loop.start - loop.end)
         ranges: dict[SSAValue, LiveRange] = {
-            live.alloc.result: live for live in found.ranges if live.alloc.address is not None
+            live.result: live for live in found.ranges if live.alloc.address is not None
         }
         loop_of = self._outermost()
         for position, op in enumerate(found.instructions):
@@ -97,7 +97,7 @@ class _Uses:
                 live = ranges.get(base_of(value))
                 if live is not None:
                     whole = not partial and _is_whole(value, live)
-                    roles.setdefault(live.alloc.result, []).append((role, whole))
+                    roles.setdefault(live.result, []).append((role, whole))
             for base, done in roles.items():
                 start, end = position, position
                 loop = loop_of.get(position)
@@ -127,7 +127,7 @@ class _Uses:
         stretches = [
             (stretch, live, other)
             for live, other in ((one, two), (two, one))
-            for stretch in self._stretches[live.alloc.result]
+            for stretch in self._stretches[live.result]
         ]
         stretches.sort(key=lambda item: (item[0].start, item[0].end))
         last: tuple[_Stretch, LiveRange] | None = None
@@ -151,7 +151,7 @@ def _is_whole(value: SSAValue, live: LiveRange) -> bool:
 
 def _diagnose(found: Liveness, clash: _Clash) -> Diagnostic:
     first, second = clash.first, clash.second
-    names = [live.alloc.result.name_hint or "?" for live in (first, second)]
+    names = [live.result.name_hint or "?" for live in (first, second)]
     op, needed = found.instructions[clash.position], found.instructions[clash.needed]
     related: list[tuple[Operation, str]] = [
         (live.alloc, f"'{name}' is {live.tile} at {live.alloc.fixed_address}")

@@ -167,7 +167,7 @@ def _no_layout(
     fixed = [r for r in ranges if r.alloc.fixed_address is not None and r.overlaps(highest)]
     fixed.sort(key=lambda r: -r.tile.partition_bytes)
     notes = [
-        f"{describe_operand('in use with it', r.alloc.result)}, fixed at {r.alloc.fixed_address}"
+        f"{describe_operand('in use with it', r.result)}, fixed at {r.alloc.fixed_address}"
         for r in fixed[:MOST_ROWS]
     ]
     return diagnose(
@@ -175,6 +175,6 @@ def _no_layout(
         highest.alloc,
         f"no address in {name} was found for this tile: the best assignment ends at byte "
         f"{layout.height} of {space.capacity}, though never more than {peak.bytes} are in use",
-        [("result", highest.alloc.result)],
+        [("result", highest.result)],
         notes=notes,
     )

@@ -156,7 +156,7 @@ class _Reader:
         use = value.first_use
         while use is not None:
             user = use._operation  # pyright: ignore[reportPrivateUsage]
-            if not isinstance(user, ViewOp):
+            if type(user) is not ViewOp:
                 self.touching.add(id(user))
             elif use._index == 0:  # pyright: ignore[reportPrivateUsage]
                 self._add(user.result, number, alloc)

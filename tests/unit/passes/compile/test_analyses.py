@@ -1,10 +1,11 @@
-"""What passes know of a kernel is what is found when it is looked at again."""
+"""What passes know of a kernel, and say of it, is what is found when it is looked at again."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
+from support.compiled_runs import queues_of
 from support.random_kernels import TARGETS
 from support.redundant_kernels import redundant_kernel
 from support.tangled_kernels import tangled_kernel
@@ -43,8 +44,11 @@ def _changes(kernel: KernelOp) -> set[str]:
     changed: set[str] = set()
     for made in COMPILER:
         _known(analyses)
+        before = queues_of(copy)
         if made().change(analyses, origins):
             changed.add(made.name)
+        else:
+            assert queues_of(copy) == before, f"{made.name} says that it has changed nothing"
         known, found = _known(analyses), _known(Analyses(copy))
         for name in found:
             assert known[name] == found[name], (made.name, name)

@@ -1,0 +1,77 @@
+"""Which program is taken for the compiler's: its own, or the author's where nothing has changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import nkijit as nki
+import nkijit.isa as nisa
+import nkijit.language as nl
+
+X = np.zeros((4, 128, 64), np.float32)
+
+
+def _tile(columns: int) -> Any:
+    return nl.ndarray((128, columns), nl.float32, buffer=nl.sbuf)
+
+
+def _loaded(source: Any) -> Any:
+    tile = _tile(source.shape[-1])
+    nisa.dma_copy(dst=tile, src=source)
+    return tile
+
+
+def _doubled(source: Any, out: Any) -> None:
+    tile, result = _loaded(source), _tile(source.shape[-1])
+    nisa.tensor_tensor(dst=result, data1=tile, data2=tile, op=nl.add)
+    nisa.dma_copy(dst=out, src=result)
+
+
+@nki.jit
+def _nothing_to_change(x: Any) -> Any:
+    out = nl.ndarray(x.shape, nl.float32, buffer=nl.shared_hbm)
+    for i in nl.dynamic_range(4):
+        _doubled(x[i], out[i])
+    return out
+
+
+def test_what_the_compiler_leaves_as_it_is_is_the_authors() -> None:
+    traced = _nothing_to_change.trace(X)
+    (own,), (made,) = traced.programs(schedule="author"), traced.programs(schedule="compiler")
+    assert made.queues is own.queues, "it is lowered once"
+    assert own.changes is None
+    assert made.changes is not None
+    assert not any(made.changes.values())
+    author, compiled = traced.listing(schedule="author"), traced.listing(schedule="compiler")
+    assert compiled == f"schedule of the compiler: nothing to change\n{author}"
+    profile, alone = traced.profile(), traced.profile(schedule="author")
+    assert profile.author == profile.time == alone.time
+    assert alone.author is None
+
+
+@nki.jit
+def _one_core_repeats_itself(x: Any) -> Any:
+    out = nl.ndarray(x.shape, nl.float32, buffer=nl.shared_hbm)
+    core = nl.program_id(0)
+    halves = x.reshape((2, 2, 128, 64))[core], out.reshape((2, 2, 128, 64))[core]
+    for i in nl.dynamic_range(2):
+        _doubled(*(half[i] for half in halves))
+    if core == 1:
+        for _ in range(3):  # the second and the third one are the first one's
+            again, total = _loaded(x[3]), _tile(64)
+            nisa.tensor_tensor(dst=total, data1=again, data2=again, op=nl.add)
+            nisa.dma_copy(dst=out[3], src=total)
+    return out
+
+
+def test_each_core_is_compiled_where_it_changes() -> None:
+    traced = _one_core_repeats_itself[2].trace(X)
+    own, made = traced.programs(schedule="author"), traced.programs(schedule="compiler")
+    assert made[0].queues is own[0].queues
+    assert made[1].queues is not own[1].queues
+    profile = traced.profile()
+    assert profile.author is not None
+    assert profile.author == traced.profile(schedule="author").time
+    assert profile.time <= profile.author
