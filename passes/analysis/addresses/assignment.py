@@ -9,7 +9,7 @@ number of blocks in use at one time does not grow with it.
 from __future__ import annotations
 
 import heapq
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate
@@ -27,6 +27,7 @@ from nkijit.passes.analysis.addresses.gaps import (
     TOP,
     Gaps,
     Interval,
+    SizedGaps,
     common_gaps,
     gaps_outside,
 )
@@ -182,7 +183,7 @@ def _sweep_line(
     most: int,
 ) -> Layout:
     """`_sweep` where all blocks begin at partition 0 and none is fixed."""
-    gaps, bank = Gaps(), space.bank
+    gaps, bank = SizedGaps(), space.bank
     lows = [0] * len(blocks)
     ended = height = 0
     for start, less_size, _, index in starts:
@@ -191,7 +192,7 @@ def _sweep_line(
             low = lows[other]
             gaps.give(low, low + blocks[other].size)
             ended += 1
-        low = lows[index] = _tightest(gaps, blocks[index], bank)[1]
+        low = lows[index] = _tightest_by_size(gaps, blocks[index], bank)
         high = low - less_size
         if high > height:
             if high > most:
@@ -242,6 +243,19 @@ def _tightest(gaps: Iterable[Interval], block: Block, bank: int | None) -> tuple
                 if not left:
                     break  # others of this kind lie higher
     return best, place
+
+
+def _tightest_by_size(gaps: SizedGaps, block: Block, bank: int | None) -> int:
+    """Where a block begins in the gap that it fills best: `_tightest` without looking at others."""
+    size, align, by_size = block.size, max(block.align, 1), gaps.by_size
+    for place in range(bisect_left(by_size, (size, -1)), len(by_size)):
+        whole, low = by_size[place]
+        if not (low % align or (bank is not None and low % bank)):
+            return low
+        at = _fit(size, align, bank, low, low + whole)
+        if at is not None:
+            return at
+    raise AssertionError("above all blocks there is room for any")
 
 
 class _Fixed:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable, Iterator, Sequence
 
 Interval = tuple[int, int]
@@ -50,6 +50,41 @@ class Gaps:
 
     def __iter__(self) -> Iterator[Interval]:
         return zip(self.lows, self.highs, strict=True)
+
+
+class SizedGaps(Gaps):
+    """Gaps that are found by their sizes, too."""
+
+    __slots__ = ("by_size",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.by_size = [(TOP, 0)]
+        """The size and the first byte of each gap, in this order."""
+
+    def take(self, low: int, high: int) -> None:
+        by_size = self.by_size
+        index = bisect_right(self.lows, low) - 1
+        start, end = self.lows[index], self.highs[index]
+        del by_size[bisect_left(by_size, (end - start, start))]
+        if start < low:
+            insort(by_size, (low - start, start))
+        if high < end:
+            insort(by_size, (end - high, high))
+        super().take(low, high)
+
+    def give(self, low: int, high: int) -> None:
+        lows, highs, by_size = self.lows, self.highs, self.by_size
+        index = bisect_left(lows, low)
+        start, end = low, high
+        if index and highs[index - 1] == low:
+            start = lows[index - 1]
+            del by_size[bisect_left(by_size, (low - start, start))]
+        if index < len(lows) and lows[index] == high:
+            end = highs[index]
+            del by_size[bisect_left(by_size, (end - high, high))]
+        insort(by_size, (end - start, start))
+        super().give(low, high)
 
 
 def common_gaps(lanes: Sequence[Gaps]) -> Iterable[Interval]:

@@ -36,6 +36,19 @@ def test_no_two_blocks_share_a_byte(given_blocks: list[Block], space: Space, bes
     assert layout == assign(given_blocks, space, goal)
 
 
+@settings(max_examples=300, deadline=None)
+@given(many, st.sampled_from((SBUF, PSUM)))
+def test_gaps_found_by_their_sizes_are_those_found_by_looking_at_all(
+    given_blocks: list[Block], space: Space
+) -> None:
+    tall = [block._replace(partitions=128, address=None) for block in given_blocks]
+    later = max((block.end for block in tall), default=0) + 1
+    # With one at a fixed address all gaps are looked at.
+    fixed = Block(later, later, 1, 128, (0, 0), 1)
+    one, two = assign(tall, space, quick=True), assign([*tall, fixed], space, quick=True)
+    assert list(one.addresses) == list(two.addresses)[:-1]
+
+
 @settings(max_examples=200, deadline=None)
 @given(many, st.sampled_from((SBUF, PSUM)), st.integers(1, 8))
 def test_quick_assignments_fit_or_are_given_up(
