@@ -12,7 +12,7 @@ program alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from nkijit.dialects.hardware.targets import Target
@@ -92,14 +92,10 @@ def _place(
         for b in blocks
     ]
     needed = lower_bound(tall).bytes
-    most = _most(tall, space, len(live.instructions)) if ahead is None else ahead
+    # After the end of the program there is nothing to keep bytes for.
+    last = len(live.instructions) - 1
     layout = Layout((), 0)
-    for more in sorted({most * part // _PARTS for part in range(_PARTS + 1)}, reverse=True):
-        # After the end of the program there is nothing to keep bytes for.
-        last = len(live.instructions) - 1
-        kept = [_kept(block, more, last) for block in tall] if more else tall
-        # Tight where tiles give their bytes up at once; else whatever fits is as good.
-        layout = assign(kept, space, quick=True) if more else assign(kept, space, needed)
+    for layout in _layouts(tall, space, last, needed, ahead):
         if layout.height <= space.capacity:
             return _Placed(layout.addresses, layout.height, needed)
     beside = assign(blocks, space)
@@ -110,6 +106,42 @@ def _place(
     return _Placed(layout.addresses, layout.height, needed)
 
 
+def _layouts(
+    blocks: Sequence[Block], space: Space, last: int, needed: int, ahead: int | None
+) -> Iterator[Layout]:
+    """Layouts in which blocks keep their bytes for fewer and fewer instructions.
+
+    Args:
+        blocks: one below the other.
+        space: where.
+        last: the last instruction.
+        needed: the bytes that are in use at the peak.
+        ahead: for how many instructions they keep them at most; see `allocate`.
+    """
+
+    def layout(more: int) -> Layout:
+        # Tight where blocks give their bytes up at once; else whatever fits is as good.
+        if not more:
+            return assign(blocks, space, needed)
+        return assign([_kept(block, more, last) for block in blocks], space, quick=True)
+
+    in_use = InUse(blocks, space.bank or 1)
+    most = _most(in_use, space, last + 1) if ahead is None else ahead
+    steps = sorted({most * part // _PARTS for part in range(_PARTS + 1)}, reverse=True)
+    if ahead is None and space.bank is None and most <= last and len(steps) > 1:
+        # With the most SBUF is full to the last byte: gaps are found out about with less.
+        first, second = steps[:2]
+        found = layout(second)
+        with_gaps = found.height * in_use.peak(first).bytes > (
+            space.capacity * in_use.peak(second).bytes
+        )
+        if not with_gaps:
+            yield layout(first)
+        yield found
+        steps = steps[2:]
+    yield from map(layout, steps)
+
+
 def _kept(block: Block, more: int, last: int) -> Block:
     """A block that is in use for more instructions, up to the last one."""
     start, end, size, partitions, address, align = block
@@ -117,18 +149,12 @@ def _kept(block: Block, more: int, last: int) -> Block:
     return made(Block, (start, end, size, partitions, address, align))
 
 
-def _most(blocks: Sequence[Block], space: Space, instructions: int) -> int:
+def _most(in_use: InUse, space: Space, instructions: int) -> int:
     """The most instructions that all tiles can keep their bytes for, judged by their sizes."""
-    unit = space.bank or 1
-    in_use = InUse(blocks, unit)
-
-    def fits(more: int) -> bool:
-        return in_use.peak(more).bytes <= space.capacity
-
     low, high = 0, instructions
     while low < high:
         middle = (low + high + 1) // 2
-        if fits(middle):
+        if in_use.peak(middle).bytes <= space.capacity:
             low = middle
         else:
             high = middle - 1

@@ -102,6 +102,28 @@ def test_tiles_share_bytes_where_there_is_none() -> None:
     assert len(starts) == many.target.sbuf_usable_bytes // (8192 * 4)
 
 
+def test_tiles_of_many_sizes_keep_their_bytes_as_long_as_gaps_allow() -> None:
+    rng = Random(0)
+    sizes = [rng.randint(1, 4096) for _ in range(300)]
+
+    @nkijit.jit
+    def kernel(x: Any) -> Any:
+        out = nl.ndarray((128, sum(sizes)), dtype=nl.float32, buffer=nl.shared_hbm)
+        first = 0
+        for size in sizes:
+            tile = nl.ndarray((128, size), dtype=nl.float32, buffer=nl.sbuf)
+            nisa.dma_copy(dst=tile, src=x[:, 0:size])
+            nisa.dma_copy(dst=out[:, first : first + size], src=tile)
+            first += size
+        return out
+
+    (core,) = kernels(kernel.trace(np.zeros((128, 4096), np.float32)))
+    placement = allocate(core)
+    check(placement)
+    # An eighth less than the most that their sizes would allow, at least.
+    assert placement.sbuf_bytes > core.target.sbuf_usable_bytes * 3 // 4
+
+
 def test_addresses_depend_on_the_program_alone() -> None:
     found = [
         [*allocate(kernel).addresses.values()]
