@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nkijit.argument_text import with_tensors
-from nkijit.collection import without_collection
+from nkijit.dialects.collection import without_collection
 from nkijit.failures import failure_of
 from nkijit.kernel import Kernel
 from nkijit.passes.diagnostics.diagnostic import Diagnostic

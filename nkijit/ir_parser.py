@@ -36,7 +36,7 @@ from xdsl.utils.exceptions import DiagnosticException, ParseError, VerifyExcepti
 from xdsl.utils.lexer import Input, Position, Span, Token
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken, MLIRTokenKind, StringLiteral
 
-from nkijit.collection import without_collection
+from nkijit.dialects.collection import without_collection
 from nkijit.dialects.core_program import IllFormedInside
 from nkijit.dialects.files import read_regular
 from nkijit.dialects.nki.constant import MAX_CONSTANT_BYTES, ConstantOp

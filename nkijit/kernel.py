@@ -17,7 +17,7 @@ from typing_extensions import ParamSpec  # with defaults, which Python has since
 from xdsl.dialects.builtin import ModuleOp
 
 from nkijit.cache import CacheInfo, TraceCache
-from nkijit.collection import without_collection
+from nkijit.dialects.collection import without_collection
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion, nc_version
 from nkijit.dialects.nki.kernel import KernelOp

@@ -14,8 +14,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import ArgSpecParseError
 from xdsl.xdsl_opt_main import xDSLOptMain
 
-from nkijit.collection import without_collection
 from nkijit.commands import ended_by_signals
+from nkijit.dialects.collection import without_collection
 from nkijit.failures import failure_of
 from nkijit.ir_parser import InvalidOperation, decoded, parse_ir, read_ir, read_stream
 from nkijit.output_files import write_text

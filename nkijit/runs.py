@@ -14,7 +14,7 @@ import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 from xdsl.ir import Operation
 
-from nkijit.collection import without_collection
+from nkijit.dialects.collection import without_collection
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.tiles import info_of
 from nkijit.frameworks import (

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from xdsl.ir import Operation, SSAValue
 
-from nkijit.collection import without_collection
+from nkijit.dialects.collection import without_collection
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.effects import effects
 from nkijit.dialects.nisa.elementwise import ScalarTensorTensorOp, TensorScalarOp, TensorTensorOp

@@ -9,7 +9,7 @@ from typing import Any
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
 
-from nkijit.collection import without_collection
+from nkijit.dialects.collection import without_collection
 from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.tiles import info_of

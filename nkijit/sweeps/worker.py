@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from nkijit.collection import without_collection
 from nkijit.costs import Cost, cost_of_trace
+from nkijit.dialects.collection import without_collection
 from nkijit.dialects.dtypes import Kind
 from nkijit.failures import failure_of
 from nkijit.passes.diagnostics.fields import ShownFields

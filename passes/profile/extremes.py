@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from nkijit.dialects.collection import without_collection
 from nkijit.dialects.hardware.timing import End
 from nkijit.passes.diagnostics.fields import ShownFields
 from nkijit.passes.lower.program import Program
@@ -34,6 +35,7 @@ def range_of(timeline: Timeline) -> Range:
     return Range(min(times), max(times), min(launches), max(launches))
 
 
+@without_collection()
 def times_at_ends(timeline: Timeline) -> list[float]:
     """The time of a simulated run for each `End` of the constants, in ns.
 

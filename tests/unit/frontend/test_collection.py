@@ -13,8 +13,8 @@ import pytest
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit import collection as pausing
-from nkijit.collection import without_collection
+from nkijit.dialects import collection as pausing
+from nkijit.dialects.collection import without_collection
 from nkijit.ir_text import parse
 
 
@@ -148,7 +148,10 @@ def _searches(work: Callable[[], object], generation: int = 0) -> int:
     return begun.count("start")
 
 
-@pytest.mark.parametrize("step", ["trace", "verify", "diagnostics", "find", "plan", "parse"])
+STEPS = ("trace", "verify", "diagnostics", "find", "plan", "parse", "range")
+
+
+@pytest.mark.parametrize("step", STEPS)
 def test_kernels_are_worked_on_without_searches(step: str) -> None:
     values = np.zeros((128, 64), np.float32)
     _copies(1).run(values, values.copy())  # what is imported then makes objects of its own
@@ -156,6 +159,7 @@ def test_kernels_are_worked_on_without_searches(step: str) -> None:
     text = str(traced)
     if step == "plan":
         traced.verify()
+    profile = traced.profile() if step == "range" else None
     work: dict[str, Callable[[], object]] = {
         "trace": lambda: _copies(1500),
         "verify": traced.verify,
@@ -163,6 +167,7 @@ def test_kernels_are_worked_on_without_searches(step: str) -> None:
         "find": lambda: traced.find("verify"),
         "plan": lambda: traced.run(values, values.copy()),
         "parse": lambda: parse(text),
+        "range": lambda: str(profile),
     }
     # There would be 17 to 80; some are left for what comes before and after the work.
     assert _searches(work[step]) <= 8
