@@ -14,6 +14,7 @@ from typing import Any
 
 from xdsl.ir import Operation, SSAValue
 
+from nkijit.dialects.collection import without_collection
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of, is_tile
@@ -28,6 +29,7 @@ BANDWIDTH_STEPS = 1000
 """Points of the curve of DMA bandwidth, at most."""
 
 
+@without_collection()
 def trace_of(timeline: Timeline) -> str:
     """The whole trace as JSON text."""
     lanes = _lanes(timeline)
