@@ -83,6 +83,9 @@ class _Use:
 
 @dataclass(slots=True, eq=False)
 class _Tile:
+    number: int
+    """Its place among the tiles in the order of allocation: of those used next together the first
+    leaves."""
     base: SSAValue
     size: int
     """Bytes per partition."""
@@ -135,7 +138,8 @@ class _Walk:
         self._block = live.kernel.body.block
         moving = [r for r in live.ranges if _can_move(r, self._block)]
         self._tiles: dict[SSAValue, _Tile] = {
-            r.result: _Tile(r.result, r.tile.partition_bytes) for r in moving
+            r.result: _Tile(number, r.result, r.tile.partition_bytes)
+            for number, r in enumerate(moving)
         }
         staying = [r for r in live.ranges if r.result not in self._tiles]
         self._room = self._rooms(staying, capacity)
@@ -235,7 +239,7 @@ class _Walk:
             if coming is None:
                 self._leave(tile)
             else:
-                heappush(self._heap, (-coming, id(tile), tile))
+                heappush(self._heap, (-coming, tile.number, tile))
         return True
 
     def _enter(self, position: int, tile: _Tile, use: _Use) -> None:

@@ -219,3 +219,33 @@ def test_mistakes_are_seen(mistake: str, monkeypatch: pytest.MonkeyPatch) -> Non
 
     with pytest.raises(AssertionError):
         all_the_same()
+
+
+def _pairs(x: Any, out: Any) -> None:
+    """All pairs are loaded before any is used, and what is used together comes in two sizes."""
+    pairs: list[tuple[Any, Any]] = []
+    for row in range(24):
+        tiles = [nl.ndarray((128, size), nl.float32, buffer=nl.sbuf) for size in (4096, 2048)]
+        for tile in tiles:
+            nisa.dma_copy(dst=tile, src=x[row, :, 0 : tile.shape[1]])
+            nisa.tensor_scalar(dst=tile, data=tile, op0=nl.multiply, operand0=2.0)
+        pairs.append((tiles[0], tiles[1]))
+    for row, (one, two) in enumerate(pairs):
+        half = one[:, 0:2048]
+        nisa.tensor_tensor(dst=half, data1=half, data2=two, op=nl.add)
+        nisa.dma_copy(dst=out[row], src=half)
+
+
+def test_what_leaves_depends_on_the_program_alone() -> None:
+    specs = nki.TensorSpec((24, 128, 4096), nl.float32), nki.TensorSpec((24, 128, 2048), nl.float32)
+    rng, kept, found = Random(0), list[Any](), set[tuple[Any, ...]]()
+    for _ in range(8):
+        # Objects lie elsewhere each time.
+        kept = [object() for _ in range(rng.randint(0, 100_000))][:: rng.randint(1, 7)]
+        live = liveness(nki.jit(_pairs).trace(*specs).cores()[0])
+        steps = residency(live, 100_000)
+        assert steps is not None
+        places = {one.result: number for number, one in enumerate(live.ranges)}
+        found.add(tuple((s.position, places[s.tile], s.action) for s in steps.steps))
+    assert kept
+    assert len(found) == 1
