@@ -6,8 +6,8 @@ belong to partitions. Only when that does not fit are narrow tiles laid beside e
 
 Two tiles that are never in use together may share bytes, and then the engines wait for each other
 there. So where there is room, a tile keeps its bytes for some more instructions (`ahead`), which
-lets engines that are done with the older one run ahead: as many as fit. Addresses depend on the
-program alone.
+lets engines that are done with the older one run ahead: as many as fit, or an eighth fewer where
+tiles of several sizes leave gaps. Addresses depend on the program alone.
 """
 
 from __future__ import annotations

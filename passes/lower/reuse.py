@@ -57,7 +57,7 @@ class Tenant:
             live: when it is in use.
             address: where it begins.
             box: where it lies.
-            boxes: where views of it lie, by their identities; of those that have been asked for.
+            boxes: where views of it lie that are touched, by their identities.
             parts: what is touched of it, and whether that is written: such bytes have been
                 waited for.
         """

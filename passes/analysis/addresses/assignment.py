@@ -250,8 +250,6 @@ def _tightest_by_size(gaps: SizedGaps, block: Block, bank: int | None) -> int:
     size, align, by_size = block.size, max(block.align, 1), gaps.by_size
     for place in range(bisect_left(by_size, (size, -1)), len(by_size)):
         whole, low = by_size[place]
-        if not (low % align or (bank is not None and low % bank)):
-            return low
         at = _fit(size, align, bank, low, low + whole)
         if at is not None:
             return at
