@@ -186,6 +186,20 @@ class AccessPattern:
         for steps in product(*terms):
             yield self.offset + sum(steps)
 
+    @property
+    def repeats(self) -> bool:
+        """False when no element is touched twice; True when one is, or when in doubt."""
+        reach = 0
+        for stride, count in sorted(
+            (abs(stride), count)
+            for stride, count in zip(self.strides, self.shape, strict=True)
+            if count > 1
+        ):
+            if stride <= reach:
+                return True
+            reach += stride * (count - 1)
+        return False
+
     def is_contiguous(self, on_chip: bool) -> bool:
         """True when the view is a dense row-major run; on chip, in each partition by itself.
 

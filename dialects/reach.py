@@ -48,6 +48,16 @@ def leaves(allocation: TileInfo, view: TileInfo) -> bool:
     return _leaves(view, *rows_of(allocation))
 
 
+def fills(allocation: TileInfo, view: TileInfo) -> bool:
+    """True when a view touches each element of its allocation; False when not, or when in doubt."""
+    if view is allocation:
+        return True
+    mine, whole = view.size * view.dtype.itemsize, allocation.size * allocation.dtype.itemsize
+    if mine != whole or view.indirection is not None:
+        return False
+    return not leaves(allocation, view) and not view.pattern.repeats
+
+
 def _leaves(view: TileInfo, count: int, size: int) -> bool:
     # Asked for every view of every tensor: `span_of` without what it makes.
     if view.indirection is not None:

@@ -22,8 +22,10 @@ from xdsl.ir import Block, Operation, SSAValue
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.effects import effects
 from nkijit.dialects.hardware.words import MemoryRegion
+from nkijit.dialects.ncc import WAITING
 from nkijit.dialects.nisa.movement import DmaCopyOp
 from nkijit.dialects.nki.views import ViewOp, base_of, index_of, views_of
+from nkijit.dialects.reach import fills
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.liveness import Liveness, LiveRange
 
@@ -149,6 +151,8 @@ class _Walk:
             for effect in effects(op)
             if effect.role is not Role.read
         }
+        self._meets = any(type(op) in WAITING for op in live.instructions)
+        """Other cores may write what is not the kernel's own, and it may wait for that."""
         self._used: list[list[_Tile]] = [
             self._uses(op, p) for p, op in enumerate(live.instructions)
         ]
@@ -185,7 +189,7 @@ class _Walk:
             if tile is None:
                 continue
             use = found.setdefault(tile, _Use(position, False, False))
-            part = effect.partial or info_of(effect.value).size < info_of(base).size
+            part = effect.partial or not fills(info_of(base), info_of(effect.value))
             use.reads |= effect.role is not Role.write or part
             use.writes |= effect.role is not Role.read
         for tile, use in found.items():
@@ -219,7 +223,10 @@ class _Walk:
         if any(index_of(value) is not None for value in op.operands):
             return False
         source = base_of(op.src)
-        if info_of(source).region.on_chip or source in self._written:
+        region = info_of(source).region
+        if region.on_chip or source in self._written:
+            return False
+        if self._meets and region is not MemoryRegion.private_hbm:
             return False
         return not tile.uses[tile.done].reads
 

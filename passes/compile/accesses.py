@@ -15,6 +15,7 @@ from nkijit.dialects.effects import Effect, effects
 from nkijit.dialects.nki.allocation import DECLARATIONS, AllocOp
 from nkijit.dialects.nki.kernel import NoReorderOp
 from nkijit.dialects.nki.views import base_of, index_of
+from nkijit.dialects.reach import fills
 from nkijit.dialects.tiles import TileInfo, info_of
 
 
@@ -87,6 +88,11 @@ def is_own(base: SSAValue) -> bool:
     return (
         isinstance(owner, AllocOp) and info_of(base).region.on_chip and owner.fixed_address is None
     )
+
+
+def fills_tile(value: SSAValue) -> bool:
+    """Whether a value is all of its tensor, or a view of all of it."""
+    return fills(info_of(base_of(value)), info_of(value))
 
 
 def elements_of(value: SSAValue) -> TileInfo | None:

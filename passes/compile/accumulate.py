@@ -33,8 +33,9 @@ from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nisa.accumulation import Accumulation, accumulation_of
 from nkijit.dialects.nisa.elementwise import TensorScalarOp, TensorTensorOp
 from nkijit.dialects.nisa.movement import MemsetOp, TensorCopyOp
+from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
-from nkijit.dialects.nki.views import base_of
+from nkijit.dialects.nki.views import ViewOp, base_of
 from nkijit.dialects.tiles import TileInfo, info_of
 from nkijit.passes.compile.accesses import (
     Access,
@@ -189,7 +190,8 @@ def _term(access: Access, accesses: Accesses, kernel: KernelOp) -> _Term | None:
     if accumulation_of(matmul, kernel.target) is not Accumulation.overwrites:
         return None
     written = matmul.required("dst")
-    if elements_of(written) != elements_of(product):
+    elements = elements_of(written)
+    if elements is None or elements != elements_of(product):
         return None
     return _Term(matmul, used[0].place, written, op, total)
 
@@ -240,6 +242,10 @@ def _rewrite(found: _Sum, origins: Origins) -> None:
     held, last = found.held, found.terms[-1]
     adds = isinstance(found.begins, TensorCopyOp)
     Rewriter.erase_op(found.begins)
+    view = held.owner
+    if isinstance(view, ViewOp):  # which may stand behind the first matmul
+        view.detach()
+        Rewriter.insert_op(view, InsertPoint.after(cast(AllocOp, base_of(held).owner)))
     for term in found.terms:
         replace_tile(term.matmul, term.product, held)
         term.matmul.properties["accumulate"] = FlagKind().encode(adds)

@@ -17,7 +17,7 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import ViewOp, base_of, views_of
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.compile.accesses import Access, Accesses
+from nkijit.passes.compile.accesses import Access
 from nkijit.passes.compile.analyses import Analyses
 from nkijit.passes.compile.order import Kept
 
@@ -36,7 +36,7 @@ def remove_unused(kernel: KernelOp, analyses: Analyses | None = None) -> int:
 
 
 def _remove_instructions(analyses: Analyses) -> int:
-    accesses, kept, readers = analyses.accesses, analyses.kept, _Readers(analyses.accesses)
+    accesses, kept, readers = analyses.accesses, analyses.kept, _Readers(analyses)
     # Who does not write a tile reads it; most tiles have such a reader.
     unread = [
         base
@@ -63,8 +63,8 @@ def _remove_instructions(analyses: Analyses) -> int:
 class _Readers:
     """The operations that read each tensor, found for those that are asked for."""
 
-    def __init__(self, accesses: Accesses):
-        self._accesses = accesses
+    def __init__(self, analyses: Analyses):
+        self._accesses, self._kept = analyses.accesses, analyses.kept
         self._known: dict[SSAValue, set[Operation]] = {}
 
     def of(self, base: SSAValue) -> set[Operation]:
@@ -74,16 +74,18 @@ class _Readers:
             found = self._known[base] = {
                 access.op
                 for access in self._accesses[base]
-                if access.op.parent is not None and _reads(access, base)
+                if access.op.parent is not None and self._reads(access, base)
             }
         return found
 
+    def _reads(self, access: Access, base: SSAValue) -> bool:
+        """Whether what a tensor holds is used.
 
-def _reads(access: Access, base: SSAValue) -> bool:
-    """Whether what a tensor holds is used: what it becomes of itself alone is no use of it."""
-    if all(effect.role is Role.write for effect in access.effects):
-        return False
-    return not is_instruction(access.op) or _written(access.op) != {base}
+        What it becomes of itself alone is no use of it, unless that is there for something else.
+        """
+        if all(effect.role is Role.write for effect in access.effects):
+            return False
+        return _written(access.op) != {base} or not _may_go(access.op, self._kept)
 
 
 def _written(op: Operation) -> set[SSAValue]:
@@ -96,13 +98,18 @@ def _is_private(base: SSAValue) -> bool:
 
 
 def _is_removable(op: Operation, kept: Kept, readers: _Readers) -> bool:
-    if not is_instruction(op) or type(op) in WAITING or op.instruction_name is not None:
-        return False
-    if any(True for _ in registers_written(op)) or any(True for _ in kept.of(op)):
-        return False
     written = _written(op)
     # What writes nothing is there for something else.
-    return bool(written) and all(_is_private(base) and not readers.of(base) for base in written)
+    if not written or not _may_go(op, kept):
+        return False
+    return all(_is_private(base) and not readers.of(base) for base in written)
+
+
+def _may_go(op: Operation, kept: Kept) -> bool:
+    """Whether an operation has no effect but on the tensors that it writes."""
+    if not is_instruction(op) or type(op) in WAITING or op.instruction_name is not None:
+        return False
+    return not any(True for _ in registers_written(op)) and not any(True for _ in kept.of(op))
 
 
 def _remove_declarations(of_kind: Mapping[type[Operation], list[Operation]]) -> bool:

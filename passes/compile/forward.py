@@ -30,6 +30,7 @@ from nkijit.dialects.nisa.universal_rules import all_rules_of
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import ViewOp, base_of
 from nkijit.dialects.tiles import info_of
+from nkijit.passes.analysis.accumulators import lanes_of
 from nkijit.passes.compile.accesses import (
     Access,
     Accesses,
@@ -42,6 +43,7 @@ from nkijit.passes.compile.accesses import (
 from nkijit.passes.compile.analyses import Analyses
 from nkijit.passes.compile.costs import Cost, Costs
 from nkijit.passes.compile.list_schedule import ROOM
+from nkijit.passes.compile.order import Kept
 from nkijit.passes.compile.rename import Origins
 from nkijit.passes.compile.room import Rooms
 from nkijit.passes.lower.program import Queue
@@ -64,7 +66,7 @@ def forward_copies(
     busy = _Busy(analyses.costs.values())
     rooms = Rooms(kernel, ROOM)
     for op in copies:
-        copy = _copy_of(op, accesses)
+        copy = _copy_of(op, accesses, analyses.kept)
         if copy is None:
             continue
         change = _Change(copy, kernel.target, costs, origins)
@@ -130,7 +132,7 @@ class _Copy:
         return ViewOp.of(base_of(self.src), view.pattern, view.dtype)
 
 
-def _copy_of(op: NisaOp, accesses: Accesses) -> _Copy | None:
+def _copy_of(op: NisaOp, accesses: Accesses, kept: Kept) -> _Copy | None:
     """A copy whose source stays as it is while others read it."""
     dst, src = op.required("dst"), op.required("src")
     copied, source = base_of(dst), base_of(src)
@@ -138,16 +140,22 @@ def _copy_of(op: NisaOp, accesses: Accesses) -> _Copy | None:
         return None
     if not is_own(copied) or not is_own(source) or elements_of(src) is None:
         return None
+    if info_of(dst).pattern.repeats:
+        return None  # of what is written to one place only the last is there
     first, *used = accesses[copied]
     if first.op is not op or not used or not overwrites(first.effects[0]):
         return None
     readers: list[NisaOp] = []
+    # What an engine keeps of an instruction is of the lanes of what it reads.
+    moves = lanes_of(dst) != lanes_of(src)
     for access in used:
         if access.writes or access.op.parent is not op.parent or not is_free(access.op):
             return None
         if any(effect.touched.is_index for effect in access.effects):
             return None
         assert is_instruction(access.op)
+        if moves and any(True for _ in kept.of(access.op)):
+            return None
         readers.append(access.op)
     regions = info_of(source).region, info_of(copied).region
     if regions == (MemoryRegion.psum, MemoryRegion.sbuf) and len(readers) > 1:

@@ -21,6 +21,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from nkijit.dialects.declare.operation import NisaOp, is_instruction, scalar_constant
 from nkijit.dialects.effects import effects
 from nkijit.dialects.ncc import WAITING
+from nkijit.dialects.nki.allocation import DECLARATIONS
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.loops import controls
 from nkijit.dialects.nki.views import base_of
@@ -90,6 +91,8 @@ class _Program:
         for op in list(block.ops):
             if not is_instruction(op) or not is_free(op) or not is_movable(op):
                 continue
+            if _counts(op, block):
+                continue
             result = self._invariant(op, first, last, gone, meets=meets)
             if result is None or not (_runs(loop) or self._is_inside(result, first, last)):
                 continue
@@ -133,6 +136,18 @@ class _Program:
         """Whether a loop alone uses a tile."""
         touched = self._of[base].touched
         return first <= touched[0] and touched[-1] <= last
+
+
+def _counts(op: Operation, block: Block) -> bool:
+    """Whether an operation of a loop's block takes its index, or what is made of it there."""
+    for value in op.operands:
+        owner = value.owner
+        if isinstance(owner, Block):
+            if owner is block:
+                return True
+        elif owner.parent is block and (type(owner) not in DECLARATIONS or _counts(owner, block)):
+            return True
+    return False
 
 
 def _count(places: list[int], first: int, last: int) -> int:

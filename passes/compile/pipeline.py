@@ -14,6 +14,7 @@ from xdsl.passes import ModulePass
 from nkijit.dialects.declare.creation import copied
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
+from nkijit.passes.analysis.arrangement import put_in_order
 from nkijit.passes.compile.accumulate import accumulate_in_psum
 from nkijit.passes.compile.accumulation import resolve_accumulation
 from nkijit.passes.compile.analyses import Analyses
@@ -28,6 +29,7 @@ from nkijit.passes.compile.share import share_loads
 from nkijit.passes.compile.share_results import share_results
 from nkijit.passes.compile.spread import spread_engines
 from nkijit.passes.diagnostics.passed_over import PassedOver
+from nkijit.passes.lower.edges import with_edges_in_order
 from nkijit.passes.lower.program import LoweringError, Program
 from nkijit.passes.lower.schedule import lower
 
@@ -49,6 +51,7 @@ class CompilerPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for kernel in kernels_of(op):
+            put_in_order(kernel)
             self.change(Analyses(kernel), {})
 
 
@@ -202,7 +205,9 @@ def compiled(kernel: KernelOp, without: Collection[str] = ()) -> Compiled:
         kernel: it stays as it is.
         without: the names of passes that are left out.
     """
-    copy, origins = copied(kernel)
+    copy, origins = with_edges_in_order(kernel)
+    if copy is kernel:
+        copy, origins = copied(kernel)
     analyses = Analyses(copy)
     changes = {
         made.name: made().change(analyses, origins) for made in COMPILER if made.name not in without

@@ -16,11 +16,12 @@ from __future__ import annotations
 
 from bisect import bisect
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import cast
 
 from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
 from xdsl.dialects.scf import ForOp, WhileOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.ncc import WAITING
@@ -29,12 +30,20 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import TileInfo, info_of
-from nkijit.passes.compile.accesses import Access, Accesses, elements_of, is_free, is_own
+from nkijit.passes.compile.accesses import (
+    Access,
+    Accesses,
+    elements_of,
+    fills_tile,
+    is_free,
+    is_own,
+)
 from nkijit.passes.compile.analyses import Analyses
 from nkijit.passes.compile.list_schedule import ROOM
 from nkijit.passes.compile.merge import Tiles
 from nkijit.passes.compile.room import Rooms
 
+_PLACE = attrgetter("place")
 _MOST_HELD = 64
 """Loads of one tensor that are looked at side by side."""
 
@@ -90,7 +99,7 @@ def share_loads(kernel: KernelOp, analyses: Analyses | None = None) -> int:
             of_statement[statement] = key
             if (
                 first is not None
-                and _serves(first, load, accesses, meetings)
+                and _serves(first, load, accesses, meetings, kernel)
                 and (first.last >= load.place or (again and _fits(first, load, rooms)))
             ):
                 tiles.merge(first.tile, load.tile, load.op)
@@ -137,22 +146,25 @@ def _load(access: Access, analyses: Analyses) -> _Load | None:
     src, dst = op.required("src"), op.required("dst")
     tile = base_of(dst)
     source, loaded = elements_of(src), elements_of(dst)
-    if not is_own(tile) or source is None or loaded is None or cast(AllocOp, tile.owner).attributes:
+    if not is_own(tile) or source is None or cast(AllocOp, tile.owner).attributes:
         return None
-    if loaded.size != info_of(tile).size or loaded.dtype is not info_of(tile).dtype:
+    if loaded is None or not fills_tile(dst):
         return None
     last, user, until = access.place, access.op, float("inf")
-    for one in analyses.accesses[tile]:
-        if one.place > access.place:
-            begin, end, around = _around(one, op, analyses)
-            if one.writes:
-                until = begin
-                break
-            last, user = end, around
+    touched = analyses.accesses[tile]
+    for number in range(bisect(touched, access.place, key=_PLACE), len(touched)):
+        one = touched[number]
+        begin, end, around = _around(one, op, analyses)
+        if one.writes:
+            until = begin
+            break
+        last, user = end, around
     return _Load(op, access.place, tile, source, loaded, last, user, until)
 
 
-def _serves(first: _Load, second: _Load, accesses: Accesses, meetings: list[int]) -> bool:
+def _serves(
+    first: _Load, second: _Load, accesses: Accesses, meetings: list[int], kernel: KernelOp
+) -> bool:
     """Whether what has been loaded first can stand for what is loaded again."""
     if second.last >= first.until:
         return False
@@ -161,7 +173,16 @@ def _serves(first: _Load, second: _Load, accesses: Accesses, meetings: list[int]
     if not is_free(second.op) or first.tile.owner.parent is not second.tile.owner.parent:
         return False
     used = accesses[second.tile]
-    return used[0].place == second.place and second.until == float("inf")
+    if used[0].place != second.place or second.until != float("inf"):
+        return False
+    # Behind a loop a tile holds what its last iteration has loaded, whatever happened since.
+    block = second.op.parent
+    return block is kernel.body.block or all(_is_in(block, access.op) for access in used)
+
+
+def _is_in(block: Block | None, op: Operation) -> bool:
+    """Whether an operation is in a block, or in what is in it."""
+    return block is not None and block.find_ancestor_op_in_block(op) is not None
 
 
 def _fits(first: _Load, second: _Load, rooms: Rooms) -> bool:

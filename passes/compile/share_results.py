@@ -25,8 +25,8 @@ from nkijit.dialects.nisa.accumulation import Accumulation, accumulation_of
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import base_of
-from nkijit.dialects.tiles import TileInfo, info_of, is_tile
-from nkijit.passes.compile.accesses import Access, between, elements_of, is_free, is_own
+from nkijit.dialects.tiles import info_of, is_tile
+from nkijit.passes.compile.accesses import Access, between, elements_of, fills_tile, is_free, is_own
 from nkijit.passes.compile.analyses import Analyses
 from nkijit.passes.compile.list_schedule import ROOM
 from nkijit.passes.compile.merge import Tiles
@@ -105,7 +105,7 @@ class _Program:
         tile = base_of(filled)
         if not is_own(tile) or cast(AllocOp, tile.owner).attributes:
             return None
-        if elements_of(filled) is None or not _is_whole(info_of(filled), info_of(tile)):
+        if not fills_tile(filled):
             return None
         first, *others = self._analyses.accesses[tile]
         return tile if first.op is op and not _writes(others) else None
@@ -151,7 +151,3 @@ def _key(op: NisaOp, form: int) -> Hashable:
 def _writes(accesses: Sequence[Access]) -> bool:
     """Whether any of them writes."""
     return any(access.writes for access in accesses)
-
-
-def _is_whole(part: TileInfo, tile: TileInfo) -> bool:
-    return part.size == tile.size and part.dtype is tile.dtype

@@ -1,197 +1,25 @@
-"""The author's edges to instructions further down: what waits for one is moved after it.
+"""The kernel with the author's edges to instructions further down in the order of the program.
 
-`depends_on` and `with_schedule` may name an instruction that comes later in the program. Everything
-after this pass works in program order, so the waiting instruction, and all that needs its results,
-is put after the one that it names.
+Everything after this works in program order: see `arrangement`.
 """
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-
-from xdsl.ir import Block, Operation, SSAValue
-from xdsl.traits import IsTerminator
+from xdsl.ir import Operation
 
 from nkijit.dialects.declare.creation import copied
-from nkijit.dialects.declare.operation import NisaOp, is_instruction
-from nkijit.dialects.effects import reads_and_writes, registers_written
-from nkijit.dialects.nki.allocation import DECLARATIONS
-from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp, NoReorderOp
-from nkijit.dialects.nki.registers import ReadRegisterOp
-from nkijit.dialects.nki.views import base_of, index_of
-from nkijit.dialects.register_type import RegisterType
-from nkijit.passes.analysis.dependences import share_bytes
+from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.passes.analysis.arrangement import blocks_out_of_order, has_edges, put_in_order
 
 
 def with_edges_in_order(kernel: KernelOp) -> tuple[KernelOp, dict[Operation, Operation]]:
     """The kernel with every instruction after those that the author wants to run before it.
 
     The kernel itself where that is so already, else a changed copy, together with the operation
-    that each one of it is a copy of. The kernel is verified: `verify-schedule` has found edges that
-    cannot be kept.
+    that each one of it is a copy of. See `put_in_order`.
     """
-    if not any("after" in op.properties and is_instruction(op) for op in kernel.operations):
-        return kernel, {}
-    if all(_late(block) is None for block in _blocks(kernel)):
+    if not has_edges(kernel) or next(blocks_out_of_order(kernel), None) is None:
         return kernel, {}
     copy, origins = copied(kernel)
-    for block in _blocks(copy):
-        if _late(block) is not None:
-            _Arrangement(block).make()
+    put_in_order(copy)
     return copy, origins
-
-
-def _blocks(op: Operation) -> Iterator[Block]:
-    """The blocks whose operations may change places."""
-    for inner in op.walk():
-        if not isinstance(inner, NoReorderOp):
-            for region in inner.regions:
-                yield from region.blocks
-
-
-def _instructions(unit: Operation) -> list[NisaOp]:
-    return [op for op in unit.walk() if is_instruction(op)]
-
-
-def _late(block: Block) -> Operation | None:
-    """The first operation of a block that waits for a later one of it."""
-    place = _places(block)
-    for number, unit in enumerate(block.ops):
-        if any(place.get(name, -1) > number for name in _awaited(unit)):
-            return unit
-    return None
-
-
-def _places(block: Block) -> dict[str, int]:
-    """Where in a block each instruction with a name is."""
-    return {
-        op.label: number
-        for number, unit in enumerate(block.ops)
-        for op in _instructions(unit)
-        if op.instruction_name is not None
-    }
-
-
-def _awaited(unit: Operation) -> set[str]:
-    return {name for op in _instructions(unit) for name in op.runs_after}
-
-
-@dataclass(slots=True, eq=False)
-class _Unit:
-    """An operation of a block with what is in it: it moves as a whole."""
-
-    op: Operation
-    number: int
-    actors: list[Operation] = field(init=False)
-    """What reads or writes tiles or registers."""
-    labels: set[str] = field(init=False)
-    awaited: set[str] = field(init=False)
-    keys: dict[SSAValue, None] = field(init=False)
-    """Units that must not change places have one of these in common."""
-
-    def __post_init__(self) -> None:
-        inside = list(self.op.walk())
-        kinds = (DevicePrintOp, ReadRegisterOp)
-        self.actors = [op for op in inside if is_instruction(op) or isinstance(op, kinds)]
-        instructions = _instructions(self.op)
-        self.labels = {op.label for op in instructions if op.instruction_name is not None}
-        self.awaited = _awaited(self.op) - self.labels
-        self.keys = dict.fromkeys(self.op.results)
-        for op in inside:
-            self.keys.update(dict.fromkeys(op.operands))
-        for op in self.actors:
-            self.keys.update(dict.fromkeys(base_of(value) for value, _ in reads_and_writes(op)))
-            self.keys.update(dict.fromkeys(_registers(op)))
-
-    def needs(self, other: _Unit) -> bool:
-        """True when it has to stay after another one, which stands before it."""
-        if not self.keys.keys().isdisjoint(other.op.results):
-            return True
-        return any(
-            share_bytes(one, two) or _share_registers(one, two)
-            for two in self.actors
-            for one in other.actors
-        )
-
-
-class _Arrangement:
-    """A block in which operations are held back until those that they wait for have come."""
-
-    def __init__(self, block: Block):
-        self._block = block
-        self._missing = set(_places(block))
-        """The names of instructions that have not come yet."""
-        self._done: list[Operation] = []
-        self._held: dict[SSAValue, dict[_Unit, None]] = {}
-        """What is held back, by its keys."""
-        self._waiters: dict[_Unit | str, list[_Unit]] = {}
-        """What is held back by a unit or a name, one of each at a time."""
-
-    def make(self) -> None:
-        """Put the operations of the block into their order."""
-        last: list[Operation] = []
-        for number, op in enumerate(list(self._block.ops)):
-            if op.has_trait(IsTerminator):
-                last.append(op)
-            elif isinstance(op, DECLARATIONS):
-                self._done.append(op)
-            else:
-                self._come(_Unit(op, number))
-        assert not any(self._held.values()), "verify-schedule has found circles"
-        for op in (*self._done, *last):
-            op.detach()
-            self._block.add_op(op)
-
-    def _come(self, unit: _Unit) -> None:
-        before = self._obstacle(unit, newest_first=True)
-        if before is None:
-            self._finish(unit)
-            return
-        self._waiters.setdefault(before, []).append(unit)
-        for key in unit.keys:
-            self._held.setdefault(key, {})[unit] = None
-
-    def _obstacle(self, unit: _Unit, *, newest_first: bool) -> _Unit | str | None:
-        """Something that a unit still waits for."""
-        missing = min(unit.awaited & self._missing, default=None)
-        if missing is not None:
-            return missing
-        for key in unit.keys:
-            units = self._held.get(key, {})
-            for other in reversed(units) if newest_first else units:
-                if other.number >= unit.number:
-                    break
-                if unit.needs(other):
-                    return other
-        return None
-
-    def _finish(self, unit: _Unit) -> None:
-        """A unit has its place; what has waited for it may have one now."""
-        ready = [(unit.number, unit)]
-        while ready:
-            _, unit = heapq.heappop(ready)
-            self._done.append(unit.op)
-            self._missing -= unit.labels
-            for key in unit.keys:
-                self._held.get(key, {}).pop(unit, None)
-            for come in (unit, *unit.labels):
-                for waiter in self._waiters.pop(come, ()):
-                    before = self._obstacle(waiter, newest_first=False)
-                    if before is None:
-                        heapq.heappush(ready, (waiter.number, waiter))
-                    else:
-                        self._waiters.setdefault(before, []).append(waiter)
-
-
-def _share_registers(one: Operation, two: Operation) -> bool:
-    written = {*registers_written(one), *registers_written(two)}
-    return bool(written) and bool(written & _registers(one) & _registers(two))
-
-
-def _registers(op: Operation) -> set[SSAValue]:
-    """The registers that an operation touches, also those that say where its tiles are."""
-    found = {value for value in op.operands if isinstance(value.type, RegisterType)}
-    indices = {index_of(value) for value, _ in reads_and_writes(op)}
-    return found | {i for i in indices if i is not None and isinstance(i.type, RegisterType)}

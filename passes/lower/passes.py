@@ -18,7 +18,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from nkijit.dialects.engine.program import ProgramOp, programs_of
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
-from nkijit.passes.lower.edges import with_edges_in_order
+from nkijit.passes.analysis.arrangement import put_in_order
 from nkijit.passes.lower.engines import lower_to_engines
 from nkijit.passes.lower.from_ir import from_ir
 from nkijit.passes.lower.placement import allocate
@@ -39,10 +39,9 @@ class AllocatePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for kernel in kernels_of(op):
-            ordered, _ = with_edges_in_order(kernel)
-            for alloc, address in allocate(ordered).addresses.items():
+            put_in_order(kernel)
+            for alloc, address in allocate(kernel).addresses.items():
                 alloc.properties["address"] = DenseArrayBase.from_list(i64, address)
-            _replace(kernel, ordered)
 
 
 @dataclass(frozen=True)
@@ -53,8 +52,8 @@ class LowerToEnginesPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for kernel in kernels_of(op):
-            ordered, _ = with_edges_in_order(kernel)
-            _replace(kernel, to_ir(lower_to_engines(ordered)))
+            put_in_order(kernel)
+            _replace(kernel, to_ir(lower_to_engines(kernel)))
 
 
 @dataclass(frozen=True)

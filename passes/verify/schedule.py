@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
+from itertools import pairwise, takewhile
 
 from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Block, Operation
@@ -12,7 +12,7 @@ from nkijit.dialects.declare.operation import NisaOp, is_instruction
 from nkijit.dialects.nki.kernel import KernelOp, NoReorderOp
 from nkijit.dialects.rule_texts.access import SCHEDULE_CYCLE, SCHEDULE_LOOP, SCHEDULE_NAME
 from nkijit.dialects.walks import operations
-from nkijit.passes.analysis.dependences import share_bytes
+from nkijit.passes.analysis.arrangement import Arrangement, Unit, blocks_out_of_order
 from nkijit.passes.diagnostics.diagnose import diagnose
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.places import positions
@@ -56,33 +56,73 @@ def check_schedule(kernel: KernelOp) -> Iterator[Diagnostic]:
         for first, second in pairwise(ordered):
             before.setdefault(second, []).append(first)
     cycles = list(_cycles(before))
-    yield from cycles or _against_data(kernel, before)
+    yield from cycles or _against_data(kernel)
 
 
-def _against_data(kernel: KernelOp, before: dict[NisaOp, list[NisaOp]]) -> Iterator[Diagnostic]:
+def _against_data(kernel: KernelOp) -> Iterator[Diagnostic]:
     """Edges to an instruction further down that needs what the consumer does."""
-    order = [op for op in kernel.operations if isinstance(op, NisaOp)]
-    position = {op: index for index, op in enumerate(order)}
-    for consumer, producers in before.items():
-        for producer in producers:
-            first, last = position[consumer], position[producer]
-            if last > first and _leads_to(order[first : last + 1], before):
-                yield diagnose(
-                    SCHEDULE_CYCLE,
-                    consumer,
-                    f"runs after '{producer.label}', which needs what this instruction does",
-                    related=[(producer, f"'{producer.label}'")],
-                )
+    for block in blocks_out_of_order(kernel):
+        stuck = Arrangement(block).stuck
+        if not stuck:
+            continue
+        waits = _Waits(stuck)
+        for unit in stuck:
+            for consumer in unit.instructions:
+                for name in consumer.runs_after:
+                    found = waits.named.get(name)
+                    if found is None or found[0].number <= unit.number:
+                        continue
+                    other, producer = found
+                    if waits.reaches(other, unit):
+                        yield diagnose(
+                            SCHEDULE_CYCLE,
+                            consumer,
+                            f"runs after '{name}', which needs what this instruction does",
+                            related=[(producer, f"'{name}'")],
+                            notes=_whole(unit.op),
+                        )
 
 
-def _leads_to(ops: list[NisaOp], before: dict[NisaOp, list[NisaOp]]) -> bool:
-    """True when the last of these instructions has to wait for the first, maybe by others."""
-    first, *others = ops
-    waiting = {first}
-    for op in others:
-        if not waiting.isdisjoint(before.get(op, ())) or any(share_bytes(op, o) for o in waiting):
-            waiting.add(op)
-    return ops[-1] in waiting
+def _whole(op: Operation) -> list[str]:
+    """What a message says of an instruction that cannot change places alone."""
+    if isinstance(op, (ForOp, WhileOp)):
+        return ["the instruction is in a loop that runs as a whole"]
+    return []
+
+
+class _Waits:
+    """What units of a block wait for, of those that have no place in any order."""
+
+    def __init__(self, units: Sequence[Unit]):
+        self._units = units
+        self._known: dict[Unit, list[Unit]] = {}
+        self.named = {
+            op.label: (unit, op)
+            for unit in units
+            for op in unit.instructions
+            if op.label in unit.labels
+        }
+        """The instructions with names, and their units."""
+
+    def _of(self, unit: Unit) -> list[Unit]:
+        found = self._known.get(unit)
+        if found is None:
+            named = [self.named[name][0] for name in unit.awaited if name in self.named]
+            before = takewhile(lambda other: other.number < unit.number, self._units)
+            found = self._known[unit] = named + [o for o in before if unit.needs(o)]
+        return found
+
+    def reaches(self, first: Unit, wanted: Unit) -> bool:
+        """Whether a unit waits for another one, maybe by others."""
+        seen, pending = {first}, [first]
+        while pending:
+            for unit in self._of(pending.pop()):
+                if unit is wanted:
+                    return True
+                if unit not in seen:
+                    seen.add(unit)
+                    pending.append(unit)
+        return False
 
 
 def _ordered_blocks(kernel: KernelOp) -> Iterator[Block]:

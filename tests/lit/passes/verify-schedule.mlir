@@ -67,6 +67,36 @@ nki.kernel @data() target=trn3 {
   nki.return
 }
 
+// What is needed has an edge of its own, and that leads further down.
+// CHECK: error[schedule-cycle]: nisa.memset: runs after 'far', which needs what this instruction does
+// CHECK: error[schedule-cycle]: nisa.memset: runs after 'near', which needs what this instruction does
+nki.kernel @chain() target=trn3 {
+  %a = nki.alloc : memref<4x8xf32, #nki.sbuf>
+  %b = nki.alloc : memref<4x8xf32, #nki.sbuf>
+  %c = nki.alloc : memref<4x8xf32, #nki.sbuf>
+  nisa.memset dst=%a, value=0.0, name="first", after=["far"]
+  nisa.memset dst=%b, value=0.0, name="far", after=["near"]
+  nisa.reciprocal dst=%c, data=%a, name="near"
+  nki.return
+}
+
+// A loop stays together, so what is behind it cannot run in front of a part of it.
+// CHECK: error[schedule-cycle]: nisa.memset: runs after 'behind', which needs what this instruction does
+// CHECK: the instruction is in a loop that runs as a whole
+nki.kernel @around() target=trn3 {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %a = nki.alloc : memref<4x8xf32, #nki.sbuf>
+  %b = nki.alloc : memref<4x8xf32, #nki.sbuf>
+  %c = nki.alloc : memref<4x8xf32, #nki.sbuf>
+  scf.for %i = %zero to %one step %one : i32 {
+    nisa.memset dst=%a, value=0.0
+    nisa.memset dst=%b, value=0.0, after=["behind"]
+  }
+  nisa.reciprocal dst=%c, data=%a, name="behind"
+  nki.return
+}
+
 // In a block that keeps its order every instruction runs after the one before.
 // CHECK: error[schedule-cycle]: nisa.memset: the edges form a cycle: 'kept-first' after 'kept-second' after 'kept-first'
 nki.kernel @block() target=trn3 {
@@ -82,7 +112,7 @@ nki.kernel @block() target=trn3 {
 // Out of a loop on the device, and into another one.
 // CHECK: error[schedule-loop]: nisa.reciprocal: runs after 'inside', which is in a loop on the device that this is not in
 // CHECK: error[schedule-loop]: nisa.reciprocal: runs after 'inside', which is in a loop on the device that this is not in
-// CHECK: 8 errors
+// CHECK: 11 errors
 nki.kernel @loops() target=trn3 {
   %zero = arith.constant 0 : i32
   %one = arith.constant 1 : i32

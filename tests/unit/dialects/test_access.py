@@ -772,6 +772,28 @@ def test_overlaps_never_misses_a_common_element(a: AccessPattern, b: AccessPatte
         assert not share(a, b)
 
 
+@given(patterns(most=40))
+@many
+def test_repeats_never_misses_an_element_that_is_touched_twice(a: AccessPattern) -> None:
+    elements = numbers(a).ravel()
+    if not a.repeats:
+        assert len(set(elements.tolist())) == elements.size
+
+
+def test_parts_of_a_tile_do_not_repeat() -> None:
+    tile = AccessPattern.contiguous((8, 6, 4))
+    for part in (
+        tile,
+        tile.slice(1, 1, 5, 2),
+        tile.permute((0, 2, 1), on_chip=True),
+        tile.reshape((8, 24), on_chip=True),
+        tile.select(0, 3, on_chip=False),
+        AccessPattern(23, (24, -1), (8, 24)),
+    ):
+        assert not part.repeats
+    assert tile.slice(1, 0, 1).broadcast(1, 5, on_chip=True).repeats
+
+
 def test_overlaps_of_parts_of_a_large_tile() -> None:
     tile = AccessPattern.contiguous((128, 1 << 20))
     left, right = tile.slice(1, 0, 256), tile.slice(1, 256, 512)

@@ -187,6 +187,66 @@ def test_tensors_that_the_kernel_writes_are_not_loaded_again() -> None:
     assert check(kernel.trace(x), [x]) > 0
 
 
+PARTS_OF_A_TILE: dict[str, Any] = {
+    "a quarter of the bytes": lambda tile: nisa.memset(tile.view("uint8")[:, 0:64], 0),
+    "half of the bytes": lambda tile: nisa.memset(tile.view("bfloat16")[:, 0:64], 0),
+    "some elements eight times": lambda tile: nisa.memset(tile.ap([[64, 4], [1, 8], [0, 8]]), 0),
+    "overlapping windows": lambda tile: nisa.memset(tile.ap([[64, 4], [4, 8], [1, 8]]), 0),
+    "all of it": lambda tile: nisa.memset(tile.ap([[64, 4], [1, 8], [8, 8]]), 0),
+}
+"""Each writes as many elements as the tile has."""
+
+
+@pytest.mark.parametrize("part", PARTS_OF_A_TILE)
+def test_what_is_left_of_a_tile_is_needed(part: str) -> None:
+    def kernel(x):
+        out = nl.ndarray((6, 4, 64), nl.float32, buffer=nl.shared_hbm)
+        tiles = [nl.ndarray((4, 64), nl.float32, buffer=nl.sbuf) for _ in range(6)]
+        for number, tile in enumerate(tiles):
+            nisa.dma_copy(tile, x[number])
+        for tile in tiles:
+            nisa.tensor_scalar(tile, tile, op0=nl.add, operand0=1.0)
+        for tile in tiles:
+            PARTS_OF_A_TILE[part](tile)
+        for number, tile in enumerate(tiles):
+            nisa.dma_copy(out[number], tile)
+        return out
+
+    x = np.random.default_rng(0).standard_normal((6, 4, 64)).astype(np.float32)
+    assert check(nki.jit(kernel, platform_target="trn3").trace(x), [x]) > 0
+
+
+@pytest.mark.parametrize("is_input", [False, True])
+def test_what_another_core_may_write_is_not_loaded_again(is_input: bool) -> None:
+    @nki.jit(platform_target="trn2")
+    def kernel(x):
+        me = nl.program_id(0)
+        out = nl.ndarray((5, 4, 64), nl.float32, buffer=nl.shared_hbm)
+        shared = x[6] if is_input else nl.ndarray((4, 64), nl.float32, buffer=nl.shared_hbm)
+        first = nl.ndarray((4, 64), nl.float32, buffer=nl.sbuf)
+        for source in (0, 5):
+            if me == 1:
+                nisa.dma_copy(first, x[source])
+                nisa.dma_copy(shared, first)
+            nisa.core_barrier(data=shared, cores=(0, 1))
+            if me == 0 and source == 0:
+                nisa.dma_copy(first, shared)
+            nisa.core_barrier(data=shared, cores=(0, 1))
+        if me == 0:
+            tiles = [nl.ndarray((4, 64), nl.float32, buffer=nl.sbuf) for _ in range(4)]
+            for number, tile in enumerate(tiles):
+                nisa.dma_copy(tile, x[number])
+            for tile in tiles:
+                nisa.tensor_scalar(tile, tile, op0=nl.add, operand0=1.0)
+            for number, tile in enumerate((first, *tiles)):
+                nisa.dma_copy(out[number], tile)
+        nisa.core_barrier(data=out, cores=(0, 1))
+        return out
+
+    x = np.random.default_rng(0).standard_normal((7, 4, 64)).astype(np.float32)
+    assert check(kernel[2].trace(x), [x]) > 0
+
+
 # ------------------------------------------------------------------ mistakes
 
 

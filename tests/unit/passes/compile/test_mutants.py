@@ -228,7 +228,12 @@ MUTANTS = {
         redundant,
     ),
     "a shared result is changed": (share_results, "_writes", lambda accesses: False, redundant),
-    "what is read is unused": (dead, "_reads", lambda access, base: False, tangled),
+    "what is read is unused": (
+        dead._Readers,
+        "_reads",
+        lambda self, access, base: False,
+        tangled,
+    ),
 }
 
 

@@ -1,0 +1,209 @@
+"""An order of a block in which instructions stand behind those that the author wants before them.
+
+`depends_on` and `with_schedule` may name an instruction that comes later in the program. What waits
+for it, and all that needs its results, then stands behind it. Where what is named needs what waits
+for it, there is no such order.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.traits import IsTerminator
+
+from nkijit.dialects.declare.operation import NisaOp, is_instruction
+from nkijit.dialects.effects import reads_and_writes, registers_written
+from nkijit.dialects.nki.allocation import DECLARATIONS
+from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp, NoReorderOp
+from nkijit.dialects.nki.registers import ReadRegisterOp
+from nkijit.dialects.nki.views import base_of, index_of
+from nkijit.dialects.register_type import RegisterType
+from nkijit.passes.analysis.dependences import share_bytes
+
+
+def has_edges(kernel: KernelOp) -> bool:
+    """Whether the author wants an instruction to run after another one."""
+    return any("after" in op.properties and is_instruction(op) for op in kernel.operations)
+
+
+def blocks_out_of_order(kernel: KernelOp) -> Iterator[Block]:
+    """The blocks with an operation that waits for a later one of them."""
+    return (block for block in _blocks(kernel) if _is_late(block))
+
+
+def put_in_order(kernel: KernelOp) -> None:
+    """Let every instruction stand after those that the author wants to run before it.
+
+    The kernel is verified: `verify-schedule` has found edges that cannot be kept.
+    """
+    if has_edges(kernel):
+        for block in list(blocks_out_of_order(kernel)):
+            arrangement = Arrangement(block)
+            assert not arrangement.stuck, "verify-schedule has found circles"
+            arrangement.apply()
+
+
+def _blocks(op: Operation) -> Iterator[Block]:
+    """The blocks whose operations may change places."""
+    for inner in op.walk():
+        if not isinstance(inner, NoReorderOp):
+            for region in inner.regions:
+                yield from region.blocks
+
+
+def _instructions(unit: Operation) -> list[NisaOp]:
+    return [op for op in unit.walk() if is_instruction(op)]
+
+
+def _is_late(block: Block) -> bool:
+    """Whether an operation of a block waits for a later one of it."""
+    place = _places(block)
+    return any(
+        place.get(name, -1) > number
+        for number, unit in enumerate(block.ops)
+        for name in _awaited(unit)
+    )
+
+
+def _places(block: Block) -> dict[str, int]:
+    """Where in a block each instruction with a name is."""
+    return {
+        op.label: number
+        for number, unit in enumerate(block.ops)
+        for op in _instructions(unit)
+        if op.instruction_name is not None
+    }
+
+
+def _awaited(unit: Operation) -> set[str]:
+    return {name for op in _instructions(unit) for name in op.runs_after}
+
+
+@dataclass(slots=True, eq=False)
+class Unit:
+    """An operation of a block with what is in it: it moves as a whole."""
+
+    op: Operation
+    number: int
+    actors: list[Operation] = field(init=False)
+    """What reads or writes tiles or registers."""
+    instructions: list[NisaOp] = field(init=False)
+    labels: set[str] = field(init=False)
+    """The names of those that have one."""
+    awaited: set[str] = field(init=False)
+    """The names of what they wait for outside of it."""
+    keys: dict[SSAValue, None] = field(init=False)
+    """Units that must not change places have one of these in common."""
+
+    def __post_init__(self) -> None:
+        inside = list(self.op.walk())
+        kinds = (DevicePrintOp, ReadRegisterOp)
+        self.actors = [op for op in inside if is_instruction(op) or isinstance(op, kinds)]
+        self.instructions = _instructions(self.op)
+        self.labels = {op.label for op in self.instructions if op.instruction_name is not None}
+        self.awaited = _awaited(self.op) - self.labels
+        self.keys = dict.fromkeys(self.op.results)
+        for op in inside:
+            self.keys.update(dict.fromkeys(op.operands))
+        for op in self.actors:
+            self.keys.update(dict.fromkeys(base_of(value) for value, _ in reads_and_writes(op)))
+            self.keys.update(dict.fromkeys(_registers(op)))
+
+    def needs(self, other: Unit) -> bool:
+        """True when it has to stay after another one, which stands before it."""
+        if not self.keys.keys().isdisjoint(other.op.results):
+            return True
+        return any(
+            share_bytes(one, two) or _share_registers(one, two)
+            for two in self.actors
+            for one in other.actors
+        )
+
+
+class Arrangement:
+    """The order of a block that comes of holding operations back until those that they wait for
+    have come."""
+
+    def __init__(self, block: Block):
+        """The block stays as it is."""
+        self._block = block
+        self._missing = set(_places(block))
+        """The names of instructions that have not come yet."""
+        self._done: list[Operation] = []
+        self._held: dict[SSAValue, dict[Unit, None]] = {}
+        """What is held back, by its keys."""
+        self._waiters: dict[Unit | str, list[Unit]] = {}
+        """What is held back by a unit or a name, one of each at a time."""
+
+        self._last: list[Operation] = []
+        for number, op in enumerate(block.ops):
+            if op.has_trait(IsTerminator):
+                self._last.append(op)
+            elif isinstance(op, DECLARATIONS):
+                self._done.append(op)
+            else:
+                self._come(Unit(op, number))
+        held = dict.fromkeys(unit for units in self._held.values() for unit in units)
+        self.stuck: list[Unit] = sorted(held, key=lambda unit: unit.number)
+        """What waits for something that waits for it, or for such operations."""
+
+    def apply(self) -> None:
+        """Put the operations of the block into this order."""
+        for op in (*self._done, *self._last):
+            op.detach()
+            self._block.add_op(op)
+
+    def _come(self, unit: Unit) -> None:
+        before = self._obstacle(unit, newest_first=True)
+        if before is None:
+            self._finish(unit)
+            return
+        self._waiters.setdefault(before, []).append(unit)
+        for key in unit.keys:
+            self._held.setdefault(key, {})[unit] = None
+
+    def _obstacle(self, unit: Unit, *, newest_first: bool) -> Unit | str | None:
+        """Something that a unit still waits for."""
+        missing = min(unit.awaited & self._missing, default=None)
+        if missing is not None:
+            return missing
+        for key in unit.keys:
+            units = self._held.get(key, {})
+            for other in reversed(units) if newest_first else units:
+                if other.number >= unit.number:
+                    break
+                if unit.needs(other):
+                    return other
+        return None
+
+    def _finish(self, unit: Unit) -> None:
+        """A unit has its place; what has waited for it may have one now."""
+        ready = [(unit.number, unit)]
+        while ready:
+            _, unit = heapq.heappop(ready)
+            self._done.append(unit.op)
+            self._missing -= unit.labels
+            for key in unit.keys:
+                self._held.get(key, {}).pop(unit, None)
+            for come in (unit, *unit.labels):
+                for waiter in self._waiters.pop(come, ()):
+                    before = self._obstacle(waiter, newest_first=False)
+                    if before is None:
+                        heapq.heappush(ready, (waiter.number, waiter))
+                    else:
+                        self._waiters.setdefault(before, []).append(waiter)
+
+
+def _share_registers(one: Operation, two: Operation) -> bool:
+    written = {*registers_written(one), *registers_written(two)}
+    return bool(written) and bool(written & _registers(one) & _registers(two))
+
+
+def _registers(op: Operation) -> set[SSAValue]:
+    """The registers that an operation touches, also those that say where its tiles are."""
+    found = {value for value in op.operands if isinstance(value.type, RegisterType)}
+    indices = {index_of(value) for value, _ in reads_and_writes(op)}
+    return found | {i for i in indices if i is not None and isinstance(i.type, RegisterType)}
