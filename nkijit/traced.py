@@ -224,8 +224,9 @@ class TracedKernel:
             return self._admitted or ()
         try:
             self.verify()
-        except NkiValidationError:
+        except NkiValidationError as error:
             if any(d.stops(strict=strict) for d in self.diagnostics):
+                error.may_go_on = not any(d.stops(strict=False) for d in self.diagnostics)
                 raise
             self._admitted = Findings(d for d in self.diagnostics if d.severity == "error")
             return self._admitted

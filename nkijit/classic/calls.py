@@ -252,18 +252,28 @@ def _within(
 def _alike(
     spanning: Mapping[str, ClassicTensor | Index | Mask], axes: Mapping[str, Sequence[int]]
 ) -> dict[str, ClassicTensor]:
-    """Tensors with the elements per partition of the first one, in its shape."""
+    """Tensors in the shape of the largest one, if they have as many elements per partition or one.
+
+    The partitions are never broadcast to another dimension. Of the largest ones the first counts.
+    """
     tensors = {
         name: v for name, v in spanning.items() if isinstance(v, ClassicTensor) and name not in axes
     }
-    first = next(iter(tensors.values()), None)
-    return {
-        name: Tile(tensor.whole().reshape(first.shape))
-        for name, tensor in tensors.items()
-        if first is not None
-        and broadcast(tensor.shape, first.shape) is None
-        and (tensor.shape[0], prod(tensor.shape)) == (first.shape[0], prod(first.shape))
-    }
+    largest = max(tensors.values(), key=lambda tensor: prod(tensor.shape), default=None)
+    found: dict[str, ClassicTensor] = {}
+    for name, tensor in tensors.items():
+        assert largest is not None
+        partitions = tensor.shape[0]
+        if partitions != largest.shape[0]:
+            continue
+        if prod(tensor.shape) == partitions and len(tensor.shape) < len(largest.shape):
+            ones = (1,) * (len(largest.shape) - 1)
+            found[name] = Tile(tensor.whole().reshape((partitions, *ones)))
+        elif broadcast(tensor.shape, largest.shape) is not None:
+            continue
+        elif prod(tensor.shape) == prod(largest.shape):
+            found[name] = Tile(tensor.whole().reshape(largest.shape))
+    return found
 
 
 def fresh_since(mark: Mark, result: NkiTensor, exact: bool, made: Sites = ()) -> Fresh | None:

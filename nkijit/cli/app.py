@@ -197,11 +197,13 @@ def _reported(command: Callable[..., None]) -> Callable[..., None]:
 def _told(error: Exception) -> int:
     """Tell what has ended a command; returns the exit code."""
     from nkijit.failures import failure_of
-    from nkijit.passes.diagnostics.errors import NkiValidationError
+    from nkijit.passes.diagnostics.errors import GOES_ON, NkiValidationError
     from nkijit.terminal import show_findings
 
     if isinstance(error, NkiValidationError):
         show_findings(error.diagnostics, sys.stderr)
+        if error.may_go_on:
+            print(f"--no-strict {GOES_ON}", file=sys.stderr)
         return FOUND
     print(failure_of(error).message, file=sys.stderr)
     return FAILED

@@ -15,6 +15,9 @@ from nkijit.passes.diagnostics.places import line_text, shown_path
 from nkijit.passes.diagnostics.source_text import source_line
 from nkijit.passes.diagnostics.styled import Line, as_ansi, as_html, as_text, line
 
+GOES_ON = "goes on with that, as compilers do"
+"""What is said of errors that stop those only who are strict."""
+
 
 class NkiValidationError(Exception):
     """A kernel breaks rules of the hardware or of the documented ISA; carries all findings."""
@@ -22,19 +25,28 @@ class NkiValidationError(Exception):
     # The name that authors import it by, which Python puts before the message.
     __module__ = "nkijit"
 
+    may_go_on = False
+    """Who is not strict goes on with all of them."""
+
     def __init__(self, diagnostics: Iterable[Diagnostic]):
         self.diagnostics = Findings(diagnostics)
         super().__init__(self.diagnostics)
 
     def __str__(self) -> str:
-        return str(self.diagnostics)
+        return as_text(self._lines())
 
     def _repr_html_(self) -> str:
-        return as_html(self.diagnostics.lines())
+        return as_html(self._lines())
+
+    def _lines(self) -> list[Line]:
+        lines = self.diagnostics.lines()
+        if self.may_go_on:
+            lines.append(line(f"strict=False or NKIJIT_STRICT=0 {GOES_ON}"))
+        return lines
 
     def _render_traceback_(self) -> list[str]:
         """What IPython shows instead of a traceback: the author's lines, and the findings."""
-        lines = [*_calls(self.__traceback__), *self.diagnostics.lines()]
+        lines = [*_calls(self.__traceback__), *self._lines()]
         return (as_ansi(lines) if _ipython_has_colours() else as_text(lines)).split("\n")
 
 

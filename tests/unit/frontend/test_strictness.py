@@ -494,3 +494,25 @@ def test_a_tile_that_is_larger_than_the_memory():
     assert {str(w.message)[:17] for w in issued} == {"error[alloc-size]"}
     traced = nki.jit(kernel).trace(x)
     assert traced.listing(strict=False).startswith("does not fit: alloc-size")
+
+
+GOES_ON = "\nstrict=False or NKIJIT_STRICT=0 goes on with that, as compilers do"
+
+
+@pytest.mark.parametrize(("kernel", "x"), [(sums, WIDE), (half, X)])
+def test_who_is_stopped_is_told_how_to_go_on(kernel, x):
+    traced = kernel.trace(x)
+    for stopped in (lambda: kernel(x), traced.run, traced.listing, traced.profile):
+        with pytest.raises(nki.NkiValidationError) as told:
+            stopped(x) if stopped == traced.run else stopped()
+        assert str(told.value).endswith(f"1 error{GOES_ON}")
+        assert "strict=False" in told.value._repr_html_()
+
+
+def test_who_cannot_go_on_is_told_nothing_of_it():
+    with pytest.raises(nki.NkiValidationError) as told:
+        illegal(X)
+    assert "goes on" not in str(told.value)
+    with pytest.raises(nki.NkiValidationError) as told:
+        half.trace(X).verify()  # which makes no difference
+    assert "goes on" not in str(told.value)

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+import nkijit
 import nkijit.classic as nki
 import nkijit.classic.isa as nisa
 import nkijit.classic.language as nl
@@ -374,3 +375,34 @@ def test_a_mask_computes_its_block(case: Case, block: tuple[int, int, int, int])
     if not case.across:
         outside[p0:p1, f0:f1] = False
     assert np.all(got[outside] == 77)
+
+
+@pytest.mark.parametrize("partitions", [1, 2, 128])
+@pytest.mark.parametrize("swapped", [False, True])
+def test_one_element_per_partition_goes_with_tiles_of_any_rank(
+    partitions: int, swapped: bool
+) -> None:
+    """As a bias of a block of an image: what is in a partition stays in it."""
+
+    @nki.jit
+    def kernel(data, column):
+        out = nl.ndarray(data.shape, dtype=data.dtype, buffer=nl.shared_hbm)
+        operands = nl.load(data), nl.load(column)
+        first, second = reversed(operands) if swapped else operands
+        nl.store(out, nisa.tensor_tensor(first, second, np.subtract))
+        return out
+
+    data, column = whole_numbers(partitions, 2, 22), whole_numbers(partitions, 1)
+    wide = column.reshape(partitions, 1, 1)
+    assert np.array_equal(kernel(data, column), wide - data if swapped else data - wide)
+
+
+def test_tiles_of_other_sizes_do_not_go_together() -> None:
+    @nki.jit
+    def kernel(data, other):
+        out = nl.ndarray(data.shape, dtype=data.dtype, buffer=nl.shared_hbm)
+        nl.store(out, nisa.tensor_tensor(nl.load(data), nl.load(other), np.add))
+        return out
+
+    with pytest.raises(nkijit.NkiValidationError, match="operands that do not fit together"):
+        kernel(whole_numbers(P, 2, 22), whole_numbers(P, 22, 3))
