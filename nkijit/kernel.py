@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, Generic, Self, cas
 
 import numpy as np
 from typing_extensions import ParamSpec  # with defaults, which Python has since 3.13
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, UnitAttr
 
 from nkijit.cache import CacheInfo, TraceCache
 from nkijit.dialects.collection import without_collection
@@ -527,6 +527,8 @@ class Kernel(Generic[_P]):
         ]
         dims = 0 if self._launch_grid is None else 1
         tracer = Tracer(_symbol(self.__name__), target, types, dims, core)
+        if self._GENERATION != CURRENT:
+            tracer.kernel.properties["classic"] = UnitAttr()
         if watch is not None:
             watch(tracer)
         given = iter(zip(tracer.arguments, tensors, strict=True))

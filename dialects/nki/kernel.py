@@ -6,7 +6,14 @@ from collections.abc import Sequence
 from typing import ClassVar, cast
 
 from xdsl.dialects.arith import CmpiOp
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, IntegerType, StringAttr, i32
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    IntegerAttr,
+    IntegerType,
+    StringAttr,
+    UnitAttr,
+    i32,
+)
 from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import (
@@ -64,6 +71,11 @@ class KernelOp(CoreProgram):
     """A traced kernel, specialised for shapes, data types, static arguments and a target."""
 
     name = "nki.kernel"
+
+    classic = opt_prop_def(UnitAttr)
+    """It is written with the classic API, whose compiler takes more liberties."""
+
+    KEYWORDS: ClassVar[tuple[str, ...]] = ("classic",)
 
     traits = traits_def(IsolatedFromAbove(), SymbolOpInterface())
 

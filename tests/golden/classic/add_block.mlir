@@ -1,5 +1,5 @@
 builtin.module {
-  nki.kernel @add_block(%a: memref<512x1024xf32, #nki.private_hbm>, %b: memref<512x1024xf32, #nki.private_hbm>) target=trn2 {
+  nki.kernel @add_block(%a: memref<512x1024xf32, #nki.private_hbm>, %b: memref<512x1024xf32, #nki.private_hbm>) target=trn2 classic {
     %out = nki.alloc : memref<512x1024xf32, #nki.shared_hbm>
     %sbuf = nki.alloc : memref<128x512xf32, #nki.sbuf>
     %a_1 = nki.view %a offset=0 pattern=[[1024, 128], [1, 512]]

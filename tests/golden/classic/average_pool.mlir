@@ -1,5 +1,5 @@
 builtin.module {
-  nki.kernel @average_pool(%x: memref<32x21x33xf32, #nki.private_hbm>) target=trn2 {
+  nki.kernel @average_pool(%x: memref<32x21x33xf32, #nki.private_hbm>) target=trn2 classic {
     %c0.11111111 = arith.constant 0.111111112 : f32
     %out = nki.alloc : memref<32x10x16xf32, #nki.shared_hbm>
     %x_tile = nki.alloc : memref<32x21x33xf32, #nki.sbuf>

@@ -1,5 +1,5 @@
 builtin.module {
-  nki.kernel @masked_attention(%q: memref<64x256xf32, #nki.private_hbm>, %k: memref<64x256xf32, #nki.private_hbm>, %v: memref<256x64xf32, #nki.private_hbm>) target=trn2 {
+  nki.kernel @masked_attention(%q: memref<64x256xf32, #nki.private_hbm>, %k: memref<64x256xf32, #nki.private_hbm>, %v: memref<256x64xf32, #nki.private_hbm>) target=trn2 classic {
     %c0.125 = arith.constant 1.250000e-01 : f32
     %c128 = arith.constant 128 : i32
     %out = nki.alloc : memref<256x64xf32, #nki.shared_hbm>

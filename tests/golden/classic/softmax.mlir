@@ -1,5 +1,5 @@
 builtin.module {
-  nki.kernel @softmax(%x: memref<300x512xf32, #nki.private_hbm>) target=trn2 {
+  nki.kernel @softmax(%x: memref<300x512xf32, #nki.private_hbm>) target=trn2 classic {
     %out = nki.alloc : memref<300x512xf32, #nki.shared_hbm>
     %x_tile = nki.alloc : memref<128x512xf32, #nki.sbuf>
     %x_1 = nki.view %x offset=0 pattern=[[512, 128], [1, 512]]

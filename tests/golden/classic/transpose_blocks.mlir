@@ -1,5 +1,5 @@
 builtin.module {
-  nki.kernel @transpose_blocks(%x: memref<256x384xf32, #nki.private_hbm>) target=trn2 {
+  nki.kernel @transpose_blocks(%x: memref<256x384xf32, #nki.private_hbm>) target=trn2 classic {
     %out = nki.alloc : memref<384x256xf32, #nki.shared_hbm>
     %block = nki.alloc : memref<128x128xf32, #nki.sbuf>
     %x_1 = nki.view %x offset=0 pattern=[[384, 128], [1, 128]]

@@ -1,5 +1,5 @@
 builtin.module {
-  nki.kernel @transpose_free(%x: memref<64x12x20xf32, #nki.private_hbm>) target=trn2 {
+  nki.kernel @transpose_free(%x: memref<64x12x20xf32, #nki.private_hbm>) target=trn2 classic {
     %out = nki.alloc : memref<64x20x12xf32, #nki.shared_hbm>
     %x_tile = nki.alloc : memref<64x12x20xf32, #nki.sbuf>
     nisa.dma_copy dst=%x_tile, src=%x

@@ -27,8 +27,10 @@ Body = Callable[..., Any]
 def canonical(text: str) -> list[str]:
     """The lines of a kernel without names: values are numbered as instructions use them.
 
-    Declarations do nothing when a kernel runs; each stands in front of its first use.
+    Declarations do nothing when a kernel runs; each stands in front of its first use. Which API it
+    was is left out.
     """
+    text = text.replace(" classic {", " {")
     declared: dict[str, str] = {}
     lines: list[str] = []
     numbers: dict[str, str] = {}

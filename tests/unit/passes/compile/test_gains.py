@@ -11,10 +11,17 @@ from support.compiled_runs import check
 from support.examples import examples
 
 import nkijit as nki
+import nkijit.classic as classic
+import nkijit.classic.language as classic_nl
 import nkijit.isa as nisa
 import nkijit.language as nl
+from nkijit.dialects.nisa.movement import DmaCopyOp
 from nkijit.dialects.nki.kernel import kernels_of
+from nkijit.dialects.tiles import info_of
+from nkijit.ir_text import parse
 from nkijit.kernel import UnsupportedError
+from nkijit.passes.analysis.liveness import liveness
+from nkijit.passes.analysis.residency import peak
 from nkijit.passes.compile.pipeline import compiled
 from nkijit.passes.lower.schedule import lower
 from nkijit.passes.profile.profile import profile_of
@@ -147,6 +154,26 @@ def on_one_engine(x):
     return out
 
 
+@classic.jit(platform_target="trn2")
+def product_in_three_loops(lhs_t, rhs):
+    """Both tiles are loaded in the innermost loop."""
+    (depth, rows), columns = lhs_t.shape, rhs.shape[1]
+    out = classic_nl.ndarray((rows, columns), lhs_t.dtype, buffer=classic_nl.shared_hbm)
+    for m in classic_nl.affine_range(rows // 128):
+        for n in classic_nl.affine_range(columns // 512):
+            total = classic_nl.zeros((128, 512), classic_nl.float32, buffer=classic_nl.psum)
+            here = slice(m * 128, m * 128 + 128), slice(n * 512, n * 512 + 512)
+            for k in classic_nl.affine_range(depth // 128):
+                part = slice(k * 128, k * 128 + 128)
+                left, right = (
+                    classic_nl.load(lhs_t[part, here[0]]),
+                    classic_nl.load(rhs[part, here[1]]),
+                )
+                total += classic_nl.matmul(left, right, transpose_x=True)
+            classic_nl.store(out[here], classic_nl.copy(total, dtype=out.dtype))
+    return out
+
+
 KERNELS: dict[str, tuple[Any, tuple[tuple[int, ...], ...], float]] = {
     "accumulate-in-psum": (summed_outside, ((512, 512), (512, 1024)), 1.3),
     "hoist-invariant": (scaled_in_a_loop, ((8, 128, 8192), (128, 8192)), 1.1),
@@ -154,6 +181,7 @@ KERNELS: dict[str, tuple[Any, tuple[tuple[int, ...], ...], float]] = {
     "forward-copies": (copied_first, ((128, 128), (128, 8192)), 1.05),
     "share-loads": (loaded_twice, ((1024, 2048),), 1.2),
     "share-loads, by statement": (loaded_each_time, ((8, 128, 4096), (128, 4096)), 1.2),
+    "share-loads, classic": (product_in_three_loops, ((512, 256), (512, 1024)), 1.2),
     "share-results": (computed_each_time, ((128, 2048),), 1.2),
 }
 """Kernels, the shapes of their inputs, and how much longer they take without the pass; behind a
@@ -191,3 +219,30 @@ def test_no_kernel_is_predicted_slower_than_it_is_written(module: str, target: s
         assert profile.author is not None
         assert profile.time <= profile.author
         assert profile.author == traced.profile(schedule="author").time
+
+
+@pytest.mark.parametrize(("target", "loads"), [("trn1", 32), ("trn2", 16), ("trn3", 16)])
+def test_only_newer_compilers_of_the_classic_api_keep_what_is_loaded_again(
+    target: str, loads: int
+) -> None:
+    """2 by 2 by 4 tiles, of which 8 are on the left and 8 on the right."""
+    specs = [nki.TensorSpec(shape, nl.bfloat16) for shape in ((512, 256), (512, 1024))]
+    traced = product_in_three_loops.for_target(target).trace(*specs)
+    (kernel,) = kernels_of(traced.module)
+    kept = [op for op in compiled(kernel).kernel.operations if isinstance(op, DmaCopyOp)]
+    assert sum(info_of(op.dst).region.on_chip for op in kept) == loads
+    (read,) = kernels_of(parse(traced.text()))
+    assert read.classic is not None
+
+
+def test_where_there_is_no_room_some_is_loaded_again() -> None:
+    """16 by 32 tiles of the right matrix are 512 KiB of a partition."""
+    specs = [nki.TensorSpec(shape, nl.bfloat16) for shape in ((2048, 256), (2048, 16384))]
+    traced = product_in_three_loops.trace(*specs)
+    (kernel,) = kernels_of(traced.module)
+    made = compiled(kernel)
+    loads = sum(
+        info_of(op.dst).region.on_chip for op in made.kernel.operations if isinstance(op, DmaCopyOp)
+    )
+    assert 16 * (2 + 32) < loads < 2 * 32 * 16 * 2
+    assert peak(liveness(made.kernel)) <= kernel.target.sbuf_usable_bytes

@@ -204,7 +204,7 @@ def test_a_line_of_a_helper_and_its_callers_belong_to_an_operation():
 def test_the_rows_are_those_of_the_listing(name: str):
     traced = TRACED[name]()
     data = data_of(traced)
-    for core, program in zip(data["cores"], traced.programs(), strict=True):
+    for core, program in zip(data["cores"], traced.programs(schedule="compiler"), strict=True):
         sections = re.split(r"\n\n(\w+): \d+ instructions?\n", listing(program))[1:]
         expected = dict(zip(sections[::2], sections[1::2], strict=True))
         assert [queue["name"] for queue in core["queues"]] == list(expected)
