@@ -137,17 +137,18 @@ class Arrangement:
         """What is held back, by its keys."""
         self._waiters: dict[Unit | str, list[Unit]] = {}
         """What is held back by a unit or a name, one of each at a time."""
-
         self._last: list[Operation] = []
+        units: list[Unit] = []
         for number, op in enumerate(block.ops):
             if op.has_trait(IsTerminator):
                 self._last.append(op)
             elif isinstance(op, DECLARATIONS):
                 self._done.append(op)
             else:
-                self._come(Unit(op, number))
-        held = dict.fromkeys(unit for units in self._held.values() for unit in units)
-        self.stuck: list[Unit] = sorted(held, key=lambda unit: unit.number)
+                units.append(Unit(op, number))
+                self._come(units[-1])
+        done = {id(op) for op in self._done}
+        self.stuck = [unit for unit in units if id(unit.op) not in done]
         """What waits for something that waits for it, or for such operations."""
 
     def apply(self) -> None:
