@@ -1,10 +1,11 @@
 """Whole programs: every way to run them gives the same bits, and those that are right.
 
-Random kernels of four sorts: tangled ones, in which everything depends on everything (loops on the
+Random kernels of five sorts: tangled ones, in which everything depends on everything (loops on the
 device, registers, dynamic addresses, gathers, PSUM, tensor indirection); valid ones as authors
-write them, on one core and two; kernels of the classic API, whose results NumPy knows. Each is run
-as traced, sanitized, from its text in both forms, as queues under interleavings, and with arrays of
-PyTorch and JAX where they are installed.
+write them, on one core and two; kernels of the classic API, whose results NumPy knows; and such as
+a compiler is likely to take for others. Each is run as traced, sanitized, from its text in both
+forms, as queues under interleavings, as a compiler has it, and with arrays of PyTorch and JAX where
+they are installed.
 """
 
 from __future__ import annotations
@@ -17,9 +18,11 @@ from typing import Any
 
 import numpy as np
 from support.classic_kernels import classic_kernel
+from support.compiled_runs import check
 from support.exports import retraced
 from support.kernel_parts import random_kernel
 from support.lowered_runs import SEEDS, Checked, lowered, numbers
+from support.odd_kernels import odd_kernel
 from support.random_kernels import PARTS, TARGETS
 from support.tangled_kernels import tangled_kernel, visible_kernel
 
@@ -56,7 +59,12 @@ def _classic(rng: Random) -> Made:
     return classic_kernel(rng.randrange(2**31), rng.randint(1, 12))
 
 
-SORTS: tuple[Callable[[Random], Made], ...] = (_tangled, _visible, _of_parts, _classic)
+def _odd(rng: Random) -> Made:
+    length, depth = rng.choice(((14, 0), (5, 1), (5, 2)))
+    return *odd_kernel(rng.randrange(2**31), rng.choice(TARGETS), length, depth), None
+
+
+SORTS: tuple[Callable[[Random], Made], ...] = (_tangled, _visible, _of_parts, _classic, _odd)
 
 
 def campaign(rng: Random, deadline: float) -> Count:
@@ -97,6 +105,7 @@ def wrong_with(
             ways[way] = lambda: plain if _alike(_natively(traced, inputs), arrays) else None
     if not any("written" in d.rule.id for d in traced.diagnostics):
         ways["as queues"] = lambda: _run_queues(rng, traced, inputs) or plain
+        ways["as a compiler has it"] = lambda: plain if check(traced, inputs, range(2)) >= 0 else ()
     for name, import_arrays in FRAMEWORKS.items():
         if importlib.util.find_spec(name):
             ways[f"with arrays of {name}"] = lambda make=import_arrays: _framework_told(

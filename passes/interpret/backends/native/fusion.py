@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from nkijit.dialects.access import AccessPattern
 from nkijit.passes.interpret.backends.native.forms import size_of
 from nkijit.passes.interpret.backends.native.graphs import LOADS, Graph, Node
 from nkijit.passes.interpret.backends.native.instructions import (
@@ -105,6 +106,8 @@ class Fusion:
         size = item.size if isinstance(item, (Moved, Transposed)) else size_of(tile.element)
         if tile.size * size != self._passing.get(tile.base):
             return None
+        if AccessPattern(tile.offset, tile.strides, tile.shape).repeats:
+            return None  # some of it is written several times, and some is not
         if self._writers[tile.base] != [number]:
             return None
         return item, tile

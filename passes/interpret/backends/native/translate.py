@@ -105,8 +105,7 @@ def _tile(operand: Source | Destination, slots: Slots) -> Tile:
 
 def _overlapping(into: Destination, sources: Sequence[Source | None]) -> bool:
     """True when what is written may be read at another place than it is written."""
-    pattern = into.tile.info
-    if any(s == 0 and n > 1 for s, n in zip(pattern.strides, pattern.shape, strict=True)):
+    if into.tile.info.pattern.repeats:
         return True
     return any(
         s is not None

@@ -14,6 +14,7 @@ from support.compiled_runs import bits, run
 from support.examples import examples
 from support.kernel_parts import random_kernel
 from support.lowered_runs import numbers
+from support.odd_kernels import odd_kernel
 from support.random_kernels import PARTS
 from support.tangled_kernels import tangled_kernel, visible_kernel
 
@@ -74,6 +75,10 @@ def test_tangled_kernels(target: str, length: int, depth: int) -> None:
 
 def test_kernels_whose_every_value_is_seen() -> None:
     assert sum(check(*visible_kernel(seed, "trn2", 16)) for seed in range(8)) > 0
+
+
+def test_kernels_that_look_like_others() -> None:
+    assert sum(check(*odd_kernel(seed, "trn2", 14, 0)) for seed in range(16)) > 0
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -276,6 +281,17 @@ def test_mistakes_are_seen(mistake: str, monkeypatch: pytest.MonkeyPatch) -> Non
         for seed in range(12):
             check(*visible_kernel(seed, "trn2", 16))
             check(*tangled_kernel(seed, "trn3", 24, 0))
+
+    with pytest.raises(AssertionError):
+        all_the_same()
+
+
+def test_a_part_that_counts_as_a_whole_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(planning, "fills", lambda tile, part: tile.size <= part.size)
+
+    def all_the_same() -> None:
+        for seed in range(16):
+            check(*odd_kernel(seed, "trn2", 14, 0))
 
     with pytest.raises(AssertionError):
         all_the_same()

@@ -12,12 +12,14 @@ import pytest
 from support.compiled_runs import check
 from support.kernel_parts import random_kernel
 from support.lowered_runs import numbers
+from support.odd_kernels import odd_kernel
 from support.redundant_kernels import redundant_kernel
 from support.tangled_kernels import tangled_kernel, visible_kernel
 
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
+from nkijit.dialects.access import AccessPattern
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.compile import (
     accumulate,
@@ -53,6 +55,14 @@ def redundant() -> Kernels:
 def loops() -> Kernels:
     for seed in range(24):
         yield redundant_kernel(seed, "trn3", 6, 1)
+
+
+def odd(depth: int = 0) -> Callable[[], Kernels]:
+    def made() -> Kernels:
+        for seed in range(24):
+            yield odd_kernel(seed, "trn3", 5 if depth else 14, depth)
+
+    return made
 
 
 def of_part(part: str) -> Callable[[], Kernels]:
@@ -234,6 +244,17 @@ MUTANTS = {
         lambda self, access, base: False,
         tangled,
     ),
+    "what stays needs no data": (dead, "_may_go", lambda op, kept: True, odd()),
+    "a copy has the lanes of its source": (forward, "lanes_of", lambda value: None, odd()),
+    "no pattern repeats an element": (
+        AccessPattern,
+        "repeats",
+        property(lambda self: False),
+        odd(),
+    ),
+    "a result of some elements is a tile": (share_results, "fills_tile", lambda _: True, odd()),
+    "an index of a loop is a constant": (hoist, "_counts", lambda op, block: False, odd(1)),
+    "loops run": (share, "_is_in", lambda block, op: True, odd(2)),
 }
 
 

@@ -12,6 +12,7 @@ from support.compiled_runs import check, run
 from support.examples import parameters
 from support.kernel_parts import random_kernel
 from support.lowered_runs import numbers
+from support.odd_kernels import odd_kernel
 from support.random_kernels import PARTS, TARGETS
 from support.redundant_kernels import redundant_kernel
 from support.tangled_kernels import tangled_kernel, visible_kernel
@@ -47,6 +48,12 @@ def test_kernels_whose_every_value_is_seen(target: str) -> None:
 def test_kernels_with_much_to_leave_out(target: str, length: int, depth: int) -> None:
     for seed in range(8):
         check(*redundant_kernel(seed, target, length, depth), range(2))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(("length", "depth"), [(14, 0), (5, 1), (5, 2)])
+def test_kernels_that_look_like_others(target: str, length: int, depth: int) -> None:
+    assert sum(check(*odd_kernel(seed, target, length, depth), range(2)) for seed in range(16)) > 0
 
 
 @pytest.mark.parametrize("part", PARTS)

@@ -266,6 +266,25 @@ def moved_onto_itself(x):
 
 
 @nki.jit
+def elements_written_twice(x):
+    """Copies and sums, each into as many elements as a tile has, some of them several times."""
+    out = nl.ndarray((4, *x.shape), nl.float32, buffer=nl.shared_hbm)
+    a = tile()
+    nisa.dma_copy(a, x)
+    cube = a.reshape((P, 8, 12))
+    patterns = [[F, P], [1, 8], [0, 12]], [[F, P], [4, 8], [1, 12]]
+    for number, pattern in enumerate((*patterns, *patterns)):
+        part, result = tile().ap(pattern), tile()
+        if number < 2:
+            nisa.tensor_copy(part, cube)
+        else:
+            nisa.tensor_scalar(part, cube, op0=nl.add, operand0=1.0)
+        nisa.tensor_scalar(result.reshape((P, 8, 12)), part, op0=nl.multiply, operand0=2.0)
+        nisa.dma_copy(out[number], result)
+    return out
+
+
+@nki.jit
 def pieces(x):
     """Views of a copy, with steps and in another order."""
     out = nl.ndarray(x.shape, nl.float32, buffer=nl.shared_hbm)
@@ -346,6 +365,17 @@ KERNELS = [
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.__name__)
 def test_fewer_passes_give_the_same_bits(kernel):
     on_both(kernel, numbers(P, F))
+
+
+def test_elements_that_are_written_twice_are_left_to_numpy():
+    x = numbers(P, F)
+    traced = elements_written_twice.trace(x)
+    expected = np.asarray(traced.run(x))
+    with natively():
+        assert_alike(np.asarray(traced.run(x)), expected)
+        report = traced.backend
+    assert str(report).count("elements that are written twice") == 2, str(report)
+    assert report.numpy == 4
 
 
 def test_products_in_scratch_are_read_before_others_write_there():
