@@ -50,6 +50,46 @@ def odd_kernel(
     return traced, [x, counts]
 
 
+def loop_that_stops(rewritten: str) -> tuple[TracedKernel, list[Any]]:
+    """Two tiles are loaded alike in a loop that runs the first time only, inside of another one.
+
+    One of them changes outside of it, "before" or "behind", and the other one stays.
+    """
+
+    def kernel(x, n):
+        out = nl.ndarray((P, W), nl.float32, buffer=nl.shared_hbm)
+        a, b, total = (nl.ndarray((P, W), nl.float32, buffer=nl.sbuf) for _ in range(3))
+        count = nl.ndarray((1, 1), nl.int32, buffer=nl.sbuf)
+        nisa.dma_copy(count, n)
+        nisa.memset(total, 0.0)
+        times = nisa.register_alloc(1)
+        nisa.register_load(times, count)
+
+        def outer(j: Any) -> None:
+            if rewritten == "before":
+                nisa.memset(a, 9.0)
+                nisa.tensor_tensor(total, total, a, op=nl.add)
+
+            def inner(i: Any) -> None:
+                nisa.dma_copy(a, x)
+                nisa.dma_copy(b, x)
+                nisa.tensor_tensor(total, total, a, op=nl.add)
+
+            nl.fori_loop(0, times, inner)
+            nisa.tensor_tensor(total, total, b, op=nl.add)
+            if rewritten == "behind":
+                nisa.memset(a, 9.0)
+            nisa.register_move(times, 0)
+
+        nl.fori_loop(0, 2, outer)
+        nisa.dma_copy(out, total)
+        return out
+
+    x = np.random.default_rng(0).standard_normal((P, W)).astype(np.float32)
+    inputs = [x, np.array([[2]], np.int32)]
+    return nki.jit(kernel, platform_target="trn3").trace(*inputs), inputs
+
+
 class _Body:
     """The statements of a kernel while it is traced."""
 

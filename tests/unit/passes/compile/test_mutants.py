@@ -12,7 +12,7 @@ import pytest
 from support.compiled_runs import check
 from support.kernel_parts import random_kernel
 from support.lowered_runs import numbers
-from support.odd_kernels import odd_kernel
+from support.odd_kernels import loop_that_stops, odd_kernel
 from support.redundant_kernels import redundant_kernel
 from support.tangled_kernels import tangled_kernel, visible_kernel
 
@@ -63,6 +63,10 @@ def odd(depth: int = 0) -> Callable[[], Kernels]:
             yield odd_kernel(seed, "trn3", 5 if depth else 14, depth)
 
     return made
+
+
+def stopping() -> Kernels:
+    yield from map(loop_that_stops, ("before", "behind"))
 
 
 def of_part(part: str) -> Callable[[], Kernels]:
@@ -254,7 +258,7 @@ MUTANTS = {
     ),
     "a result of some elements is a tile": (share_results, "fills_tile", lambda _: True, odd()),
     "an index of a loop is a constant": (hoist, "_counts", lambda op, block: False, odd(1)),
-    "loops run": (share, "_is_in", lambda block, op: True, odd(2)),
+    "loops run": (share, "_is_in", lambda block, op: True, stopping),
 }
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.compiled_runs import check
+from support.odd_kernels import loop_that_stops
 
 import nkijit as nki
 import nkijit.isa as nisa
@@ -243,38 +244,7 @@ def test_what_takes_the_index_of_a_loop_changes(kernel: Any) -> None:
 
 @pytest.mark.parametrize("rewritten", ["before", "behind"])
 def test_a_loop_may_run_the_first_time_only(rewritten: str) -> None:
-    """Two tiles are loaded alike in a loop; one of them changes outside of it, the other stays."""
-
-    def kernel(x: Any, n: Any) -> Any:
-        out = nl.ndarray((64, 64), nl.float32, buffer=nl.shared_hbm)
-        a, b, total = (_sbuf(64, 64) for _ in range(3))
-        count = nl.ndarray((1, 1), nl.int32, buffer=nl.sbuf)
-        nisa.dma_copy(count, n)
-        nisa.memset(total, 0.0)
-        times = nisa.register_alloc(1)
-        nisa.register_load(times, count)
-
-        def outer(j: Any) -> None:
-            if rewritten == "before":
-                nisa.memset(a, 9.0)
-                nisa.tensor_tensor(total, total, a, op=nl.add)
-
-            def inner(i: Any) -> None:
-                nisa.dma_copy(a, x)
-                nisa.dma_copy(b, x)
-                nisa.tensor_tensor(total, total, a, op=nl.add)
-
-            nl.fori_loop(0, times, inner)
-            nisa.tensor_tensor(total, total, b, op=nl.add)
-            if rewritten == "behind":
-                nisa.memset(a, 9.0)
-            nisa.register_move(times, 0)
-
-        nl.fori_loop(0, 2, outer)
-        nisa.dma_copy(out, total)
-        return out
-
-    _same(kernel, _x(64, 64), np.array([[2]], np.int32))
+    check(*loop_that_stops(rewritten), range(3))
 
 
 def test_a_sum_is_in_a_tile_that_is_declared_behind_its_matmul() -> None:
