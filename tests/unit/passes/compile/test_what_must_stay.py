@@ -38,7 +38,15 @@ def _sbuf(rows: int, columns: int, dtype: str = nl.float32) -> Any:
 # ------------------------------------------------------------------ lanes
 
 
-def scalar_accumulators(x: Any) -> Any:
+def _summed(engine: str, dst: Any, data: Any, command: Any, **given: Any) -> None:
+    """Copy or double a tile, and add it up in the accumulators of its lanes."""
+    if engine == "scalar":
+        nisa.activation(dst, nl.copy, data, reduce_op=nl.add, reduce_cmd=command, **given)
+    else:
+        nisa.tensor_scalar_reduce(dst, data, nl.multiply, 2.0, nl.add, reduce_cmd=command, **given)
+
+
+def _accumulators(engine: str, x: Any) -> Any:
     """The first sum is of lanes 32 to 63, and its data is copied there from others."""
     out = nl.ndarray((32, 1), nl.float32, buffer=nl.shared_hbm)
     a, b, c, d = (_sbuf(64, 64) for _ in range(4))
@@ -47,15 +55,18 @@ def scalar_accumulators(x: Any) -> Any:
     nisa.dma_copy(c, x[1])
     upper = slice(32, 64)
     nisa.tensor_copy(b[upper, :], a[0:32, :])
-    nisa.activation(d[upper, :], nl.copy, b[upper, :], reduce_op=nl.add, reduce_cmd=RESET)
-    nisa.activation(
-        *(d[upper, :], nl.copy, c[upper, :]),
-        reduce_op=nl.add,
-        reduce_cmd=REDUCE,
-        reduce_res=r[upper, :],
-    )
+    _summed(engine, d[upper, :], b[upper, :], RESET)
+    _summed(engine, d[upper, :], c[upper, :], REDUCE, reduce_res=r[upper, :])
     nisa.dma_copy(out, r[upper, :])
     return out
+
+
+def scalar_accumulators(x: Any) -> Any:
+    return _accumulators("scalar", x)
+
+
+def vector_accumulators(x: Any) -> Any:
+    return _accumulators("vector", x)
 
 
 def two_scalar_accumulators(x: Any) -> Any:
@@ -68,33 +79,10 @@ def two_scalar_accumulators(x: Any) -> Any:
     nisa.dma_copy(c, x[1])
     nisa.tensor_copy(b[32:64, :], a)
     for half, data in ((slice(0, 32), c), (slice(32, 64), b)):
-        nisa.activation(d[half, :], nl.copy, data[half, :], reduce_op=nl.add, reduce_cmd=RESET)
+        _summed("scalar", d[half, :], data[half, :], RESET)
     for half in (slice(0, 32), slice(32, 64)):
-        nisa.activation(
-            *(d[half, :], nl.copy, c[half, :]),
-            reduce_op=nl.add,
-            reduce_cmd=REDUCE,
-            reduce_res=r[half, :],
-        )
+        _summed("scalar", d[half, :], c[half, :], REDUCE, reduce_res=r[half, :])
     nisa.dma_copy(out, r)
-    return out
-
-
-def vector_accumulators(x: Any) -> Any:
-    out = nl.ndarray((32, 1), nl.float32, buffer=nl.shared_hbm)
-    a, b, c, d = (_sbuf(64, 64) for _ in range(4))
-    r = _sbuf(64, 1)
-    nisa.dma_copy(a, x[0])
-    nisa.dma_copy(c, x[1])
-    upper = slice(32, 64)
-    nisa.tensor_copy(b[upper, :], a[0:32, :])
-    nisa.tensor_scalar_reduce(d[upper, :], b[upper, :], nl.multiply, 2.0, nl.add)
-    nisa.tensor_scalar_reduce(
-        *(d[upper, :], c[upper, :], nl.multiply, 2.0, nl.add),
-        reduce_cmd=REDUCE,
-        reduce_res=r[upper, :],
-    )
-    nisa.dma_copy(out, r[upper, :])
     return out
 
 
@@ -314,27 +302,24 @@ def test_where_products_are_is_known_at_run_time_only(kernel: Any) -> None:
 # ------------------------------------------------------------------ effects besides the result
 
 
-def sums_in_place(x: Any) -> Any:
+def _in_place(engine: str, x: Any) -> Any:
     """Only the sum of what is overwritten is wanted."""
     out = nl.ndarray((64, 1), nl.float32, buffer=nl.shared_hbm)
     a, b, r = _sbuf(64, 64), _sbuf(64, 64), _sbuf(64, 1)
     nisa.dma_copy(a, x[0])
     nisa.dma_copy(b, x[1])
-    nisa.activation(a, nl.exp, a, reduce_op=nl.add, reduce_cmd=RESET)
-    nisa.activation(b, nl.exp, b, reduce_op=nl.add, reduce_cmd=REDUCE, reduce_res=r)
+    _summed(engine, a, a, RESET)
+    _summed(engine, b, b, REDUCE, reduce_res=r)
     nisa.dma_copy(out, r)
     return out
+
+
+def sums_in_place(x: Any) -> Any:
+    return _in_place("scalar", x)
 
 
 def vector_sums_in_place(x: Any) -> Any:
-    out = nl.ndarray((64, 1), nl.float32, buffer=nl.shared_hbm)
-    a, b, r = _sbuf(64, 64), _sbuf(64, 64), _sbuf(64, 1)
-    nisa.dma_copy(a, x[0])
-    nisa.dma_copy(b, x[1])
-    nisa.tensor_scalar_reduce(a, a, nl.multiply, 2.0, nl.add)
-    nisa.tensor_scalar_reduce(b, b, nl.multiply, 2.0, nl.add, reduce_cmd=REDUCE, reduce_res=r)
-    nisa.dma_copy(out, r)
-    return out
+    return _in_place("vector", x)
 
 
 def named(x: Any) -> Any:
