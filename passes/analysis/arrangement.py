@@ -8,7 +8,7 @@ for it, there is no such order.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from xdsl.ir import Block, Operation, SSAValue
@@ -64,7 +64,7 @@ def _is_late(block: Block) -> bool:
     return any(
         place.get(name, -1) > number
         for number, unit in enumerate(block.ops)
-        for name in _awaited(unit)
+        for name in _awaited(_instructions(unit))
     )
 
 
@@ -78,8 +78,8 @@ def _places(block: Block) -> dict[str, int]:
     }
 
 
-def _awaited(unit: Operation) -> set[str]:
-    return {name for op in _instructions(unit) for name in op.runs_after}
+def _awaited(instructions: Iterable[NisaOp]) -> set[str]:
+    return {name for op in instructions for name in op.runs_after}
 
 
 @dataclass(slots=True, eq=False)
@@ -104,7 +104,7 @@ class Unit:
         self.actors = [op for op in inside if is_instruction(op) or isinstance(op, kinds)]
         self.instructions = _instructions(self.op)
         self.labels = {op.label for op in self.instructions if op.instruction_name is not None}
-        self.awaited = _awaited(self.op) - self.labels
+        self.awaited = _awaited(self.instructions) - self.labels
         self.keys = dict.fromkeys(self.op.results)
         for op in inside:
             self.keys.update(dict.fromkeys(op.operands))

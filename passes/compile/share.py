@@ -109,7 +109,7 @@ def share_loads(kernel: KernelOp, analyses: Analyses | None = None) -> int:
             of_statement[statement] = key
             if (
                 first is not None
-                and _serves(first, load, accesses, meetings, kernel)
+                and _serves(first, load, accesses, meetings)
                 and (first.last >= load.place or (again and _fits(first, load, rooms)))
             ):
                 tiles.merge(first.tile, load.tile, load.op)
@@ -172,9 +172,7 @@ def _load(access: Access, analyses: Analyses) -> _Load | None:
     return _Load(op, access.place, tile, source, loaded, last, user, until)
 
 
-def _serves(
-    first: _Load, second: _Load, accesses: Accesses, meetings: list[int], kernel: KernelOp
-) -> bool:
+def _serves(first: _Load, second: _Load, accesses: Accesses, meetings: list[int]) -> bool:
     """Whether what has been loaded first can stand for what is loaded again."""
     if second.last >= first.until:
         return False
@@ -186,8 +184,9 @@ def _serves(
     if used[0].place != second.place or second.until != float("inf"):
         return False
     # Behind a loop a tile holds what its last iteration has loaded, whatever happened since.
-    block = second.op.parent
-    return block is kernel.body.block or all(_is_in(block, access.op) for access in used)
+    if isinstance(second.op.parent_op(), KernelOp):
+        return True
+    return all(_is_in(second.op.parent, access.op) for access in used)
 
 
 def _is_in(block: Block | None, op: Operation) -> bool:
