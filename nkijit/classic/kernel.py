@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Any, Self, cast
 
@@ -17,6 +16,7 @@ from nkijit.classic.conjunctions import with_conjunctions
 from nkijit.classic.errors import ClassicTracedKernel, with_error_name
 from nkijit.classic.independence import Independence
 from nkijit.classic.initialisation import settle
+from nkijit.classic.instances import Instance, tracing
 from nkijit.classic.launch import ONE_INSTANCE, LaunchGrid, nc
 from nkijit.classic.modes import BenchmarkResult, Mode, Outcome
 from nkijit.classic.outputs import check_outputs, check_placements
@@ -43,39 +43,6 @@ _P = ParamSpec("_P", default=...)
 
 CLASSIC_PLATFORM = "trn2"
 """The default target of classic kernels: the newest that the classic API knows."""
-
-
-@dataclass(slots=True)
-class Instance:
-    """The instance of a grid that is being traced, and what it shares with the others."""
-
-    grid: LaunchGrid
-    at: tuple[int, ...]
-    """Its index in the grid."""
-    shared: list[NkiTensor]
-    """Tensors in shared HBM, in the order in which every instance allocates them."""
-    independence: Independence
-    """What is known of the order in which instances and iterations were traced."""
-    lazy: list[MemsetOp]
-    """Initial values that are written at the first use (`lazy_initialization`)."""
-    places_automatically: bool
-    """No tile is where its `buffer=` says (`nki.compiler.force_auto_alloc`)."""
-    allocated: int = field(default=0)
-    """How many of the shared tensors this instance has allocated."""
-
-
-_instance: ContextVar[Instance | None] = ContextVar("nkijit_instance", default=None)
-
-
-def active_instance() -> Instance | None:
-    """The instance that is being traced in this context, if any."""
-    return _instance.get()
-
-
-def places_automatically() -> bool:
-    """True while a kernel is traced whose tiles are all placed automatically."""
-    instance = _instance.get()
-    return instance is not None and instance.places_automatically
 
 
 @dataclass(frozen=True)
@@ -223,11 +190,8 @@ class ClassicKernel(Kernel[_P]):
         results: list[Any] = []
         for at in independence.instances(grid.instances(tracer.core[0])):
             instance = Instance(grid, at, shared, independence, lazy, self._launched.automatic)
-            token = _instance.set(instance)
-            try:
+            with tracing(instance):
                 results.append(function(*call.args, **call.kwargs))
-            finally:
-                _instance.reset(token)
         first = _mapped(results[0], functools.partial(_returned, tracer, self._function))
         for other in results[1:]:
             _check_alike(tracer, self._function, results[0], other)

@@ -20,7 +20,6 @@ from nkijit.dialects.declare.operation import NisaOp, form_key, scalar_constant
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.passes.analysis.accumulators import accumulator_lanes
-from nkijit.passes.interpret.backends import numpy as backend
 from nkijit.passes.interpret.binding import Binding
 from nkijit.passes.interpret.environment import Env, OperandTile, Slots, Step, Views
 from nkijit.passes.interpret.records import (
@@ -39,6 +38,9 @@ from nkijit.passes.interpret.registry import history_of, record_of
 
 Frame = Callable[[Any], Any]
 """What takes the slots that a step uses out of an environment."""
+
+Bind = Callable[[Record, Slots], Step]
+"""Makes the step that computes a record."""
 
 _SHARED_RECORDS = (Chain, Computed, Copy, Fill, Matmul, Reduce, Transpose)
 """Records that say all that is computed: no step, and no check, is made for one instruction."""
@@ -86,8 +88,10 @@ def step_at(form: Form, frame: Frame) -> Step:
 class Forms:
     """The forms of a kernel's instructions, as far as they have been bound."""
 
-    def __init__(self, slots: Slots):
+    def __init__(self, slots: Slots, bind: Bind):
+        """`bind`: makes the step of a record, on a backend."""
         self._slots = slots
+        self._bind = bind
         self._known: dict[tuple[object, ...] | None, Form | None] = {}
         """None for those of which each instruction has one of its own."""
         self._numbers: dict[int, str] = {}
@@ -152,7 +156,7 @@ class Forms:
             form = None if key is None or key in self._known else self._made(op, record)
             self._known[key] = form
             if form is None:
-                return Form(backend.bind(record, self._slots), record), whole, binding
+                return Form(self._bind(record, self._slots), record), whole, binding
         return form, self._frame(form, op), None
 
     def _frame(self, form: Form, op: NisaOp) -> Frame:
@@ -190,7 +194,7 @@ class Forms:
         at = {slot: local.new() for slot in (*placed, *others)}
         own = {operand.tile.value: operand.tile for operand in operands if operand.tile}
         moved = _moved(record, at.__getitem__, own)
-        step = backend.bind(moved, local)
+        step = self._bind(moved, local)
         scratch = [slots.scratch_of(*key) for key in local.scratch]
         named = {value: numbers[value] for value in own}
         return Form(step, moved, tuple(placed.values()), (*others, *scratch), named)

@@ -22,9 +22,9 @@ from nkijit.dialects.declare.queries import skips_out_of_bounds
 from nkijit.dialects.nisa.universal_rules import indirection_group
 from nkijit.dialects.nki.views import DynamicPart, ViewOp, base_of, selectable
 from nkijit.dialects.tiles import info_of, is_tile
+from nkijit.passes.interpret.byte_ranges import ByteRanges
 from nkijit.passes.interpret.environment import Array, Env, Slots, Step
 from nkijit.passes.interpret.errors import OutOfBoundsError, described
-from nkijit.passes.interpret.lending import Runs
 
 
 @dataclass(slots=True)
@@ -114,7 +114,7 @@ class Indirect:
         else:
             env[self.rows][tensor_places(index, self.free)] = values
 
-    def runs(self, env: Env) -> Runs:
+    def runs(self, env: Env) -> ByteRanges:
         """The bytes of its tensor that legal indices select now."""
         pattern, size = self.pattern, self.dtype.itemsize
         if self.part.indirection is Indirection.tensor:
@@ -125,9 +125,11 @@ class Indirect:
         element = np.zeros((), np.intp)
         for numbers, stride in zip(key, pattern.strides, strict=False):
             element = element + np.asarray(numbers, np.intp) * stride
-        inner = Runs.of(AccessPattern(pattern.offset, pattern.strides[len(key) :], rest), size)
+        inner = ByteRanges.of(
+            AccessPattern(pattern.offset, pattern.strides[len(key) :], rest), size
+        )
         starts = element.reshape(-1, 1) * size + inner.starts
-        return Runs(starts.reshape(-1), inner.length)
+        return ByteRanges(starts.reshape(-1), inner.length)
 
     def places(self, env: Env) -> Any:
         """The key, into `rows`, of the elements that legal indices select now."""

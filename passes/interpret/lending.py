@@ -27,56 +27,14 @@ from nkijit.dialects.effects import reads_and_writes
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of
+from nkijit.passes.interpret.byte_ranges import PAGE, ByteRanges, Pages
 from nkijit.passes.interpret.environment import Array, Slots
 from nkijit.passes.interpret.numerics import storage
 
-PAGE = 4096
-"""Bytes that are kept together."""
 SMALL = 1 << 20
 """Bytes of a tensor that is kept as a whole: that takes less time than to look for its pages."""
 SEARCH = 1 << 16
 """Bytes that are copied in the time in which the pages of an instruction are looked for."""
-
-Pages = npt.NDArray[np.intp]
-"""Numbers of pages of a tensor's memory, in order."""
-
-
-@dataclass(frozen=True, slots=True)
-class Runs:
-    """Where the bytes of a tile are: `starts` of runs of `length` bytes, which may have gaps that
-    are shorter than a page."""
-
-    starts: Pages
-    length: int
-
-    @staticmethod
-    def of(access: AccessPattern, itemsize: int) -> Runs:
-        """The bytes of a pattern whose elements have `itemsize` bytes."""
-        start, length = access.offset * itemsize, itemsize
-        apart: list[tuple[int, int]] = []
-        steps = (
-            (abs(s) * itemsize, s, n) for s, n in zip(access.strides, access.shape, strict=True)
-        )
-        for step, stride, count in sorted(steps):
-            if stride < 0:
-                start -= step * (count - 1)
-            if step <= max(length, PAGE):
-                length += step * (count - 1)
-            else:
-                apart.append((step, count))
-        starts = np.array([start], np.intp)
-        for step, count in apart:
-            starts = (starts[:, None] + step * np.arange(count)).reshape(-1)
-        return Runs(starts, length)
-
-    def pages(self) -> Pages:
-        """The pages that these bytes are in."""
-        first, last = self.starts // PAGE, (self.starts + self.length - 1) // PAGE
-        if len(first) == 1:
-            return np.arange(int(first[0]), int(last[0]) + 1)
-        most = int((last - first).max()) + 1
-        found = np.minimum(first[:, None] + np.arange(most), last[:, None])
-        return np.unique(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +108,7 @@ def _pages_of(patterns: Iterable[tuple[AccessPattern, int]] | None, base: SSAVal
     parts = [np.zeros(0, np.intp)]
     count = 0
     for access, itemsize in patterns:
-        parts.append(Runs.of(access, itemsize).pages())
+        parts.append(ByteRanges.of(access, itemsize).pages())
         count += len(parts[-1])
         if count > most:
             return None
@@ -247,12 +205,12 @@ class Lent:
             self._marks = np.zeros(-(-memory.size // PAGE), np.bool_)
             self._keep(self._marks, use.written)
 
-    def before_write(self, runs: Runs) -> None:
+    def before_write(self, runs: ByteRanges) -> None:
         """Bytes are about to be written that were not known before the run."""
         with self._lock:
             self._keep_pages_of(runs)
 
-    def _keep_pages_of(self, runs: Runs) -> None:
+    def _keep_pages_of(self, runs: ByteRanges) -> None:
         marks = self._marks
         if marks is None:
             return

@@ -44,6 +44,7 @@ from nkijit.passes.interpret.backends.choice import (
     native,
     wanted,
 )
+from nkijit.passes.interpret.backends.numpy import bind
 from nkijit.passes.interpret.body import compile_body
 from nkijit.passes.interpret.environment import (
     UNWRITTEN_INTEGER,
@@ -155,7 +156,7 @@ class Plan:
         self.kernel = kernel
         self.precise = precise
         self.slots = slots = Slots(kernel, precise, launch)
-        self.body = compile_body(slots, Forms(slots), kernel.body.block)
+        self.body = compile_body(slots, Forms(slots, bind), kernel.body.block)
         self.resolved = {
             op: found for body in self.body.all() for op, found in body.resolved.items()
         }

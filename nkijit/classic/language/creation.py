@@ -16,7 +16,7 @@ from nkijit.classic.blocks import Blocks
 from nkijit.classic.calls import refuse_rest
 from nkijit.classic.dtypes import as_numpy
 from nkijit.classic.forwarding import instructions_since
-from nkijit.classic.kernel import active_instance, places_automatically
+from nkijit.classic.instances import active_instance, places_automatically
 from nkijit.classic.memory import DirectAllocation, as_buffer
 from nkijit.classic.tensors import ClassicTensor, Tile, as_tensor
 from nkijit.dialects.hardware.words import MemoryRegion

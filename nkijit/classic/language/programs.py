@@ -12,7 +12,7 @@ from math import prod
 from typing import Any, cast
 
 from nkijit.classic.calls import refuse_rest
-from nkijit.classic.kernel import Instance, active_instance
+from nkijit.classic.instances import Instance, active_instance
 from nkijit.classic.launch import MAX_DIMS
 from nkijit.classic.launch import nc as nc
 from nkijit.classic.launch import spmd_dim as spmd_dim

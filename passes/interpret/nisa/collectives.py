@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import numpy as np
 
@@ -32,9 +32,16 @@ from nkijit.passes.interpret.errors import InterpretationError, failure
 from nkijit.passes.interpret.functions import BINARY
 from nkijit.passes.interpret.machine import Core, Meeting, Runner
 from nkijit.passes.interpret.operands import reader
-from nkijit.passes.interpret.races import RaceWatch
 from nkijit.passes.interpret.records import Meets, Opaque, Source
 from nkijit.passes.interpret.registry import semantics
+
+
+class SharedMemoryWatch(Protocol):
+    """Follows which cores use the bytes of tensors that they share."""
+
+    def forget(self, number: int) -> None:
+        """Forget the uses by a core before a point at which it has met the others."""
+        ...
 
 
 @dataclass(slots=True)
@@ -49,7 +56,7 @@ class _Offer:
     """The addresses of what is sent."""
     go_to: tuple[int, ...]
     """The addresses of the destinations."""
-    watch: RaceWatch | None
+    watch: SharedMemoryWatch | None
     metadata: Array | None = None
     sent: Sequence[Array] = ()
     """What `read` gave, before anything was written."""

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from xdsl.ir import Operation
 
@@ -33,8 +33,32 @@ from nkijit.passes.interpret.backends.native.translate import filled, instructio
 from nkijit.passes.interpret.body import Body
 from nkijit.passes.interpret.environment import Env, Slots
 
-if TYPE_CHECKING:
-    from nkijit.passes.interpret.plan import Plan
+
+class Compilable(Protocol):
+    """A plan, as native code is made of it."""
+
+    body: Body
+    slots: Slots
+    bases: int
+    """The slot where a workspace keeps the addresses of its arrays."""
+
+    @property
+    def private_slots(self) -> set[int]:
+        """The slots of tensors and states that no other core sees."""
+        ...
+
+    @property
+    def lasting_slots(self) -> set[int]:
+        """Slots that hold the same memory in every run of a workspace."""
+        ...
+
+    def bytes_of_passing(self) -> dict[int, int]:
+        """The bytes of each tensor that passes with a run, by slot."""
+        ...
+
+    def adopt(self, made: Native | Exception) -> None:
+        """Run native code from now on; an exception says why there is none."""
+        ...
 
 
 @cache
@@ -80,7 +104,7 @@ class Native:
         env[self.program.pointers] = kept[1]
 
 
-def make(plan: Plan) -> Native:
+def make(plan: Compilable) -> Native:
     """The plan as native code, now."""
     program = Program(compiler(), plan.body.native, len(plan.slots.template))
     bodies = list(plan.body.all())
@@ -118,7 +142,7 @@ def make(plan: Plan) -> Native:
 class _Translated:
     """A body as instructions of native code and steps of Python."""
 
-    def __init__(self, plan: Plan, body: Body):
+    def __init__(self, plan: Compilable, body: Body):
         self.body = body
         self.items: list[Item] = []
         self.positions: list[int] = []
@@ -181,7 +205,7 @@ class _Worker:
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
 
-    def ask(self, plan: Plan) -> None:
+    def ask(self, plan: Compilable) -> None:
         """Make native code of a plan when there is time."""
         with self._lock:
             if self._thread is None:
@@ -217,6 +241,6 @@ if sys.platform != "win32":
     os.register_at_fork(after_in_child=_WORKER.begin)
 
 
-def make_later(plan: Plan) -> None:
+def make_later(plan: Compilable) -> None:
     """Make native code of a plan in the background; `plan.adopt` gets it."""
     _WORKER.ask(plan)

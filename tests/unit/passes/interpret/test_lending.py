@@ -17,8 +17,9 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.access import AccessPattern
+from nkijit.passes.interpret.byte_ranges import PAGE, ByteRanges
 from nkijit.passes.interpret.errors import InterpretationError, UnwrittenError
-from nkijit.passes.interpret.lending import PAGE, SMALL, Loan, Runs, Use, parts_of
+from nkijit.passes.interpret.lending import SMALL, Loan, Use, parts_of
 
 WIDTH = 512
 
@@ -429,14 +430,14 @@ def _resident(kernel, *inputs):
 def test_pages_are_not_looked_for_without_end(monkeypatch):
     """All of it together takes about as long as one copy of the array."""
     searched = 0
-    pages = Runs.pages
+    pages = ByteRanges.pages
 
     def counted(runs):
         nonlocal searched
         searched += 1
         return pages(runs)
 
-    monkeypatch.setattr(Runs, "pages", counted)
+    monkeypatch.setattr(ByteRanges, "pages", counted)
     _, cache = _inputs("C")
     memory = cache.reshape(-1).view(np.uint8)
     before = memory.copy()
@@ -445,7 +446,7 @@ def test_pages_are_not_looked_for_without_end(monkeypatch):
         with Loan() as loan:
             lent = loan.lend(memory, Use(None, np.zeros(0, np.intp)), None)
             for start in range(0, memory.size - 8, 999):
-                lent.before_write(Runs(np.array([start]), 8))
+                lent.before_write(ByteRanges(np.array([start]), 8))
                 memory[start : start + 8] += 1
             raise FaultError
 
@@ -473,7 +474,7 @@ def test_the_pages_of_a_pattern_are_those_of_its_bytes(seed):
     access = AccessPattern(offset + int(random.integers(0, 3000)), strides, shape)
     itemsize = int(random.choice([1, 2, 4]))
     exact = np.unique(_bytes_of(access, itemsize) // PAGE)
-    found = Runs.of(access, itemsize).pages()
+    found = ByteRanges.of(access, itemsize).pages()
     assert np.array_equal(found, np.unique(found))
     assert np.isin(exact, found).all()
     # Gaps that are shorter than a page may count as well.
