@@ -23,8 +23,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
-from nkijit.array_files import load_array
 from nkijit.dialects.spelling import did_you_mean
+from nkijit.host.array_files import load_array
 from nkijit.python_files import run_file
 from nkijit.spec import TensorSpec
 

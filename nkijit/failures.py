@@ -8,8 +8,8 @@ import traceback
 from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException, ParseError
 from xdsl.utils.lexer import Span
 
+from nkijit.host.installed import is_library_file
 from nkijit.ir_parser import InvalidOperation
-from nkijit.library import is_library_file
 from nkijit.passes.diagnostics.documents import Failure
 from nkijit.passes.diagnostics.errors import with_notes
 from nkijit.passes.diagnostics.places import Position

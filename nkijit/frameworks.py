@@ -15,7 +15,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from nkijit.library import per_class, text_of
+from nkijit.host.installed import per_class, text_of
 from nkijit.names import as_dtype
 from nkijit.passes.interpret.numerics import STORAGE, dtype_called, dtype_of_array, is_plain
 

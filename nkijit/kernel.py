@@ -22,8 +22,8 @@ from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion, nc_version
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.tiles import memref_type
-from nkijit.file_state import FileState
 from nkijit.findings import findings
+from nkijit.host.file_state import FileState
 from nkijit.images import UnkeyableError, image_of, named_images
 from nkijit.names import CURRENT, as_dtype, note_misspelling
 from nkijit.passes.diagnostics.diagnostic import Diagnostic

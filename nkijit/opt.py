@@ -14,16 +14,16 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import ArgSpecParseError
 from xdsl.xdsl_opt_main import xDSLOptMain
 
-from nkijit.commands import ended_by_signals
 from nkijit.dialects.collection import without_collection
 from nkijit.failures import failure_of
+from nkijit.host.exit_status import ended_by_signals
+from nkijit.host.output_files import write_text
+from nkijit.host.terminal import show, show_findings
 from nkijit.ir_parser import InvalidOperation, decoded, parse_ir, read_ir, read_stream
-from nkijit.output_files import write_text
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.source_text import hold_text, show_source_below
 from nkijit.passes.transform.reroll import RerollPass
 from nkijit.passes.transform.unroll import UnrollPass
-from nkijit.terminal import show, show_findings
 
 _ROLLING = (RerollPass.name, UnrollPass.name)
 """The passes that know `nki.repeat`."""

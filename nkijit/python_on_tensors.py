@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from nkijit.dialects.rule_texts.operands import PYTHON_ON_TENSOR
 from nkijit.dialects.spelling import did_you_mean
-from nkijit.library import is_library_file
+from nkijit.host.installed import is_library_file
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.places import Position, positions

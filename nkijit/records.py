@@ -33,9 +33,9 @@ from nkijit.dialects.dtypes import DType
 from nkijit.dialects.files import check_regular
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.tiles import info_of
+from nkijit.host.output_files import StrPath, writing
 from nkijit.ir_parser import MAX_TEXT_BYTES
 from nkijit.ir_text import ir_text_of, launches_of, parse
-from nkijit.output_files import StrPath, writing
 from nkijit.passes.diagnostics.shown import ShownPage
 from nkijit.passes.diagnostics.source_text import show_source_below
 from nkijit.passes.interpret.numerics import storage

@@ -27,7 +27,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
 )
 
-from nkijit.folders import OWN
+from nkijit.host.folders import OWN
 from nkijit.passes.diagnostics.places import Position, Span
 from nkijit.passes.diagnostics.source_text import (
     source_line,

@@ -12,10 +12,10 @@ from typing import Any, cast
 
 import numpy as np
 
-from nkijit.attributes import attributes_of
 from nkijit.dialects.tiles import MAX_RANK
 from nkijit.frameworks import ArgumentTypeError, Array, as_array, native_dtype
-from nkijit.library import SCALARS, is_constant_class
+from nkijit.host.attributes import attributes_of
+from nkijit.host.installed import SCALARS, is_constant_class
 from nkijit.names import as_dtype
 from nkijit.objects import NKIObject
 from nkijit.passes.interpret.numerics import is_plain

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import ParamSpec, TypeVar
 
-from nkijit.library import is_library_file
+from nkijit.host.installed import is_library_file
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.source import author_frame, is_internal
 

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from nkijit.dialects.spelling import did_you_mean
+from nkijit.host.output_files import StrPath, write_text
 from nkijit.kernel import UnsupportedError
 from nkijit.options import COMPILER_OPTIONS, unknown_options
-from nkijit.output_files import StrPath, write_text
 from nkijit.spec import ArgumentTypeError, TensorSpec
 from nkijit.traced import TracedKernel
 

@@ -9,8 +9,8 @@ import typer
 from nkijit.cli.options import Output
 from nkijit.cli.reports import Prediction
 from nkijit.cli.selection import Selection, only
+from nkijit.host.terminal import progress_bar, show
 from nkijit.passes.advise.advice import Advice, kinds_as_markdown, list_of_kinds
-from nkijit.terminal import progress_bar, show
 
 
 def _list(asked: bool) -> None:

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from nkijit.commands import ended_by_signals
+from nkijit.host.exit_status import ended_by_signals
 from nkijit.version import __version__
 
 COMMANDS = {
@@ -197,8 +197,8 @@ def _reported(command: Callable[..., None]) -> Callable[..., None]:
 def _told(error: Exception) -> int:
     """Tell what has ended a command; returns the exit code."""
     from nkijit.failures import failure_of
+    from nkijit.host.terminal import show_findings
     from nkijit.passes.diagnostics.errors import GOES_ON, NkiValidationError
-    from nkijit.terminal import show_findings
 
     if isinstance(error, NkiValidationError):
         show_findings(error.diagnostics, sys.stderr)

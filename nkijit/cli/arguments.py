@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from nkijit.argument_text import RANDOM, Random
-from nkijit.array_files import load_array
 from nkijit.chosen import checked
 from nkijit.failures import UsageError
+from nkijit.host.array_files import load_array
+from nkijit.host.output_files import writing
 from nkijit.kernel import Kernel
 from nkijit.names import as_dtype
-from nkijit.output_files import writing
 from nkijit.passes.interpret.numerics import STORAGE
 from nkijit.source import ssa_name
 from nkijit.spec import TensorSpec

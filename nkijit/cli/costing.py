@@ -10,7 +10,7 @@ from nkijit.cli.options import Output
 from nkijit.cli.reports import Prediction
 from nkijit.cli.selection import Selection, only
 from nkijit.costs import Cost, cost_of, cost_of_trace
-from nkijit.terminal import waiting
+from nkijit.host.terminal import waiting
 
 
 def cost(

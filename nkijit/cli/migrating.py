@@ -14,10 +14,10 @@ from nkijit.cli.app import FOUND
 from nkijit.config import split_kernel
 from nkijit.failures import UsageError
 from nkijit.given import argument_values
+from nkijit.host.output_files import writing
+from nkijit.host.terminal import show, waiting
 from nkijit.migrate.migration import Migration, migrate_file
-from nkijit.output_files import writing
 from nkijit.releases import release
-from nkijit.terminal import show, waiting
 
 
 def migrate(

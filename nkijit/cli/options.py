@@ -14,9 +14,9 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from nkijit.output_files import write_text
+from nkijit.host.output_files import write_text
+from nkijit.host.terminal import show
 from nkijit.passes.compile.schedules import Schedule
-from nkijit.terminal import show
 
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -10,8 +10,8 @@ import typer
 from nkijit.cli.options import Strict
 from nkijit.cli.selection import Selection
 from nkijit.cli.values import Call, Inputs, Seed
-from nkijit.output_files import write_text
-from nkijit.terminal import show
+from nkijit.host.output_files import write_text
+from nkijit.host.terminal import show
 from nkijit.traced import load_record
 
 

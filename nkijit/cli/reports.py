@@ -14,11 +14,11 @@ from nkijit.cli.options import DisableDge, Output, ScheduleOf, Strict
 from nkijit.cli.selection import File, Selection, Tracing, only
 from nkijit.cli.values import SEED, Call, Inputs
 from nkijit.failures import UsageError
-from nkijit.output_files import write_text
+from nkijit.host.output_files import write_text
+from nkijit.host.terminal import progress_bar, show, show_findings, waiting
 from nkijit.passes.compile.schedules import Schedule
 from nkijit.passes.profile.compare import counts_text, ir_text, profiles_text, queues_text
 from nkijit.passes.profile.profile import Profile
-from nkijit.terminal import progress_bar, show, show_findings, waiting
 from nkijit.traced import TracedKernel
 
 if TYPE_CHECKING:

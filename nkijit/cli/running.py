@@ -17,8 +17,8 @@ from nkijit.cli.options import Strict
 from nkijit.cli.selection import Selection
 from nkijit.cli.values import Call, Inputs, Seed
 from nkijit.failures import UsageError
+from nkijit.host.terminal import waiting
 from nkijit.runs import SANITIZE_VARIABLE
-from nkijit.terminal import waiting
 from nkijit.traced import TracedKernel
 
 

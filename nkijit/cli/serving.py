@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from nkijit.failures import UsageError
-from nkijit.processes.isolated import Limits
+from nkijit.host.processes.isolated import Limits
 
 
 def lsp(

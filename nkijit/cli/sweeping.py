@@ -13,7 +13,7 @@ from nkijit.cli.options import Output, ScheduleOf
 from nkijit.cli.selection import Selection
 from nkijit.failures import UsageError
 from nkijit.given import each_once
-from nkijit.output_files import write_text
+from nkijit.host.output_files import write_text
 from nkijit.passes.compile.schedules import Schedule
 from nkijit.sweeps.results import OBJECTIVES
 from nkijit.sweeps.space import axis_of

@@ -14,6 +14,7 @@ from nkijit.cli.collecting import Files
 from nkijit.cli.options import Locations, Output
 from nkijit.cli.selection import Selection
 from nkijit.failures import UsageError, failure_of
+from nkijit.host.terminal import has_colours, progress_bar, show_findings
 from nkijit.kernel import Kernel
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.documents import KernelFindings, as_json
@@ -23,7 +24,6 @@ from nkijit.passes.diagnostics.sarif import as_sarif
 from nkijit.passes.diagnostics.styled import Line, as_ansi, as_text, line
 from nkijit.python_files import STDIN
 from nkijit.releases import release
-from nkijit.terminal import has_colours, progress_bar, show_findings
 from nkijit.version import __version__
 
 

@@ -48,7 +48,7 @@ from nkijit.export.layout import INDENT, WIDTH
 from nkijit.export.names import Names
 from nkijit.export.statements import Statement
 from nkijit.export.views import dynamic_source, pattern_source, static_source
-from nkijit.library import is_library_file
+from nkijit.host.installed import is_library_file
 from nkijit.passes.diagnostics.places import Position, positions
 from nkijit.passes.diagnostics.source_text import is_parsed_text
 from nkijit.passes.transform.numbers import join, join_text

@@ -24,9 +24,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from nkijit.images.imaging import ABSENT, Imaging, Same, UnkeyableError, images, may_vary
-from nkijit.images.reads import Chain, Reads, reads_of
-from nkijit.library import (
+from nkijit.host.installed import (
     BUILTINS,
     PYTHONS_METACLASSES,
     is_constant_class,
@@ -38,6 +36,8 @@ from nkijit.library import (
     varies_by_itself,
     words,
 )
+from nkijit.images.imaging import ABSENT, Imaging, Same, UnkeyableError, images, may_vary
+from nkijit.images.reads import Chain, Reads, reads_of
 
 # ------------------------------------------------------------------ functions
 

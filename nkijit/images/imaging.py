@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import ModuleType
 from typing import Any, cast
 
+from nkijit.host.installed import BY_VALUE, has_varying, per_class, varies, words
 from nkijit.images.reads import Reads
-from nkijit.library import BY_VALUE, has_varying, per_class, varies, words
 from nkijit.spec import TensorSpec
 
 

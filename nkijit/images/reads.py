@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any, cast
 
-from nkijit.library import is_library_code, words
+from nkijit.host.installed import is_library_code, words
 
 Chain = tuple[str, ...]
 """The attributes that directly follow a name: `("cfg", "TILE")` of `settings.cfg.TILE`."""

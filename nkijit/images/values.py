@@ -30,9 +30,9 @@ from typing import Any, Generic, Protocol, cast
 import numpy as np
 import numpy.typing as npt
 
-from nkijit.attributes import attributes_of
+from nkijit.host.attributes import attributes_of
+from nkijit.host.installed import is_constant_class, is_constant_object, is_scalar, per_class
 from nkijit.images.imaging import Imaging, Same, UnkeyableError, images
-from nkijit.library import is_constant_class, is_constant_object, is_scalar, per_class
 from nkijit.objects import NKIObject
 
 _KEPT_BYTES = 4096

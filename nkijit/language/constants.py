@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from nkijit import isa
 from nkijit.annotations import DTypeLike
-from nkijit.array_files import load_array
 from nkijit.dialects.dtypes import DType, Kind
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.operands import ARGUMENT
+from nkijit.host.array_files import load_array
 from nkijit.language.creation import allocate
 from nkijit.language.tiles import dtype_named, expect_tile
 from nkijit.passes.interpret.numerics import dtype_of_array, is_plain, storage

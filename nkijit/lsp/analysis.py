@@ -14,9 +14,9 @@ from typing import Any
 
 from nkijit.chosen import Chosen, checked, chosen_of
 from nkijit.examples import ExampleError
+from nkijit.host.output_files import write_text
 from nkijit.lsp.facts import Analysis, Insertion, KernelView, LineTime, Problem
 from nkijit.lsp.syntax import of_syntax_error, syntax_problem
-from nkijit.output_files import write_text
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import Findings

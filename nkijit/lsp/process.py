@@ -6,9 +6,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from nkijit.lsp.facts import Analysis, Problem
-from nkijit.passes.diagnostics.places import Position, Span
-from nkijit.processes.isolated import (
+from nkijit.host.processes.isolated import (
     EndedError,
     Isolated,
     Limits,
@@ -16,6 +14,8 @@ from nkijit.processes.isolated import (
     OutOfTimeError,
     preload,
 )
+from nkijit.lsp.facts import Analysis, Problem
+from nkijit.passes.diagnostics.places import Position, Span
 
 preload(["nkijit.lsp.analysis"])
 

@@ -15,6 +15,8 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 from pygls.workspace import TextDocument
 
+from nkijit.host.output_files import write_text
+from nkijit.host.processes.isolated import Limits, missing, prepare
 from nkijit.lsp.answers import (
     SHOW_IR,
     code_actions_of,
@@ -29,8 +31,6 @@ from nkijit.lsp.places import Places, uri_of
 from nkijit.lsp.process import Run
 from nkijit.lsp.settings import Settings, settings_of
 from nkijit.lsp.syntax import is_about_kernels, syntax_problem
-from nkijit.output_files import write_text
-from nkijit.processes.isolated import Limits, missing, prepare
 from nkijit.version import __version__
 
 

@@ -12,7 +12,8 @@ import numpy as np
 from nkijit import catalogue
 from nkijit.costs import cost_of, cost_of_trace
 from nkijit.failures import UsageError, failure_of
-from nkijit.library import is_library_file
+from nkijit.host.installed import is_library_file
+from nkijit.host.processes.isolated import OutOfTime
 from nkijit.mcp import outputs
 from nkijit.mcp.questions import Question
 from nkijit.passes.diagnostics.errors import NkiValidationError
@@ -20,7 +21,6 @@ from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.diagnostics.plain import plain
 from nkijit.passes.interpret.numerics import dtype_of_array
 from nkijit.passes.profile.compare import counts_text, ir_text, profiles_text
-from nkijit.processes.isolated import OutOfTime
 from nkijit.spec import map_tensors
 from nkijit.testing.inputs import random_inputs, with_random_data
 from nkijit.traced import TracedKernel

@@ -10,11 +10,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp.types import CallToolResult, ContentBlock, TextContent, ToolAnnotations
 from pydantic import Field
 
-from nkijit.mcp import answers, outputs
-from nkijit.mcp.answers import Answer, Page, Refusal, answered
-from nkijit.mcp.questions import Question
-from nkijit.passes.compile.schedules import Schedule
-from nkijit.processes.isolated import (
+from nkijit.host.processes.isolated import (
     EndedError,
     Isolated,
     Limits,
@@ -22,6 +18,10 @@ from nkijit.processes.isolated import (
     preload,
     prepare,
 )
+from nkijit.mcp import answers, outputs
+from nkijit.mcp.answers import Answer, Page, Refusal, answered
+from nkijit.mcp.questions import Question
+from nkijit.passes.compile.schedules import Schedule
 from nkijit.version import __version__
 
 preload(["nkijit.mcp.answers", "nkijit.passes.advise.advisor", "nkijit.predictions", "nkijit.runs"])

@@ -28,7 +28,7 @@ from nkijit.dialects.rule_texts.portability import (
     PORTABLE_VALUE,
 )
 from nkijit.dialects.rule_texts.text import RuleText
-from nkijit.library import is_library
+from nkijit.host.installed import is_library
 from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.diagnostics.source_text import source_line
 from nkijit.portability.api import ApiUse

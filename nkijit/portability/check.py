@@ -22,7 +22,7 @@ from nkijit.dialects.rule_texts.portability import (
     PORTABLE_VALUE,
 )
 from nkijit.dialects.rule_texts.text import RuleText
-from nkijit.library import is_library, is_library_file
+from nkijit.host.installed import is_library, is_library_file
 from nkijit.objects import NKIObject
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.places import Position

@@ -20,7 +20,7 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any
 
-from nkijit.processes.isolated import EndedError, OutOfTimeError, ending_of
+from nkijit.host.processes.isolated import EndedError, OutOfTimeError, ending_of
 
 # Descriptors are handed over, and groups of processes ended.
 assert sys.platform != "win32"

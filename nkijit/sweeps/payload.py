@@ -17,8 +17,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from nkijit.host.installed import is_library_file
 from nkijit.kernel import Kernel
-from nkijit.library import is_library_file
 from nkijit.passes.diagnostics.source_text import hold_text, source_text
 
 

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from nkijit.processes.isolated import EndedError, OutOfTimeError
+from nkijit.host.processes.isolated import EndedError, OutOfTimeError
 
 if sys.platform != "win32":
     from nkijit.sweeps.children import Children, in_child

@@ -11,6 +11,7 @@ from nkijit.argument_text import with_tensors
 from nkijit.chosen import checked
 from nkijit.costs import Cost
 from nkijit.examples import examples_of
+from nkijit.host.terminal import progress_bar
 from nkijit.kernel import Kernel
 from nkijit.passes.compile.schedules import Schedule
 from nkijit.sweeps.cluster import is_of_dask, workers_of_dask
@@ -20,7 +21,6 @@ from nkijit.sweeps.pool import Run, Workers, workers_of
 from nkijit.sweeps.results import Measure, Variant, measures_of
 from nkijit.sweeps.space import Point, points_of, space_of
 from nkijit.sweeps.worker import Agreement
-from nkijit.terminal import progress_bar
 
 if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution

@@ -8,8 +8,8 @@ import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nkijit.host.output_files import write_text
 from nkijit.kernel import Kernel
-from nkijit.output_files import write_text
 from nkijit.passes.diagnostics.places import shown_path
 from nkijit.testing.kernels import Inputs, traced_of
 from nkijit.traced import TracedKernel

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import pytest
 
-from nkijit.output_files import write_text
+from nkijit.host.output_files import write_text
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import render

@@ -235,7 +235,7 @@ def test_installed_packages_hold_kernels(tmp_path, monkeypatch):
 
 
 def test_a_folder_whose_name_begins_as_the_packages():
-    from nkijit.library import is_library_file
+    from nkijit.host.installed import is_library_file
 
     package = str(Path(nki.__file__).parent)
     assert is_library_file(f"{package}/kernel.py")
@@ -379,7 +379,7 @@ def test_a_file_that_is_written_twice_within_a_tick(tmp_path):
     found = path.stat()
     content = path.read_bytes().replace(np.float32(2).tobytes(), np.float32(3).tobytes())
     times = (found.st_mtime_ns, found.st_ctime_ns)
-    with mock.patch("nkijit.file_state._stat", return_value=times):
+    with mock.patch("nkijit.host.file_state._stat", return_value=times):
         kernel.cache_clear()
         assert value(kernel) == 2
         path.write_bytes(content)

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from support.report_pages import text_of
 
-from nkijit.array_files import load_array
 from nkijit.cli import app
 from nkijit.cli.arguments import arrays_in_order, named_arrays
 from nkijit.failures import UsageError
 from nkijit.given import argument, argument_values
+from nkijit.host.array_files import load_array
 
 KERNEL = """
 import nkijit as nki

@@ -26,7 +26,7 @@ def raised(function: Callable[[], object]) -> BaseException:
 @pytest.fixture
 def installed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Code of this file counts as installed, so that no frame is an author's."""
-    from nkijit import library
+    from nkijit.host import installed as library
 
     here = (*library._INSTALLED, __file__)  # pyright: ignore[reportPrivateUsage]
     monkeypatch.setattr(library, "_INSTALLED", here)

@@ -26,11 +26,11 @@ def copied(x):
 """
 WRONG = KERNEL.replace("nl.load(x)", "nl.load(x[0:64])")
 SERVER = """\
-import nkijit.processes.isolated
-import nkijit.processes.spawns
+import nkijit.host.processes.isolated
+import nkijit.host.processes.spawns
 
 if __name__ == "__main__":
-    nkijit.processes.isolated.system = nkijit.processes.spawns
+    nkijit.host.processes.isolated.system = nkijit.host.processes.spawns
     from nkijit.lsp.server import serve
     serve(None)
 """
@@ -81,7 +81,7 @@ def test_a_crash_is_survived(editor: Editor, tmp_path: Path):
 def test_nothing_that_waits_keeps_python_from_ending(tmp_path: Path):
     program = tmp_path / "program.py"
     program.write_text(
-        "from nkijit.processes import spawns\n"
+        "from nkijit.host.processes import spawns\n"
         "if __name__ == '__main__':\n"
         "    spawns.prepare()\n"
         "    waiting, _ = spawns._waiting[0]\n"

@@ -114,7 +114,7 @@ sys.meta_path[:] = [each for each in sys.meta_path if "editable" not in repr(eac
 sys.meta_path.append(Finder)
 import nkijit.dialects
 assert Path(nkijit.dialects.__file__) == top / "dialects" / "__init__.py", nkijit.dialects
-from nkijit.library import is_library_file
+from nkijit.host.installed import is_library_file
 from nkijit.source import is_internal
 file = nkijit.dialects.__file__
 assert is_library_file(file)

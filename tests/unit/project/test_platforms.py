@@ -77,7 +77,7 @@ def complaints(platform: str, paths: list[Path]) -> list[str]:
 def test_the_files_that_are_looked_at():
     names = {path.relative_to(ROOT).as_posix() for path in files()}
     assert {
-        "nkijit/processes/forks.py",
+        "nkijit/host/processes/forks.py",
         "nkijit/sweeps/pool.py",
         "nkijit/passes/diagnostics/source_text.py",
     } <= names

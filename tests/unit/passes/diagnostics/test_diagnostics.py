@@ -19,13 +19,13 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.rule_texts import RULE_TEXTS
+from nkijit.host.terminal import show_findings
 from nkijit.ir_text import parse
 from nkijit.passes.diagnostics.diagnose import diagnose
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.diagnostics.styled import as_ansi
-from nkijit.terminal import show_findings
 
 RULE = RULE_TEXTS["buffer"]
 X = np.zeros((128, 64), np.float32)

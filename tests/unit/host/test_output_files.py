@@ -11,7 +11,7 @@ import threading
 import numpy as np
 import pytest
 
-from nkijit.output_files import write_text, writing
+from nkijit.host.output_files import write_text, writing
 
 AS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
 
@@ -135,7 +135,7 @@ def test_a_file_in_a_folder_where_none_can_be_made_is_written(tmp_path):
 def test_a_file_where_none_can_be_made_beside_it_is_written(tmp_path, monkeypatch):
     path = tmp_path / "a"
     path.write_text("before, and longer", encoding="utf-8")
-    monkeypatch.setattr("nkijit.output_files.secrets.token_hex", lambda n: "missing/name")
+    monkeypatch.setattr("nkijit.host.output_files.secrets.token_hex", lambda n: "missing/name")
     write_text(path, "after")
     assert path.read_text(encoding="utf-8") == "after"
     with pytest.raises(FileNotFoundError, match="new"):
@@ -178,7 +178,7 @@ def test_a_pipe_gets_what_is_written(tmp_path, content):
 
 _PRINTS = """
 import sys
-from nkijit.output_files import write_text
+from nkijit.host.output_files import write_text
 print("before")
 write_text(sys.argv[1], "written\\n")
 print("after")

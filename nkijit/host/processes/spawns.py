@@ -15,7 +15,7 @@ from multiprocessing.process import BaseProcess
 from types import FrameType
 from typing import Any
 
-from nkijit.processes.channels import Channel
+from nkijit.host.processes.channels import Channel
 
 MISSING: str | None = (
     "on this system the memory of a file is not bounded (memoryLimit), and processes that it "

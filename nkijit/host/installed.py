@@ -18,7 +18,7 @@ from enum import Enum, EnumMeta
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, TypeVar, cast
 
-from nkijit.folders import OWN, prefixes
+from nkijit.host.folders import OWN, prefixes
 
 _STDLIB = prefixes(sysconfig.get_path(name) for name in ("stdlib", "platstdlib"))
 _INSTALLED = prefixes(sysconfig.get_path(name) for name in ("purelib", "platlib"))

@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
 
-from nkijit.processes.channels import Channel
+from nkijit.host.processes.channels import Channel
 
 if sys.platform == "win32":
-    from nkijit.processes import spawns as system
+    from nkijit.host.processes import spawns as system
 else:
-    from nkijit.processes import forks as system
+    from nkijit.host.processes import forks as system
 
 _GRACE = 2.0
 """Seconds that a process has for saying where it was when its time was over."""

@@ -114,8 +114,8 @@ def test_a_command_that_is_stopped(number, status, said, kernel, tmp_path):
 
 _WRITES = """
 import sys, time
-from nkijit.commands import ended_by_signals
-from nkijit.output_files import writing
+from nkijit.host.exit_status import ended_by_signals
+from nkijit.host.output_files import writing
 
 @ended_by_signals
 def main():

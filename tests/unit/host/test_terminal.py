@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-import nkijit.terminal
-from nkijit.terminal import progress_bar
+import nkijit.host.terminal
+from nkijit.host.terminal import progress_bar
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ def test_progress_is_shown_on_terminals_when_it_takes_long(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(nkijit.terminal, "PATIENCE", patience)
+    monkeypatch.setattr(nkijit.host.terminal, "PATIENCE", patience)
     monkeypatch.delenv("NO_COLOR", raising=False)
     if is_terminal:
         monkeypatch.setenv("FORCE_COLOR", "1")

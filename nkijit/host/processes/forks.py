@@ -14,7 +14,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from nkijit.processes.channels import Channel
+from nkijit.host.processes.channels import Channel
 
 MISSING: str | None = None
 """What these processes cannot do, for the author to know."""
@@ -31,7 +31,7 @@ if sys.platform != "win32":
     def preload(modules: Sequence[str]) -> None:
         """Say what processes need, so that the server of forks imports it before the first one."""
         # The main module is the command's, which each process imports unless it is there already.
-        _FORKS.set_forkserver_preload(["nkijit.processes.isolated", *modules, "nkijit.cli"])
+        _FORKS.set_forkserver_preload(["nkijit.host.processes.isolated", *modules, "nkijit.cli"])
 
     def prepare() -> None:
         """Begin to import it, so that the first process finds it."""

@@ -1,0 +1,1 @@
+"""The host: files, installed packages, the terminal, processes."""
