@@ -24,7 +24,7 @@ from nkijit.dialects.rule_texts import RULE_TEXTS
 from nkijit.dialects.rule_texts.text import ErrorKind, RuleText
 from nkijit.dialects.spelling import did_you_mean
 from nkijit.passes.verify.rules import CATEGORIES
-from nkijit.releases import since
+from nkijit.releases.table import since
 
 
 def users_of(rule: RuleText) -> list[str]:

@@ -14,7 +14,7 @@ import numpy as np
 from nkijit.dialects.dtypes import DTYPES, DType
 from nkijit.dialects.spelling import did_you_mean
 from nkijit.passes.interpret.numerics import dtype_called, is_plain
-from nkijit.releases import removed_in, replacement
+from nkijit.releases.table import removed_in, replacement
 
 _named: dict[tuple[type[Any], Any], DType] = {}
 """Data types by what has named them before; NumPy takes long to spell one."""

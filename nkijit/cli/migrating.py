@@ -17,7 +17,7 @@ from nkijit.given import argument_values
 from nkijit.host.output_files import writing
 from nkijit.host.terminal import show, waiting
 from nkijit.migrate.migration import Migration, migrate_file
-from nkijit.releases import release
+from nkijit.releases.table import release
 
 
 def migrate(

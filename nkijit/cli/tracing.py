@@ -23,7 +23,7 @@ from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.diagnostics.sarif import as_sarif
 from nkijit.passes.diagnostics.styled import Line, as_ansi, as_text, line
 from nkijit.python_files import STDIN
-from nkijit.releases import release
+from nkijit.releases.table import release
 from nkijit.version import __version__
 
 

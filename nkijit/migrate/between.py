@@ -12,7 +12,15 @@ from collections.abc import Iterator
 
 from nkijit.migrate.functions import Rewrite
 from nkijit.migrate.sources import Edit, Source
-from nkijit.releases import Release, function_of, has_row, releases, removed_in, replacement, since
+from nkijit.releases.table import (
+    Release,
+    function_of,
+    has_row,
+    releases,
+    removed_in,
+    replacement,
+    since,
+)
 
 _MODULES = {"nki": "nki", "nkijit": "nki"}
 _LEFT_OUT = "leave it out"

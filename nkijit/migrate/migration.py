@@ -29,7 +29,7 @@ from nkijit.migrate.observing import Observations, observing
 from nkijit.migrate.report import KernelReport, Report
 from nkijit.migrate.sources import Edit, Source
 from nkijit.python_files import run_file
-from nkijit.releases import release
+from nkijit.releases.table import release
 from nkijit.spec import TensorSpec
 from nkijit.traced import TracedKernel
 

@@ -18,7 +18,7 @@ from nkijit.passes.diagnostics.findings import Findings, in_source_order
 from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.diagnostics.suppression import suppress
 from nkijit.portability.check import KernelChecker
-from nkijit.releases import is_held, release
+from nkijit.releases.table import is_held, release
 
 
 def portability(

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from nkijit import collectives, isa, language
 from nkijit.portability.names import UNKNOWN, SourceNames
-from nkijit.releases import (
+from nkijit.releases.table import (
     Release,
     has_row,
     releases,

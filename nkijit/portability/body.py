@@ -34,7 +34,7 @@ from nkijit.passes.diagnostics.source_text import source_line
 from nkijit.portability.api import ApiUse
 from nkijit.portability.definitions import Definition
 from nkijit.portability.names import UNKNOWN, SourceNames, called_name
-from nkijit.releases import Release
+from nkijit.releases.table import Release
 from nkijit.source import column_in_line
 
 

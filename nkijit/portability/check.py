@@ -28,7 +28,7 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.places import Position
 from nkijit.portability.body import FunctionChecker, is_jitted
 from nkijit.portability.definitions import definition_of
-from nkijit.releases import Release, is_held
+from nkijit.releases.table import Release, is_held
 
 
 class KernelChecker:

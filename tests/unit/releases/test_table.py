@@ -13,9 +13,9 @@ import nkijit.collectives as ncc
 import nkijit.compiler as compiler
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit import releases as table
 from nkijit.dialects.rule_texts import RULE_TEXTS
-from nkijit.releases import deprecated_in, has_row, is_held, release, releases, since, until
+from nkijit.releases import table
+from nkijit.releases.table import deprecated_in, has_row, is_held, release, releases, since, until
 
 MODULES = {
     "nki.compiler": compiler,
