@@ -74,7 +74,7 @@ def _targets_of(marker: pytest.Mark) -> list[str] | None:
     if targets is None:
         return None
     names = [targets] if isinstance(targets, str) else list(cast("Sequence[str]", targets))
-    from nkijit.target import resolve_target
+    from nkijit.tracing.target import resolve_target
 
     for name in names:
         try:

@@ -87,7 +87,7 @@ if not TYPE_CHECKING:  # or any name would do
     def __getattr__(name: str) -> object:
         # Imported when asked for: a command that needs none of it starts in a fraction of the time.
         if name not in __all__:
-            from nkijit.names import missing
+            from nkijit.tracing.dtype_names import missing
 
             raise missing("nki", name, _HOMES, _INSTEAD)
         home = _HOMES.get(name)

@@ -20,7 +20,7 @@ from typing import Any
 from nkijit.passes.diagnostics.diagnostic import Diagnostic, Operand
 from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.diagnostics.source_text import lines_of, source_text
-from nkijit.source import column_in_line, span_of, ssa_name
+from nkijit.tracing.locations import column_in_line, span_of, ssa_name
 
 _PACKAGES = {"neuronxcc.nki": "nkijit.classic", "nkijit": "nkijit", "nki": "nkijit"}
 """Where the packages that authors import stand, the longer names first."""

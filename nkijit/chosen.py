@@ -21,7 +21,7 @@ from nkijit.failures import UsageError
 from nkijit.kernel import Kernel
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.findings import Findings
-from nkijit.target import TARGET_VARIABLE
+from nkijit.tracing.target import TARGET_VARIABLE
 
 
 @dataclass(frozen=True)

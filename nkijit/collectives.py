@@ -28,13 +28,13 @@ from nkijit.dialects.ncc.collectives import (
     RingRankIdOp,
 )
 from nkijit.dialects.rule_texts.cores import COLLECTIVE_COALESCED
-from nkijit.instructions import NkiInstruction, emit
-from nkijit.names import missing
-from nkijit.objects import NKIObject
-from nkijit.operators import OperatorLike
-from nkijit.registers import VirtualRegister, allocate_register
-from nkijit.tensor import NkiTensor
-from nkijit.tracer import tracer_for
+from nkijit.tracing.dtype_names import missing
+from nkijit.tracing.emit import NkiInstruction, emit
+from nkijit.tracing.objects import NKIObject
+from nkijit.tracing.operators import OperatorLike
+from nkijit.tracing.registers import VirtualRegister, allocate_register
+from nkijit.tracing.tensor import NkiTensor
+from nkijit.tracing.tracer import tracer_for
 
 
 class rg_partition_op(Enum):

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import NoReturn
 
-from nkijit.names import missing
+from nkijit.tracing.dtype_names import missing
 
 
 class AddressRotation(Enum):

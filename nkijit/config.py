@@ -24,7 +24,7 @@ from nkijit.argument_text import written_argument
 from nkijit.dialects.hardware.targets import target_named
 from nkijit.dialects.rule_texts import RULE_TEXTS
 from nkijit.dialects.spelling import did_you_mean
-from nkijit.target import GRIDS
+from nkijit.tracing.target import GRIDS
 
 FILE = "pyproject.toml"
 

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from nkijit.dialects.dtypes import DTYPES
 from nkijit.language.dtypes import *  # noqa: F403
 from nkijit.language.dtypes import __all__ as __all__
-from nkijit.names import as_dtype, missing
+from nkijit.tracing.dtype_names import as_dtype, missing
 
 
 class _Dtype(ModuleType):

@@ -11,7 +11,7 @@ from nkijit.dialects.spelling import did_you_mean
 from nkijit.kernel import Kernel, UnsupportedError
 from nkijit.options import COMPILER_OPTIONS, compiler_options, unknown_options
 from nkijit.spec import ArgumentTypeError
-from nkijit.target import resolve_target
+from nkijit.tracing.target import resolve_target
 
 _MODES = ("auto", "simulation", "trace", "torchxla", "jax")
 

@@ -13,8 +13,8 @@ from nkijit.argument_text import ArgumentTextError, written_argument
 from nkijit.dialects.dtypes import DTYPES
 from nkijit.kernel import Kernel
 from nkijit.passes.diagnostics.places import Position
-from nkijit.source import author_frame
 from nkijit.spec import ArgumentTypeError
+from nkijit.tracing.locations import author_frame
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 

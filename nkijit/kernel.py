@@ -25,20 +25,20 @@ from nkijit.dialects.tiles import memref_type
 from nkijit.findings import findings
 from nkijit.host.file_state import FileState
 from nkijit.images import UnkeyableError, image_of, named_images
-from nkijit.names import CURRENT, as_dtype, note_misspelling
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import Findings, render
-from nkijit.python_loops import PythonLoops
-from nkijit.python_on_tensors import error_of, finding_of
-from nkijit.results import finish_trace, named_tuple_of, note_no_result
 from nkijit.spec import ArgumentTypeError, TensorArgument, TensorSpec, collect, map_tensors
 from nkijit.strictness import is_strict
-from nkijit.target import GRIDS, cores_of_environment, resolve_target
-from nkijit.tensor import NkiTensor
-from nkijit.tracebacks import called_by_authors
 from nkijit.traced import TracedKernel
-from nkijit.tracer import Storage, Tracer, active_tracer
+from nkijit.tracing.dtype_names import CURRENT, as_dtype, note_misspelling
+from nkijit.tracing.python_errors import error_of, finding_of
+from nkijit.tracing.python_loops import PythonLoops
+from nkijit.tracing.results import finish_trace, named_tuple_of, note_no_result
+from nkijit.tracing.target import GRIDS, cores_of_environment, resolve_target
+from nkijit.tracing.tensor import NkiTensor
+from nkijit.tracing.tracebacks import called_by_authors
+from nkijit.tracing.tracer import Storage, Tracer, active_tracer
 from nkijit.typing import annotation_of
 from nkijit.watchers import WATCHERS
 

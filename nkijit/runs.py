@@ -17,14 +17,6 @@ from xdsl.ir import Operation
 from nkijit.dialects.collection import without_collection
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.tiles import info_of
-from nkijit.frameworks import (
-    ArgumentTypeError,
-    Framework,
-    as_array,
-    common_framework,
-    named_dtypes,
-    pending_framework,
-)
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiWarning
 from nkijit.passes.interpret.errors import InterpretationError
@@ -38,7 +30,15 @@ from nkijit.passes.values.instructions import TracedIndices
 from nkijit.passes.values.items import RecordError
 from nkijit.records import Record, Reporting
 from nkijit.strictness import Teller, is_strict
-from nkijit.tracebacks import warn_author
+from nkijit.tracing.frameworks import (
+    ArgumentTypeError,
+    Framework,
+    as_array,
+    common_framework,
+    named_dtypes,
+    pending_framework,
+)
+from nkijit.tracing.tracebacks import warn_author
 
 PRECISE_VARIABLE = "NKI_PRECISE_FP"
 SANITIZE_VARIABLE = "NKIJIT_SANITIZE"

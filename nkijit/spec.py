@@ -13,13 +13,13 @@ from typing import Any, cast
 import numpy as np
 
 from nkijit.dialects.tiles import MAX_RANK
-from nkijit.frameworks import ArgumentTypeError, Array, as_array, native_dtype
 from nkijit.host.attributes import attributes_of
 from nkijit.host.installed import SCALARS, is_constant_class
-from nkijit.names import as_dtype
-from nkijit.objects import NKIObject
 from nkijit.passes.interpret.numerics import is_plain
-from nkijit.tensor import NkiTensor
+from nkijit.tracing.dtype_names import as_dtype
+from nkijit.tracing.frameworks import ArgumentTypeError, Array, as_array, native_dtype
+from nkijit.tracing.objects import NKIObject
+from nkijit.tracing.tensor import NkiTensor
 
 
 @dataclasses.dataclass(frozen=True, init=False)

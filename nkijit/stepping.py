@@ -23,14 +23,14 @@ from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.dtypes import DTYPES, Kind
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp, NoReorderOp, ReturnOp
-from nkijit.frameworks import as_array
 from nkijit.passes.interpret.cursor import Cursor
 from nkijit.passes.interpret.environment import strided
 from nkijit.passes.interpret.numerics import STORAGE
 from nkijit.passes.interpret.plan import Plan
-from nkijit.source import is_internal
-from nkijit.tracer import Tracer
-from nkijit.views import TensorView
+from nkijit.tracing.frameworks import as_array
+from nkijit.tracing.locations import is_internal
+from nkijit.tracing.tracer import Tracer
+from nkijit.tracing.views import TensorView
 
 Array = npt.NDArray[Any]
 

@@ -25,7 +25,7 @@ from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.diagnostics.shown import ShownPage, ShownText
 from nkijit.passes.values.budget import BUDGET
 from nkijit.passes.verify.passes import VERIFICATION_PASSES, find_all
-from nkijit.tracebacks import called_by_authors
+from nkijit.tracing.tracebacks import called_by_authors
 
 # What runs and predicts is imported when a kernel is run or predicted for the first time: it is
 # more than half of nkijit, and to trace and verify a kernel needs none of it.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn, cast
 
-from nkijit.names import missing
+from nkijit.tracing.dtype_names import missing
 
 
 class tensor:

@@ -18,11 +18,11 @@ from nkijit.classic.modes import NoDeviceWarning, Trace, mode_named
 from nkijit.classic.operations import attach_operations
 from nkijit.classic.tensors import ClassicTensor
 from nkijit.entry import Kernel, UnsupportedError, check_function
-from nkijit.names import missing
 from nkijit.options import compiler_options
 from nkijit.passes.diagnostics.errors import NkiValidationError, NkiWarning
 from nkijit.spec import ArgumentTypeError
-from nkijit.target import resolve_target
+from nkijit.tracing.dtype_names import missing
+from nkijit.tracing.target import resolve_target
 
 attach_operations()
 

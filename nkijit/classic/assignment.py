@@ -29,8 +29,8 @@ from nkijit.dialects.rule_texts.classic import STORE_SHAPE
 from nkijit.dialects.tiles import info_of
 from nkijit.language.broadcasting import broadcast_view
 from nkijit.language.tiles import is_number, temporary
-from nkijit.tensor import NkiTensor, mark_masked
-from nkijit.tracer import tracer_for
+from nkijit.tracing.tensor import NkiTensor, mark_masked
+from nkijit.tracing.tracer import tracer_for
 
 
 @dataclass(frozen=True, slots=True)

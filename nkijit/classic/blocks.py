@@ -16,7 +16,7 @@ from nkijit.classic.tensors import ClassicTensor
 from nkijit.dialects.access import AccessPattern, DynamicSlice, slice_of_range
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.classic import OUT_OF_BOUNDS, TILE_EXPECTED
-from nkijit.tensor import NkiTensor
+from nkijit.tracing.tensor import NkiTensor
 
 
 class Blocks(ClassicTensor):

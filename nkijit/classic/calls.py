@@ -26,10 +26,10 @@ from nkijit.dialects.rule_texts.shapes import FREE_SIZE, PARTITIONS
 from nkijit.dialects.spelling import did_you_mean
 from nkijit.language.creation import allocate
 from nkijit.language.tiles import in_sbuf, temporary
-from nkijit.names import CLASSIC, parameters_of
-from nkijit.source import Sites
-from nkijit.tensor import NkiTensor, first_partition, mark_masked
-from nkijit.tracer import tracer_for
+from nkijit.tracing.dtype_names import CLASSIC, parameters_of
+from nkijit.tracing.locations import Sites
+from nkijit.tracing.tensor import NkiTensor, first_partition, mark_masked
+from nkijit.tracing.tracer import tracer_for
 
 
 class Axis(int):

@@ -29,7 +29,7 @@ from nkijit.dialects.rule_texts.classic import (
     INDEX_CONTROL_FLOW,
     MASK_EXPRESSION,
 )
-from nkijit.tracer import tracer_for
+from nkijit.tracing.tracer import tracer_for
 
 
 def _fail_index(rule: Any, what: str, help: str = "") -> NoReturn:

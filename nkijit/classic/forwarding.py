@@ -23,9 +23,9 @@ from nkijit.dialects.nisa.universal_rules import cannot_walk
 from nkijit.dialects.nki.allocation import DECLARATIONS, AllocOp
 from nkijit.dialects.nki.views import ViewOp, access_of, base_of, index_of, views_of
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
-from nkijit.source import Sites
-from nkijit.tensor import NkiTensor, first_partition
-from nkijit.tracer import Tracer
+from nkijit.tracing.locations import Sites
+from nkijit.tracing.tensor import NkiTensor, first_partition
+from nkijit.tracing.tracer import Tracer
 
 Mark = tuple[Block, Operation | None]
 """A block that was being filled, and its last operation then (`Tracer.mark`)."""

@@ -32,7 +32,7 @@ from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.footprints import Cells, Extent, Footprint, extent_of
 from nkijit.passes.diagnostics.diagnose import diagnose
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
-from nkijit.tracer import Tracer
+from nkijit.tracing.tracer import Tracer
 
 _T = TypeVar("_T")
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from nkijit.classic.independence import Independence
 from nkijit.classic.launch import LaunchGrid
 from nkijit.dialects.nisa.movement import MemsetOp
-from nkijit.tensor import NkiTensor
+from nkijit.tracing.tensor import NkiTensor
 
 
 @dataclass(slots=True)

@@ -29,15 +29,15 @@ from nkijit.dialects.rule_texts.classic_kernels import NESTED_GRID
 from nkijit.dialects.rule_texts.operands import RETURN
 from nkijit.kernel import Kernel, UnsupportedError, Watch
 from nkijit.language.creation import allocate
-from nkijit.names import CLASSIC
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.interpret.errors import OutOfBoundsError
-from nkijit.target import resolve_target
-from nkijit.tensor import NkiTensor
-from nkijit.tracebacks import called_by_authors
 from nkijit.traced import TracedKernel
-from nkijit.tracer import Tracer
+from nkijit.tracing.dtype_names import CLASSIC
+from nkijit.tracing.target import resolve_target
+from nkijit.tracing.tensor import NkiTensor
+from nkijit.tracing.tracebacks import called_by_authors
+from nkijit.tracing.tracer import Tracer
 
 _P = ParamSpec("_P", default=...)
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 from nkijit.classic.boxes import TileBox, broadcast, put
 from nkijit.classic.expressions import AffineForm, Constraint, Index, Mask, Relation
 from nkijit.dialects.rule_texts.classic import MASK_EXPRESSION
-from nkijit.tracer import tracer_for
+from nkijit.tracing.tracer import tracer_for
 
 
 @dataclass(frozen=True, slots=True)

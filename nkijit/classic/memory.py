@@ -15,7 +15,7 @@ from typing import Any, cast
 from nkijit.dialects.hardware.targets import start_partitions
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.classic_kernels import DIRECT_ALLOCATION
-from nkijit.tracer import Tracer, tracer_for
+from nkijit.tracing.tracer import Tracer, tracer_for
 
 
 @dataclass(frozen=True)

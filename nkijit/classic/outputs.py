@@ -23,8 +23,8 @@ from nkijit.dialects.rule_texts.classic_kernels import (
 )
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.diagnostics.diagnose import diagnose
-from nkijit.tensor import NkiTensor
-from nkijit.tracer import Tracer
+from nkijit.tracing.tensor import NkiTensor
+from nkijit.tracing.tracer import Tracer
 from nkijit.typing import is_mutable
 
 

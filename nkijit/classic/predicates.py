@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from nkijit import isa
 from nkijit.classic.expressions import Constraint, Index, Mask, Relation
-from nkijit.operators import operator_named
-from nkijit.tensor import NkiTensor
+from nkijit.tracing.operators import operator_named
+from nkijit.tracing.tensor import NkiTensor
 
 
 def pattern_of(expr: Index) -> tuple[list[list[int]], int]:

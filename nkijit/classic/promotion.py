@@ -13,8 +13,8 @@ import numpy as np
 
 from nkijit.classic.tensors import ClassicTensor
 from nkijit.dialects.dtypes import DTYPES, DType, Kind
-from nkijit.names import as_dtype
-from nkijit.tensor import NkiTensor
+from nkijit.tracing.dtype_names import as_dtype
+from nkijit.tracing.tensor import NkiTensor
 
 _FLOATS = {
     "float8_e4m3": (4, 3),

@@ -25,7 +25,7 @@ from types import CodeType, FrameType, FunctionType, MethodType
 from typing import Any, cast
 
 from nkijit.classic.bytecode import Bytecode
-from nkijit.source import Site, Sites, calls_from
+from nkijit.tracing.locations import Site, Sites, calls_from
 
 
 def is_temporary(made: Sites, frame: FrameType | None) -> bool:

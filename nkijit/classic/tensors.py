@@ -50,9 +50,9 @@ from nkijit.dialects.rule_texts.classic import (
     TRUTH_VALUE,
 )
 from nkijit.dialects.rule_texts.operands import COUNTS_AS_TRUE
-from nkijit.source import author_frame, while_test
-from nkijit.tensor import NkiTensor, is_argument, with_pattern
-from nkijit.tracer import tracer_for
+from nkijit.tracing.locations import author_frame, while_test
+from nkijit.tracing.tensor import NkiTensor, is_argument, with_pattern
+from nkijit.tracing.tracer import tracer_for
 
 
 class ClassicTensor:

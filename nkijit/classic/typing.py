@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NoReturn, cast
 
 from nkijit import typing as current
-from nkijit.names import missing
 from nkijit.spec import TensorSpec
+from nkijit.tracing.dtype_names import missing
 
 
 class tensor(current.tensor):

@@ -15,11 +15,11 @@ from nkijit.failures import UsageError
 from nkijit.host.array_files import load_array
 from nkijit.host.output_files import writing
 from nkijit.kernel import Kernel
-from nkijit.names import as_dtype
 from nkijit.passes.interpret.numerics import STORAGE
-from nkijit.source import ssa_name
 from nkijit.spec import TensorSpec
 from nkijit.testing.inputs import with_random_data
+from nkijit.tracing.dtype_names import as_dtype
+from nkijit.tracing.locations import ssa_name
 
 Given = npt.NDArray[Any] | Random
 """What `-i` gives: the array of a file, or random data."""

@@ -16,9 +16,9 @@ from xdsl.ir import SSAValue
 from nkijit.dialects.access import AccessPattern, DynamicSlice, Indirection, ViewError
 from nkijit.dialects.nki.views import DynamicPart
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
-from nkijit.registers import VirtualRegister
-from nkijit.tracer import Storage
-from nkijit.views import TensorView
+from nkijit.tracing.registers import VirtualRegister
+from nkijit.tracing.tracer import Storage
+from nkijit.tracing.views import TensorView
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ import numpy.typing as npt
 from nkijit.host.attributes import attributes_of
 from nkijit.host.installed import is_constant_class, is_constant_object, is_scalar, per_class
 from nkijit.images.imaging import Imaging, Same, UnkeyableError, images
-from nkijit.objects import NKIObject
+from nkijit.tracing.objects import NKIObject
 
 _KEPT_BYTES = 4096
 """Larger contents are kept as a digest."""

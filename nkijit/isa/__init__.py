@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from nkijit.instructions import NkiInstruction
 from nkijit.isa import constants as constants
 from nkijit.isa.activation import activate2, activation, activation_reduce
 from nkijit.isa.constants import (
@@ -65,11 +64,12 @@ from nkijit.isa.select import (
 )
 from nkijit.isa.statistics import bn_aggr, bn_stats
 from nkijit.isa.transpose import dma_transpose
-from nkijit.names import missing
 from nkijit.passes.diagnostics.errors import NkiValidationError
-from nkijit.registers import VirtualRegister
-from nkijit.scalars import NkiScalar
-from nkijit.target import current_target
+from nkijit.tracing.dtype_names import missing
+from nkijit.tracing.emit import NkiInstruction
+from nkijit.tracing.registers import VirtualRegister
+from nkijit.tracing.scalars import NkiScalar
+from nkijit.tracing.target import current_target
 
 tensor_engine = engine.tensor
 vector_engine = engine.vector

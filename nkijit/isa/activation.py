@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from nkijit.dialects.hardware.words import engine, reduce_cmd
 from nkijit.dialects.nisa.activation import Activate2Op, ActivationOp, ActivationReduceOp
-from nkijit.instructions import NkiInstruction, emit
-from nkijit.operators import OperatorLike
-from nkijit.tensor import NkiTensor
+from nkijit.tracing.emit import NkiInstruction, emit
+from nkijit.tracing.operators import OperatorLike
+from nkijit.tracing.tensor import NkiTensor
 
 _engine, _reduce_cmd = engine, reduce_cmd
 

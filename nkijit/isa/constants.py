@@ -13,7 +13,7 @@ from nkijit.dialects.hardware.words import (
     oob_mode,
     reduce_cmd,
 )
-from nkijit.names import missing
+from nkijit.tracing.dtype_names import missing
 
 
 def __getattr__(name: str) -> NoReturn:

@@ -12,9 +12,9 @@ from nkijit.dialects.nisa.cores import CoreBarrierOp, SendrecvOp
 from nkijit.dialects.nki.kernel import shared_tensors
 from nkijit.dialects.rule_texts.cores import BARRIER_ALONE, BARRIER_ON_CHIP
 from nkijit.dialects.tiles import info_of
-from nkijit.instructions import NkiInstruction, emit
-from nkijit.tensor import NkiTensor
-from nkijit.tracer import Storage, Tracer, tracer_for
+from nkijit.tracing.emit import NkiInstruction, emit
+from nkijit.tracing.tensor import NkiTensor
+from nkijit.tracing.tracer import Storage, Tracer, tracer_for
 
 _engine, _dma_engine = engine, dma_engine
 

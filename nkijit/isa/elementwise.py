@@ -11,9 +11,9 @@ from nkijit.dialects.nisa.elementwise import (
     TensorScalarReduceOp,
     TensorTensorOp,
 )
-from nkijit.instructions import NkiInstruction, emit
-from nkijit.operators import OperatorLike
-from nkijit.tensor import NkiTensor
+from nkijit.tracing.emit import NkiInstruction, emit
+from nkijit.tracing.operators import OperatorLike
+from nkijit.tracing.tensor import NkiTensor
 
 _engine, _reduce_cmd = engine, reduce_cmd
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from nkijit.dialects.hardware.words import reduce_cmd
 from nkijit.dialects.nisa.exponential import ExponentialOp
-from nkijit.instructions import NkiInstruction, emit
-from nkijit.tensor import NkiTensor
+from nkijit.tracing.emit import NkiInstruction, emit
+from nkijit.tracing.tensor import NkiTensor
 
 _reduce_cmd = reduce_cmd
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from nkijit.dialects.hardware.words import engine, matmul_perf_mode
 from nkijit.dialects.nisa.matmul import NcMatmulOp, NcTransposeOp
-from nkijit.instructions import NkiInstruction, emit
-from nkijit.tensor import NkiTensor
+from nkijit.tracing.emit import NkiInstruction, emit
+from nkijit.tracing.tensor import NkiTensor
 
 _engine = engine
 

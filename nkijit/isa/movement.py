@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from nkijit.dialects.hardware.words import dge_mode, engine, oob_mode
 from nkijit.dialects.nisa.movement import DmaComputeOp, DmaCopyOp, MemsetOp, TensorCopyOp
-from nkijit.instructions import NkiInstruction, emit
-from nkijit.operators import OperatorLike
-from nkijit.tensor import NkiTensor
+from nkijit.tracing.emit import NkiInstruction, emit
+from nkijit.tracing.operators import OperatorLike
+from nkijit.tracing.tensor import NkiTensor
 
 _engine, _dge_mode, _oob_mode = engine, dge_mode, oob_mode
 

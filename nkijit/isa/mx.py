@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from nkijit.dialects.nisa.mx import NcMatmulMxOp, QuantizeMxOp
-from nkijit.instructions import NkiInstruction, emit
-from nkijit.tensor import NkiTensor
+from nkijit.tracing.emit import NkiInstruction, emit
+from nkijit.tracing.tensor import NkiTensor
 
 
 def nc_matmul_mx(

@@ -22,8 +22,8 @@ from nkijit.dialects.nisa.random import (
     RngOp,
     SetRngSeedOp,
 )
-from nkijit.instructions import NkiInstruction, emit
-from nkijit.tensor import NkiTensor
+from nkijit.tracing.emit import NkiInstruction, emit
+from nkijit.tracing.tensor import NkiTensor
 
 _engine = engine
 

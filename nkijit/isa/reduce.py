@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nkijit.dialects.nisa.reduce import TensorPartitionReduceOp, TensorReduceOp
-from nkijit.instructions import NkiInstruction, emit
-from nkijit.operators import OperatorLike
-from nkijit.tensor import NkiTensor
+from nkijit.tracing.emit import NkiInstruction, emit
+from nkijit.tracing.operators import OperatorLike
+from nkijit.tracing.tensor import NkiTensor
 
 
 def tensor_reduce(

@@ -7,11 +7,11 @@ from typing import Any
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nisa.registers import RegisterLoadOp, RegisterMoveOp, RegisterStoreOp
 from nkijit.dialects.rule_texts.operands import ARGUMENT
-from nkijit.instructions import NkiInstruction, emit
-from nkijit.registers import VirtualRegister, allocate_register
-from nkijit.scalars import NkiScalar, scalar_in
-from nkijit.tensor import NkiTensor
-from nkijit.tracer import tracer_for
+from nkijit.tracing.emit import NkiInstruction, emit
+from nkijit.tracing.registers import VirtualRegister, allocate_register
+from nkijit.tracing.scalars import NkiScalar, scalar_in
+from nkijit.tracing.tensor import NkiTensor
+from nkijit.tracing.tracer import tracer_for
 
 
 def register_alloc(x: int | None = None) -> VirtualRegister:

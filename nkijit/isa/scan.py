@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from nkijit.dialects.nisa.scan import TensorTensorScanOp
-from nkijit.instructions import NkiInstruction, emit
-from nkijit.operators import OperatorLike
-from nkijit.tensor import NkiTensor
+from nkijit.tracing.emit import NkiInstruction, emit
+from nkijit.tracing.operators import OperatorLike
+from nkijit.tracing.tensor import NkiTensor
 
 
 def tensor_tensor_scan(

@@ -13,9 +13,9 @@ from nkijit.dialects.nisa.select import (
     SequenceBoundsOp,
     TensorCopyPredicatedOp,
 )
-from nkijit.instructions import NkiInstruction, emit
-from nkijit.operators import OperatorLike, equal, maximum
-from nkijit.tensor import NkiTensor
+from nkijit.tracing.emit import NkiInstruction, emit
+from nkijit.tracing.operators import OperatorLike, equal, maximum
+from nkijit.tracing.tensor import NkiTensor
 
 _reduce_cmd = reduce_cmd
 

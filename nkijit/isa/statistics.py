@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from nkijit.dialects.nisa.statistics import BnAggrOp, BnStatsOp
-from nkijit.instructions import NkiInstruction, emit
-from nkijit.tensor import NkiTensor
+from nkijit.tracing.emit import NkiInstruction, emit
+from nkijit.tracing.tensor import NkiTensor
 
 
 def bn_stats(dst: NkiTensor, data: NkiTensor, name: str | None = None) -> NkiInstruction:

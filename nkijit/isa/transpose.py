@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from nkijit.dialects.hardware.words import dge_mode, oob_mode
 from nkijit.dialects.nisa.transpose import DmaTransposeOp
-from nkijit.instructions import NkiInstruction, emit
-from nkijit.tensor import NkiTensor
+from nkijit.tracing.emit import NkiInstruction, emit
+from nkijit.tracing.tensor import NkiTensor
 
 _dge_mode, _oob_mode = dge_mode, oob_mode
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from nkijit import operators
 from nkijit.dialects.hardware.words import MemoryRegion as MemoryRegion
 from nkijit.language import (
     buffers,
@@ -43,10 +42,11 @@ from nkijit.language.ranges import *
 from nkijit.language.reductions import *
 from nkijit.language.shapes import *
 from nkijit.language.tile_size import tile_size as tile_size
-from nkijit.names import missing as _missing
-from nkijit.objects import NKIObject as NKIObject
-from nkijit.operators import *
-from nkijit.tensor import NkiTensor as NkiTensor
+from nkijit.tracing import operators
+from nkijit.tracing.dtype_names import missing as _missing
+from nkijit.tracing.objects import NKIObject as NKIObject
+from nkijit.tracing.operators import *
+from nkijit.tracing.tensor import NkiTensor as NkiTensor
 
 _INDEX = "index with slices and nl.ds, or make the view with t.ap(...)"
 _GRID = "launch on two cores with kernel[2]"

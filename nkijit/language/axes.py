@@ -11,9 +11,9 @@ from nkijit import isa
 from nkijit.dialects.nisa.reduce import MAX_REDUCED_DIMS, reduced_dims
 from nkijit.dialects.rule_texts.shapes import REDUCE_AXES
 from nkijit.language.tiles import expect_tile
-from nkijit.operators import Word
-from nkijit.tensor import NkiTensor
-from nkijit.tracer import tracer_for
+from nkijit.tracing.operators import Word
+from nkijit.tracing.tensor import NkiTensor
+from nkijit.tracing.tracer import tracer_for
 
 
 @dataclass(frozen=True, slots=True)

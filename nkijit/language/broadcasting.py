@@ -13,8 +13,8 @@ from nkijit.dialects.hardware.words import MemoryRegion, engine
 from nkijit.dialects.nisa.matmul import input_dtypes
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.language.tiles import in_sbuf, temporary
-from nkijit.tensor import NkiTensor, first_partition
-from nkijit.tracer import tracer_for
+from nkijit.tracing.tensor import NkiTensor, first_partition
+from nkijit.tracing.tracer import tracer_for
 
 
 def broadcast_shape(call: str, **tiles: NkiTensor) -> tuple[int, ...]:

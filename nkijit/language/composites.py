@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from nkijit import isa
-from nkijit import operators as nl
-from nkijit.annotations import Axes, DTypeLike, Operand
 from nkijit.dialects.dtypes import DTYPES
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.language.axes import reduction
 from nkijit.language.broadcasting import broadcast_shape, broadcast_view
 from nkijit.language.tiles import dtype_named, expect_tile, in_sbuf, is_number, result, temporary
-from nkijit.tensor import NkiTensor
-from nkijit.tracer import tracer_for
+from nkijit.tracing import operators as nl
+from nkijit.tracing.annotations import Axes, DTypeLike, Operand
+from nkijit.tracing.tensor import NkiTensor
+from nkijit.tracing.tracer import tracer_for
 
 
 def softmax(x: NkiTensor, axis: Axes = -1, dtype: DTypeLike | None = None) -> NkiTensor:

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from nkijit import isa
-from nkijit.annotations import DTypeLike
 from nkijit.dialects.dtypes import DType, Kind
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.operands import ARGUMENT
@@ -18,8 +17,9 @@ from nkijit.host.array_files import load_array
 from nkijit.language.creation import allocate
 from nkijit.language.tiles import dtype_named, expect_tile
 from nkijit.passes.interpret.numerics import dtype_of_array, is_plain, storage
-from nkijit.tensor import NkiTensor
-from nkijit.tracer import Tracer, tracer_for
+from nkijit.tracing.annotations import DTypeLike
+from nkijit.tracing.tensor import NkiTensor
+from nkijit.tracing.tracer import Tracer, tracer_for
 
 _Array = npt.NDArray[Any]
 

@@ -8,15 +8,15 @@ from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 from nkijit import isa
-from nkijit.annotations import DTypeLike, Shape
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.dialects.tiles import MAX_RANK
-from nkijit.hints import DTYPE_HINT, near
 from nkijit.language.buffers import is_on_chip, sbuf
-from nkijit.names import as_dtype
-from nkijit.tensor import NkiTensor, whole_of
-from nkijit.tracer import Tracer, tracer_for
+from nkijit.tracing.annotations import DTypeLike, Shape
+from nkijit.tracing.dtype_names import as_dtype
+from nkijit.tracing.hints import DTYPE_HINT, near
+from nkijit.tracing.tensor import NkiTensor, whole_of
+from nkijit.tracing.tracer import Tracer, tracer_for
 
 _REGIONS = ("hbm", *MemoryRegion.__members__)
 """What creation took before NKI 0.3 (NKI migration guide); strings are refused since."""

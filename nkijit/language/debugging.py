@@ -6,8 +6,8 @@ from typing import Any, cast
 
 from nkijit.dialects.nki.kernel import DevicePrintOp
 from nkijit.dialects.rule_texts.operands import ARGUMENT
-from nkijit.tensor import NkiTensor
-from nkijit.tracer import tracer_for
+from nkijit.tracing.tensor import NkiTensor
+from nkijit.tracing.tracer import tracer_for
 
 
 def device_print(print_prefix: str, tensor: NkiTensor) -> None:

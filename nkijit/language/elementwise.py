@@ -10,9 +10,9 @@ from nkijit import isa
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.language.broadcasting import broadcast_shape, broadcast_view
 from nkijit.language.tiles import expect_tile, in_sbuf, is_column, is_number, result, temporary
-from nkijit.operators import BinaryOperator, UnaryOperator, Word, add, bitwise_xor, multiply
-from nkijit.tensor import NkiTensor
-from nkijit.tracer import tracer_for
+from nkijit.tracing.operators import BinaryOperator, UnaryOperator, Word, add, bitwise_xor, multiply
+from nkijit.tracing.tensor import NkiTensor
+from nkijit.tracing.tracer import tracer_for
 
 
 def binary(word: Word, x: Any, y: Any, dtype: Any) -> NkiTensor:

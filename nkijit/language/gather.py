@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any, cast
 
 from nkijit import isa
-from nkijit.annotations import DTypeLike
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED
 from nkijit.language.creation import ndarray
 from nkijit.language.memory import converted
-from nkijit.tensor import NkiTensor
-from nkijit.tracer import tracer_for
+from nkijit.tracing.annotations import DTypeLike
+from nkijit.tracing.tensor import NkiTensor
+from nkijit.tracing.tracer import tracer_for
 
 
 def gather_flattened(

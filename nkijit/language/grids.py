@@ -11,12 +11,12 @@ import operator
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn, Self, TypeVar, cast
 
-from nkijit.annotations import DTypeLike
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.language.creation import allocate, like
 from nkijit.language.tile_size import tile_size
-from nkijit.objects import NKIObject
-from nkijit.tensor import NkiTensor
+from nkijit.tracing.annotations import DTypeLike
+from nkijit.tracing.objects import NKIObject
+from nkijit.tracing.tensor import NkiTensor
 
 _TILE_DIMS = 2
 """Dimensions that a tile has at least."""

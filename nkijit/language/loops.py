@@ -15,10 +15,10 @@ from nkijit.dialects.nki.kernel import NoReorderOp
 from nkijit.dialects.rule_texts.access import LOOP_LEFT, LOOP_STEP
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.isa.registers import register_move
-from nkijit.registers import VirtualRegister, allocate_register, loop_bound, open_while
-from nkijit.scalars import scalar_in
-from nkijit.source import assigned_name, author_frame
-from nkijit.tracer import Tracer, tracer_for
+from nkijit.tracing.locations import assigned_name, author_frame
+from nkijit.tracing.registers import VirtualRegister, allocate_register, loop_bound, open_while
+from nkijit.tracing.scalars import scalar_in
+from nkijit.tracing.tracer import Tracer, tracer_for
 
 Bound = int | VirtualRegister
 """Where a loop on the device begins or ends."""

@@ -8,16 +8,16 @@ from typing import Any, cast
 import numpy as np
 
 from nkijit import isa
-from nkijit import operators as nl
-from nkijit.annotations import DTypeLike, Operand
 from nkijit.dialects.dtypes import DTYPES
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.language.broadcasting import broadcast_shape, broadcast_view
 from nkijit.language.elementwise import sine
 from nkijit.language.tiles import expect_tile, is_column, is_number, result, temporary
-from nkijit.operators import Word
-from nkijit.tensor import NkiTensor
-from nkijit.tracer import tracer_for
+from nkijit.tracing import operators as nl
+from nkijit.tracing.annotations import DTypeLike, Operand
+from nkijit.tracing.operators import Word
+from nkijit.tracing.tensor import NkiTensor
+from nkijit.tracing.tracer import tracer_for
 
 
 def negative(x: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from nkijit import isa
-from nkijit.annotations import DTypeLike
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.operands import ARGUMENT, BUFFER
 from nkijit.dialects.rule_texts.shapes import MATMUL_SHAPE, MATMUL_TILE
-from nkijit.hints import DTYPE_HINT
 from nkijit.language.buffers import is_hbm, psum, sbuf
 from nkijit.language.creation import ndarray
 from nkijit.language.dtypes import float32
-from nkijit.names import as_dtype
-from nkijit.tensor import NkiTensor
-from nkijit.tracer import Tracer, tracer_for
+from nkijit.tracing.annotations import DTypeLike
+from nkijit.tracing.dtype_names import as_dtype
+from nkijit.tracing.hints import DTYPE_HINT
+from nkijit.tracing.tensor import NkiTensor
+from nkijit.tracing.tracer import Tracer, tracer_for
 
 _DMA_ITEMSIZES = (2, 4)
 """Bytes per element that DMA transposes."""

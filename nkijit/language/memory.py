@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any, cast
 
 from nkijit import isa
-from nkijit.annotations import DTypeLike
 from nkijit.language.buffers import sbuf
 from nkijit.language.creation import allocate, ndarray
-from nkijit.names import as_dtype
-from nkijit.tensor import NkiTensor
-from nkijit.tracer import tracer_for
+from nkijit.tracing.annotations import DTypeLike
+from nkijit.tracing.dtype_names import as_dtype
+from nkijit.tracing.tensor import NkiTensor
+from nkijit.tracing.tracer import tracer_for
 
 
 def converted(tile: NkiTensor, dtype: DTypeLike | None) -> NkiTensor:

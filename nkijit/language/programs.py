@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from nkijit.annotations import Axes
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED
-from nkijit.tracer import tracer_for
+from nkijit.tracing.annotations import Axes
+from nkijit.tracing.tracer import tracer_for
 
 
 def program_id(axis: int = 0) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, cast
 
 from nkijit import isa
-from nkijit.annotations import DTypeLike, Operand, Shape
 from nkijit.dialects.hardware.words import MemoryRegion, nc_version
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.dialects.rule_texts.shapes import SEED_SHAPE
@@ -13,9 +12,10 @@ from nkijit.language.buffers import is_on_chip, sbuf
 from nkijit.language.creation import hbm_runs, ndarray
 from nkijit.language.dtypes import uint32
 from nkijit.language.memory import converted
-from nkijit.operators import multiply, right_shift
-from nkijit.tensor import NkiTensor
-from nkijit.tracer import tracer_for
+from nkijit.tracing.annotations import DTypeLike, Operand, Shape
+from nkijit.tracing.operators import multiply, right_shift
+from nkijit.tracing.tensor import NkiTensor
+from nkijit.tracing.tracer import tracer_for
 
 
 def rand(shape: Shape, dtype: DTypeLike, buffer: MemoryRegion = sbuf, name: str = "") -> NkiTensor:

@@ -6,8 +6,8 @@ import builtins
 from typing import Any, cast
 
 from nkijit.dialects.access import DynamicSlice
-from nkijit.registers import VirtualRegister
-from nkijit.tensor import NkiTensor
+from nkijit.tracing.registers import VirtualRegister
+from nkijit.tracing.tensor import NkiTensor
 
 
 def ds(start: int | VirtualRegister | NkiTensor, size: int) -> DynamicSlice:

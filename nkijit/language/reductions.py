@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from nkijit import isa
-from nkijit import operators as nl
-from nkijit.annotations import Axes, DTypeLike
 from nkijit.language.axes import reduction
 from nkijit.language.tiles import result, temporary
-from nkijit.operators import Word
-from nkijit.tensor import NkiTensor
+from nkijit.tracing import operators as nl
+from nkijit.tracing.annotations import Axes, DTypeLike
+from nkijit.tracing.operators import Word
+from nkijit.tracing.tensor import NkiTensor
 
 
 def _reduced(

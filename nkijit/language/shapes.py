@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any, cast
 
 from nkijit import isa
-from nkijit.annotations import DTypeLike, Shape
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.language.broadcasting import broadcast_view
 from nkijit.language.creation import checked_dims
 from nkijit.language.tiles import dtype_named, expect_tile, result
-from nkijit.tensor import NkiTensor
-from nkijit.tracer import tracer_for
+from nkijit.tracing.annotations import DTypeLike, Shape
+from nkijit.tracing.tensor import NkiTensor
+from nkijit.tracing.tracer import tracer_for
 
 
 def expand_dims(x: NkiTensor, axis: int) -> NkiTensor:

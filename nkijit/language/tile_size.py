@@ -6,7 +6,7 @@ from typing import NoReturn
 
 from nkijit.dialects.dtypes import DTYPES
 from nkijit.dialects.spelling import did_you_mean
-from nkijit.target import current_target
+from nkijit.tracing.target import current_target
 
 _FLOAT32_BYTES = DTYPES["float32"].itemsize
 

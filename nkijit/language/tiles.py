@@ -8,11 +8,11 @@ from nkijit import isa
 from nkijit.dialects.dtypes import DType
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.operands import ARGUMENT
-from nkijit.hints import DTYPE_HINT
 from nkijit.language.creation import allocate
-from nkijit.names import as_dtype
-from nkijit.tensor import NkiTensor
-from nkijit.tracer import tracer_for
+from nkijit.tracing.dtype_names import as_dtype
+from nkijit.tracing.hints import DTYPE_HINT
+from nkijit.tracing.tensor import NkiTensor
+from nkijit.tracing.tracer import tracer_for
 
 
 def result(call: str, shape: tuple[int, ...], dtype: Any) -> NkiTensor:

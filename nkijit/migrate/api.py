@@ -13,7 +13,7 @@ from nkijit import classic, isa, language
 from nkijit.classic.isa import constants as classic_words
 from nkijit.dialects.declare.kinds import operator_word
 from nkijit.dialects.hardware import words
-from nkijit.names import as_dtype
+from nkijit.tracing.dtype_names import as_dtype
 
 MODULES: Mapping[str, ModuleType] = {
     "nl": classic.language,

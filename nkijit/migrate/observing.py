@@ -24,9 +24,9 @@ from nkijit.dialects.access import DynamicSlice
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of, is_tile
-from nkijit.source import is_internal, position_of
-from nkijit.tensor import NkiTensor
-from nkijit.tracer import active_tracer
+from nkijit.tracing.locations import is_internal, position_of
+from nkijit.tracing.tensor import NkiTensor
+from nkijit.tracing.tracer import active_tracer
 
 Place = tuple[int, int, int, int]
 """First and last line, first and last column (bytes), as Python counts them."""

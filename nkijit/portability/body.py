@@ -35,7 +35,7 @@ from nkijit.portability.api import ApiUse
 from nkijit.portability.definitions import Definition
 from nkijit.portability.names import UNKNOWN, SourceNames, called_name
 from nkijit.releases.table import Release
-from nkijit.source import column_in_line
+from nkijit.tracing.locations import column_in_line
 
 
 def is_jitted(value: Any) -> bool:

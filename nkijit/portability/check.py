@@ -23,12 +23,12 @@ from nkijit.dialects.rule_texts.portability import (
 )
 from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.host.installed import is_library, is_library_file
-from nkijit.objects import NKIObject
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.places import Position
 from nkijit.portability.body import FunctionChecker, is_jitted
 from nkijit.portability.definitions import definition_of
 from nkijit.releases.table import Release, is_held
+from nkijit.tracing.objects import NKIObject
 
 
 class KernelChecker:

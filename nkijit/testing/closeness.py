@@ -9,11 +9,11 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from nkijit.frameworks import framework_of
 from nkijit.passes.diagnostics.tables import aligned
 from nkijit.passes.interpret.numerics import dtype_of_array
 from nkijit.passes.values.rounding import DTypeLike, Tolerance, departs, rounding, tolerance
-from nkijit.target import resolve_target
+from nkijit.tracing.frameworks import framework_of
+from nkijit.tracing.target import resolve_target
 
 Array = npt.NDArray[Any]
 _MOST_ROWS = 8

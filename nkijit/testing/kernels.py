@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nkijit.argument_text import with_tensors
-from nkijit.frameworks import ArgumentTypeError
 from nkijit.kernel import Kernel
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import Findings
 from nkijit.traced import TracedKernel
+from nkijit.tracing.frameworks import ArgumentTypeError
 from nkijit.watchers import WATCHERS
 
 Inputs = Mapping[str, Any] | Sequence[Any]

@@ -16,11 +16,11 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import render
 from nkijit.passes.diagnostics.places import shown_path
-from nkijit.target import TARGET_VARIABLE, resolve_target
 from nkijit.testing.goldens import plain_name
 from nkijit.testing.inputs import random_inputs
 from nkijit.testing.kernels import called
 from nkijit.traced import TracedKernel
+from nkijit.tracing.target import TARGET_VARIABLE, resolve_target
 from nkijit.watchers import WATCHERS
 
 MOST_KERNELS = 3

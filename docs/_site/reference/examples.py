@@ -11,7 +11,7 @@ from support.function_examples import example_of, names
 
 import nkijit as nki
 from nkijit.traced import TracedKernel
-from nkijit.views import TensorView
+from nkijit.tracing.views import TensorView
 
 
 @dataclass(frozen=True)

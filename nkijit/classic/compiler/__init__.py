@@ -15,8 +15,8 @@ from nkijit.classic.compiler import sbuf as sbuf
 from nkijit.classic.kernel import ClassicKernel
 from nkijit.kernel import UnsupportedError
 from nkijit.language import no_reorder as no_reorder
-from nkijit.names import missing
 from nkijit.spec import ArgumentTypeError
+from nkijit.tracing.dtype_names import missing
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from nkijit.classic.memory import DirectAllocation, Modulo
 from nkijit.dialects.hardware.words import MemoryRegion
-from nkijit.names import missing
+from nkijit.tracing.dtype_names import missing
 
 
 def auto_alloc() -> MemoryRegion:

@@ -21,7 +21,7 @@ from nkijit.classic.isa.select import *
 from nkijit.classic.isa.statistics import *
 from nkijit.classic.isa.transpose import *
 from nkijit.isa import get_nc_version as get_nc_version
-from nkijit.names import missing
+from nkijit.tracing.dtype_names import missing
 
 
 def __getattr__(name: str) -> NoReturn:

@@ -9,8 +9,8 @@ from nkijit.classic.isa.bodies import returning
 from nkijit.classic.isa.constants import as_member, reduce_cmd
 from nkijit.classic.tensors import ClassicTensor, as_tensor
 from nkijit.dialects.rule_texts.classic import ACTIVATION_BIAS
-from nkijit.names import as_dtype
-from nkijit.tracer import tracer_for
+from nkijit.tracing.dtype_names import as_dtype
+from nkijit.tracing.tracer import tracer_for
 
 _idle = reduce_cmd.idle
 _VECTORS = ("bias", "scale", "reduce_res")

@@ -20,9 +20,9 @@ from nkijit.classic.promotion import promoted, type_of
 from nkijit.classic.tensors import ClassicTensor, Tile, as_tensor
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED
 from nkijit.language.creation import allocate
-from nkijit.names import as_dtype
-from nkijit.tensor import NkiTensor
-from nkijit.tracer import tracer_for
+from nkijit.tracing.dtype_names import as_dtype
+from nkijit.tracing.tensor import NkiTensor
+from nkijit.tracing.tracer import tracer_for
 
 _OF_EVERY_CALL = ("kwargs", "mask", "dtype")
 _LABEL = "name"

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from nkijit.dialects.hardware import words
 from nkijit.dialects.hardware.words import Members, engine, nc_version, oob_mode, reduce_cmd
-from nkijit.names import missing
+from nkijit.tracing.dtype_names import missing
 
 
 class dge_mode(IntEnum, metaclass=Members):

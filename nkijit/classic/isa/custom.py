@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED
-from nkijit.tracer import tracer_for
+from nkijit.tracing.tracer import tracer_for
 
 
 def builtin_custom_op(

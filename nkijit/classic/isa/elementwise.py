@@ -12,7 +12,7 @@ from nkijit.dialects.declare.kinds import operator_word
 from nkijit.dialects.operators import OPERATORS, AluKind
 from nkijit.language.broadcasting import broadcast_view
 from nkijit.language.tiles import temporary
-from nkijit.tensor import NkiTensor
+from nkijit.tracing.tensor import NkiTensor
 
 _unknown, _reset_reduce = engine.unknown, reduce_cmd.reset_reduce
 

@@ -19,7 +19,7 @@ from nkijit.dialects.hardware.targets import (
     gpsimd_core_elements,
 )
 from nkijit.dialects.rule_texts.classic import MASK_EXPRESSION
-from nkijit.tracer import tracer_for
+from nkijit.tracing.tracer import tracer_for
 
 
 def nc_stream_shuffle(

@@ -12,8 +12,8 @@ from nkijit.classic.tensors import ClassicTensor, Masked, Tile, as_tensor
 from nkijit.dialects.hardware.words import MemoryRegion, matmul_perf_mode, nc_version
 from nkijit.dialects.nisa.matmul import DOUBLE_ROW
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED
-from nkijit.tensor import NkiTensor
-from nkijit.tracer import tracer_for
+from nkijit.tracing.tensor import NkiTensor
+from nkijit.tracing.tracer import tracer_for
 
 _unknown = engine.unknown
 _PERF_MODES = {"double_row_gen3": matmul_perf_mode.double_row}

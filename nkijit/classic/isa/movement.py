@@ -15,8 +15,8 @@ from nkijit.classic.tensors import ClassicTensor, as_tensor
 from nkijit.dialects.rule_texts.classic import MASK_EXPRESSION
 from nkijit.dialects.rule_texts.operators import DMA_ARGUMENTS
 from nkijit.language.creation import checked_dims
-from nkijit.tensor import NkiTensor
-from nkijit.tracer import tracer_for
+from nkijit.tracing.tensor import NkiTensor
+from nkijit.tracing.tracer import tracer_for
 
 _unknown = engine.unknown
 _error, _unknown_dge = oob_mode.error, dge_mode.unknown

@@ -10,8 +10,8 @@ from nkijit.classic.isa.bodies import returning
 from nkijit.classic.predicates import pattern_of
 from nkijit.classic.tensors import ClassicTensor
 from nkijit.dialects.rule_texts.classic import INDEX_1D
-from nkijit.tensor import NkiTensor
-from nkijit.tracer import tracer_for
+from nkijit.tracing.tensor import NkiTensor
+from nkijit.tracing.tracer import tracer_for
 
 
 def iota(expr: Any, dtype: Any, *, mask: Any = None, **kwargs: Any) -> ClassicTensor:

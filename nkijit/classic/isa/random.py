@@ -7,7 +7,7 @@ from typing import Any
 from nkijit import isa
 from nkijit.classic.isa.bodies import converting, returning
 from nkijit.classic.tensors import ClassicTensor
-from nkijit.tensor import NkiTensor
+from nkijit.tracing.tensor import NkiTensor
 
 
 def dropout(

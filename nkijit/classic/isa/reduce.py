@@ -11,8 +11,8 @@ from nkijit.classic.isa.bodies import returning
 from nkijit.classic.tensors import ClassicTensor, as_tensor
 from nkijit.dialects.nisa.reduce import wrong_axes
 from nkijit.dialects.rule_texts.shapes import REDUCE_AXES
-from nkijit.tensor import NkiTensor
-from nkijit.tracer import tracer_for
+from nkijit.tracing.tensor import NkiTensor
+from nkijit.tracing.tracer import tracer_for
 
 
 def tensor_reduce(

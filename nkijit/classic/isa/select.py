@@ -17,8 +17,8 @@ from nkijit.classic.tensors import ClassicTensor, as_tensor
 from nkijit.dialects.access import AccessPattern
 from nkijit.dialects.nisa.select import FP32_MIN
 from nkijit.dialects.rule_texts.classic import MASK_EXPRESSION
-from nkijit.tensor import NkiTensor
-from nkijit.tracer import tracer_for
+from nkijit.tracing.tensor import NkiTensor
+from nkijit.tracing.tracer import tracer_for
 
 _idle = reduce_cmd.idle
 

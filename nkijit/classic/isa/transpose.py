@@ -11,8 +11,8 @@ from nkijit.classic.isa.constants import as_member, dge_mode
 from nkijit.classic.tensors import ClassicTensor, as_tensor
 from nkijit.dialects.nisa.transpose import DMA_AXES
 from nkijit.dialects.rule_texts.shapes import TRANSPOSE_AXES
-from nkijit.tensor import NkiTensor
-from nkijit.tracer import tracer_for
+from nkijit.tracing.tensor import NkiTensor
+from nkijit.tracing.tracer import tracer_for
 
 
 def dma_transpose(

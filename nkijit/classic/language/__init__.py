@@ -15,7 +15,7 @@ from nkijit.classic.language.programs import *
 from nkijit.classic.language.random import *
 from nkijit.classic.language.reductions import *
 from nkijit.classic.language.tiles import *
-from nkijit.names import missing
+from nkijit.tracing.dtype_names import missing
 
 
 def __getattr__(name: str) -> NoReturn:

@@ -11,7 +11,7 @@ from nkijit.classic.dtypes import as_numpy
 from nkijit.classic.expressions import Grid, mgrid
 from nkijit.classic.isa.select import fp32
 from nkijit.language.tile_size import tile_size
-from nkijit.names import as_dtype, missing
+from nkijit.tracing.dtype_names import as_dtype, missing
 
 
 class bfp16:

@@ -23,9 +23,9 @@ from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nisa.movement import MemsetOp
 from nkijit.dialects.rule_texts.classic import HBM_INITIAL_VALUE, PLACED_INITIAL_VALUE
 from nkijit.language.creation import allocate, checked_dims, par_dim
-from nkijit.names import as_dtype
-from nkijit.tensor import NkiTensor
-from nkijit.tracer import tracer_for
+from nkijit.tracing.dtype_names import as_dtype
+from nkijit.tracing.tensor import NkiTensor
+from nkijit.tracing.tracer import tracer_for
 
 sbuf = MemoryRegion.sbuf
 psum = MemoryRegion.psum

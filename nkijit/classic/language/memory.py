@@ -23,8 +23,8 @@ from nkijit.dialects.rule_texts.operands import UNSUPPORTED
 from nkijit.language.broadcasting import broadcast_view
 from nkijit.language.creation import allocate
 from nkijit.language.tiles import in_sbuf, is_number, temporary
-from nkijit.tensor import NkiTensor
-from nkijit.tracer import tracer_for
+from nkijit.tracing.tensor import NkiTensor
+from nkijit.tracing.tracer import tracer_for
 
 
 def _in_hbm(call: str, argument: str, value: Any) -> ClassicTensor:

@@ -18,9 +18,9 @@ from nkijit.dialects.dtypes import Kind
 from nkijit.dialects.operators import OPERATORS
 from nkijit.language.elementwise import binary_into, unary_into
 from nkijit.language.tiles import in_sbuf
-from nkijit.names import as_dtype
-from nkijit.operators import Word
-from nkijit.tensor import NkiTensor
+from nkijit.tracing.dtype_names import as_dtype
+from nkijit.tracing.operators import Word
+from nkijit.tracing.tensor import NkiTensor
 
 _ON_GPSIMD = ("power", "rsqrt")
 """Operators of the GpSimd Engine, which cannot reach PSUM."""

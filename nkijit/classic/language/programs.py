@@ -17,7 +17,7 @@ from nkijit.classic.launch import MAX_DIMS
 from nkijit.classic.launch import nc as nc
 from nkijit.classic.launch import spmd_dim as spmd_dim
 from nkijit.dialects.rule_texts.operands import ARGUMENT, UNSUPPORTED
-from nkijit.tracer import tracer_for
+from nkijit.tracing.tracer import tracer_for
 
 
 def program_id(axis: int) -> int:

@@ -12,8 +12,8 @@ from nkijit.classic.calls import composed, fresh_since, functional, in_place, re
 from nkijit.classic.tensors import ClassicTensor, Tile, as_tensor
 from nkijit.language.broadcasting import broadcast_view
 from nkijit.language.tiles import temporary
-from nkijit.tensor import NkiTensor
-from nkijit.tracer import tracer_for
+from nkijit.tracing.tensor import NkiTensor
+from nkijit.tracing.tracer import tracer_for
 
 
 def rand(shape: Any, dtype: Any = np.float32, **kwargs: Any) -> ClassicTensor:

@@ -21,10 +21,10 @@ from nkijit.dialects.dtypes import DTYPES
 from nkijit.dialects.nisa.reduce import MAX_REDUCED_DIMS
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED
 from nkijit.language.axes import legal_axes
-from nkijit.names import as_dtype
-from nkijit.operators import Word
-from nkijit.tensor import NkiTensor
-from nkijit.tracer import tracer_for
+from nkijit.tracing.dtype_names import as_dtype
+from nkijit.tracing.operators import Word
+from nkijit.tracing.tensor import NkiTensor
+from nkijit.tracing.tracer import tracer_for
 
 
 def _reduce(

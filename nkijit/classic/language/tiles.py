@@ -30,9 +30,9 @@ from nkijit.dialects.access import DynamicSlice
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.language.composites import where_into
 from nkijit.language.creation import checked_dims
-from nkijit.names import as_dtype
-from nkijit.tensor import NkiTensor
-from nkijit.tracer import tracer_for
+from nkijit.tracing.dtype_names import as_dtype
+from nkijit.tracing.tensor import NkiTensor
+from nkijit.tracing.tracer import tracer_for
 
 
 def matmul(

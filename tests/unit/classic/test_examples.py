@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from support.paths import ROOT
 
-from nkijit.target import TARGET_VARIABLE
+from nkijit.tracing.target import TARGET_VARIABLE
 
 EXAMPLES = ROOT / "examples" / "classic"
 GOLDEN = ROOT / "tests" / "golden" / "classic"

@@ -510,7 +510,7 @@ def test_bytecode_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
         read.append(code)
         return instructions(code)
 
-    # A copy of its own: `nkijit.source` reads bytecode, too, for the names of variables.
+    # A copy of its own: `nkijit.tracing.locations` reads bytecode, too, for the names of variables.
     own = SimpleNamespace(**{**vars(dis), "get_instructions": counting})
     monkeypatch.setattr(bytecode, "dis", own)
     kernel_of(loop).trace(A)

@@ -15,7 +15,7 @@ import pytest
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.source import CallSites, calls_from, location_of
+from nkijit.tracing.locations import CallSites, calls_from, location_of
 
 Check = Callable[[], None]
 

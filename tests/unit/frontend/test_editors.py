@@ -15,9 +15,10 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 import nkijit.testing
-from nkijit import collectives, operators
+from nkijit import collectives
 from nkijit.dialects.operators import OPERATORS
 from nkijit.language import buffers, dtypes
+from nkijit.tracing import operators
 
 
 def documented(module: ModuleType) -> dict[str, str]:

@@ -16,8 +16,8 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.kernel import UnsupportedError
-from nkijit.tracer import current_tracer
-from nkijit.views import TensorView
+from nkijit.tracing.tracer import current_tracer
+from nkijit.tracing.views import TensorView
 
 
 @nki.jit

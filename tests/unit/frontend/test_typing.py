@@ -5,7 +5,7 @@ import pytest
 
 import nkijit as nki
 import nkijit.typing as nt
-from nkijit.frameworks import ArgumentTypeError
+from nkijit.tracing.frameworks import ArgumentTypeError
 
 X = np.zeros((128, 8), np.float32)
 

@@ -28,8 +28,8 @@ from nkijit import language as nl
 from nkijit.cli import app
 from nkijit.ir_text import parse
 from nkijit.runs import PRECISE_VARIABLE
-from nkijit.target import TARGET_VARIABLE
 from nkijit.traced import TracedKernel
+from nkijit.tracing.target import TARGET_VARIABLE
 
 GOLDEN = ROOT / "tests" / "golden"
 

@@ -115,7 +115,7 @@ sys.meta_path.append(Finder)
 import nkijit.dialects
 assert Path(nkijit.dialects.__file__) == top / "dialects" / "__init__.py", nkijit.dialects
 from nkijit.host.installed import is_library_file
-from nkijit.source import is_internal
+from nkijit.tracing.locations import is_internal
 file = nkijit.dialects.__file__
 assert is_library_file(file)
 assert is_internal(compile("", file, "exec"))

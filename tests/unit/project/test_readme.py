@@ -21,7 +21,7 @@ from nkijit.cli import app
 from nkijit.dialects.hardware.targets import PLATFORM_NAMES, TARGETS
 from nkijit.dialects.nisa import INSTRUCTIONS
 from nkijit.runs import PRECISE_VARIABLE
-from nkijit.target import TARGET_VARIABLE
+from nkijit.tracing.target import TARGET_VARIABLE
 
 README = ROOT / "README.md"
 TEXT = README.read_text(encoding="utf-8")

@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 from nkijit.runs import PRECISE_VARIABLE
-from nkijit.target import TARGET_VARIABLE
+from nkijit.tracing.target import TARGET_VARIABLE
 
 BLOCK = re.compile(r"<!-- (file|output): (\S+) -->\n```\w*\n(.*?)```\n", re.DOTALL)
 

@@ -19,7 +19,7 @@ from support.tangled_kernels import tangled_kernel, visible_kernel
 from nkijit.dialects.nki.kernel import kernels_of
 from nkijit.kernel import UnsupportedError
 from nkijit.passes.advise.nests import Order
-from nkijit.target import TARGET_VARIABLE
+from nkijit.tracing.target import TARGET_VARIABLE
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -41,7 +41,7 @@ from nkijit.passes.lower.program import (
     Wait,
     What,
 )
-from nkijit.target import TARGET_VARIABLE
+from nkijit.tracing.target import TARGET_VARIABLE
 
 # ------------------------------------------------------------------ right kernels
 

@@ -20,9 +20,9 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.places import Position, positions
 from nkijit.passes.diagnostics.source_text import source_line
-from nkijit.registers import VirtualRegister
-from nkijit.source import evaluated, is_internal, location_at, span_of
-from nkijit.tensor import NkiTensor
+from nkijit.tracing.locations import evaluated, is_internal, location_at, span_of
+from nkijit.tracing.registers import VirtualRegister
+from nkijit.tracing.tensor import NkiTensor
 
 
 class TensorTypeError(NkiValidationError, TypeError):

@@ -26,10 +26,10 @@ from nkijit.dialects.declare.properties import OperatorKind, WordKind, is_int32
 from nkijit.dialects.rule_texts.access import FROZEN_REGISTER
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.dialects.rule_texts.portability import PORTABLE_NUMBER
-from nkijit.hints import hint_for
-from nkijit.registers import VirtualRegister, register_value
-from nkijit.tracer import Tracer, current_tracer, tracer_for
-from nkijit.views import TensorView
+from nkijit.tracing.hints import hint_for
+from nkijit.tracing.registers import VirtualRegister, register_value
+from nkijit.tracing.tracer import Tracer, current_tracer, tracer_for
+from nkijit.tracing.views import TensorView
 
 _Encoder = tuple[str, bool, bool, Any, dict[Any, Attribute | None]]
 _ENCODERS: dict[type[NisaOp], tuple[_Encoder, ...]] = {}

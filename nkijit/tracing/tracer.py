@@ -50,12 +50,12 @@ from nkijit.dialects.rule_texts.access import (
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.dialects.tiles import NkiMemRef, ViewForm, allocation_type
-from nkijit.hints import hint_for, shown
 from nkijit.host.file_state import FileState
 from nkijit.passes.diagnostics.diagnostic import Diagnostic, Operand
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.places import Position, positions
-from nkijit.source import (
+from nkijit.tracing.hints import hint_for, shown
+from nkijit.tracing.locations import (
     CallSites,
     Sites,
     assigned_name,

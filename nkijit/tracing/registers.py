@@ -11,9 +11,9 @@ from xdsl.ir import Block, Region, SSAValue
 from nkijit.dialects.declare.properties import is_int32
 from nkijit.dialects.rule_texts.access import LOOP_CONDITION, LOOP_LEFT
 from nkijit.dialects.rule_texts.operands import ARGUMENT
-from nkijit.objects import NKIObject
-from nkijit.source import author_frame, has_break, while_test
-from nkijit.tracer import PythonWhile, Tracer, tracer_for
+from nkijit.tracing.locations import author_frame, has_break, while_test
+from nkijit.tracing.objects import NKIObject
+from nkijit.tracing.tracer import PythonWhile, Tracer, tracer_for
 
 
 class VirtualRegister(NKIObject):

@@ -7,7 +7,7 @@ import os
 from nkijit.dialects.core_program import MAX_CORES
 from nkijit.dialects.hardware.targets import DEFAULT_PLATFORM, TARGETS, Target, target_named
 from nkijit.dialects.hardware.words import nc_version
-from nkijit.tracer import active_tracer
+from nkijit.tracing.tracer import active_tracer
 
 TARGET_VARIABLE = "NEURON_PLATFORM_TARGET_OVERRIDE"
 CORES_VARIABLE = "NEURON_LOGICAL_NC_CONFIG"

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, SupportsIndex
 from xdsl.ir import Operation
 
 from nkijit.passes.diagnostics.source_text import text_around
-from nkijit.registers import VirtualRegister
-from nkijit.source import author_frame, is_internal
-from nkijit.tracer import Tracer
+from nkijit.tracing.locations import author_frame, is_internal
+from nkijit.tracing.registers import VirtualRegister
+from nkijit.tracing.tracer import Tracer
 
 if TYPE_CHECKING:
     from nkijit.passes.values.instructions import TracedIndices

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, cast
 
 from nkijit.dialects.rule_texts.portability import PORTABLE_FIELD
 from nkijit.dialects.spelling import did_you_mean
-from nkijit.tracer import active_tracer
+from nkijit.tracing.tracer import active_tracer
 
 
 class _Signature:

@@ -12,7 +12,7 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit import NkiValidationError
-from nkijit.python_on_tensors import BINARY, CALLED, MEMBERS, REDUCTIONS, UNARY
+from nkijit.tracing.python_errors import BINARY, CALLED, MEMBERS, REDUCTIONS, UNARY
 
 X = nki.TensorSpec((128, 64), "float32")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from nkijit.tensor import NkiTensor
+from nkijit.tracing.tensor import NkiTensor
 
 DTypeLike = str | type[Any] | np.dtype[Any]
 """A data type: `nl.bfloat16`, the `dtype` of a tensor, NumPy's or ml_dtypes' of the same name."""

@@ -11,7 +11,7 @@ from typing import ParamSpec, TypeVar
 
 from nkijit.host.installed import is_library_file
 from nkijit.passes.diagnostics.errors import NkiValidationError
-from nkijit.source import author_frame, is_internal
+from nkijit.tracing.locations import author_frame, is_internal
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")

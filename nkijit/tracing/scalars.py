@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from nkijit import operators
 from nkijit.dialects.nisa.registers import RegisterComputeOp
-from nkijit.instructions import emit
-from nkijit.registers import VirtualRegister, allocate_register
+from nkijit.tracing import operators
+from nkijit.tracing.emit import emit
+from nkijit.tracing.registers import VirtualRegister, allocate_register
 
 
 class NkiScalar(VirtualRegister):

@@ -11,12 +11,12 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
-from nkijit.annotations import DTypeLike, Operand
 from nkijit.dialects.operators import OPERATORS, AluKind
 from nkijit.dialects.operators import Operator as Entry
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED
-from nkijit.tensor import NkiTensor
-from nkijit.tracer import tracer_for
+from nkijit.tracing.annotations import DTypeLike, Operand
+from nkijit.tracing.tensor import NkiTensor
+from nkijit.tracing.tracer import tracer_for
 
 
 class Word:

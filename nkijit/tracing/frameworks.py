@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from nkijit.host.installed import per_class, text_of
-from nkijit.names import as_dtype
 from nkijit.passes.interpret.numerics import STORAGE, dtype_called, dtype_of_array, is_plain
+from nkijit.tracing.dtype_names import as_dtype
 
 Array = npt.NDArray[Any]
 ArrayType = tuple[tuple[int, ...], np.dtype[Any]]

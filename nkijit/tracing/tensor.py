@@ -14,9 +14,9 @@ from nkijit.dialects.nisa.movement import DmaCopyOp, MemsetOp, TensorCopyOp
 from nkijit.dialects.nki.allocation import MASKED, AllocOp
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.dialects.tiles import info_of
-from nkijit.instructions import emit_with_defaults
-from nkijit.tracer import Storage
-from nkijit.views import TensorView
+from nkijit.tracing.emit import emit_with_defaults
+from nkijit.tracing.tracer import Storage
+from nkijit.tracing.views import TensorView
 
 
 class NkiTensor(TensorView):

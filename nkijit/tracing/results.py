@@ -16,12 +16,12 @@ from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.rule_texts.lint import NO_RESULT
 from nkijit.dialects.rule_texts.operands import RETURN
 from nkijit.dialects.tiles import info_of
-from nkijit.objects import NKIObject
 from nkijit.passes.diagnostics.diagnose import describe_operand
 from nkijit.passes.diagnostics.diagnostic import Operand
-from nkijit.source import location_of
-from nkijit.tensor import NkiTensor
-from nkijit.tracer import Tracer
+from nkijit.tracing.locations import location_of
+from nkijit.tracing.objects import NKIObject
+from nkijit.tracing.tensor import NkiTensor
+from nkijit.tracing.tracer import Tracer
 
 
 def named_tuple_of(result: Any) -> Callable[[Iterable[Any]], Any] | None:

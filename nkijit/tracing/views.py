@@ -17,11 +17,11 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.views import DynamicPart, numbers_held
 from nkijit.dialects.rule_texts.operands import COUNTS_AS_TRUE, EQUAL_TENSOR, UNSUPPORTED, VIEW
 from nkijit.dialects.tiles import info_of
-from nkijit.names import as_dtype
-from nkijit.objects import NKIObject
-from nkijit.registers import VirtualRegister, register_value
-from nkijit.source import author_frame, while_test
-from nkijit.tracer import Storage
+from nkijit.tracing.dtype_names import as_dtype
+from nkijit.tracing.locations import author_frame, while_test
+from nkijit.tracing.objects import NKIObject
+from nkijit.tracing.registers import VirtualRegister, register_value
+from nkijit.tracing.tracer import Storage
 
 
 @dataclass(frozen=True, slots=True)

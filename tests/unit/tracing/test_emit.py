@@ -14,7 +14,7 @@ from nkijit.dialects.nisa.movement import DmaCopyOp, MemsetOp, TensorCopyOp
 from nkijit.dialects.nisa.pattern import IotaOp
 from nkijit.dialects.nisa.reduce import TensorReduceOp
 from nkijit.dialects.nki.kernel import kernels_of
-from nkijit.instructions import emit_with_defaults
+from nkijit.tracing.emit import emit_with_defaults
 
 
 def test_arguments_that_are_not_given_have_the_defaults_of_the_api():

@@ -1,0 +1,1 @@
+"""Tracing: a kernel runs once as Python, and each call of an instruction appends an op."""
