@@ -9,7 +9,7 @@ from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException, ParseE
 from xdsl.utils.lexer import Span
 
 from nkijit.host.installed import is_library_file
-from nkijit.ir_parser import InvalidOperation
+from nkijit.ir.parser import InvalidOperation
 from nkijit.passes.diagnostics.documents import Failure
 from nkijit.passes.diagnostics.errors import with_notes
 from nkijit.passes.diagnostics.places import Position

@@ -19,7 +19,7 @@ from nkijit.failures import failure_of
 from nkijit.host.exit_status import ended_by_signals
 from nkijit.host.output_files import write_text
 from nkijit.host.terminal import show, show_findings
-from nkijit.ir_parser import InvalidOperation, decoded, parse_ir, read_ir, read_stream
+from nkijit.ir.parser import InvalidOperation, decoded, parse_ir, read_ir, read_stream
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.source_text import hold_text, show_source_below
 from nkijit.passes.transform.reroll import RerollPass

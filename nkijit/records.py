@@ -34,8 +34,8 @@ from nkijit.dialects.files import check_regular
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.tiles import info_of
 from nkijit.host.output_files import StrPath, writing
-from nkijit.ir_parser import MAX_TEXT_BYTES
-from nkijit.ir_text import ir_text_of, launches_of, parse
+from nkijit.ir.parser import MAX_TEXT_BYTES
+from nkijit.ir.text import ir_text_of, launches_of, parse
 from nkijit.passes.diagnostics.shown import ShownPage
 from nkijit.passes.diagnostics.source_text import show_source_below
 from nkijit.passes.interpret.numerics import storage

@@ -17,7 +17,7 @@ from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.dialects.tiles import info_of
 from nkijit.findings import findings, found_by_passes, shown
 from nkijit.host.file_state import FileState
-from nkijit.ir_text import ir_text_of, launches_of, load_module
+from nkijit.ir.text import ir_text_of, launches_of, load_module
 from nkijit.passes.compile.schedules import Schedule
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiValidationError

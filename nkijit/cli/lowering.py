@@ -12,7 +12,7 @@ from nkijit.cli.selection import Selection, launched
 from nkijit.dialects.engine.program import ProgramOp, programs_of
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.failures import UsageError
-from nkijit.ir_text import ir_text_of
+from nkijit.ir.text import ir_text_of
 from nkijit.passes.compile.schedules import Schedule
 from nkijit.passes.lower.listing import listing
 from nkijit.passes.lower.listing_json import listing_json

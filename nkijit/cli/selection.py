@@ -21,7 +21,7 @@ from nkijit.dialects.spelling import did_you_mean
 from nkijit.failures import UsageError
 from nkijit.given import argument_values
 from nkijit.host.terminal import waiting
-from nkijit.ir_text import launches_of, load_module, looks_like_ir, parse
+from nkijit.ir.text import launches_of, load_module, looks_like_ir, parse
 from nkijit.kernel import Kernel
 from nkijit.passes.diagnostics.source_text import hold_text
 from nkijit.python_files import STDIN, run_file, run_text

@@ -23,7 +23,7 @@ from support.random_kernels import PARTS
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.ir_text import parse
+from nkijit.ir.text import parse
 from nkijit.traced import TracedKernel
 from tests.fuzz.campaign import Count, Finding, UnavailableError, until
 

@@ -26,7 +26,7 @@ from support.odd_kernels import odd_kernel
 from support.random_kernels import PARTS, TARGETS
 from support.tangled_kernels import tangled_kernel, visible_kernel
 
-from nkijit.ir_text import parse
+from nkijit.ir.text import parse
 from nkijit.passes.interpret.backends.choice import NATIVE, on_backend
 from nkijit.traced import TracedKernel
 from tests.fuzz.campaign import Count, Finding, until

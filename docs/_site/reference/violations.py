@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from docs._site import ROOT
-from nkijit.ir_text import launches_of, parse
+from nkijit.ir.text import launches_of, parse
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.traced import TracedKernel
 

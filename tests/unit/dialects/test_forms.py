@@ -40,7 +40,7 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.dialects.nki.views import ViewOp, access_of, base_of, index_of, views_of
 from nkijit.dialects.tiles import TileInfo, ViewForm, info_of, memref_type, tile_info
-from nkijit.ir_text import load_module
+from nkijit.ir.text import load_module
 
 DERIVED = ("free_size", "size", "partition_bytes", "run_bytes", "pattern", "byte_pattern")
 INDIRECTIONS = (None, Indirection.scalar, Indirection.vector)

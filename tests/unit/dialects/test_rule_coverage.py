@@ -23,7 +23,7 @@ from nkijit.dialects.nisa.universal_rules import UNIVERSAL_RULES
 from nkijit.dialects.nki import WITH_RULES
 from nkijit.dialects.nki.kernel import KernelOp, launches
 from nkijit.dialects.rule_texts import RULE_TEXTS
-from nkijit.ir_text import parse
+from nkijit.ir.text import parse
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.verify.passes import (
     VERIFICATION_PASSES,

@@ -29,7 +29,7 @@ from nkijit.dialects.ncc import COLLECTIVES
 from nkijit.dialects.nisa import INSTRUCTIONS, OF_SCALARS
 from nkijit.dialects.nisa.work import flops_of, peak_flops
 from nkijit.dialects.nki.kernel import kernels_of
-from nkijit.ir_text import parse
+from nkijit.ir.text import parse
 
 MEASURED = pytest.approx
 TOLERANCE = 0.1

@@ -26,7 +26,7 @@ from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.ncc import Ncc
 from nkijit.dialects.nisa import Nisa
 from nkijit.dialects.nki.kernel import KernelOp
-from nkijit.ir_text import launches_of, load_module, parse
+from nkijit.ir.text import launches_of, load_module, parse
 from nkijit.passes.compile.analyses import Analyses
 from nkijit.passes.compile.pipeline import COMPILER, compiled
 from nkijit.spec import TensorSpec

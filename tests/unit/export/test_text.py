@@ -11,7 +11,7 @@ from support.exports import canonical, check_round_trip, retraced
 from nkijit.export.errors import ExportError
 from nkijit.export.layout import wrapped
 from nkijit.export.names import Names
-from nkijit.ir_text import launches_of, parse
+from nkijit.ir.text import launches_of, parse
 from nkijit.traced import TracedKernel
 
 

@@ -8,7 +8,7 @@ import pytest
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.ir_text import parse
+from nkijit.ir.text import parse
 
 X = np.arange(128 * 8, dtype=np.float32).reshape(128, 8)
 

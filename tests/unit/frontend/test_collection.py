@@ -15,7 +15,7 @@ import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects import collection as pausing
 from nkijit.dialects.collection import without_collection
-from nkijit.ir_text import parse
+from nkijit.ir.text import parse
 
 
 @pytest.fixture(autouse=True)

@@ -21,7 +21,7 @@ import nkijit as nki
 import nkijit.classic as classic
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.ir_text import parse
+from nkijit.ir.text import parse
 from nkijit.passes.interpret.errors import InterpretationError
 from nkijit.spec import ArgumentTypeError
 

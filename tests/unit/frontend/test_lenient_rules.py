@@ -19,7 +19,7 @@ from support.paths import LIT
 import nkijit as nki
 from nkijit.dialects.rule_texts import RULE_TEXTS
 from nkijit.dialects.rule_texts.text import ErrorKind
-from nkijit.ir_text import launches_of, parse
+from nkijit.ir.text import launches_of, parse
 from nkijit.passes.interpret.numerics import STORAGE
 from nkijit.traced import TracedKernel
 

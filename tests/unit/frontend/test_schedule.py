@@ -10,7 +10,7 @@ import nkijit.collectives as ncc
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.ir_text import parse
+from nkijit.ir.text import parse
 from nkijit.traced import TracedKernel
 from nkijit.tracing.frameworks import ArgumentTypeError
 

@@ -14,7 +14,7 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.nki.views import ViewOp
-from nkijit.ir_text import parse
+from nkijit.ir.text import parse
 from nkijit.passes.diagnostics.places import positions
 
 SPEC = nki.TensorSpec((128, 64), nl.float32)

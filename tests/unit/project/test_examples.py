@@ -26,7 +26,7 @@ import nkijit
 from nkijit import isa as nisa
 from nkijit import language as nl
 from nkijit.cli import app
-from nkijit.ir_text import parse
+from nkijit.ir.text import parse
 from nkijit.runs import PRECISE_VARIABLE
 from nkijit.traced import TracedKernel
 from nkijit.tracing.target import TARGET_VARIABLE

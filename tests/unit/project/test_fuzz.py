@@ -177,7 +177,7 @@ def test_mutants_are_not_all_refused_at_once(fuzz: Any) -> None:
     mutator = mutations.Mutator(Random(1), files.texts(), ["x.py"])
     text = (ROOT / "tests" / "golden" / "softmax.mlir").read_bytes()
     codes: list[str] = []
-    from nkijit.ir_text import parse
+    from nkijit.ir.text import parse
     from nkijit.traced import TracedKernel
 
     for _ in range(60):

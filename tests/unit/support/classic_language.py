@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 import nkijit.classic as nki
 import nkijit.classic.language as nl
-from nkijit.ir_text import parse
+from nkijit.ir.text import parse
 from nkijit.traced import TracedKernel
 
 Array = npt.NDArray[Any]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
-from nkijit.ir_text import parse
+from nkijit.ir.text import parse
 
 TILES = {
     "x": "128x64xf32, #nki.sbuf",

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.ir_text import parse
+from nkijit.ir.text import parse
 from nkijit.traced import TracedKernel
 
 Array = npt.NDArray[Any]

@@ -16,7 +16,7 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import DynamicPart, ViewOp
 from nkijit.dialects.tiles import memref_type
-from nkijit.ir_text import parse
+from nkijit.ir.text import parse
 from nkijit.passes.analysis.accumulators import lanes_of
 from nkijit.passes.analysis.byte_sets import NOWHERE, ByteSet, bytes_of, ranges, shifted, shown
 from nkijit.passes.verify.accumulators import check_accumulators

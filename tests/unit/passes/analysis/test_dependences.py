@@ -11,7 +11,7 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.nki.kernel import kernels_of
-from nkijit.ir_text import parse
+from nkijit.ir.text import parse
 from nkijit.passes.analysis.dependences import DependenceKind, Dependences
 
 COLUMNS, TILES = 16, 3

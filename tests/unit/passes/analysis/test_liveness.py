@@ -20,7 +20,7 @@ import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.core_program import CoreProgram
 from nkijit.dialects.nki.kernel import kernels_of
-from nkijit.ir_text import parse
+from nkijit.ir.text import parse
 from nkijit.passes.analysis.liveness import Liveness, liveness
 
 ROWS, COLUMNS = 2, 4

@@ -11,7 +11,7 @@ from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.nki.kernel import kernels_of
 from nkijit.dialects.nki.views import access_of
 from nkijit.dialects.tiles import info_of
-from nkijit.ir_text import parse
+from nkijit.ir.text import parse
 from nkijit.passes.analysis.matmul_writes import MatmulWrites
 
 COLUMNS = 64

@@ -17,7 +17,7 @@ from xdsl.dialects.scf import ForOp
 
 from nkijit.dialects.nisa.registers import RegisterStoreOp
 from nkijit.dialects.nki.kernel import kernels_of
-from nkijit.ir_text import parse
+from nkijit.ir.text import parse
 from nkijit.passes.analysis.ranges import Range, Ranges
 
 SEEDS = range(500)

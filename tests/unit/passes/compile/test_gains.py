@@ -18,7 +18,7 @@ import nkijit.language as nl
 from nkijit.dialects.nisa.movement import DmaCopyOp
 from nkijit.dialects.nki.kernel import kernels_of
 from nkijit.dialects.tiles import info_of
-from nkijit.ir_text import parse
+from nkijit.ir.text import parse
 from nkijit.kernel import UnsupportedError
 from nkijit.passes.analysis.liveness import liveness
 from nkijit.passes.analysis.residency import peak

@@ -20,7 +20,7 @@ import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.rule_texts import RULE_TEXTS
 from nkijit.host.terminal import show_findings
-from nkijit.ir_text import parse
+from nkijit.ir.text import parse
 from nkijit.passes.diagnostics.diagnose import diagnose
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.findings import Findings

@@ -13,7 +13,7 @@ from support.paths import ROOT
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.ir_text import parse
+from nkijit.ir.text import parse
 from nkijit.passes.interpret.errors import InterpretationError
 from nkijit.traced import TracedKernel
 

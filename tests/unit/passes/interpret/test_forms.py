@@ -17,7 +17,7 @@ import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.dialects.tiles import info_of
-from nkijit.ir_text import parse
+from nkijit.ir.text import parse
 from nkijit.passes.interpret import forms
 from nkijit.passes.interpret.errors import InterpretationError
 from nkijit.passes.interpret.plan import Plan

@@ -17,7 +17,7 @@ from nkijit.dialects.ncc import COLLECTIVES
 from nkijit.dialects.nisa import INSTRUCTIONS, OF_SCALARS
 from nkijit.dialects.nki.kernel import kernels_of
 from nkijit.dialects.tiles import info_of
-from nkijit.ir_text import parse
+from nkijit.ir.text import parse
 from nkijit.passes.interpret.errors import InterpretationError
 from nkijit.passes.interpret.plan import Plan
 from nkijit.passes.interpret.records import (

@@ -23,7 +23,7 @@ from nkijit.dialects.effects import Effect
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import kernels_of
 from nkijit.dialects.nki.views import base_of
-from nkijit.ir_text import parse
+from nkijit.ir.text import parse
 from nkijit.passes.analysis.definedness.origins import Origins
 from nkijit.passes.analysis.definedness.shadow import UNWRITTEN
 from nkijit.passes.analysis.written import Verdict, reads_of

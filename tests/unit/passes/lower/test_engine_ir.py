@@ -16,7 +16,7 @@ from nkijit.dialects.engine.program import ProgramOp, programs_of
 from nkijit.dialects.ncc import Ncc
 from nkijit.dialects.nisa import Nisa
 from nkijit.dialects.nki.kernel import kernels_of
-from nkijit.ir_text import parse
+from nkijit.ir.text import parse
 from nkijit.passes.lower.engines import lower_to_engines
 from nkijit.passes.lower.from_ir import from_ir
 from nkijit.passes.lower.listing import listing

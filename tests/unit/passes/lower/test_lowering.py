@@ -24,7 +24,7 @@ from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.ncc import COLLECTIVES
 from nkijit.dialects.nisa import INSTRUCTIONS
 from nkijit.dialects.nki.kernel import kernels_of
-from nkijit.ir_text import parse
+from nkijit.ir.text import parse
 from nkijit.passes.lower.listing_json import listing_json
 from nkijit.passes.lower.placement import allocate
 from nkijit.passes.lower.program import LoweringError, Queue

@@ -18,7 +18,7 @@ from nkijit import isa as nisa
 from nkijit import language as nl
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
-from nkijit.ir_text import parse
+from nkijit.ir.text import parse
 from nkijit.passes.lower.placement import allocate
 from nkijit.passes.lower.program import LoweringError, Placement
 from nkijit.traced import TracedKernel, load

@@ -25,7 +25,7 @@ from nkijit.dialects.declare.cost import transfer_of
 from nkijit.dialects.hardware.targets import TARGETS, Target
 from nkijit.dialects.hardware.words import nc_version
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
-from nkijit.ir_text import launches_of, parse
+from nkijit.ir.text import launches_of, parse
 from nkijit.passes.lower.program import Instruction, Item, Program, Queue, QueueLoop, Wait, What
 from nkijit.passes.lower.schedule import lower
 from nkijit.passes.profile.simulate import SimulationError, simulate

@@ -21,7 +21,7 @@ import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.cli import app
 from nkijit.dialects.hardware.timing import TimingError
-from nkijit.ir_text import parse
+from nkijit.ir.text import parse
 from nkijit.passes.lower.listing import listing
 from nkijit.report import SCRIPTS
 from nkijit.spec import TensorSpec

@@ -14,7 +14,7 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.nki.kernel import KernelOp
-from nkijit.ir_text import parse
+from nkijit.ir.text import parse
 from nkijit.passes.report import values as report_values
 from nkijit.passes.report.build import report_of
 from nkijit.records import Record

@@ -20,7 +20,7 @@ import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.catalogue import explain_rule
 from nkijit.cli import app
-from nkijit.ir_text import parse
+from nkijit.ir.text import parse
 from nkijit.passes.analysis.memory.svg import COLOURS
 from nkijit.spec import TensorSpec
 from nkijit.traced import TracedKernel

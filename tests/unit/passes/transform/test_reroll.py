@@ -25,7 +25,7 @@ import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.nki.kernel import kernels_of
 from nkijit.dialects.nki.repeat import RepeatOp
-from nkijit.ir_text import ir_text_of, parse
+from nkijit.ir.text import ir_text_of, parse
 from nkijit.passes.transform.reroll import rolled_module
 from nkijit.passes.transform.unroll import unroll
 from nkijit.traced import TracedKernel

@@ -14,7 +14,7 @@ from xdsl.ir import Operation
 
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.nki.kernel import KernelOp
-from nkijit.ir_text import parse
+from nkijit.ir.text import parse
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.interpret.binding import Binding
 from nkijit.passes.interpret.nisa import accumulators, exponential, select

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from nkijit.ir_text import launches_of, parse
+from nkijit.ir.text import launches_of, parse
 from nkijit.passes.verify.addresses import check_addresses
 
 PARTITIONS = 4

@@ -12,7 +12,7 @@ from support.tangled_kernels import tangled_kernel
 
 from nkijit.dialects.nisa.universal_rules import all_rules_of
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
-from nkijit.ir_text import parse
+from nkijit.ir.text import parse
 from nkijit.passes.verify.rules import check_rules
 
 HEAD = "nki.kernel @form() target=trn2 {\n"

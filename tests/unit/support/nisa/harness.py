@@ -33,7 +33,7 @@ from support.unwritten import WithUnwritten
 import nkijit as nki
 from nkijit import isa
 from nkijit import language as nl
-from nkijit.ir_text import parse
+from nkijit.ir.text import parse
 from nkijit.traced import TracedKernel
 
 Array = npt.NDArray[Any]

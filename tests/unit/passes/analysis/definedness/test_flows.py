@@ -24,7 +24,7 @@ from nkijit.dialects.ncc import WAITING
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.dialects.nki.views import access_of, base_of, reach_of
 from nkijit.dialects.tiles import info_of, is_tile
-from nkijit.ir_text import parse
+from nkijit.ir.text import parse
 from nkijit.passes.analysis.definedness.origins import Origins, Use, use_of
 from nkijit.passes.analysis.definedness.shadow import DEFINED, Shadow
 from nkijit.passes.interpret.plan import Plan

@@ -16,7 +16,7 @@ from xdsl.ir import Operation
 from nkijit.dialects.effects import Effect
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.dialects.nki.views import base_of
-from nkijit.ir_text import parse
+from nkijit.ir.text import parse
 from nkijit.passes.analysis.definedness.kernels import uses_of_undefined
 from nkijit.passes.analysis.definedness.origins import Origins, Use, leaving
 from nkijit.passes.analysis.definedness.shadow import DEFINED

@@ -13,7 +13,7 @@ from support.paths import GOLDEN
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.ir_text import launches_of, parse
+from nkijit.ir.text import launches_of, parse
 from nkijit.passes.analysis.memory.map import SpaceMap, TileMap
 from nkijit.passes.analysis.memory.report import MemoryReport
 from nkijit.passes.analysis.memory.text import COLUMNS

@@ -37,7 +37,7 @@ from support.oracle import INTEGERS, ROUNDED_TYPES
 import nkijit as nki
 from nkijit import isa as nisa
 from nkijit import language as nl
-from nkijit.ir_text import parse
+from nkijit.ir.text import parse
 from nkijit.passes.interpret.errors import InterpretationError
 from nkijit.traced import TracedKernel
 

@@ -15,8 +15,8 @@ from xdsl.utils.exceptions import ParseError
 import nkijit
 from nkijit import opt
 from nkijit.cli import app
-from nkijit.ir_parser import InvalidOperation
-from nkijit.ir_text import ir_text_of, parse
+from nkijit.ir.parser import InvalidOperation
+from nkijit.ir.text import ir_text_of, parse
 from nkijit.passes.diagnostics.places import positions
 
 ALLOC = "%t = nki.alloc : memref<128x64xf32, #nki.sbuf>"

@@ -16,7 +16,7 @@ from nkijit.dialects.ncc import Ncc
 from nkijit.dialects.nisa import Nisa
 from nkijit.dialects.nki import Nki
 from nkijit.dialects.nki.kernel import KernelOp, launches
-from nkijit.ir_parser import parse_ir, read_ir
+from nkijit.ir.parser import parse_ir, read_ir
 from nkijit.passes.diagnostics.ir_printer import IrPrinter
 from nkijit.passes.diagnostics.source_text import show_source_below
 from nkijit.passes.transform.reroll import rolled_module
