@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from nkijit.stepping import value_of
     from nkijit.sweeps.found import Sweep
     from nkijit.sweeps.sweeping import sweep
-    from nkijit.traced import TracedKernel, load, load_record
+    from nkijit.traced.kernel import TracedKernel, load, load_record
 
 __all__ = [
     "Cost",

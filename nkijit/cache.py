@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nkijit.images import UnkeyableError, difference, where
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 SIZE_VARIABLE = "NKIJIT_TRACE_CACHE"
 DEFAULT_SIZE = 128

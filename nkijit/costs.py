@@ -23,7 +23,7 @@ from nkijit.passes.profile.figures import LineUse
 from nkijit.passes.profile.profile import Profile
 from nkijit.passes.profile.simulate import SimulationError
 from nkijit.passes.profile.units import percent, range_text, time_text
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 MOST_LINES = 5
 """Lines of the critical path that are told."""

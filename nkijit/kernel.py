@@ -22,15 +22,15 @@ from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion, nc_version
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.tiles import memref_type
-from nkijit.findings import findings
 from nkijit.host.file_state import FileState
 from nkijit.images import UnkeyableError, image_of, named_images
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import Findings, render
 from nkijit.spec import ArgumentTypeError, TensorArgument, TensorSpec, collect, map_tensors
-from nkijit.strictness import is_strict
-from nkijit.traced import TracedKernel
+from nkijit.traced.findings import findings
+from nkijit.traced.kernel import TracedKernel
+from nkijit.traced.strictness import is_strict
 from nkijit.tracing.dtype_names import CURRENT, as_dtype, note_misspelling
 from nkijit.tracing.python_errors import error_of, finding_of
 from nkijit.tracing.python_loops import PythonLoops
@@ -44,7 +44,7 @@ from nkijit.watchers import WATCHERS
 
 if TYPE_CHECKING:
     from nkijit.passes.values.bisect import Bisection
-    from nkijit.records import Record
+    from nkijit.traced.recording import Record
 
 Watch = Callable[[Tracer], None]
 """Gets a tracer before the body of a kernel runs."""

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.findings import Findings
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 ERROR_OF_RULE: dict[str, str] = {
     "alloc-partitions": "err_num_partition_exceed_arch_limit",

@@ -20,7 +20,7 @@ from nkijit.host.output_files import StrPath, write_text
 from nkijit.kernel import UnsupportedError
 from nkijit.options import COMPILER_OPTIONS, unknown_options
 from nkijit.spec import ArgumentTypeError, TensorSpec
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 PERCENTILES = (0, 1, 10, 25, 50, 90, 99, 100)
 """Percentiles that `nki.benchmark` knows (NKI API reference 2.26, nki.benchmark)."""

@@ -12,7 +12,7 @@ from nkijit.cli.selection import Selection
 from nkijit.cli.values import Call, Inputs, Seed
 from nkijit.host.output_files import write_text
 from nkijit.host.terminal import show
-from nkijit.traced import load_record
+from nkijit.traced.kernel import load_record
 
 
 def record(

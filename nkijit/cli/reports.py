@@ -19,10 +19,10 @@ from nkijit.host.terminal import progress_bar, show, show_findings, waiting
 from nkijit.passes.compile.schedules import Schedule
 from nkijit.passes.profile.compare import counts_text, ir_text, profiles_text, queues_text
 from nkijit.passes.profile.profile import Profile
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 if TYPE_CHECKING:
-    from nkijit.records import Record
+    from nkijit.traced.recording import Record
 
 
 @dataclass(frozen=True, kw_only=True)

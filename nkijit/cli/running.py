@@ -18,8 +18,8 @@ from nkijit.cli.selection import Selection
 from nkijit.cli.values import Call, Inputs, Seed
 from nkijit.failures import UsageError
 from nkijit.host.terminal import waiting
-from nkijit.runs import SANITIZE_VARIABLE
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
+from nkijit.traced.runs import SANITIZE_VARIABLE
 
 
 def run(

@@ -25,7 +25,7 @@ from nkijit.ir.text import launches_of, load_module, looks_like_ir, parse
 from nkijit.kernel import Kernel
 from nkijit.passes.diagnostics.source_text import hold_text
 from nkijit.python_files import STDIN, run_file, run_text
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 STANDARD_INPUT = "-"
 FILE_HELP = "FILE.py, FILE.py:KERNEL, or FILE.mlir; - is standard input"

@@ -14,10 +14,10 @@ from nkijit.cli.arguments import arrays_in_order, call_arguments, named_arrays, 
 from nkijit.cli.selection import Selection
 from nkijit.kernel import Kernel
 from nkijit.testing.inputs import random_inputs
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 if TYPE_CHECKING:
-    from nkijit.records import Record
+    from nkijit.traced.recording import Record
 
 Inputs = Annotated[
     list[str] | None,

@@ -27,7 +27,7 @@ from nkijit.passes.profile.figures import LineUse
 from nkijit.passes.profile.simulate import SimulationError
 from nkijit.passes.report.printing import printed
 from nkijit.python_files import run_unsaved
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 from nkijit.tracing.locations import column_in_line, definition_of
 
 

@@ -23,7 +23,7 @@ from nkijit.passes.interpret.numerics import dtype_of_array
 from nkijit.passes.profile.compare import counts_text, ir_text, profiles_text
 from nkijit.spec import map_tensors
 from nkijit.testing.inputs import random_inputs, with_random_data
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 MOST_CHARACTERS = 40_000
 """Of a text in one answer."""

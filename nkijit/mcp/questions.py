@@ -13,7 +13,7 @@ from nkijit.given import argument_values
 from nkijit.ir.text import launches_of, load_module, looks_like_ir, parse
 from nkijit.passes.diagnostics.source_text import hold_text
 from nkijit.python_files import run_file, run_text
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 SOURCE = "<source>"
 """What a text is called that is in no file."""

@@ -24,7 +24,14 @@ from nkijit.mcp.questions import Question
 from nkijit.passes.compile.schedules import Schedule
 from nkijit.version import __version__
 
-preload(["nkijit.mcp.answers", "nkijit.passes.advise.advisor", "nkijit.predictions", "nkijit.runs"])
+preload(
+    [
+        "nkijit.mcp.answers",
+        "nkijit.passes.advise.advisor",
+        "nkijit.traced.predictions",
+        "nkijit.traced.runs",
+    ]
+)
 
 INSTRUCTIONS = """\
 Kernels for AWS Trainium (NKI, Python functions under @nki.jit), looked at without a device. \

@@ -8,7 +8,7 @@ import re
 from nkijit.migrate.errors import NoRewriteError
 from nkijit.migrate.functions import Module
 from nkijit.migrate.sources import Source
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 
 def exported(

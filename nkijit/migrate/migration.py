@@ -31,7 +31,7 @@ from nkijit.migrate.sources import Edit, Source
 from nkijit.python_files import run_file
 from nkijit.releases.table import release
 from nkijit.spec import TensorSpec
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 _EDGES = 6
 """Other sizes that a rewritten kernel is compared at."""

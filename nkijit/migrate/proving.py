@@ -23,7 +23,7 @@ from nkijit.passes.diagnostics.source_text import hold_text
 from nkijit.passes.interpret.backends.choice import NUMPY, on_backend
 from nkijit.spec import TensorSpec
 from nkijit.testing.inputs import random_inputs
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 SEEDS = (0, 1, 2)
 """Of the random data that both kernels are run on."""

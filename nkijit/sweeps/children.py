@@ -145,7 +145,7 @@ class _Child:
 def serve(descriptor: int) -> None:
     """What the process does: tasks that come through a socket, until nobody sends any."""
     # Whoever starts processes needs none of this. It is there before the time of a task begins.
-    for module in ("nkijit.sweeps.worker", "nkijit.predictions", "nkijit.runs"):
+    for module in ("nkijit.sweeps.worker", "nkijit.traced.predictions", "nkijit.traced.runs"):
         importlib.import_module(module)
     os.dup2(2, 1)  # what kernels print is not the result of a command
     with Connection(descriptor) as connection, suppress(EOFError, OSError):

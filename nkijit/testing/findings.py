@@ -12,7 +12,7 @@ from nkijit.kernel import Kernel
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.findings import Findings, render
 from nkijit.testing.kernels import Inputs, findings_of
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 
 def assert_findings(

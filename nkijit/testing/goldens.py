@@ -12,7 +12,7 @@ from nkijit.host.output_files import write_text
 from nkijit.kernel import Kernel
 from nkijit.passes.diagnostics.places import shown_path
 from nkijit.testing.kernels import Inputs, traced_of
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 if TYPE_CHECKING:
     import pytest

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from nkijit.dialects.dtypes import DTYPES, Kind
 from nkijit.passes.interpret.numerics import STORAGE
 from nkijit.spec import TensorSpec, map_tensors
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 Array = npt.NDArray[Any]
 Spec = str | TensorSpec | tuple[Sequence[int], Any]

@@ -9,7 +9,7 @@ from nkijit.argument_text import with_tensors
 from nkijit.kernel import Kernel
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import Findings
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 from nkijit.tracing.frameworks import ArgumentTypeError
 from nkijit.watchers import WATCHERS
 

@@ -8,7 +8,7 @@ import textwrap
 
 from nkijit.kernel import Kernel
 from nkijit.testing.kernels import Inputs, traced_of
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 
 def filecheck(

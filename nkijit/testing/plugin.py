@@ -19,7 +19,7 @@ from nkijit.passes.diagnostics.places import shown_path
 from nkijit.testing.goldens import plain_name
 from nkijit.testing.inputs import random_inputs
 from nkijit.testing.kernels import called
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 from nkijit.tracing.target import TARGET_VARIABLE, resolve_target
 from nkijit.watchers import WATCHERS
 

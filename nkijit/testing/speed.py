@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nkijit.kernel import Kernel
 from nkijit.testing.kernels import Inputs, called, traced_of
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 if TYPE_CHECKING:
     from nkijit.passes.profile.profile import Profile

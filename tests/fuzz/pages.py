@@ -24,7 +24,7 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.ir.text import parse
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 from tests.fuzz.campaign import Count, Finding, UnavailableError, until
 
 CASES = 4

@@ -28,7 +28,7 @@ from support.tangled_kernels import tangled_kernel, visible_kernel
 
 from nkijit.ir.text import parse
 from nkijit.passes.interpret.backends.choice import NATIVE, on_backend
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 from tests.fuzz.campaign import Count, Finding, until
 
 CASES = 6

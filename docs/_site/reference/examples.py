@@ -10,7 +10,7 @@ from typing import Any
 from support.function_examples import example_of, names
 
 import nkijit as nki
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 from nkijit.tracing.views import TensorView
 
 

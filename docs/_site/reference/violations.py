@@ -12,7 +12,7 @@ from pathlib import Path
 from docs._site import ROOT
 from nkijit.ir.text import launches_of, parse
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 
 @dataclass(frozen=True)

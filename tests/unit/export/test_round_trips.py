@@ -30,7 +30,7 @@ from nkijit.ir.text import launches_of, load_module, parse
 from nkijit.passes.compile.analyses import Analyses
 from nkijit.passes.compile.pipeline import COMPILER, compiled
 from nkijit.spec import TensorSpec
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 GOLDEN = sorted((ROOT / "tests" / "golden").rglob("*.mlir"))
 LIT = sorted((ROOT / "tests" / "lit" / "dialects" / "nisa").rglob("ops.mlir"))

@@ -12,7 +12,7 @@ from nkijit.export.errors import ExportError
 from nkijit.export.layout import wrapped
 from nkijit.export.names import Names
 from nkijit.ir.text import launches_of, parse
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 
 def traced(text: str) -> TracedKernel:

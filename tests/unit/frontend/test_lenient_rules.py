@@ -21,7 +21,7 @@ from nkijit.dialects.rule_texts import RULE_TEXTS
 from nkijit.dialects.rule_texts.text import ErrorKind
 from nkijit.ir.text import launches_of, parse
 from nkijit.passes.interpret.numerics import STORAGE
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 LENIENT = (ErrorKind.undefined, ErrorKind.does_not_fit)
 RULES = [rule for rule in RULE_TEXTS.values() if rule.kind in LENIENT]

@@ -13,7 +13,7 @@ import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.ir.text import parse
 from nkijit.passes.interpret.errors import InterpretationError
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 COUNT = np.array([[4]], np.int32)
 X = np.arange(24, dtype=np.float32).reshape(6, 4)

@@ -11,7 +11,7 @@ import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.ir.text import parse
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 from nkijit.tracing.frameworks import ArgumentTypeError
 
 X = np.arange(1, 33, dtype=np.float32).reshape(4, 8)

@@ -14,7 +14,7 @@ import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.nki.constant import ConstantOp
 from nkijit.ir.text import parse
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 SUPPORTED = [
     np.float32,

@@ -12,7 +12,7 @@ from nkijit.lsp.analysis import analyse
 from nkijit.lsp.facts import Analysis, Problem
 from nkijit.lsp.settings import Settings, settings_of
 from nkijit.lsp.syntax import is_about_kernels, syntax_problem
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 KERNEL = """\
 import nkijit as nki

@@ -27,8 +27,8 @@ from nkijit import isa as nisa
 from nkijit import language as nl
 from nkijit.cli import app
 from nkijit.ir.text import parse
-from nkijit.runs import PRECISE_VARIABLE
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
+from nkijit.traced.runs import PRECISE_VARIABLE
 from nkijit.tracing.target import TARGET_VARIABLE
 
 GOLDEN = ROOT / "tests" / "golden"

@@ -178,7 +178,7 @@ def test_mutants_are_not_all_refused_at_once(fuzz: Any) -> None:
     text = (ROOT / "tests" / "golden" / "softmax.mlir").read_bytes()
     codes: list[str] = []
     from nkijit.ir.text import parse
-    from nkijit.traced import TracedKernel
+    from nkijit.traced.kernel import TracedKernel
 
     for _ in range(60):
         try:

@@ -20,7 +20,7 @@ from support.paths import ROOT
 from nkijit.cli import app
 from nkijit.dialects.hardware.targets import PLATFORM_NAMES, TARGETS
 from nkijit.dialects.nisa import INSTRUCTIONS
-from nkijit.runs import PRECISE_VARIABLE
+from nkijit.traced.runs import PRECISE_VARIABLE
 from nkijit.tracing.target import TARGET_VARIABLE
 
 README = ROOT / "README.md"

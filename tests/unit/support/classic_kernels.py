@@ -13,7 +13,7 @@ import numpy as np
 
 import nkijit.classic as classic
 import nkijit.classic.language as cl
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 ROWS, COLUMNS = 48, 24
 OPERATORS = ("add", "subtract", "maximum", "minimum")

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import nkijit.classic as nki
 import nkijit.classic.language as nl
 from nkijit.ir.text import parse
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 Array = npt.NDArray[Any]
 

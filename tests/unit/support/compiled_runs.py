@@ -16,7 +16,7 @@ from nkijit.passes.interpret.queues.run import Queues
 from nkijit.passes.lower.listing import listing
 from nkijit.passes.lower.schedule import lower
 from nkijit.passes.verify.passes import find_all
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 
 def bits(results: Sequence[Any], arrays: Sequence[Any]) -> list[Any]:

@@ -19,7 +19,7 @@ from nkijit.dialects.tiles import info_of
 from nkijit.export.facts import loop_start
 from nkijit.kernel import Kernel
 from nkijit.spec import TensorSpec
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 _numbers = itertools.count()
 

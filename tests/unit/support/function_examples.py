@@ -14,7 +14,7 @@ import nkijit as nki
 import nkijit.collectives as ncc
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 EXAMPLE = re.compile(r"^Example:\n\n((?:    .*\n|\n)+)", re.M)
 

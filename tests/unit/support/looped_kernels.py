@@ -15,7 +15,7 @@ import numpy as np
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 F, MOST = 8, 4
 """Columns of a tile, and iterations of a loop at most."""

@@ -17,7 +17,7 @@ from nkijit.passes.interpret.queues.run import Queues
 from nkijit.passes.lower.placement import allocate
 from nkijit.passes.lower.program import Program
 from nkijit.passes.lower.schedule import lower
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 SEEDS = range(14)
 """Two interleavings of every sort."""

@@ -14,7 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from nkijit.runs import PRECISE_VARIABLE
+from nkijit.traced.runs import PRECISE_VARIABLE
 from nkijit.tracing.target import TARGET_VARIABLE
 
 BLOCK = re.compile(r"<!-- (file|output): (\S+) -->\n```\w*\n(.*?)```\n", re.DOTALL)

@@ -20,7 +20,7 @@ import nkijit.language as nl
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.spec import TensorSpec
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 FILE = "<random kernel>"
 TARGETS = ("trn1", "trn2", "trn3")

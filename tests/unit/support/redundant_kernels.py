@@ -17,7 +17,7 @@ import numpy as np
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 P, PAGES, SUMS = 64, 5, 3
 HALVES = (slice(0, 32), slice(32, 64), slice(0, 64))

@@ -14,7 +14,7 @@ import numpy as np
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 P, F, PAGES = 16, 64, 4
 PARTS = (slice(0, F // 2), slice(F // 2, F), slice(F // 4, 3 * F // 4), slice(0, F))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import Findings
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 
 class WithUnwritten(TracedKernel):

@@ -188,7 +188,7 @@ def test_fails():
 
 def test_what_cannot_be_shown_does_not_end_the_session(pytester: pytest.Pytester):
     body = """
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 def broken(self, **options):
     raise RuntimeError("not today")

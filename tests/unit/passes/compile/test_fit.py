@@ -28,7 +28,7 @@ from nkijit.passes.analysis.residency import Action, peak, residency
 from nkijit.passes.compile.fit import fit
 from nkijit.passes.interpret.queues.run import Queues
 from nkijit.passes.lower.schedule import lower
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 SHARES = (0.35, 0.6, 0.9)
 """Parts of what a kernel has in use at a time that memory is taken to have."""

@@ -32,7 +32,7 @@ from nkijit.passes.compile import (
     share_results,
     spread,
 )
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 Kernels = Iterator[tuple[TracedKernel, Any]]
 

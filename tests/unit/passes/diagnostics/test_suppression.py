@@ -18,7 +18,7 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.diagnostics.source_text import source_lines
 from nkijit.passes.diagnostics.suppression import suppress
-from nkijit.traced import load
+from nkijit.traced.kernel import load
 
 WARNING = RULE_TEXTS["portable-try"]
 OTHER = RULE_TEXTS["portable-value"]

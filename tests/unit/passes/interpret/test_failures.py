@@ -15,7 +15,7 @@ import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.ir.text import parse
 from nkijit.passes.interpret.errors import InterpretationError
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 
 def failing(kernel, *arrays):

@@ -31,7 +31,7 @@ from nkijit.passes.interpret.errors import UnwrittenError
 from nkijit.passes.interpret.launch import Launch
 from nkijit.passes.interpret.plan import Plan
 from nkijit.passes.interpret.sanitize import CoreSanitizer
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 P, F, COUNT = 4, 8, 3
 """Partitions and elements of a tile; the most iterations."""

@@ -29,7 +29,7 @@ from nkijit.passes.lower.listing_json import listing_json
 from nkijit.passes.lower.placement import allocate
 from nkijit.passes.lower.program import LoweringError, Queue
 from nkijit.passes.lower.schedule import lower
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 WRITTEN = {"dst", "reduce_res", "val_dst", "idx_dst", "dst_idx", "dst_scale", "dsts"}
 """Operands that are written, of all instructions."""

@@ -21,7 +21,7 @@ from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.ir.text import parse
 from nkijit.passes.lower.placement import allocate
 from nkijit.passes.lower.program import LoweringError, Placement
-from nkijit.traced import TracedKernel, load
+from nkijit.traced.kernel import TracedKernel, load
 
 KERNELS = sorted(GOLDEN.glob("*.mlir"))
 ALLOWED = 1.05

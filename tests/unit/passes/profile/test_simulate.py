@@ -30,7 +30,7 @@ from nkijit.passes.lower.program import Instruction, Item, Program, Queue, Queue
 from nkijit.passes.lower.schedule import lower
 from nkijit.passes.profile.simulate import SimulationError, simulate
 from nkijit.passes.profile.timeline import Event, Reason, Timeline
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 X = np.zeros((128, 512), np.float32)
 B = np.zeros((128, 512), ml_dtypes.bfloat16)

@@ -23,9 +23,9 @@ from nkijit.cli import app
 from nkijit.dialects.hardware.timing import TimingError
 from nkijit.ir.text import parse
 from nkijit.passes.lower.listing import listing
-from nkijit.report import SCRIPTS
 from nkijit.spec import TensorSpec
-from nkijit.traced import TracedKernel
+from nkijit.traced.html import SCRIPTS
+from nkijit.traced.kernel import TracedKernel
 
 SPEC = TensorSpec((256, 64), "float32")
 

@@ -17,10 +17,10 @@ from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.ir.text import parse
 from nkijit.passes.report import values as report_values
 from nkijit.passes.report.build import report_of
-from nkijit.records import Record
-from nkijit.report import html_of
 from nkijit.spec import TensorSpec
-from nkijit.traced import TracedKernel
+from nkijit.traced.html import html_of
+from nkijit.traced.kernel import TracedKernel
+from nkijit.traced.recording import Record
 
 webdriver = pytest.importorskip("selenium.webdriver")
 

@@ -23,7 +23,7 @@ from nkijit.cli import app
 from nkijit.ir.text import parse
 from nkijit.passes.analysis.memory.svg import COLOURS
 from nkijit.spec import TensorSpec
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 
 def data_of(page: str) -> dict[str, Any]:

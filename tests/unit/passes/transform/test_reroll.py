@@ -28,7 +28,7 @@ from nkijit.dialects.nki.repeat import RepeatOp
 from nkijit.ir.text import ir_text_of, parse
 from nkijit.passes.transform.reroll import rolled_module
 from nkijit.passes.transform.unroll import unroll
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 
 def texts(module: ModuleOp) -> list[str]:

@@ -20,7 +20,7 @@ from nkijit.passes.interpret.binding import Binding
 from nkijit.passes.interpret.nisa import accumulators, exponential, select
 from nkijit.passes.interpret.records import AccumulatorUse
 from nkijit.passes.verify.accumulators import check_accumulators
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 SEEDS = range(250)
 

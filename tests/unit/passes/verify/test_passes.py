@@ -8,9 +8,9 @@ import pytest
 from support.kernel_parts import random_kernel
 from support.random_kernels import PARTS
 
-from nkijit import findings
 from nkijit.dialects.nki.kernel import kernels_of
 from nkijit.passes.verify.passes import find_all, with_advice
+from nkijit.traced import findings
 
 
 @pytest.mark.parametrize("name", sorted(PARTS))

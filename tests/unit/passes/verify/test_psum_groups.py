@@ -18,7 +18,7 @@ from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.ir.text import parse
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.verify.psum import check_psum
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 SEEDS = range(250)
 

@@ -34,7 +34,7 @@ import nkijit as nki
 from nkijit import isa
 from nkijit import language as nl
 from nkijit.ir.text import parse
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 Array = npt.NDArray[Any]
 Arrays = dict[str, Array]

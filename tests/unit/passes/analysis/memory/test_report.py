@@ -17,7 +17,7 @@ from nkijit.ir.text import launches_of, parse
 from nkijit.passes.analysis.memory.map import SpaceMap, TileMap
 from nkijit.passes.analysis.memory.report import MemoryReport
 from nkijit.passes.analysis.memory.text import COLUMNS
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 X = np.zeros((128, 512), np.float32)
 

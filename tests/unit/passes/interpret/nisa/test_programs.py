@@ -39,7 +39,7 @@ from nkijit import isa as nisa
 from nkijit import language as nl
 from nkijit.ir.text import parse
 from nkijit.passes.interpret.errors import InterpretationError
-from nkijit.traced import TracedKernel
+from nkijit.traced.kernel import TracedKernel
 
 # -- views ----------------------------------------------------------------------------------------
 

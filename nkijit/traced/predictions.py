@@ -26,13 +26,13 @@ from nkijit.passes.lower.program import LoweringError, Program
 from nkijit.passes.profile.choice import Choice, compiled_programs
 from nkijit.passes.profile.profile import Profile, profile_of
 from nkijit.passes.profile.simulate import Progress, SimulationError, simulate
-from nkijit.strictness import is_strict
+from nkijit.traced.strictness import is_strict
 
 if TYPE_CHECKING:
     from nkijit.passes.advise.advice import Advice
-    from nkijit.records import Record
-    from nkijit.reported import Reported
-    from nkijit.runs import Admit
+    from nkijit.traced.page import Reported
+    from nkijit.traced.recording import Record
+    from nkijit.traced.runs import Admit
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ class Predictions:
         The values of `record` are shown, those of `compared` are only compared with.
         """
         from nkijit.passes.report.build import report_of
-        from nkijit.reported import Reported
+        from nkijit.traced.page import Reported
 
         programs: Sequence[Program] = ()
         profile: Profile | None = None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from nkijit.called import as_called
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.rule_texts.portability import FOUND_BY_TRACING, PORTABLE
 from nkijit.dialects.rule_texts.text import RuleText
@@ -12,6 +11,7 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.findings import Findings, collapse, in_source_order
 from nkijit.passes.diagnostics.suppression import lines_of, suppress
 from nkijit.passes.verify.passes import WHOLE, find_all, with_advice
+from nkijit.traced.call_names import as_called
 
 
 def found_by_passes(

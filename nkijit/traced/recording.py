@@ -85,7 +85,7 @@ class Record(values.Record):
     def save(self, path: StrPath) -> None:
         """Write it to a file, which `nkijit.load_record` reads. Raises OSError.
 
-        The file has the kernel, the inputs and the results; `nkijit.records` describes it.
+        The file has the kernel, the inputs and the results; `nkijit.traced.recording` describes it.
         """
         loops = {
             str(number): self._indices[op]

@@ -28,8 +28,8 @@ from nkijit.passes.lower.program import Program
 from nkijit.passes.values.events import ListenerLike, as_listener
 from nkijit.passes.values.instructions import TracedIndices
 from nkijit.passes.values.items import RecordError
-from nkijit.records import Record, Reporting
-from nkijit.strictness import Teller, is_strict
+from nkijit.traced.recording import Record, Reporting
+from nkijit.traced.strictness import Teller, is_strict
 from nkijit.tracing.frameworks import (
     ArgumentTypeError,
     Framework,

@@ -9,8 +9,8 @@ from nkijit.passes.lower.program import Program
 from nkijit.passes.profile.profile import Profile
 from nkijit.passes.report.compare import comparison_of, departed_of
 from nkijit.passes.report.model import Report
-from nkijit.records import Record
-from nkijit.report import html_of
+from nkijit.traced.html import html_of
+from nkijit.traced.recording import Record
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ from nkijit.dialects.collection import without_collection
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.dialects.tiles import info_of
-from nkijit.findings import findings, found_by_passes, shown
 from nkijit.host.file_state import FileState
 from nkijit.ir.text import ir_text_of, launches_of, load_module
 from nkijit.passes.compile.schedules import Schedule
@@ -25,6 +24,7 @@ from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.diagnostics.shown import ShownPage, ShownText
 from nkijit.passes.values.budget import BUDGET
 from nkijit.passes.verify.passes import VERIFICATION_PASSES, find_all
+from nkijit.traced.findings import findings, found_by_passes, shown
 from nkijit.tracing.tracebacks import called_by_authors
 
 # What runs and predicts is imported when a kernel is run or predicted for the first time: it is
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from nkijit.passes.profile.simulate import Progress
     from nkijit.passes.values.events import ListenerLike
     from nkijit.passes.values.instructions import TracedIndices
-    from nkijit.predictions import Asked, Predictions
-    from nkijit.records import Record
-    from nkijit.runs import Runs
+    from nkijit.traced.predictions import Asked, Predictions
+    from nkijit.traced.recording import Record
+    from nkijit.traced.runs import Runs
 
 
 class TracedKernel:
@@ -108,7 +108,7 @@ class TracedKernel:
         return self.text()
 
     def _repr_html_(self) -> str:
-        from nkijit.notebooks import html_of_trace
+        from nkijit.traced.notebooks import html_of_trace
 
         return html_of_trace(self._headline(), self.diagnostics, self.text(rolled=True))
 
@@ -529,14 +529,14 @@ class TracedKernel:
     @cached_property
     def _runs(self) -> Runs:
         """The kernel's runs, and with them the interpreter, when it runs for the first time."""
-        from nkijit.runs import Runs
+        from nkijit.traced.runs import Runs
 
         return Runs(self._kernels, self._admits, self._named_tuple)
 
     @cached_property
     def _predictions(self) -> Predictions:
         """What is predicted of the kernel, and with it the lowering, when that is asked for."""
-        from nkijit.predictions import Predictions
+        from nkijit.traced.predictions import Predictions
 
         return Predictions(self._kernels, self._admits)
 
@@ -552,7 +552,7 @@ def _size(shape: tuple[int, ...], dtype: str) -> str:
 def _asked(
     constants: str | os.PathLike[str] | None, strict: bool | None, disable_dge: bool, schedule: str
 ) -> Asked:
-    from nkijit.predictions import Asked
+    from nkijit.traced.predictions import Asked
 
     return Asked.of(constants, strict, disable_dge, schedule)
 
@@ -601,7 +601,7 @@ def load_record(path: str | os.PathLike[str], *, budget: int = BUDGET) -> Record
     """
     from nkijit.passes.interpret.plan import Plan
     from nkijit.passes.values.items import RecordError
-    from nkijit.records import Record, read_record
+    from nkijit.traced.recording import Record, read_record
 
     found = read_record(path)
     traced = TracedKernel(found.module, kernels=[found.kernel])

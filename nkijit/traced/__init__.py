@@ -1,0 +1,1 @@
+"""Traced kernels: findings, runs, predictions, recordings and pages."""
