@@ -327,7 +327,7 @@ class Kernel(Generic[_P]):
         Arguments may be left out; those that are given are judged as well. `nki` is the version
         of the release, e.g. `"0.5"`, the newest by default; ValueError for an unknown one.
         """
-        from nkijit.portability import portability
+        from nkijit.reference.portability import portability
 
         given = {**self._kwargs, **kwargs}
         bound = self._parameters.bind_partial(*self._args, *args, **given)

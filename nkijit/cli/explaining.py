@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from nkijit import catalogue
 from nkijit.failures import UsageError
+from nkijit.reference import catalogue
 
 
 def explain(

@@ -137,7 +137,7 @@ def hover_of(text: str, line: int, column: int, analysis: Analysis | None) -> ty
         analysis: of this text; None while there is none.
     """
     # They import all of the API, which is needed here only.
-    from nkijit.catalogue import explain_as_markdown
+    from nkijit.reference.catalogue import explain_as_markdown
     from nkijit.traced.call_names import function_at
 
     found = function_at(text, line, column)

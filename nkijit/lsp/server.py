@@ -202,7 +202,7 @@ class NkiServer(LanguageServer):
             return None
         file = self._folder / "rules" / f"{rule}.md"
         if not file.exists():
-            from nkijit.catalogue import rule_as_markdown
+            from nkijit.reference.catalogue import rule_as_markdown
 
             file.parent.mkdir(exist_ok=True)
             write_text(file, rule_as_markdown(rule))

@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from nkijit import catalogue
 from nkijit.costs import cost_of, cost_of_trace
 from nkijit.failures import UsageError, failure_of
 from nkijit.host.installed import is_library_file
@@ -21,6 +20,7 @@ from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.diagnostics.plain import plain
 from nkijit.passes.interpret.numerics import dtype_of_array
 from nkijit.passes.profile.compare import counts_text, ir_text, profiles_text
+from nkijit.reference import catalogue
 from nkijit.spec import map_tensors
 from nkijit.testing.inputs import random_inputs, with_random_data
 from nkijit.traced.kernel import TracedKernel

@@ -13,7 +13,7 @@ from typing import Any
 
 import nkijit
 from docs._site.reference.markdown import contents, page
-from nkijit import catalogue, collectives, isa, language, testing
+from nkijit import collectives, isa, language, testing
 from nkijit.dialects.ncc import COLLECTIVES
 from nkijit.dialects.nisa import INSTRUCTIONS
 from nkijit.passes.advise.advice import Advice, Suggestion
@@ -24,6 +24,7 @@ from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.profile.profile import Profile
 from nkijit.passes.values.bisect import Bisection
 from nkijit.passes.values.items import Instruction, Operand, Tile
+from nkijit.reference import catalogue
 from nkijit.traced import recording as records
 
 FOLDER = "reference/python"

@@ -9,8 +9,8 @@ from enum import Enum
 from typer.core import TyperArgument, TyperCommand, TyperOption
 
 from docs._site.reference.markdown import contents, fenced, page
-from nkijit import catalogue
 from nkijit.cli.app import COMMANDS, whole
+from nkijit.reference import catalogue
 
 FOLDER = "reference/commands"
 

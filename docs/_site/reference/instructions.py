@@ -9,12 +9,13 @@ from typing import Any
 from docs._site.reference.examples import example_kernel
 from docs._site.reference.markdown import contents, fenced, folded, page
 from docs._site.reference.violations import Violations
-from nkijit import catalogue, collectives, isa
+from nkijit import collectives, isa
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.ncc import COLLECTIVES
 from nkijit.dialects.nisa import INSTRUCTIONS
 from nkijit.dialects.nisa.universal_rules import all_rules_of
 from nkijit.dialects.rule_texts import RULE_TEXTS
+from nkijit.reference import catalogue
 
 FOLDER = "reference/instructions"
 _MODULES: dict[str, Any] = {"nisa": isa, "ncc": collectives}

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from docs._site.reference.markdown import contents, fenced, page
 from docs._site.reference.violations import Violations, of_rule
-from nkijit import catalogue
 from nkijit.dialects.ncc import COLLECTIVES
 from nkijit.dialects.nisa import INSTRUCTIONS
 from nkijit.dialects.rule_texts.text import RuleText
+from nkijit.reference import catalogue
 
 FOLDER = "reference/rules"
 _INTRODUCED = {

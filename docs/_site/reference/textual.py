@@ -11,11 +11,11 @@ from xdsl.ir import Attribute, Dialect, Operation
 
 from docs._site import ROOT
 from docs._site.reference.markdown import contents, fenced, page
-from nkijit import catalogue
 from nkijit.dialects.engine import Engine
 from nkijit.dialects.ncc import Ncc
 from nkijit.dialects.nisa import Nisa
 from nkijit.dialects.nki import Nki
+from nkijit.reference import catalogue
 
 FOLDER = "reference/dialects"
 _TOLD = {

@@ -14,9 +14,9 @@ import pytest
 import nkijit as nki
 from nkijit import isa as nisa
 from nkijit import language as nl
-from nkijit.catalogue import explain_instruction
 from nkijit.dialects.ncc import COLLECTIVES
 from nkijit.dialects.nisa import INSTRUCTIONS
+from nkijit.reference.catalogue import explain_instruction
 
 
 def cycles(body: Callable[[], Any], target: str = "trn3") -> dict[str, float]:

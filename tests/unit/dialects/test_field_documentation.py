@@ -86,7 +86,7 @@ def test_documentation_without_docstrings() -> None:
     """-OO leaves out docstrings; those of fields are read from the source."""
     program = (
         "from nkijit.dialects.nisa.matmul import NcTransposeOp\n"
-        "from nkijit.catalogue import explain_instruction\n"
+        "from nkijit.reference.catalogue import explain_instruction\n"
         "print(NcTransposeOp.__doc__, NcTransposeOp.SPEC.by_name['dst'].doc)\n"
         "assert explain_instruction('nisa.nc_transpose')\n"
     )

@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 from support.paths import LIT
 
-from nkijit.catalogue import users_of
 from nkijit.dialects.declare.queries import rules_of
 from nkijit.dialects.declare.spec import Rule
 from nkijit.dialects.ncc import COLLECTIVES
@@ -30,6 +29,7 @@ from nkijit.passes.verify.passes import (
     VerificationPass,
     find_all,
 )
+from nkijit.reference.catalogue import users_of
 
 # A CHECK line, under whatever prefix, and the finding that it quotes.
 _QUOTE = re.compile(

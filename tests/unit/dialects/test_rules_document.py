@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from support.paths import ROOT
 
-from nkijit.catalogue import rules_as_markdown
 from nkijit.dialects.rule_texts import RULE_TEXTS
 from nkijit.dialects.rule_texts.text import ErrorKind
+from nkijit.reference.catalogue import rules_as_markdown
 
 DOCUMENT = ROOT / "docs" / "rules.md"
 

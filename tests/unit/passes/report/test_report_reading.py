@@ -18,10 +18,10 @@ from typer.testing import CliRunner
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.catalogue import explain_rule
 from nkijit.cli import app
 from nkijit.ir.text import parse
 from nkijit.passes.analysis.memory.svg import COLOURS
+from nkijit.reference.catalogue import explain_rule
 from nkijit.spec import TensorSpec
 from nkijit.traced.kernel import TracedKernel
 

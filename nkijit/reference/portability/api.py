@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any, cast
 
 from nkijit import collectives, isa, language
-from nkijit.portability.names import UNKNOWN, SourceNames
+from nkijit.reference.portability.names import UNKNOWN, SourceNames
 from nkijit.releases.table import (
     Release,
     has_row,

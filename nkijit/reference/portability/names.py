@@ -7,7 +7,7 @@ import builtins
 from types import CellType, FunctionType, ModuleType
 from typing import Any, cast
 
-from nkijit.portability.definitions import Definition
+from nkijit.reference.portability.definitions import Definition
 
 UNKNOWN = object()
 """The value of what is known only when the kernel runs."""

@@ -25,8 +25,8 @@ from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.host.installed import is_library, is_library_file
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.places import Position
-from nkijit.portability.body import FunctionChecker, is_jitted
-from nkijit.portability.definitions import definition_of
+from nkijit.reference.portability.body import FunctionChecker, is_jitted
+from nkijit.reference.portability.definitions import definition_of
 from nkijit.releases.table import Release, is_held
 from nkijit.tracing.objects import NKIObject
 

@@ -31,9 +31,9 @@ from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.host.installed import is_library
 from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.diagnostics.source_text import source_line
-from nkijit.portability.api import ApiUse
-from nkijit.portability.definitions import Definition
-from nkijit.portability.names import UNKNOWN, SourceNames, called_name
+from nkijit.reference.portability.api import ApiUse
+from nkijit.reference.portability.definitions import Definition
+from nkijit.reference.portability.names import UNKNOWN, SourceNames, called_name
 from nkijit.releases.table import Release
 from nkijit.tracing.locations import column_in_line
 

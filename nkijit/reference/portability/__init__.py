@@ -17,7 +17,7 @@ from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.passes.diagnostics.findings import Findings, in_source_order
 from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.diagnostics.suppression import suppress
-from nkijit.portability.check import KernelChecker
+from nkijit.reference.portability.check import KernelChecker
 from nkijit.releases.table import is_held, release
 
 

@@ -1,0 +1,1 @@
+"""The reference of rules and instructions, and portability between releases."""
