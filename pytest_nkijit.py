@@ -118,7 +118,7 @@ def nki_golden(request: pytest.FixtureRequest) -> Golden:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
     """Notes which kernels a test asks for, if anything has imported nkijit."""
-    if "nkijit.testing.plugin" not in sys.modules and "nkijit.kernel" not in sys.modules:
+    if "nkijit.testing.plugin" not in sys.modules and "nkijit.kernels.kernel" not in sys.modules:
         return (yield)
     from nkijit.testing.plugin import noting_kernels
 

@@ -20,7 +20,7 @@ import nkijit.classic.language as classic_nl
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.classic.kernel import ClassicKernel
-from nkijit.kernel import Kernel
+from nkijit.kernels.kernel import Kernel
 
 ROWS, COLUMNS, HEAD = 16, 64, 32
 """Rows of a block, columns of it, and the columns of a head of attention."""

@@ -19,7 +19,7 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from benchmarks.measuring import Ratio, call_by_call, seconds
-from nkijit.kernel import Kernel
+from nkijit.kernels.kernel import Kernel
 from nkijit.passes.interpret.backends.choice import on_backend
 
 Array = npt.NDArray[Any]

@@ -14,13 +14,13 @@ from nkijit.version import __version__ as __version__
 if TYPE_CHECKING:
     from nkijit import collectives, compiler, dtype, isa, language, typing
     from nkijit.costs import Cost, cost
-    from nkijit.entry import jit, run_ranks, simulate
     from nkijit.examples import example
     from nkijit.isa import NkiValidationError
-    from nkijit.kernel import Kernel, UnsupportedError
+    from nkijit.kernels.arguments import TensorSpec
+    from nkijit.kernels.entry import jit, run_ranks, simulate
+    from nkijit.kernels.kernel import Kernel, UnsupportedError
+    from nkijit.kernels.stepping import value_of
     from nkijit.passes.diagnostics.errors import NkiWarning
-    from nkijit.spec import TensorSpec
-    from nkijit.stepping import value_of
     from nkijit.sweeps.found import Sweep
     from nkijit.sweeps.sweeping import sweep
     from nkijit.traced.kernel import TracedKernel, load, load_record

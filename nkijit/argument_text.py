@@ -25,8 +25,8 @@ from typing import Any, NoReturn, cast
 
 from nkijit.dialects.spelling import did_you_mean
 from nkijit.host.array_files import load_array
+from nkijit.kernels.arguments import TensorSpec
 from nkijit.python_files import run_file
-from nkijit.spec import TensorSpec
 
 
 class ArgumentTextError(ValueError):

@@ -18,7 +18,7 @@ from nkijit.config import Config, KernelConfig, config_for
 from nkijit.dialects.spelling import did_you_mean
 from nkijit.examples import examples_of
 from nkijit.failures import UsageError
-from nkijit.kernel import Kernel
+from nkijit.kernels.kernel import Kernel
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.findings import Findings
 from nkijit.tracing.target import TARGET_VARIABLE

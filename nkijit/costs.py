@@ -10,7 +10,7 @@ from typing import Any
 from nkijit.argument_text import with_tensors
 from nkijit.dialects.collection import without_collection
 from nkijit.failures import failure_of
-from nkijit.kernel import Kernel
+from nkijit.kernels.kernel import Kernel
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.fields import ShownFields

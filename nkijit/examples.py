@@ -11,9 +11,9 @@ from weakref import WeakKeyDictionary
 
 from nkijit.argument_text import ArgumentTextError, written_argument
 from nkijit.dialects.dtypes import DTYPES
-from nkijit.kernel import Kernel
+from nkijit.kernels.arguments import ArgumentTypeError
+from nkijit.kernels.kernel import Kernel
 from nkijit.passes.diagnostics.places import Position
-from nkijit.spec import ArgumentTypeError
 from nkijit.tracing.locations import author_frame
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])

@@ -17,10 +17,10 @@ from nkijit.classic.kernel import CLASSIC_PLATFORM, ClassicKernel
 from nkijit.classic.modes import NoDeviceWarning, Trace, mode_named
 from nkijit.classic.operations import attach_operations
 from nkijit.classic.tensors import ClassicTensor
-from nkijit.entry import Kernel, UnsupportedError, check_function
-from nkijit.options import compiler_options
+from nkijit.kernels.arguments import ArgumentTypeError
+from nkijit.kernels.entry import Kernel, UnsupportedError, check_function
+from nkijit.kernels.options import compiler_options
 from nkijit.passes.diagnostics.errors import NkiValidationError, NkiWarning
-from nkijit.spec import ArgumentTypeError
 from nkijit.tracing.dtype_names import missing
 from nkijit.tracing.target import resolve_target
 
@@ -50,7 +50,7 @@ def jit(func: Any = None, mode: str = "auto", **kwargs: Any) -> Any:
             NEURON_PLATFORM_TARGET_OVERRIDE also gives; without both it is trn2, the newest
             platform of the classic API. Others are the options of the mode, see
             `nkijit.classic.modes`, and those that only the vendor's compiler reads, which
-            `kernel.options` has and which have no effect (`nkijit.options`).
+            `kernel.options` has and which have no effect (`nkijit.kernels.options`).
 
     Raises UnsupportedError for a mode or an option that is not known.
     Source: NKI API reference 2.26, nki.jit.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from nkijit.kernel import UnsupportedError
+from nkijit.kernels.kernel import UnsupportedError
 
 
 class FrameworkKernel:

@@ -27,7 +27,7 @@ from nkijit.dialects.nisa.movement import MemsetOp
 from nkijit.dialects.rule_texts.classic import RETURNED_ON_CHIP
 from nkijit.dialects.rule_texts.classic_kernels import NESTED_GRID
 from nkijit.dialects.rule_texts.operands import RETURN
-from nkijit.kernel import Kernel, UnsupportedError, Watch
+from nkijit.kernels.kernel import Kernel, UnsupportedError, Watch
 from nkijit.language.creation import allocate
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import Findings

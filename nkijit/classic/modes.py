@@ -17,9 +17,9 @@ from typing import Any, ClassVar
 
 from nkijit.dialects.spelling import did_you_mean
 from nkijit.host.output_files import StrPath, write_text
-from nkijit.kernel import UnsupportedError
-from nkijit.options import COMPILER_OPTIONS, unknown_options
-from nkijit.spec import ArgumentTypeError, TensorSpec
+from nkijit.kernels.arguments import ArgumentTypeError, TensorSpec
+from nkijit.kernels.kernel import UnsupportedError
+from nkijit.kernels.options import COMPILER_OPTIONS, unknown_options
 from nkijit.traced.kernel import TracedKernel
 
 PERCENTILES = (0, 1, 10, 25, 50, 90, 99, 100)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NoReturn, cast
 
 from nkijit import typing as current
-from nkijit.spec import TensorSpec
+from nkijit.kernels.arguments import TensorSpec
 from nkijit.tracing.dtype_names import missing
 
 

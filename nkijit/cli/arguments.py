@@ -14,9 +14,9 @@ from nkijit.chosen import checked
 from nkijit.failures import UsageError
 from nkijit.host.array_files import load_array
 from nkijit.host.output_files import writing
-from nkijit.kernel import Kernel
+from nkijit.kernels.arguments import TensorSpec
+from nkijit.kernels.kernel import Kernel
 from nkijit.passes.interpret.numerics import STORAGE
-from nkijit.spec import TensorSpec
 from nkijit.testing.inputs import with_random_data
 from nkijit.tracing.dtype_names import as_dtype
 from nkijit.tracing.locations import ssa_name

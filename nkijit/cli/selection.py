@@ -22,7 +22,7 @@ from nkijit.failures import UsageError
 from nkijit.given import argument_values
 from nkijit.host.terminal import waiting
 from nkijit.ir.text import launches_of, load_module, looks_like_ir, parse
-from nkijit.kernel import Kernel
+from nkijit.kernels.kernel import Kernel
 from nkijit.passes.diagnostics.source_text import hold_text
 from nkijit.python_files import STDIN, run_file, run_text
 from nkijit.traced.kernel import TracedKernel

@@ -15,7 +15,7 @@ from nkijit.cli.options import Locations, Output
 from nkijit.cli.selection import Selection
 from nkijit.failures import UsageError, failure_of
 from nkijit.host.terminal import has_colours, progress_bar, show_findings
-from nkijit.kernel import Kernel
+from nkijit.kernels.kernel import Kernel
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.documents import KernelFindings, as_json
 from nkijit.passes.diagnostics.errors import NkiValidationError

@@ -12,7 +12,7 @@ import typer
 from nkijit.argument_text import RANDOM, Random
 from nkijit.cli.arguments import arrays_in_order, call_arguments, named_arrays, stored_as
 from nkijit.cli.selection import Selection
-from nkijit.kernel import Kernel
+from nkijit.kernels.kernel import Kernel
 from nkijit.testing.inputs import random_inputs
 from nkijit.traced.kernel import TracedKernel
 

@@ -13,6 +13,7 @@ from nkijit.costs import cost_of, cost_of_trace
 from nkijit.failures import UsageError, failure_of
 from nkijit.host.installed import is_library_file
 from nkijit.host.processes.isolated import OutOfTime
+from nkijit.kernels.arguments import map_tensors
 from nkijit.mcp import outputs
 from nkijit.mcp.questions import Question
 from nkijit.passes.diagnostics.errors import NkiValidationError
@@ -21,7 +22,6 @@ from nkijit.passes.diagnostics.plain import plain
 from nkijit.passes.interpret.numerics import dtype_of_array
 from nkijit.passes.profile.compare import counts_text, ir_text, profiles_text
 from nkijit.reference import catalogue
-from nkijit.spec import map_tensors
 from nkijit.testing.inputs import random_inputs, with_random_data
 from nkijit.traced.kernel import TracedKernel
 

@@ -16,7 +16,8 @@ from nkijit.classic.kernel import ClassicKernel
 from nkijit.classic.launch import LaunchGrid
 from nkijit.export.errors import ExportError
 from nkijit.failures import UsageError
-from nkijit.kernel import Kernel
+from nkijit.kernels.arguments import TensorSpec
+from nkijit.kernels.kernel import Kernel
 from nkijit.migrate import proving
 from nkijit.migrate.api import api_name, dtype_text, value_of
 from nkijit.migrate.between import ReleaseRewriter
@@ -30,7 +31,6 @@ from nkijit.migrate.report import KernelReport, Report
 from nkijit.migrate.sources import Edit, Source
 from nkijit.python_files import run_file
 from nkijit.releases.table import release
-from nkijit.spec import TensorSpec
 from nkijit.traced.kernel import TracedKernel
 
 _EDGES = 6

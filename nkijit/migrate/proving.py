@@ -17,11 +17,11 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from nkijit.kernel import Kernel
+from nkijit.kernels.arguments import TensorSpec
+from nkijit.kernels.kernel import Kernel
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.source_text import hold_text
 from nkijit.passes.interpret.backends.choice import NUMPY, on_backend
-from nkijit.spec import TensorSpec
 from nkijit.testing.inputs import random_inputs
 from nkijit.traced.kernel import TracedKernel
 

@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import Any
 
 from nkijit.host.installed import is_library_file
-from nkijit.kernel import Kernel
+from nkijit.kernels.kernel import Kernel
 from nkijit.passes.diagnostics.source_text import hold_text, source_text
 
 

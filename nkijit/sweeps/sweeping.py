@@ -12,7 +12,7 @@ from nkijit.chosen import checked
 from nkijit.costs import Cost
 from nkijit.examples import examples_of
 from nkijit.host.terminal import progress_bar
-from nkijit.kernel import Kernel
+from nkijit.kernels.kernel import Kernel
 from nkijit.passes.compile.schedules import Schedule
 from nkijit.sweeps.cluster import is_of_dask, workers_of_dask
 from nkijit.sweeps.evaluation import Evaluation, Question, StrPath

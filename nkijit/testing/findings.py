@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from nkijit.dialects.rule_texts import RULE_TEXTS
 from nkijit.dialects.spelling import did_you_mean
-from nkijit.kernel import Kernel
+from nkijit.kernels.kernel import Kernel
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.findings import Findings, render
 from nkijit.testing.kernels import Inputs, findings_of

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nkijit.host.output_files import write_text
-from nkijit.kernel import Kernel
+from nkijit.kernels.kernel import Kernel
 from nkijit.passes.diagnostics.places import shown_path
 from nkijit.testing.kernels import Inputs, traced_of
 from nkijit.traced.kernel import TracedKernel

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from nkijit.dialects.dtypes import DTYPES, Kind
+from nkijit.kernels.arguments import TensorSpec, map_tensors
 from nkijit.passes.interpret.numerics import STORAGE
-from nkijit.spec import TensorSpec, map_tensors
 from nkijit.traced.kernel import TracedKernel
 
 Array = npt.NDArray[Any]

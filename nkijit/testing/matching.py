@@ -6,7 +6,7 @@ import contextlib
 import io
 import textwrap
 
-from nkijit.kernel import Kernel
+from nkijit.kernels.kernel import Kernel
 from nkijit.testing.kernels import Inputs, traced_of
 from nkijit.traced.kernel import TracedKernel
 

@@ -12,6 +12,7 @@ from typing import Any, cast
 import pytest
 
 from nkijit.host.output_files import write_text
+from nkijit.kernels.hooks import WATCHERS
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import render
@@ -21,7 +22,6 @@ from nkijit.testing.inputs import random_inputs
 from nkijit.testing.kernels import called
 from nkijit.traced.kernel import TracedKernel
 from nkijit.tracing.target import TARGET_VARIABLE, resolve_target
-from nkijit.watchers import WATCHERS
 
 MOST_KERNELS = 3
 """Kernels of a failing test that are shown, the last ones."""

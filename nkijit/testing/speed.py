@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nkijit.kernel import Kernel
+from nkijit.kernels.kernel import Kernel
 from nkijit.testing.kernels import Inputs, called, traced_of
 from nkijit.traced.kernel import TracedKernel
 

@@ -37,7 +37,7 @@ class Word:
         return alu is not None and alu.kind is AluKind.bitvec
 
     def __trace_image__(self) -> Word:
-        """In keys of traces a word stands for itself; see `nkijit.images`."""
+        """In keys of traces a word stands for itself; see `nkijit.kernels.cache_key`."""
         return self
 
     def __repr__(self) -> str:

@@ -13,9 +13,9 @@ from typing import Any, NoReturn, TypeVar
 from nkijit.classic.compiler import psum as psum
 from nkijit.classic.compiler import sbuf as sbuf
 from nkijit.classic.kernel import ClassicKernel
-from nkijit.kernel import UnsupportedError
+from nkijit.kernels.arguments import ArgumentTypeError
+from nkijit.kernels.kernel import UnsupportedError
 from nkijit.language import no_reorder as no_reorder
-from nkijit.spec import ArgumentTypeError
 from nkijit.tracing.dtype_names import missing
 
 _F = TypeVar("_F", bound=Callable[..., Any])

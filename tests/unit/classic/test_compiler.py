@@ -18,7 +18,7 @@ import nkijit.classic.language as nl
 from nkijit import NkiValidationError, UnsupportedError
 from nkijit.classic.memory import DirectAllocation
 from nkijit.dialects.hardware.words import MemoryRegion
-from nkijit.spec import ArgumentTypeError
+from nkijit.kernels.arguments import ArgumentTypeError
 
 
 def numbered(index: tuple[int, ...], counts: tuple[int, ...]) -> int:

@@ -15,7 +15,7 @@ import nkijit.language as current
 from nkijit import NkiValidationError, TensorSpec
 from nkijit.classic.errors import ERROR_OF_OPERAND, ERROR_OF_RULE
 from nkijit.dialects.rule_texts import RULE_TEXTS
-from nkijit.spec import ArgumentTypeError
+from nkijit.kernels.arguments import ArgumentTypeError
 
 NAMES = set(
     [

@@ -11,7 +11,7 @@ from support.exports import check_round_trip
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.spec import TensorSpec
+from nkijit.kernels.arguments import TensorSpec
 from nkijit.traced.kernel import TracedKernel
 
 X = TensorSpec((256, 4, 64), nl.float32)

@@ -14,7 +14,7 @@ from hypothesis import given
 
 from nkijit import isa as nisa
 from nkijit.argument_text import RANDOM, ArgumentTextError, argument_of
-from nkijit.spec import TensorSpec
+from nkijit.kernels.arguments import TensorSpec
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nkijit.config import Config, ConfigError, config_for, split_kernel
-from nkijit.spec import TensorSpec
+from nkijit.kernels.arguments import TensorSpec
 
 
 @pytest.mark.parametrize(

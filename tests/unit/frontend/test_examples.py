@@ -11,7 +11,7 @@ import pytest
 import nkijit as nki
 import nkijit.language as nl
 from nkijit.examples import ExampleError, examples_of
-from nkijit.spec import ArgumentTypeError, TensorSpec
+from nkijit.kernels.arguments import ArgumentTypeError, TensorSpec
 
 
 def copied(x, scale=1.0, dtype=None):

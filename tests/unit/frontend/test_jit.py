@@ -22,8 +22,8 @@ import nkijit.classic as classic
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.ir.text import parse
+from nkijit.kernels.arguments import ArgumentTypeError
 from nkijit.passes.interpret.errors import InterpretationError
-from nkijit.spec import ArgumentTypeError
 
 X = np.arange(128 * 8, dtype=np.float32).reshape(128, 8)
 

@@ -10,7 +10,7 @@ import nkijit as nki
 import nkijit.classic as classic
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.spec import ArgumentTypeError
+from nkijit.kernels.arguments import ArgumentTypeError
 
 SIZES = {
     "float8_e4m3fn_x4": 4,

@@ -17,9 +17,9 @@ from xdsl.ir import Attribute, Operation, SSAValue
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
+from nkijit.kernels.arguments import TensorSpec
 from nkijit.migrate.migration import migrate_file
 from nkijit.passes.diagnostics.fields import ShownFields
-from nkijit.spec import TensorSpec
 
 LONGEST = 200
 """Characters of a line."""

@@ -10,9 +10,9 @@ import pytest
 from support.migrations import migrated, run_both, write
 from support.paths import ROOT
 
+from nkijit.kernels.arguments import TensorSpec
 from nkijit.migrate.migration import migrate_file
 from nkijit.migrate.rules import RULES
-from nkijit.spec import TensorSpec
 
 BODY = """
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)

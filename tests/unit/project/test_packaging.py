@@ -146,7 +146,7 @@ def test_modules_that_import_nothing_keep_all_contracts(tmp_path: Path):
         ("passes/verify/rules.py", "from nkijit.passes.lower import program"),
         ("passes/analysis/liveness.py", "from nkijit.passes.verify import rules"),
         ("nkijit/tracing/tracer.py", "from nkijit import jit"),
-        ("nkijit/tracing/tracer.py", "from nkijit.entry import jit"),
+        ("nkijit/tracing/tracer.py", "from nkijit.kernels.entry import jit"),
     ],
 )
 def test_imports_against_the_direction_are_found(tmp_path: Path, importer: str, line: str):

@@ -17,8 +17,8 @@ from nkijit.dialects.nki.registers import ReadRegisterOp, RegisterOp
 from nkijit.dialects.nki.views import ViewOp
 from nkijit.dialects.tiles import info_of
 from nkijit.export.facts import loop_start
-from nkijit.kernel import Kernel
-from nkijit.spec import TensorSpec
+from nkijit.kernels.arguments import TensorSpec
+from nkijit.kernels.kernel import Kernel
 from nkijit.traced.kernel import TracedKernel
 
 _numbers = itertools.count()

@@ -17,9 +17,9 @@ import nkijit as nki
 import nkijit.collectives as ncc
 import nkijit.isa as nisa
 import nkijit.language as nl
+from nkijit.kernels.arguments import TensorSpec
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiValidationError
-from nkijit.spec import TensorSpec
 from nkijit.traced.kernel import TracedKernel
 
 FILE = "<random kernel>"

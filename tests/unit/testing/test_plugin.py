@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import nkijit.testing.plugin  # noqa: F401  (else every project in this process loads it anew)
-from nkijit.watchers import WATCHERS
+from nkijit.kernels.hooks import WATCHERS
 
 pytest_plugins = ["pytester"]
 

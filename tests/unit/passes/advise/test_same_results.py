@@ -17,7 +17,7 @@ from support.random_kernels import PARTS, TARGETS
 from support.tangled_kernels import tangled_kernel, visible_kernel
 
 from nkijit.dialects.nki.kernel import kernels_of
-from nkijit.kernel import UnsupportedError
+from nkijit.kernels.kernel import UnsupportedError
 from nkijit.passes.advise.nests import Order
 from nkijit.tracing.target import TARGET_VARIABLE
 

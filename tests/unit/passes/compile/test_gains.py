@@ -19,7 +19,7 @@ from nkijit.dialects.nisa.movement import DmaCopyOp
 from nkijit.dialects.nki.kernel import kernels_of
 from nkijit.dialects.tiles import info_of
 from nkijit.ir.text import parse
-from nkijit.kernel import UnsupportedError
+from nkijit.kernels.kernel import UnsupportedError
 from nkijit.passes.analysis.liveness import liveness
 from nkijit.passes.analysis.residency import peak
 from nkijit.passes.compile.pipeline import compiled

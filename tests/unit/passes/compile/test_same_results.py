@@ -18,7 +18,7 @@ from support.redundant_kernels import redundant_kernel
 from support.tangled_kernels import tangled_kernel, visible_kernel
 
 from nkijit.dialects.nki.kernel import kernels_of
-from nkijit.kernel import UnsupportedError
+from nkijit.kernels.kernel import UnsupportedError
 from nkijit.passes.compile.pipeline import COMPILER, compiled
 from nkijit.tracing.target import TARGET_VARIABLE
 

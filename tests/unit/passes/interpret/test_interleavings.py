@@ -26,7 +26,7 @@ import nkijit.collectives as ncc
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.hardware.words import MemoryRegion
-from nkijit.kernel import UnsupportedError
+from nkijit.kernels.kernel import UnsupportedError
 from nkijit.passes.analysis.liveness import LiveRange
 from nkijit.passes.interpret.errors import InterpretationError
 from nkijit.passes.interpret.queues.interleavings import Priorities, apart

@@ -22,8 +22,8 @@ import nkijit.language as nl
 from nkijit.cli import app
 from nkijit.dialects.hardware.timing import TimingError
 from nkijit.ir.text import parse
+from nkijit.kernels.arguments import TensorSpec
 from nkijit.passes.lower.listing import listing
-from nkijit.spec import TensorSpec
 from nkijit.traced.html import SCRIPTS
 from nkijit.traced.kernel import TracedKernel
 

@@ -15,9 +15,9 @@ import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.ir.text import parse
+from nkijit.kernels.arguments import TensorSpec
 from nkijit.passes.report import values as report_values
 from nkijit.passes.report.build import report_of
-from nkijit.spec import TensorSpec
 from nkijit.traced.html import html_of
 from nkijit.traced.kernel import TracedKernel
 from nkijit.traced.recording import Record

@@ -20,9 +20,9 @@ import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.cli import app
 from nkijit.ir.text import parse
+from nkijit.kernels.arguments import TensorSpec
 from nkijit.passes.analysis.memory.svg import COLOURS
 from nkijit.reference.catalogue import explain_rule
-from nkijit.spec import TensorSpec
 from nkijit.traced.kernel import TracedKernel
 
 

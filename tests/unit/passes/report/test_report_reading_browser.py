@@ -12,7 +12,7 @@ import pytest
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.spec import TensorSpec
+from nkijit.kernels.arguments import TensorSpec
 from nkijit.traced.kernel import TracedKernel
 
 webdriver = pytest.importorskip("selenium.webdriver")

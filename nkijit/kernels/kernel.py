@@ -16,18 +16,25 @@ import numpy as np
 from typing_extensions import ParamSpec  # with defaults, which Python has since 3.13
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
 
-from nkijit.cache import CacheInfo, TraceCache
 from nkijit.dialects.collection import without_collection
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion, nc_version
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.tiles import memref_type
 from nkijit.host.file_state import FileState
-from nkijit.images import UnkeyableError, image_of, named_images
+from nkijit.kernels.arguments import (
+    ArgumentTypeError,
+    TensorArgument,
+    TensorSpec,
+    collect,
+    map_tensors,
+)
+from nkijit.kernels.cache import CacheInfo, TraceCache
+from nkijit.kernels.cache_key import UnkeyableError, image_of, named_images
+from nkijit.kernels.hooks import WATCHERS
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import Findings, render
-from nkijit.spec import ArgumentTypeError, TensorArgument, TensorSpec, collect, map_tensors
 from nkijit.traced.findings import findings
 from nkijit.traced.kernel import TracedKernel
 from nkijit.traced.strictness import is_strict
@@ -40,7 +47,6 @@ from nkijit.tracing.tensor import NkiTensor
 from nkijit.tracing.tracebacks import called_by_authors
 from nkijit.tracing.tracer import Storage, Tracer, active_tracer
 from nkijit.typing import annotation_of
-from nkijit.watchers import WATCHERS
 
 if TYPE_CHECKING:
     from nkijit.passes.values.bisect import Bisection
@@ -279,7 +285,7 @@ class Kernel(Generic[_P]):
             )
         arguments, tensors = self._collect(args, kwargs)
         values = [tensor.value for tensor in tensors]
-        from nkijit.stepping import debugging, watch_values
+        from nkijit.kernels.stepping import debugging, watch_values
 
         with debugging():
             traced = self._trace(
@@ -476,7 +482,7 @@ class Kernel(Generic[_P]):
         self._cache.clear()
 
     def __trace_image__(self) -> tuple[Any, ...]:
-        """What a kernel that is reached from another one is; see `nkijit.images`."""
+        """What a kernel that is reached from another one is; see `nkijit.kernels.cache_key`."""
         return (self._given, self._platform_target, self._grid, self._schedule)
 
     def _trace(

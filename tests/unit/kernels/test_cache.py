@@ -29,7 +29,7 @@ from support.fresh_process import in_fresh_process
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.cache import CacheInfo
+from nkijit.kernels.cache import CacheInfo
 
 X = np.ones((1, 4), np.float32)
 
@@ -681,7 +681,7 @@ def test_what_is_too_much_to_compare_is_traced_again():
 
 
 def test_code_that_is_gone_is_forgotten():
-    from nkijit.images.reads import _known
+    from nkijit.kernels.cache_key.reads import _known
 
     def one():
         names = {"filled": filled}

@@ -15,8 +15,8 @@ from types import ModuleType
 from typing import Any, cast
 
 from nkijit.host.installed import BY_VALUE, has_varying, per_class, varies, words
-from nkijit.images.reads import Reads
-from nkijit.spec import TensorSpec
+from nkijit.kernels.arguments import TensorSpec
+from nkijit.kernels.cache_key.reads import Reads
 
 
 class UnkeyableError(Exception):

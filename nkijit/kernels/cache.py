@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nkijit.images import UnkeyableError, difference, where
+from nkijit.kernels.cache_key import UnkeyableError, difference, where
 from nkijit.traced.kernel import TracedKernel
 
 SIZE_VARIABLE = "NKIJIT_TRACE_CACHE"

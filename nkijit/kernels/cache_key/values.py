@@ -32,7 +32,7 @@ import numpy.typing as npt
 
 from nkijit.host.attributes import attributes_of
 from nkijit.host.installed import is_constant_class, is_constant_object, is_scalar, per_class
-from nkijit.images.imaging import Imaging, Same, UnkeyableError, images
+from nkijit.kernels.cache_key.imaging import Imaging, Same, UnkeyableError, images
 from nkijit.tracing.objects import NKIObject
 
 _KEPT_BYTES = 4096

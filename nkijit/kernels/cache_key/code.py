@@ -36,8 +36,8 @@ from nkijit.host.installed import (
     varies_by_itself,
     words,
 )
-from nkijit.images.imaging import ABSENT, Imaging, Same, UnkeyableError, images, may_vary
-from nkijit.images.reads import Chain, Reads, reads_of
+from nkijit.kernels.cache_key.imaging import ABSENT, Imaging, Same, UnkeyableError, images, may_vary
+from nkijit.kernels.cache_key.reads import Chain, Reads, reads_of
 
 # ------------------------------------------------------------------ functions
 

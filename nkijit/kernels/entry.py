@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, cast, overload
 
 from nkijit.dialects.spelling import did_you_mean
-from nkijit.kernel import Kernel, UnsupportedError
-from nkijit.options import COMPILER_OPTIONS, compiler_options, unknown_options
-from nkijit.spec import ArgumentTypeError
+from nkijit.kernels.arguments import ArgumentTypeError
+from nkijit.kernels.kernel import Kernel, UnsupportedError
+from nkijit.kernels.options import COMPILER_OPTIONS, compiler_options, unknown_options
 from nkijit.tracing.target import resolve_target
 
 _MODES = ("auto", "simulation", "trace", "torchxla", "jax")
@@ -63,7 +63,7 @@ def jit(
 
         out = copied(x[:128])
 
-    Source: NKI API reference, nki.jit; `nkijit.options`.
+    Source: NKI API reference, nki.jit; `nkijit.kernels.options`.
     """
     if wrong := unknown_options(options, ("mode", "platform_target", *COMPILER_OPTIONS)):
         raise UnsupportedError(wrong)

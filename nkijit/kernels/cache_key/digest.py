@@ -8,8 +8,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from nkijit.images.imaging import Same
-from nkijit.images.reads import Reads
+from nkijit.kernels.cache_key.imaging import Same
+from nkijit.kernels.cache_key.reads import Reads
 
 
 def digest_of(image: Any) -> bytes:

@@ -15,7 +15,7 @@ from support.lowered_runs import numbers
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.kernel import UnsupportedError
+from nkijit.kernels.kernel import UnsupportedError
 from nkijit.tracing.tracer import current_tracer
 from nkijit.tracing.views import TensorView
 

@@ -1,0 +1,1 @@
+"""Kernels: functions that are traced once per specialization."""
