@@ -14,7 +14,7 @@ from nkijit.version import __version__ as __version__
 if TYPE_CHECKING:
     from nkijit import collectives, compiler, dtype, isa, language, typing
     from nkijit.costs import Cost, cost
-    from nkijit.examples import example
+    from nkijit.discovery.examples import example
     from nkijit.isa import NkiValidationError
     from nkijit.kernels.arguments import TensorSpec
     from nkijit.kernels.entry import jit, run_ranks, simulate

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from nkijit.argument_text import with_tensors
 from nkijit.dialects.collection import without_collection
-from nkijit.failures import failure_of
+from nkijit.discovery.argument_text import with_tensors
+from nkijit.discovery.errors import failure_of
 from nkijit.kernels.kernel import Kernel
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiValidationError

@@ -15,7 +15,7 @@ from xdsl.utils.exceptions import ArgSpecParseError
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from nkijit.dialects.collection import without_collection
-from nkijit.failures import failure_of
+from nkijit.discovery.errors import failure_of
 from nkijit.host.exit_status import ended_by_signals
 from nkijit.host.output_files import write_text
 from nkijit.host.terminal import show, show_findings

@@ -196,7 +196,7 @@ def _reported(command: Callable[..., None]) -> Callable[..., None]:
 
 def _told(error: Exception) -> int:
     """Tell what has ended a command; returns the exit code."""
-    from nkijit.failures import failure_of
+    from nkijit.discovery.errors import failure_of
     from nkijit.host.terminal import show_findings
     from nkijit.passes.diagnostics.errors import GOES_ON, NkiValidationError
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nkijit.argument_text import RANDOM, Random
-from nkijit.chosen import checked
-from nkijit.failures import UsageError
+from nkijit.discovery.argument_text import RANDOM, Random
+from nkijit.discovery.errors import UsageError
+from nkijit.discovery.selection import checked
 from nkijit.host.array_files import load_array
 from nkijit.host.output_files import writing
 from nkijit.kernels.arguments import TensorSpec

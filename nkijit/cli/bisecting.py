@@ -11,9 +11,9 @@ import typer
 from nkijit.cli.options import Strict
 from nkijit.cli.selection import Selection
 from nkijit.cli.values import Call, Inputs, Seed
-from nkijit.config import split_kernel
-from nkijit.failures import UsageError
-from nkijit.python_files import run_file
+from nkijit.discovery.config import split_kernel
+from nkijit.discovery.errors import UsageError
+from nkijit.discovery.python_files import run_file
 
 
 def bisect(

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from nkijit.cli.selection import FILE_HELP, Selection, Tracing
-from nkijit.python_files import defines_kernels
+from nkijit.discovery.python_files import defines_kernels
 
 _LEFT_OUT = frozenset({"__pycache__", "build", "dist", "node_modules", "site-packages", "venv"})
 """Folders whose files nobody has written by hand, or for this project."""

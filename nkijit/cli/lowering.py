@@ -11,7 +11,7 @@ from nkijit.cli.options import DisableDge, Locations, Output, ScheduleOf, Strict
 from nkijit.cli.selection import Selection, launched
 from nkijit.dialects.engine.program import ProgramOp, programs_of
 from nkijit.dialects.nki.kernel import KernelOp
-from nkijit.failures import UsageError
+from nkijit.discovery.errors import UsageError
 from nkijit.ir.text import ir_text_of
 from nkijit.passes.compile.schedules import Schedule
 from nkijit.passes.lower.listing import listing

@@ -11,9 +11,9 @@ from typing import Annotated
 import typer
 
 from nkijit.cli.app import FOUND
-from nkijit.config import split_kernel
-from nkijit.failures import UsageError
-from nkijit.given import argument_values
+from nkijit.discovery.config import split_kernel
+from nkijit.discovery.errors import UsageError
+from nkijit.discovery.given_arguments import argument_values
 from nkijit.host.output_files import writing
 from nkijit.host.terminal import show, waiting
 from nkijit.migrate.migration import Migration, migrate_file

@@ -13,7 +13,7 @@ import typer
 from nkijit.cli.options import DisableDge, Output, ScheduleOf, Strict
 from nkijit.cli.selection import File, Selection, Tracing, only
 from nkijit.cli.values import SEED, Call, Inputs
-from nkijit.failures import UsageError
+from nkijit.discovery.errors import UsageError
 from nkijit.host.output_files import write_text
 from nkijit.host.terminal import progress_bar, show, show_findings, waiting
 from nkijit.passes.compile.schedules import Schedule

@@ -16,7 +16,7 @@ from nkijit.cli.finding import tell_first_nan
 from nkijit.cli.options import Strict
 from nkijit.cli.selection import Selection
 from nkijit.cli.values import Call, Inputs, Seed
-from nkijit.failures import UsageError
+from nkijit.discovery.errors import UsageError
 from nkijit.host.terminal import waiting
 from nkijit.traced.kernel import TracedKernel
 from nkijit.traced.runs import SANITIZE_VARIABLE

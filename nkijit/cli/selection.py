@@ -13,18 +13,18 @@ from typing import Annotated, Any
 import typer
 from xdsl.dialects.builtin import ModuleOp
 
-from nkijit.chosen import Asked, Chosen, chosen_of, the_only
-from nkijit.config import split_kernel
 from nkijit.dialects.core_program import CoreProgram
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.spelling import did_you_mean
-from nkijit.failures import UsageError
-from nkijit.given import argument_values
+from nkijit.discovery.config import split_kernel
+from nkijit.discovery.errors import UsageError
+from nkijit.discovery.given_arguments import argument_values
+from nkijit.discovery.python_files import STDIN, run_file, run_text
+from nkijit.discovery.selection import Asked, Chosen, chosen_of, the_only
 from nkijit.host.terminal import waiting
 from nkijit.ir.text import launches_of, load_module, looks_like_ir, parse
 from nkijit.kernels.kernel import Kernel
 from nkijit.passes.diagnostics.source_text import hold_text
-from nkijit.python_files import STDIN, run_file, run_text
 from nkijit.traced.kernel import TracedKernel
 
 STANDARD_INPUT = "-"

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from nkijit.failures import UsageError
+from nkijit.discovery.errors import UsageError
 from nkijit.host.processes.isolated import Limits
 
 

@@ -8,11 +8,11 @@ from typing import Annotated
 
 import typer
 
-from nkijit.chosen import checked
 from nkijit.cli.options import Output, ScheduleOf
 from nkijit.cli.selection import Selection
-from nkijit.failures import UsageError
-from nkijit.given import each_once
+from nkijit.discovery.errors import UsageError
+from nkijit.discovery.given_arguments import each_once
+from nkijit.discovery.selection import checked
 from nkijit.host.output_files import write_text
 from nkijit.passes.compile.schedules import Schedule
 from nkijit.sweeps.results import OBJECTIVES

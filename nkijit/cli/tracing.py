@@ -9,11 +9,12 @@ from typing import Annotated, Any
 
 import typer
 
-from nkijit.chosen import Chosen, checked
 from nkijit.cli.collecting import Files
 from nkijit.cli.options import Locations, Output
 from nkijit.cli.selection import Selection
-from nkijit.failures import UsageError, failure_of
+from nkijit.discovery.errors import UsageError, failure_of
+from nkijit.discovery.python_files import STDIN
+from nkijit.discovery.selection import Chosen, checked
 from nkijit.host.terminal import has_colours, progress_bar, show_findings
 from nkijit.kernels.kernel import Kernel
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
@@ -22,7 +23,6 @@ from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.diagnostics.sarif import as_sarif
 from nkijit.passes.diagnostics.styled import Line, as_ansi, as_text, line
-from nkijit.python_files import STDIN
 from nkijit.releases.table import release
 from nkijit.version import __version__
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy.typing as npt
 import typer
 
-from nkijit.argument_text import RANDOM, Random
 from nkijit.cli.arguments import arrays_in_order, call_arguments, named_arrays, stored_as
 from nkijit.cli.selection import Selection
+from nkijit.discovery.argument_text import RANDOM, Random
 from nkijit.kernels.kernel import Kernel
 from nkijit.testing.inputs import random_inputs
 from nkijit.traced.kernel import TracedKernel

@@ -18,8 +18,8 @@ from typing import Annotated
 import typer
 
 from nkijit.cli.selection import Selection
-from nkijit.config import FILE, split_kernel
-from nkijit.failures import UsageError
+from nkijit.discovery.config import FILE, split_kernel
+from nkijit.discovery.errors import UsageError
 
 _EVERY = 0.3
 """Seconds between looks at the files."""

@@ -12,8 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from nkijit.chosen import Chosen, checked, chosen_of
-from nkijit.examples import ExampleError
+from nkijit.discovery.examples import ExampleError
+from nkijit.discovery.python_files import run_unsaved
+from nkijit.discovery.selection import Chosen, checked, chosen_of
 from nkijit.host.output_files import write_text
 from nkijit.lsp.facts import Analysis, Insertion, KernelView, LineTime, Problem
 from nkijit.lsp.syntax import of_syntax_error, syntax_problem
@@ -26,7 +27,6 @@ from nkijit.passes.lower.program import LoweringError
 from nkijit.passes.profile.figures import LineUse
 from nkijit.passes.profile.simulate import SimulationError
 from nkijit.passes.report.printing import printed
-from nkijit.python_files import run_unsaved
 from nkijit.traced.kernel import TracedKernel
 from nkijit.tracing.locations import column_in_line, definition_of
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import re
 
+from nkijit.discovery.python_files import defines_kernels, imports_nki
 from nkijit.lsp.facts import Problem
 from nkijit.passes.diagnostics.places import Position, Span
 from nkijit.passes.diagnostics.source_text import lines_of
-from nkijit.python_files import defines_kernels, imports_nki
 
 
 def syntax_problem(path: str, text: str) -> Problem | None:

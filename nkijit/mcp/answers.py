@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from nkijit.costs import cost_of, cost_of_trace
-from nkijit.failures import UsageError, failure_of
+from nkijit.discovery.errors import UsageError, failure_of
 from nkijit.host.installed import is_library_file
 from nkijit.host.processes.isolated import OutOfTime
 from nkijit.kernels.arguments import map_tensors

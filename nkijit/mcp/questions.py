@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from nkijit.chosen import Asked, Chosen, chosen_of, the_only
-from nkijit.config import split_kernel
 from nkijit.dialects.spelling import did_you_mean
-from nkijit.failures import UsageError
-from nkijit.given import argument_values
+from nkijit.discovery.config import split_kernel
+from nkijit.discovery.errors import UsageError
+from nkijit.discovery.given_arguments import argument_values
+from nkijit.discovery.python_files import run_file, run_text
+from nkijit.discovery.selection import Asked, Chosen, chosen_of, the_only
 from nkijit.ir.text import launches_of, load_module, looks_like_ir, parse
 from nkijit.passes.diagnostics.source_text import hold_text
-from nkijit.python_files import run_file, run_text
 from nkijit.traced.kernel import TracedKernel
 
 SOURCE = "<source>"

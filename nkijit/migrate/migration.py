@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from nkijit import classic
-from nkijit.chosen import Asked, Chosen, checked, chosen_of
 from nkijit.classic.kernel import ClassicKernel
 from nkijit.classic.launch import LaunchGrid
+from nkijit.discovery.errors import UsageError
+from nkijit.discovery.python_files import run_file
+from nkijit.discovery.selection import Asked, Chosen, checked, chosen_of
 from nkijit.export.errors import ExportError
-from nkijit.failures import UsageError
 from nkijit.kernels.arguments import TensorSpec
 from nkijit.kernels.kernel import Kernel
 from nkijit.migrate import proving
@@ -29,7 +30,6 @@ from nkijit.migrate.modules import ModuleRewriter, imported_names, is_classic, l
 from nkijit.migrate.observing import Observations, observing
 from nkijit.migrate.report import KernelReport, Report
 from nkijit.migrate.sources import Edit, Source
-from nkijit.python_files import run_file
 from nkijit.releases.table import release
 from nkijit.traced.kernel import TracedKernel
 

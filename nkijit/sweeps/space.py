@@ -10,7 +10,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any, cast
 
-from nkijit.argument_text import ArgumentTextError, argument_of, with_tensors
+from nkijit.discovery.argument_text import ArgumentTextError, argument_of, with_tensors
 
 Point = dict[str, Any]
 """A value for each argument that is swept."""

@@ -7,10 +7,10 @@ from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
-from nkijit.argument_text import with_tensors
-from nkijit.chosen import checked
 from nkijit.costs import Cost
-from nkijit.examples import examples_of
+from nkijit.discovery.argument_text import with_tensors
+from nkijit.discovery.examples import examples_of
+from nkijit.discovery.selection import checked
 from nkijit.host.terminal import progress_bar
 from nkijit.kernels.kernel import Kernel
 from nkijit.passes.compile.schedules import Schedule

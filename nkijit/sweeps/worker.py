@@ -13,7 +13,7 @@ import numpy as np
 from nkijit.costs import Cost, cost_of_trace
 from nkijit.dialects.collection import without_collection
 from nkijit.dialects.dtypes import Kind
-from nkijit.failures import failure_of
+from nkijit.discovery.errors import failure_of
 from nkijit.kernels.arguments import map_tensors
 from nkijit.passes.diagnostics.fields import ShownFields
 from nkijit.passes.interpret.numerics import dtype_of_array

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nkijit.argument_text import with_tensors
+from nkijit.discovery.argument_text import with_tensors
 from nkijit.kernels.hooks import WATCHERS
 from nkijit.kernels.kernel import Kernel
 from nkijit.passes.diagnostics.errors import NkiValidationError

@@ -20,7 +20,7 @@ from support.paths import ROOT
 import nkijit as nki
 from nkijit.cli.app import app
 from nkijit.cli.serving import mcp
-from nkijit.failures import UsageError
+from nkijit.discovery.errors import UsageError
 from nkijit.passes.diagnostics.plain import plain
 
 KERNELS = """\

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from nkijit.argument_text import written_argument
+from nkijit.discovery.argument_text import written_argument
 from nkijit.migrate.migration import Migration, migrate_file
 
 HEAD = """\

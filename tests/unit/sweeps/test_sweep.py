@@ -23,7 +23,7 @@ from support.sweeping import SHAPE, InTurn, tiled
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.chosen import UsageError
+from nkijit.discovery.selection import UsageError
 from nkijit.sweeps.pool import ExecutorError
 from nkijit.sweeps.space import SpaceError
 from nkijit.sweeps.store import StoreError

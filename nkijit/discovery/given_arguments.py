@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from nkijit.argument_text import ArgumentTextError, argument_of
-from nkijit.failures import UsageError
+from nkijit.discovery.argument_text import ArgumentTextError, argument_of
+from nkijit.discovery.errors import UsageError
 
 
 def argument_values(texts: Sequence[str]) -> dict[str, Any]:
@@ -35,7 +35,7 @@ def each_once(
 
 
 def argument(text: str) -> tuple[str, Any]:
-    """NAME=VALUE as `-a` takes it; values are what `nkijit.argument_text` reads."""
+    """NAME=VALUE as `-a` takes it; values are what `nkijit.discovery.argument_text` reads."""
     name, equals, value = text.partition("=")
     if not equals or not name.isidentifier():
         raise UsageError(f"-a {text}: expected NAME=VALUE, e.g. x=128x512:float32 or scale=2.0")

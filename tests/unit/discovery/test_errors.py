@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from nkijit.dialects.hardware.targets import target_named
-from nkijit.failures import UsageError, failure_of
-from nkijit.given import argument
+from nkijit.discovery.errors import UsageError, failure_of
+from nkijit.discovery.given_arguments import argument
 from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.lower.listing import listing
 

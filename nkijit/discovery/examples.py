@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
-from nkijit.argument_text import ArgumentTextError, written_argument
 from nkijit.dialects.dtypes import DTYPES
+from nkijit.discovery.argument_text import ArgumentTextError, written_argument
 from nkijit.kernels.arguments import ArgumentTypeError
 from nkijit.kernels.kernel import Kernel
 from nkijit.passes.diagnostics.places import Position

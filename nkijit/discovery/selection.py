@@ -13,11 +13,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from nkijit.argument_text import Random
-from nkijit.config import Config, KernelConfig, config_for
 from nkijit.dialects.spelling import did_you_mean
-from nkijit.examples import examples_of
-from nkijit.failures import UsageError
+from nkijit.discovery.argument_text import Random
+from nkijit.discovery.config import Config, KernelConfig, config_for
+from nkijit.discovery.errors import UsageError
+from nkijit.discovery.examples import examples_of
 from nkijit.kernels.kernel import Kernel
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.findings import Findings

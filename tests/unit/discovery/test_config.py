@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nkijit.config import Config, ConfigError, config_for, split_kernel
+from nkijit.discovery.config import Config, ConfigError, config_for, split_kernel
 from nkijit.kernels.arguments import TensorSpec
 
 

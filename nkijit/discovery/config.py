@@ -20,10 +20,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
-from nkijit.argument_text import written_argument
 from nkijit.dialects.hardware.targets import target_named
 from nkijit.dialects.rule_texts import RULE_TEXTS
 from nkijit.dialects.spelling import did_you_mean
+from nkijit.discovery.argument_text import written_argument
 from nkijit.tracing.target import GRIDS
 
 FILE = "pyproject.toml"

@@ -24,9 +24,9 @@ from pathlib import Path
 from typing import Any, NoReturn, cast
 
 from nkijit.dialects.spelling import did_you_mean
+from nkijit.discovery.python_files import run_file
 from nkijit.host.array_files import load_array
 from nkijit.kernels.arguments import TensorSpec
-from nkijit.python_files import run_file
 
 
 class ArgumentTextError(ValueError):

@@ -10,7 +10,7 @@ import pytest
 
 import nkijit as nki
 import nkijit.language as nl
-from nkijit.examples import ExampleError, examples_of
+from nkijit.discovery.examples import ExampleError, examples_of
 from nkijit.kernels.arguments import ArgumentTypeError, TensorSpec
 
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 
 from nkijit import isa as nisa
-from nkijit.argument_text import RANDOM, ArgumentTextError, argument_of
+from nkijit.discovery.argument_text import RANDOM, ArgumentTextError, argument_of
 from nkijit.kernels.arguments import TensorSpec
 
 

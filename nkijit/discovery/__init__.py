@@ -1,0 +1,1 @@
+"""Kernels in Python files, and the arguments to trace them with."""
