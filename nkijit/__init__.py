@@ -13,7 +13,6 @@ from nkijit.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from nkijit import collectives, compiler, dtype, isa, language, typing
-    from nkijit.costs import Cost, cost
     from nkijit.discovery.examples import example
     from nkijit.isa import NkiValidationError
     from nkijit.kernels.arguments import TensorSpec
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from nkijit.kernels.kernel import Kernel, UnsupportedError
     from nkijit.kernels.stepping import value_of
     from nkijit.passes.diagnostics.errors import NkiWarning
+    from nkijit.sweeps.costs import Cost, cost
     from nkijit.sweeps.found import Sweep
     from nkijit.sweeps.sweeping import sweep
     from nkijit.traced.kernel import TracedKernel, load, load_record

@@ -9,8 +9,8 @@ import typer
 from nkijit.cli.options import Output
 from nkijit.cli.reports import Prediction
 from nkijit.cli.selection import Selection, only
-from nkijit.costs import Cost, cost_of, cost_of_trace
 from nkijit.host.terminal import waiting
+from nkijit.sweeps.costs import Cost, cost_of, cost_of_trace
 
 
 def cost(

@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from nkijit.costs import cost_of, cost_of_trace
 from nkijit.discovery.errors import UsageError, failure_of
 from nkijit.host.installed import is_library_file
 from nkijit.host.processes.isolated import OutOfTime
@@ -22,6 +21,7 @@ from nkijit.passes.diagnostics.plain import plain
 from nkijit.passes.interpret.numerics import dtype_of_array
 from nkijit.passes.profile.compare import counts_text, ir_text, profiles_text
 from nkijit.reference import catalogue
+from nkijit.sweeps.costs import cost_of, cost_of_trace
 from nkijit.testing.inputs import random_inputs, with_random_data
 from nkijit.traced.kernel import TracedKernel
 

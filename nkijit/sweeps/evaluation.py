@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nkijit.costs import Cost
 from nkijit.kernels.arguments import map_tensors
 from nkijit.kernels.cache_key import UnkeyableError, named_images
 from nkijit.kernels.cache_key.digest import digest_of
 from nkijit.kernels.kernel import Kernel
+from nkijit.sweeps.costs import Cost
 from nkijit.sweeps.exact import cost_of, data_of
 from nkijit.sweeps.payload import packed, payload_of
 from nkijit.sweeps.pool import Died, Late, Workers

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-from nkijit.costs import Cost, CriticalLine, Finding, Peak, Time
 from nkijit.passes.diagnostics.places import Position
+from nkijit.sweeps.costs import Cost, CriticalLine, Finding, Peak, Time
 
 
 def data_of(value: Any) -> Any:

@@ -10,8 +10,8 @@ from functools import cached_property
 from operator import le
 from typing import TYPE_CHECKING, Any
 
-from nkijit.costs import Cost
 from nkijit.passes.diagnostics.fields import ShownFields
+from nkijit.sweeps.costs import Cost
 from nkijit.sweeps.space import Point, value_text
 from nkijit.sweeps.worker import Agreement
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from optuna.trial import FrozenTrial, Trial, TrialState
 
-from nkijit.costs import Cost
+from nkijit.sweeps.costs import Cost
 from nkijit.sweeps.evaluation import Candidate, Evaluation, Question
 from nkijit.sweeps.exact import cost_of, data_of
 from nkijit.sweeps.pool import Run, Workers

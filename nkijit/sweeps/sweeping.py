@@ -7,7 +7,6 @@ from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
-from nkijit.costs import Cost
 from nkijit.discovery.argument_text import with_tensors
 from nkijit.discovery.examples import examples_of
 from nkijit.discovery.selection import checked
@@ -15,6 +14,7 @@ from nkijit.host.terminal import progress_bar
 from nkijit.kernels.kernel import Kernel
 from nkijit.passes.compile.schedules import Schedule
 from nkijit.sweeps.cluster import is_of_dask, workers_of_dask
+from nkijit.sweeps.costs import Cost
 from nkijit.sweeps.evaluation import Evaluation, Question, StrPath
 from nkijit.sweeps.found import Sweep
 from nkijit.sweeps.pool import Run, Workers, workers_of

@@ -34,7 +34,7 @@ from support.paths import GOLDEN, LIT, TIMINGS
 from support.random_kernels import PARTS
 
 import nkijit
-import nkijit.opt
+import nkijit.cli.opt
 from nkijit.cli import app
 from nkijit.cli.app import COMMANDS, FAILED, whole
 from nkijit.dialects.dtypes import DTYPES
@@ -215,7 +215,7 @@ def _be_the_child(
 def _exit_code(words: Sequence[str]) -> int:
     try:
         if words[0] == "opt":
-            return nkijit.opt.main(words[1:])
+            return nkijit.cli.opt.main(words[1:])
         app(list(words))
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)

@@ -176,7 +176,7 @@ def _preload() -> None:
     import rich.console  # noqa: F401
     import typer  # noqa: F401
 
-    import nkijit.opt  # noqa: F401
+    import nkijit.cli.opt  # noqa: F401
 
 
 if __name__ == "__main__":

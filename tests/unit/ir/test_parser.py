@@ -13,8 +13,7 @@ import pytest
 from xdsl.utils.exceptions import ParseError
 
 import nkijit
-from nkijit import opt
-from nkijit.cli import app
+from nkijit.cli import app, opt
 from nkijit.ir.parser import InvalidOperation
 from nkijit.ir.text import ir_text_of, parse
 from nkijit.passes.diagnostics.places import positions
