@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.table import Table
 from scipy import special
 
-from nkijit.passes.interpret.functions import (
+from nkijit.passes.numerics.operators import (
     ACTIVATION,
     GELU_SIGMOID_SLOPE,
     GELU_TANH_CUBIC,

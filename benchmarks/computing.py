@@ -13,7 +13,7 @@ import nkijit.isa as nisa
 import nkijit.language as nl
 from benchmarks.measuring import Ratio, call_by_call, in_turn, seconds
 from nkijit.dialects.dtypes import DTYPES
-from nkijit.passes.interpret.numerics import STORAGE, loader, rounder
+from nkijit.passes.numerics.storage import STORAGE, loader, rounder
 
 Array = npt.NDArray[np.float32]
 P, F = 128, 512

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from nkijit.passes.interpret.numerics import STORAGE
+from nkijit.passes.numerics.storage import STORAGE
 
 float32 = np.float32
 float16 = np.float16

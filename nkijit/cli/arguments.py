@@ -16,7 +16,7 @@ from nkijit.host.array_files import load_array
 from nkijit.host.output_files import writing
 from nkijit.kernels.arguments import TensorSpec
 from nkijit.kernels.kernel import Kernel
-from nkijit.passes.interpret.numerics import STORAGE
+from nkijit.passes.numerics.storage import STORAGE
 from nkijit.testing.inputs import with_random_data
 from nkijit.tracing.dtype_names import as_dtype
 from nkijit.tracing.locations import ssa_name

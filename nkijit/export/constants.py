@@ -16,7 +16,7 @@ from nkijit.dialects.nki.constant import ConstantOp
 from nkijit.dialects.tiles import info_of
 from nkijit.export.layout import INDENT, WIDTH
 from nkijit.export.names import Names
-from nkijit.passes.interpret.numerics import storage
+from nkijit.passes.numerics.storage import storage
 
 _Array = np.ndarray[Any, Any]
 _FEW = 64

@@ -36,7 +36,7 @@ from nkijit.dialects.register_type import RegisterType
 from nkijit.dialects.tiles import info_of
 from nkijit.export.calls import function_of
 from nkijit.export.errors import ExportError
-from nkijit.passes.interpret.numerics import storage
+from nkijit.passes.numerics.storage import storage
 
 _TRIGGERS: dict[type[Operation], type[Operation]] = {
     AllGatherVTriggerOp: AllGatherVPrepareOp,

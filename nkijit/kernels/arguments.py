@@ -15,7 +15,7 @@ import numpy as np
 from nkijit.dialects.tiles import MAX_RANK
 from nkijit.host.attributes import attributes_of
 from nkijit.host.installed import SCALARS, is_constant_class
-from nkijit.passes.interpret.numerics import is_plain
+from nkijit.passes.numerics.storage import is_plain
 from nkijit.tracing.dtype_names import as_dtype
 from nkijit.tracing.frameworks import ArgumentTypeError, Array, as_array, native_dtype
 from nkijit.tracing.objects import NKIObject

@@ -18,7 +18,7 @@ from nkijit.mcp.questions import Question
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.diagnostics.plain import plain
-from nkijit.passes.interpret.numerics import dtype_of_array
+from nkijit.passes.numerics.storage import dtype_of_array
 from nkijit.passes.profile.compare import counts_text, ir_text, profiles_text
 from nkijit.reference import catalogue
 from nkijit.sweeps.costs import cost_of, cost_of_trace

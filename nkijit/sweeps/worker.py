@@ -15,7 +15,7 @@ from nkijit.dialects.dtypes import Kind
 from nkijit.discovery.errors import failure_of
 from nkijit.kernels.arguments import map_tensors
 from nkijit.passes.diagnostics.fields import ShownFields
-from nkijit.passes.interpret.numerics import dtype_of_array
+from nkijit.passes.numerics.storage import dtype_of_array
 from nkijit.sweeps.costs import Cost, cost_of_trace
 from nkijit.sweeps.payload import Payload, unpacked, value_of
 from nkijit.testing.closeness import assert_close

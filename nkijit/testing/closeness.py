@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nkijit.passes.diagnostics.tables import aligned
-from nkijit.passes.interpret.numerics import dtype_of_array
+from nkijit.passes.numerics.storage import dtype_of_array
 from nkijit.passes.values.rounding import DTypeLike, Tolerance, departs, rounding, tolerance
 from nkijit.tracing.frameworks import framework_of
 from nkijit.tracing.target import resolve_target

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from nkijit.dialects.dtypes import DTYPES, Kind
 from nkijit.kernels.arguments import TensorSpec, map_tensors
-from nkijit.passes.interpret.numerics import STORAGE
+from nkijit.passes.numerics.storage import STORAGE
 from nkijit.traced.kernel import TracedKernel
 
 Array = npt.NDArray[Any]

@@ -13,7 +13,7 @@ import numpy as np
 
 from nkijit.dialects.dtypes import DTYPES, DType
 from nkijit.dialects.spelling import did_you_mean
-from nkijit.passes.interpret.numerics import dtype_called, is_plain
+from nkijit.passes.numerics.storage import dtype_called, is_plain
 from nkijit.releases.table import removed_in, replacement
 
 _named: dict[tuple[type[Any], Any], DType] = {}

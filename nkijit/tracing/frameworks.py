@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nkijit.host.installed import per_class, text_of
-from nkijit.passes.interpret.numerics import STORAGE, dtype_called, dtype_of_array, is_plain
+from nkijit.passes.numerics.storage import STORAGE, dtype_called, dtype_of_array, is_plain
 from nkijit.tracing.dtype_names import as_dtype
 
 Array = npt.NDArray[Any]

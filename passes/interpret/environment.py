@@ -26,7 +26,7 @@ from nkijit.dialects.reach import Reach
 from nkijit.dialects.tiles import TileInfo, info_of
 from nkijit.passes.analysis.matmul_writes import MatmulWrites
 from nkijit.passes.interpret.errors import failure
-from nkijit.passes.interpret.numerics import storage
+from nkijit.passes.numerics.storage import storage
 
 Array = npt.NDArray[Any]
 Env = list[Any]

@@ -11,7 +11,7 @@ from nkijit.dialects.tiles import TileInfo, info_of
 from nkijit.passes.interpret.environment import Array, Slots, strided
 from nkijit.passes.interpret.errors import InterpretationError
 from nkijit.passes.interpret.lending import Copied, Lent, Loan, Use, all_of_it, parts_of
-from nkijit.passes.interpret.numerics import dtype_of_array, is_plain, storage
+from nkijit.passes.numerics.storage import dtype_of_array, is_plain, storage
 
 
 class Input:

@@ -29,7 +29,7 @@ from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.interpret.byte_ranges import PAGE, ByteRanges, Pages
 from nkijit.passes.interpret.environment import Array, Slots
-from nkijit.passes.interpret.numerics import storage
+from nkijit.passes.numerics.storage import storage
 
 SMALL = 1 << 20
 """Bytes of a tensor that is kept as a whole: that takes less time than to look for its pages."""

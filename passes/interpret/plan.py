@@ -61,8 +61,8 @@ from nkijit.passes.interpret.indirect import Indirect
 from nkijit.passes.interpret.inputs import Input
 from nkijit.passes.interpret.lending import Lent, Loan, Use, all_of_it, uses_of
 from nkijit.passes.interpret.machine import FIRST_CORE, Core, run_together
-from nkijit.passes.interpret.numerics import storage
 from nkijit.passes.interpret.records import Record
+from nkijit.passes.numerics.storage import storage
 
 
 class Listener(Protocol):

@@ -47,9 +47,9 @@ from nkijit.passes.interpret.nisa.select import (
     predicate_condition,
     range_condition,
 )
-from nkijit.passes.interpret.numerics import loader
 from nkijit.passes.interpret.plan import Plan
 from nkijit.passes.interpret.records import Matmul
+from nkijit.passes.numerics.storage import loader
 from nkijit.passes.verify.init import undefined, unreturned, unwritten
 
 

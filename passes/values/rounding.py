@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nkijit.dialects.dtypes import DTYPES, DType, Kind
-from nkijit.passes.interpret.numerics import STORAGE, dtype_of_array
+from nkijit.passes.numerics.storage import STORAGE, dtype_of_array
 
 Array = npt.NDArray[Any]
 DTypeLike = DType | str | np.dtype[Any] | type

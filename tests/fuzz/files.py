@@ -38,7 +38,7 @@ import nkijit.cli.opt
 from nkijit.cli import app
 from nkijit.cli.app import COMMANDS, FAILED, whole
 from nkijit.dialects.dtypes import DTYPES
-from nkijit.passes.interpret.numerics import storage
+from nkijit.passes.numerics.storage import storage
 from tests.fuzz.campaign import Count, Finding, until
 from tests.fuzz.ir_mutations import Mutator
 

@@ -11,8 +11,8 @@ from nkijit.passes.analysis.accumulators import (
     accumulator_operator,
 )
 from nkijit.passes.interpret.binding import Binding
-from nkijit.passes.interpret.functions import IDENTITY
 from nkijit.passes.interpret.records import AccumulatorUse, Source
+from nkijit.passes.numerics.operators import IDENTITY
 
 
 def registers_of(b: Binding) -> Source:

@@ -29,11 +29,11 @@ from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.passes.interpret.binding import Binding
 from nkijit.passes.interpret.environment import Array, Env
 from nkijit.passes.interpret.errors import InterpretationError, failure
-from nkijit.passes.interpret.functions import BINARY
 from nkijit.passes.interpret.machine import Core, Meeting, Runner
 from nkijit.passes.interpret.operands import reader
 from nkijit.passes.interpret.records import Meets, Opaque, Source
 from nkijit.passes.interpret.registry import semantics
+from nkijit.passes.numerics.operators import BINARY
 
 
 class SharedMemoryWatch(Protocol):

@@ -17,9 +17,9 @@ from nkijit.dialects.nisa.mx import (
 from nkijit.passes.interpret.binding import Binding
 from nkijit.passes.interpret.environment import Array, Env
 from nkijit.passes.interpret.nisa.matmul import accumulating, added_to
-from nkijit.passes.interpret.numerics import STORAGE, rounder
 from nkijit.passes.interpret.records import Matmul, Opaque, Scaled
 from nkijit.passes.interpret.registry import semantics
+from nkijit.passes.numerics.storage import STORAGE, rounder
 
 _MANTISSA_BITS = 23
 _LARGEST_EXPONENT = 254

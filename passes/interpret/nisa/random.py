@@ -21,7 +21,7 @@ from nkijit.passes.interpret.environment import Array, Env
 from nkijit.passes.interpret.errors import failure
 from nkijit.passes.interpret.records import Opaque
 from nkijit.passes.interpret.registry import semantics
-from nkijit.passes.interpret.xorwow import Words, draw, fractions, from_rows, seeded, to_rows
+from nkijit.passes.numerics.xorwow import Words, draw, fractions, from_rows, seeded, to_rows
 
 _INITIAL_SEEDS = {engine.vector: 0, engine.gpsimd: 1 << 32}
 """What a run begins with. No seed of 32 bits gives the Vector Engine the GpSimd Engine's states."""

@@ -20,7 +20,7 @@ import nkijit as nki
 from nkijit.dialects.rule_texts import RULE_TEXTS
 from nkijit.dialects.rule_texts.text import ErrorKind
 from nkijit.ir.text import launches_of, parse
-from nkijit.passes.interpret.numerics import STORAGE
+from nkijit.passes.numerics.storage import STORAGE
 from nkijit.traced.kernel import TracedKernel
 
 LENIENT = (ErrorKind.undefined, ErrorKind.does_not_fit)

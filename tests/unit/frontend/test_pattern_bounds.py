@@ -22,7 +22,7 @@ import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.rule_texts.text import ErrorKind
 from nkijit.passes.interpret.errors import UnwrittenError
-from nkijit.passes.interpret.numerics import STORAGE
+from nkijit.passes.numerics.storage import STORAGE
 
 Place = tuple[int, int]
 ROWS, COLUMNS = 64, 12

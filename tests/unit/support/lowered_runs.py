@@ -10,13 +10,13 @@ import numpy as np
 import nkijit as nki
 from nkijit.dialects.dtypes import DTYPES
 from nkijit.passes.interpret.launch import Launch
-from nkijit.passes.interpret.numerics import storage
 from nkijit.passes.interpret.plan import Plan
 from nkijit.passes.interpret.queues.interleavings import Interleaving
 from nkijit.passes.interpret.queues.run import Queues
 from nkijit.passes.lower.placement import allocate
 from nkijit.passes.lower.program import Program
 from nkijit.passes.lower.schedule import lower
+from nkijit.passes.numerics.storage import storage
 from nkijit.traced.kernel import TracedKernel
 
 SEEDS = range(14)

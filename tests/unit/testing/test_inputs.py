@@ -11,7 +11,7 @@ from support.small_kernels import scaled_gelu
 
 import nkijit as nki
 from nkijit.dialects.dtypes import DTYPES
-from nkijit.passes.interpret.numerics import STORAGE
+from nkijit.passes.numerics.storage import STORAGE
 from nkijit.testing import random_inputs
 
 

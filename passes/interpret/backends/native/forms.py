@@ -17,7 +17,7 @@ from enum import Enum
 
 from nkijit.dialects.dtypes import DTYPES, Kind
 from nkijit.passes.interpret.backends.native.graphs import LOADS, Node
-from nkijit.passes.interpret.numerics import STORAGE
+from nkijit.passes.numerics.storage import STORAGE
 
 BLOCK = 2048
 """Elements that go through all operators together: what the first cache holds with its scratch."""

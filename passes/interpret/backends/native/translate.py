@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.interpret import functions
 from nkijit.passes.interpret.backends.native.forms import AccumulatorForm, Fold, size_of
 from nkijit.passes.interpret.backends.native.graphs import (
     Graph,
@@ -51,6 +50,7 @@ from nkijit.passes.interpret.records import (
     Table,
     Transpose,
 )
+from nkijit.passes.numerics import operators as functions
 
 
 def instructions_of(record: Record, slots: Slots) -> list[Instruction]:

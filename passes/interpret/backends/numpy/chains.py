@@ -8,17 +8,6 @@ from typing import Any
 import numpy as np
 
 from nkijit.passes.interpret.environment import Array, Env, Slots, Step
-from nkijit.passes.interpret.functions import (
-    ACTIVATION,
-    BINARY,
-    BITVEC,
-    BITVEC_REDUCE,
-    FOLD,
-    INTEGER,
-    REDUCE,
-    UNARY,
-    running,
-)
 from nkijit.passes.interpret.operands import holds_float32, is_direct, put, reader, store
 from nkijit.passes.interpret.records import (
     AccumulatorUse,
@@ -31,6 +20,17 @@ from nkijit.passes.interpret.records import (
     Reduce,
     Source,
     Table,
+)
+from nkijit.passes.numerics.operators import (
+    ACTIVATION,
+    BINARY,
+    BITVEC,
+    BITVEC_REDUCE,
+    FOLD,
+    INTEGER,
+    REDUCE,
+    UNARY,
+    running,
 )
 
 # ------------------------------------------------------------------ one path that computes

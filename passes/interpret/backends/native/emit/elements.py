@@ -16,7 +16,7 @@ import numpy as np
 from nkijit.passes.interpret.backends.native.emit.lanes import F16, F32, I8, I16, I32, I64, Lanes
 from nkijit.passes.interpret.backends.native.forms import CONVERTED, size_of
 from nkijit.passes.interpret.backends.native.llvm import building
-from nkijit.passes.interpret.numerics import STORAGE
+from nkijit.passes.numerics.storage import STORAGE
 
 ir = building()
 

@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nkijit.dialects.dtypes import DTYPES, DType, Kind
-from nkijit.passes.interpret.casts import (
+from nkijit.passes.numerics.casts import (
     float8_loader,
     float8_rounder,
     load_float16,

@@ -26,7 +26,7 @@ from support.oracle import (
 )
 
 from nkijit.dialects.operators import OPERATORS, AluKind
-from nkijit.passes.interpret.functions import (
+from nkijit.passes.numerics.operators import (
     ACTIVATION,
     BINARY,
     BITVEC,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from nkijit.dialects.dtypes import DTYPES
-from nkijit.passes.interpret.numerics import STORAGE, loader, rounder
+from nkijit.passes.numerics.storage import STORAGE, loader, rounder
 
 NARROW = tuple(
     name

@@ -29,7 +29,7 @@ from support.oracle import (
 )
 
 from nkijit.dialects.dtypes import DTYPES, Kind
-from nkijit.passes.interpret.numerics import (
+from nkijit.passes.numerics.storage import (
     STORAGE,
     dtype_of_array,
     int_rounder,

@@ -1,0 +1,1 @@
+"""What data types, casts, operators and random numbers are in NumPy."""
