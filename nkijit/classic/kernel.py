@@ -31,7 +31,7 @@ from nkijit.kernels.kernel import Kernel, UnsupportedError, Watch
 from nkijit.language.creation import allocate
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import Findings
-from nkijit.passes.interpret.errors import OutOfBoundsError
+from nkijit.passes.interpret.records.errors import OutOfBoundsError
 from nkijit.traced.kernel import TracedKernel
 from nkijit.tracing.dtype_names import CLASSIC
 from nkijit.tracing.target import resolve_target

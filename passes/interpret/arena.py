@@ -27,8 +27,8 @@ from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.addresses.allocation import Block, Space
 from nkijit.passes.analysis.addresses.assignment import assign
 from nkijit.passes.interpret.body import Body
-from nkijit.passes.interpret.environment import Array, Env
-from nkijit.passes.interpret.records import Matmul
+from nkijit.passes.interpret.records.environment import Array, Env
+from nkijit.passes.interpret.records.records import Matmul
 
 ALIGNMENT = 64
 """Bytes; a line of the caches, and the widest vector of any CPU."""

@@ -20,9 +20,9 @@ from nkijit.dialects.declare.operation import NisaOp, form_key, scalar_constant
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.passes.analysis.accumulators import accumulator_lanes
-from nkijit.passes.interpret.binding import Binding
-from nkijit.passes.interpret.environment import Env, OperandTile, Slots, Step, Views
-from nkijit.passes.interpret.records import (
+from nkijit.passes.interpret.records.binding import Binding
+from nkijit.passes.interpret.records.environment import Env, OperandTile, Slots, Step, Views
+from nkijit.passes.interpret.records.records import (
     Chain,
     Computed,
     Copy,

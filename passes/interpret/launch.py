@@ -12,12 +12,12 @@ from xdsl.ir import Operation
 from nkijit.dialects.nki.kernel import DevicePrintOp
 from nkijit.passes.interpret.backends.choice import BackendReport
 from nkijit.passes.interpret.body import Observer
-from nkijit.passes.interpret.environment import Array, Env
-from nkijit.passes.interpret.errors import InterpretationError
 from nkijit.passes.interpret.lending import Loan
-from nkijit.passes.interpret.machine import Core, run_together
 from nkijit.passes.interpret.plan import Listener, Plan, launched_together, lend
 from nkijit.passes.interpret.races import RaceWatch, Tell, contested_tensors
+from nkijit.passes.interpret.records.environment import Array, Env
+from nkijit.passes.interpret.records.errors import InterpretationError
+from nkijit.passes.interpret.records.machine import Core, run_together
 from nkijit.passes.interpret.sanitize import CoreSanitizer, Sanitizer
 
 LONG = 1 << 18

@@ -27,8 +27,8 @@ from nkijit.dialects.effects import reads_and_writes
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.interpret.byte_ranges import PAGE, ByteRanges, Pages
-from nkijit.passes.interpret.environment import Array, Slots
+from nkijit.passes.interpret.records.byte_ranges import PAGE, ByteRanges, Pages
+from nkijit.passes.interpret.records.environment import Array, Slots
 from nkijit.passes.numerics.storage import storage
 
 SMALL = 1 << 20

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from nkijit.passes.interpret.environment import Array
+from nkijit.passes.interpret.records.environment import Array
 
 EFFORT = 10_000
 """Solutions that are tried before two arrays with interleaved elements count as apart."""

@@ -46,7 +46,10 @@ from nkijit.passes.interpret.backends.choice import (
 )
 from nkijit.passes.interpret.backends.numpy import bind
 from nkijit.passes.interpret.body import compile_body
-from nkijit.passes.interpret.environment import (
+from nkijit.passes.interpret.forms import Forms
+from nkijit.passes.interpret.inputs import Input
+from nkijit.passes.interpret.lending import Lent, Loan, Use, all_of_it, uses_of
+from nkijit.passes.interpret.records.environment import (
     UNWRITTEN_INTEGER,
     Array,
     Env,
@@ -55,13 +58,10 @@ from nkijit.passes.interpret.environment import (
     strided,
     unwritten,
 )
-from nkijit.passes.interpret.errors import InterpretationError
-from nkijit.passes.interpret.forms import Forms
-from nkijit.passes.interpret.indirect import Indirect
-from nkijit.passes.interpret.inputs import Input
-from nkijit.passes.interpret.lending import Lent, Loan, Use, all_of_it, uses_of
-from nkijit.passes.interpret.machine import FIRST_CORE, Core, run_together
-from nkijit.passes.interpret.records import Record
+from nkijit.passes.interpret.records.errors import InterpretationError
+from nkijit.passes.interpret.records.indirect import Indirect
+from nkijit.passes.interpret.records.machine import FIRST_CORE, Core, run_together
+from nkijit.passes.interpret.records.records import Record
 from nkijit.passes.numerics.storage import storage
 
 

@@ -23,11 +23,11 @@ from nkijit.dialects.nki.views import ViewOp, base_of, selectable
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.footprints import Cells, extent_of
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
-from nkijit.passes.interpret.environment import Array, Env, Slots
-from nkijit.passes.interpret.errors import InterpretationError
-from nkijit.passes.interpret.indirect import index_reader
-from nkijit.passes.interpret.machine import place_of
 from nkijit.passes.interpret.plan import Plan
+from nkijit.passes.interpret.records.environment import Array, Env, Slots
+from nkijit.passes.interpret.records.errors import InterpretationError
+from nkijit.passes.interpret.records.indirect import index_reader
+from nkijit.passes.interpret.records.machine import place_of
 from nkijit.passes.verify.cores import read_race, write_race
 
 _MEETINGS = frozenset(MEETINGS)

@@ -12,10 +12,10 @@ from importlib import import_module
 from typing import TypeVar
 
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.passes.interpret.binding import Binding
-from nkijit.passes.interpret.environment import Slots
-from nkijit.passes.interpret.errors import failure
-from nkijit.passes.interpret.records import Record
+from nkijit.passes.interpret.records.binding import Binding
+from nkijit.passes.interpret.records.environment import Slots
+from nkijit.passes.interpret.records.errors import failure
+from nkijit.passes.interpret.records.records import Record
 
 Semantics = Callable[[Binding], Record]
 History = Callable[[NisaOp, Slots], object]

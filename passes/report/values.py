@@ -18,7 +18,7 @@ from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.nki.views import access_of, base_of, index_of, reach_of
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.interpret.environment import strided
+from nkijit.passes.interpret.records.environment import strided
 from nkijit.passes.report import model
 from nkijit.passes.values.cells import cells_of, sizes_of, sums_of
 from nkijit.passes.values.instructions import Statistics, loops_text

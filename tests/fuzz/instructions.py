@@ -44,7 +44,7 @@ from support.paths import ROOT
 from support.random_kernels import TARGETS
 
 from nkijit.passes.diagnostics.errors import NkiValidationError
-from nkijit.passes.interpret.errors import InterpretationError
+from nkijit.passes.interpret.records.errors import InterpretationError
 from tests.fuzz.campaign import Count, Finding, until
 
 TESTS = ROOT / "tests" / "unit" / "passes" / "interpret" / "nisa"

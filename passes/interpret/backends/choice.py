@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from nkijit.passes.diagnostics.shown import ShownAsText
-from nkijit.passes.interpret.errors import InterpretationError
+from nkijit.passes.interpret.records.errors import InterpretationError
 
 BACKEND_VARIABLE = "NKIJIT_BACKEND"
 AUTO, NUMPY, NATIVE = "auto", "numpy", "native"

@@ -10,8 +10,8 @@ from nkijit.passes.analysis.accumulators import (
     accumulator_lanes,
     accumulator_operator,
 )
-from nkijit.passes.interpret.binding import Binding
-from nkijit.passes.interpret.records import AccumulatorUse, Source
+from nkijit.passes.interpret.records.binding import Binding
+from nkijit.passes.interpret.records.records import AccumulatorUse, Source
 from nkijit.passes.numerics.operators import IDENTITY
 
 

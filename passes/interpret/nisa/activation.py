@@ -7,10 +7,10 @@ import numpy as np
 from nkijit.dialects.declare.queries import is_set
 from nkijit.dialects.nisa.activation import Activate2Op, ActivationOp, ActivationReduceOp
 from nkijit.dialects.operators import OPERATORS
-from nkijit.passes.interpret.binding import Binding
 from nkijit.passes.interpret.nisa.accumulators import accumulator_use
 from nkijit.passes.interpret.nisa.chains import applied
-from nkijit.passes.interpret.records import Applied, Chain, Table
+from nkijit.passes.interpret.records.binding import Binding
+from nkijit.passes.interpret.records.records import Applied, Chain, Table
 from nkijit.passes.interpret.registry import semantics
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nkijit.dialects.operators import OPERATORS
-from nkijit.passes.interpret.records import Applied, Source
+from nkijit.passes.interpret.records.records import Applied, Source
 
 
 def applied(word: str, operand: Source | None, reverse: bool = False) -> Applied:

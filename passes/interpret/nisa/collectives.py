@@ -26,12 +26,12 @@ from nkijit.dialects.ncc.collectives import (
     RingRankIdOp,
 )
 from nkijit.dialects.tiles import info_of, is_tile
-from nkijit.passes.interpret.binding import Binding
-from nkijit.passes.interpret.environment import Array, Env
-from nkijit.passes.interpret.errors import InterpretationError, failure
-from nkijit.passes.interpret.machine import Core, Meeting, Runner
-from nkijit.passes.interpret.operands import reader
-from nkijit.passes.interpret.records import Meets, Opaque, Source
+from nkijit.passes.interpret.records.binding import Binding
+from nkijit.passes.interpret.records.environment import Array, Env
+from nkijit.passes.interpret.records.errors import InterpretationError, failure
+from nkijit.passes.interpret.records.machine import Core, Meeting, Runner
+from nkijit.passes.interpret.records.operands import reader
+from nkijit.passes.interpret.records.records import Meets, Opaque, Source
 from nkijit.passes.interpret.registry import semantics
 from nkijit.passes.numerics.operators import BINARY
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from nkijit.dialects.nisa.cores import CORES, CoreBarrierOp, SendrecvOp
-from nkijit.passes.interpret.binding import Binding
-from nkijit.passes.interpret.environment import Array, Env
-from nkijit.passes.interpret.errors import failure
-from nkijit.passes.interpret.machine import Core, Meeting, Runner
-from nkijit.passes.interpret.records import Meets
+from nkijit.passes.interpret.records.binding import Binding
+from nkijit.passes.interpret.records.environment import Array, Env
+from nkijit.passes.interpret.records.errors import failure
+from nkijit.passes.interpret.records.machine import Core, Meeting, Runner
+from nkijit.passes.interpret.records.records import Meets
 from nkijit.passes.interpret.registry import semantics
 
 

@@ -16,10 +16,16 @@ from nkijit.dialects.nisa.elementwise import (
     native_int32,
 )
 from nkijit.dialects.operators import OPERATORS
-from nkijit.passes.interpret.binding import Binding
 from nkijit.passes.interpret.nisa.accumulators import accumulator_use, registers_of, start_of
 from nkijit.passes.interpret.nisa.chains import applied
-from nkijit.passes.interpret.records import AccumulatorUse, Applied, Arithmetic, Chain, Table
+from nkijit.passes.interpret.records.binding import Binding
+from nkijit.passes.interpret.records.records import (
+    AccumulatorUse,
+    Applied,
+    Arithmetic,
+    Chain,
+    Table,
+)
 from nkijit.passes.interpret.registry import semantics
 from nkijit.passes.numerics.operators import INTEGER
 

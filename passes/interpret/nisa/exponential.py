@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from nkijit.dialects.nisa.exponential import ExponentialOp
-from nkijit.passes.interpret.binding import Binding
 from nkijit.passes.interpret.nisa.accumulators import accumulator_use
-from nkijit.passes.interpret.records import Applied, Chain, Table
+from nkijit.passes.interpret.records.binding import Binding
+from nkijit.passes.interpret.records.records import Applied, Chain, Table
 from nkijit.passes.interpret.registry import semantics
 
 

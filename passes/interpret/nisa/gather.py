@@ -12,10 +12,10 @@ from nkijit.dialects.nisa.gather import (
     shuffled_rows,
     valid_indices,
 )
-from nkijit.passes.interpret.binding import Binding
-from nkijit.passes.interpret.environment import Array, Env
-from nkijit.passes.interpret.errors import failure
-from nkijit.passes.interpret.records import Gather, MoveRows, Opaque
+from nkijit.passes.interpret.records.binding import Binding
+from nkijit.passes.interpret.records.environment import Array, Env
+from nkijit.passes.interpret.records.errors import failure
+from nkijit.passes.interpret.records.records import Gather, MoveRows, Opaque
 from nkijit.passes.interpret.registry import semantics
 
 

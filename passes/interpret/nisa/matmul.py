@@ -10,11 +10,11 @@ from nkijit.dialects.dtypes import Kind
 from nkijit.dialects.hardware.words import engine, matmul_perf_mode, nc_version
 from nkijit.dialects.nisa.matmul import DOUBLE_ROW, NcMatmulOp, NcTransposeOp
 from nkijit.passes.analysis.matmul_writes import UndecidedError
-from nkijit.passes.interpret.binding import Binding
-from nkijit.passes.interpret.environment import Array, Env, Slots
-from nkijit.passes.interpret.errors import failure
-from nkijit.passes.interpret.operands import put
-from nkijit.passes.interpret.records import Matmul, Opaque, Scaled, Source, Transpose
+from nkijit.passes.interpret.records.binding import Binding
+from nkijit.passes.interpret.records.environment import Array, Env, Slots
+from nkijit.passes.interpret.records.errors import failure
+from nkijit.passes.interpret.records.operands import put
+from nkijit.passes.interpret.records.records import Matmul, Opaque, Scaled, Source, Transpose
 from nkijit.passes.interpret.registry import semantics
 
 

@@ -14,10 +14,10 @@ from nkijit.dialects.nisa.mx import (
     QuantizeMxOp,
     scale_rows,
 )
-from nkijit.passes.interpret.binding import Binding
-from nkijit.passes.interpret.environment import Array, Env
 from nkijit.passes.interpret.nisa.matmul import accumulating, added_to
-from nkijit.passes.interpret.records import Matmul, Opaque, Scaled
+from nkijit.passes.interpret.records.binding import Binding
+from nkijit.passes.interpret.records.environment import Array, Env
+from nkijit.passes.interpret.records.records import Matmul, Opaque, Scaled
 from nkijit.passes.interpret.registry import semantics
 from nkijit.passes.numerics.storage import STORAGE, rounder
 

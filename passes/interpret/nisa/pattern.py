@@ -9,10 +9,10 @@ import numpy as np
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import required_tile
 from nkijit.dialects.nisa.pattern import IotaOp
-from nkijit.passes.interpret.binding import Binding
-from nkijit.passes.interpret.environment import Array
-from nkijit.passes.interpret.operands import Read
-from nkijit.passes.interpret.records import Fill, Opaque
+from nkijit.passes.interpret.records.binding import Binding
+from nkijit.passes.interpret.records.environment import Array
+from nkijit.passes.interpret.records.operands import Read
+from nkijit.passes.interpret.records.records import Fill, Opaque
 from nkijit.passes.interpret.registry import semantics
 
 

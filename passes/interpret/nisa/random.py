@@ -16,10 +16,10 @@ from nkijit.dialects.nisa.random import (
     RngOp,
     SetRngSeedOp,
 )
-from nkijit.passes.interpret.binding import Binding
-from nkijit.passes.interpret.environment import Array, Env
-from nkijit.passes.interpret.errors import failure
-from nkijit.passes.interpret.records import Opaque
+from nkijit.passes.interpret.records.binding import Binding
+from nkijit.passes.interpret.records.environment import Array, Env
+from nkijit.passes.interpret.records.errors import failure
+from nkijit.passes.interpret.records.records import Opaque
 from nkijit.passes.interpret.registry import semantics
 from nkijit.passes.numerics.xorwow import Words, draw, fractions, from_rows, seeded, to_rows
 

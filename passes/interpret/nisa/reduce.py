@@ -7,8 +7,8 @@ import math
 from nkijit.dialects.declare.queries import is_bitvec
 from nkijit.dialects.nisa.reduce import TensorPartitionReduceOp, TensorReduceOp, reduced_dims
 from nkijit.dialects.operators import AVERAGE
-from nkijit.passes.interpret.binding import Binding
-from nkijit.passes.interpret.records import Arithmetic, Reduce
+from nkijit.passes.interpret.records.binding import Binding
+from nkijit.passes.interpret.records.records import Arithmetic, Reduce
 from nkijit.passes.interpret.registry import semantics
 
 

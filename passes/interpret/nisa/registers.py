@@ -14,9 +14,9 @@ from nkijit.dialects.nisa.registers import (
     RegisterMoveOp,
     RegisterStoreOp,
 )
-from nkijit.passes.interpret.binding import Binding
-from nkijit.passes.interpret.environment import Env
-from nkijit.passes.interpret.records import Opaque
+from nkijit.passes.interpret.records.binding import Binding
+from nkijit.passes.interpret.records.environment import Env
+from nkijit.passes.interpret.records.records import Opaque
 from nkijit.passes.interpret.registry import semantics
 
 _BITS = 32

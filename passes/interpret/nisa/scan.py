@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from nkijit.dialects.nisa.scan import TensorTensorScanOp
-from nkijit.passes.interpret.binding import Binding
-from nkijit.passes.interpret.environment import Array
-from nkijit.passes.interpret.records import Computed
+from nkijit.passes.interpret.records.binding import Binding
+from nkijit.passes.interpret.records.environment import Array
+from nkijit.passes.interpret.records.records import Computed
 from nkijit.passes.interpret.registry import semantics
 from nkijit.passes.numerics.operators import BINARY, transposed
 

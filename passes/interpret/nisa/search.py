@@ -15,9 +15,9 @@ from nkijit.dialects.nisa.search import (
     NonzeroWithCountOp,
     TopkOp,
 )
-from nkijit.passes.interpret.binding import Binding
-from nkijit.passes.interpret.environment import Array, Env
-from nkijit.passes.interpret.records import Opaque
+from nkijit.passes.interpret.records.binding import Binding
+from nkijit.passes.interpret.records.environment import Array, Env
+from nkijit.passes.interpret.records.records import Opaque
 from nkijit.passes.interpret.registry import semantics
 
 NOT_FOUND = -1

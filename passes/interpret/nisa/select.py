@@ -18,12 +18,12 @@ from nkijit.dialects.nisa.select import (
     SequenceBoundsOp,
     TensorCopyPredicatedOp,
 )
-from nkijit.passes.interpret.binding import Binding
-from nkijit.passes.interpret.environment import Array, Env
 from nkijit.passes.interpret.nisa.accumulators import accumulator_use
 from nkijit.passes.interpret.nisa.pattern import affine_values
-from nkijit.passes.interpret.operands import reader
-from nkijit.passes.interpret.records import Computed, Opaque
+from nkijit.passes.interpret.records.binding import Binding
+from nkijit.passes.interpret.records.environment import Array, Env
+from nkijit.passes.interpret.records.operands import reader
+from nkijit.passes.interpret.records.records import Computed, Opaque
 from nkijit.passes.interpret.registry import semantics
 from nkijit.passes.numerics.operators import BINARY, select
 

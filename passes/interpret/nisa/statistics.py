@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from nkijit.dialects.nisa.statistics import TRIPLE, BnAggrOp, BnStatsOp
-from nkijit.passes.interpret.binding import Binding
-from nkijit.passes.interpret.environment import Array
-from nkijit.passes.interpret.records import Computed
+from nkijit.passes.interpret.records.binding import Binding
+from nkijit.passes.interpret.records.environment import Array
+from nkijit.passes.interpret.records.records import Computed
 from nkijit.passes.interpret.registry import semantics
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from nkijit.dialects.nisa.transpose import DMA_AXES, DmaTransposeOp
-from nkijit.passes.interpret.binding import Binding
-from nkijit.passes.interpret.records import Transpose
+from nkijit.passes.interpret.records.binding import Binding
+from nkijit.passes.interpret.records.records import Transpose
 from nkijit.passes.interpret.registry import semantics
 
 

@@ -19,9 +19,9 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.constant import ConstantOp
 from nkijit.dialects.nki.views import ViewOp, access_of, base_of, selectable
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.interpret.environment import Array, Env, Slots
-from nkijit.passes.interpret.errors import failure
-from nkijit.passes.interpret.indirect import Indirect
+from nkijit.passes.interpret.records.environment import Array, Env, Slots
+from nkijit.passes.interpret.records.errors import failure
+from nkijit.passes.interpret.records.indirect import Indirect
 from nkijit.passes.lower.program import Placement
 
 PATTERNS = (0xFF, 0x7F, 0xFB)

@@ -25,10 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from nkijit.passes.interpret.environment import Array
-from nkijit.passes.interpret.errors import InterpretationError
 from nkijit.passes.interpret.lending import Loan
-from nkijit.passes.interpret.machine import Core
 from nkijit.passes.interpret.plan import Listener, Plan, launched_together
 from nkijit.passes.interpret.queues.actions import Actions
 from nkijit.passes.interpret.queues.flat import PATTERNS, Memory
@@ -43,6 +40,9 @@ from nkijit.passes.interpret.queues.sequencer import (
     QueueError,
     Sequencer,
 )
+from nkijit.passes.interpret.records.environment import Array
+from nkijit.passes.interpret.records.errors import InterpretationError
+from nkijit.passes.interpret.records.machine import Core
 from nkijit.passes.lower.program import Program
 
 

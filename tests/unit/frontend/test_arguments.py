@@ -19,7 +19,7 @@ import pytest
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.passes.interpret.errors import InterpretationError
+from nkijit.passes.interpret.records.errors import InterpretationError
 from nkijit.tracing.frameworks import ArgumentTypeError
 
 X = np.arange(128 * 8, dtype=np.float32).reshape(128, 8)

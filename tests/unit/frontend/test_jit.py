@@ -23,7 +23,7 @@ import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.ir.text import parse
 from nkijit.kernels.arguments import ArgumentTypeError
-from nkijit.passes.interpret.errors import InterpretationError
+from nkijit.passes.interpret.records.errors import InterpretationError
 
 X = np.arange(128 * 8, dtype=np.float32).reshape(128, 8)
 

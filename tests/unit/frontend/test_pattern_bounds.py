@@ -21,7 +21,7 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.rule_texts.text import ErrorKind
-from nkijit.passes.interpret.errors import UnwrittenError
+from nkijit.passes.interpret.records.errors import UnwrittenError
 from nkijit.passes.numerics.storage import STORAGE
 
 Place = tuple[int, int]

@@ -15,7 +15,11 @@ import nkijit as nki
 import nkijit.classic as classic
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.passes.interpret.errors import InterpretationError, OutOfBoundsError, UnwrittenError
+from nkijit.passes.interpret.records.errors import (
+    InterpretationError,
+    OutOfBoundsError,
+    UnwrittenError,
+)
 from nkijit.passes.lower.program import LoweringError
 
 X = np.arange(1, 128 * 8 + 1, dtype=np.float32).reshape(128, 8)

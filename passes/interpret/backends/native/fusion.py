@@ -28,7 +28,7 @@ from nkijit.passes.interpret.backends.native.instructions import (
     UnsupportedError,
 )
 from nkijit.passes.interpret.body import Driver
-from nkijit.passes.interpret.environment import Step
+from nkijit.passes.interpret.records.environment import Step
 
 MOST_NODES = 40
 """Nodes of a graph that more are added to; each form is compiled."""

@@ -19,7 +19,7 @@ from nkijit.passes.interpret.backends.native.instructions import (
     Moved,
 )
 from nkijit.passes.interpret.body import Driver
-from nkijit.passes.interpret.environment import Env, Step
+from nkijit.passes.interpret.records.environment import Env, Step
 
 Words = npt.NDArray[np.int64]
 STRETCH = 512

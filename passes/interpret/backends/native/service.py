@@ -31,7 +31,7 @@ from nkijit.passes.interpret.backends.native.instructions import (
 from nkijit.passes.interpret.backends.native.program import Program, put
 from nkijit.passes.interpret.backends.native.translate import filled, instructions_of
 from nkijit.passes.interpret.body import Body
-from nkijit.passes.interpret.environment import Env, Slots
+from nkijit.passes.interpret.records.environment import Env, Slots
 
 
 class Compilable(Protocol):

@@ -34,8 +34,8 @@ from nkijit.passes.interpret.backends.native.instructions import (
 )
 from nkijit.passes.interpret.backends.native.layouts import Shape
 from nkijit.passes.interpret.backends.native.ufuncs import loop_of
-from nkijit.passes.interpret.environment import Slots
-from nkijit.passes.interpret.records import (
+from nkijit.passes.interpret.records.environment import Slots
+from nkijit.passes.interpret.records.records import (
     AccumulatorUse,
     Applied,
     Arithmetic,

@@ -13,8 +13,8 @@ from nkijit.passes.interpret.backends.numpy.movement import (
     bind_transpose,
 )
 from nkijit.passes.interpret.backends.numpy.products import bind_matmul
-from nkijit.passes.interpret.environment import Slots, Step
-from nkijit.passes.interpret.records import (
+from nkijit.passes.interpret.records.environment import Slots, Step
+from nkijit.passes.interpret.records.records import (
     Chain,
     Computed,
     Copy,

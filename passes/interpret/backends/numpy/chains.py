@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from nkijit.passes.interpret.environment import Array, Env, Slots, Step
-from nkijit.passes.interpret.operands import holds_float32, is_direct, put, reader, store
-from nkijit.passes.interpret.records import (
+from nkijit.passes.interpret.records.environment import Array, Env, Slots, Step
+from nkijit.passes.interpret.records.operands import holds_float32, is_direct, put, reader, store
+from nkijit.passes.interpret.records.records import (
     AccumulatorUse,
     Applied,
     Arithmetic,

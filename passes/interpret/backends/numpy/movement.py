@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from nkijit.passes.interpret.environment import Env, Slots, Step
-from nkijit.passes.interpret.operands import is_direct, reader, store
-from nkijit.passes.interpret.records import Copy, Fill, Gather, MoveRows, Transpose
+from nkijit.passes.interpret.records.environment import Env, Slots, Step
+from nkijit.passes.interpret.records.operands import is_direct, reader, store
+from nkijit.passes.interpret.records.records import Copy, Fill, Gather, MoveRows, Transpose
 
 
 def bind_copy(record: Copy, slots: Slots) -> Step:

@@ -9,9 +9,9 @@ import ml_dtypes
 import numpy as np
 
 from nkijit.dialects.nisa.mx import GROUP_PARTITIONS, PACKED, scale_rows
-from nkijit.passes.interpret.environment import Array, Env, Slots, Step
-from nkijit.passes.interpret.operands import reader, store
-from nkijit.passes.interpret.records import Matmul, Scaled, Source
+from nkijit.passes.interpret.records.environment import Array, Env, Slots, Step
+from nkijit.passes.interpret.records.operands import reader, store
+from nkijit.passes.interpret.records.records import Matmul, Scaled, Source
 from nkijit.passes.numerics.casts import float8_loader
 from nkijit.passes.numerics.storage import STORAGE
 

@@ -16,8 +16,8 @@ from nkijit import isa as nisa
 from nkijit import language as nl
 from nkijit.dialects.nki.kernel import kernels_of
 from nkijit.passes.interpret.arena import RESULTS, WORKSPACES, Lifetime, arrange
-from nkijit.passes.interpret.errors import OutOfBoundsError
 from nkijit.passes.interpret.plan import Plan
+from nkijit.passes.interpret.records.errors import OutOfBoundsError
 
 P, F = 128, 512
 TILE = P * F * 4

@@ -12,9 +12,9 @@ from support.unwritten import WithUnwritten
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.passes.interpret.errors import InterpretationError
 from nkijit.passes.interpret.plan import Plan
 from nkijit.passes.interpret.races import contested_tensors
+from nkijit.passes.interpret.records.errors import InterpretationError
 
 X = np.random.default_rng(0).normal(size=(8, 16)).astype(np.float32)
 BARRIER = (0, 1)

@@ -14,7 +14,7 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.ir.text import parse
-from nkijit.passes.interpret.errors import InterpretationError
+from nkijit.passes.interpret.records.errors import InterpretationError
 from nkijit.traced.kernel import TracedKernel
 
 

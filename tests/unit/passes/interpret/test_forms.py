@@ -19,9 +19,9 @@ from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.dialects.tiles import info_of
 from nkijit.ir.text import parse
 from nkijit.passes.interpret import forms
-from nkijit.passes.interpret.errors import InterpretationError
 from nkijit.passes.interpret.plan import Plan
-from nkijit.passes.interpret.records import (
+from nkijit.passes.interpret.records.errors import InterpretationError
+from nkijit.passes.interpret.records.records import (
     AccumulatorUse,
     Chain,
     Computed,

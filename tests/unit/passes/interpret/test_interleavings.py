@@ -28,10 +28,10 @@ import nkijit.language as nl
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.kernels.kernel import UnsupportedError
 from nkijit.passes.analysis.liveness import LiveRange
-from nkijit.passes.interpret.errors import InterpretationError
 from nkijit.passes.interpret.queues.interleavings import Priorities, apart
 from nkijit.passes.interpret.queues.run import Queues
 from nkijit.passes.interpret.queues.sequencer import QueueError
+from nkijit.passes.interpret.records.errors import InterpretationError
 from nkijit.passes.lower.program import (
     Instruction,
     Item,

@@ -17,9 +17,9 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.access import AccessPattern
-from nkijit.passes.interpret.byte_ranges import PAGE, ByteRanges
-from nkijit.passes.interpret.errors import InterpretationError, UnwrittenError
 from nkijit.passes.interpret.lending import SMALL, Loan, Use, parts_of
+from nkijit.passes.interpret.records.byte_ranges import PAGE, ByteRanges
+from nkijit.passes.interpret.records.errors import InterpretationError, UnwrittenError
 
 WIDTH = 512
 

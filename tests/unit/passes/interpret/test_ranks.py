@@ -14,7 +14,7 @@ import nkijit as nki
 import nkijit.collectives as ncc
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.passes.interpret.errors import InterpretationError
+from nkijit.passes.interpret.records.errors import InterpretationError
 from nkijit.tracing.frameworks import ArgumentTypeError
 
 Array = npt.NDArray[Any]

@@ -19,7 +19,7 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.interpret.errors import InterpretationError
+from nkijit.passes.interpret.records.errors import InterpretationError
 from nkijit.passes.lower import order, waiting
 from nkijit.passes.lower.program import Instruction, Program, Queue
 

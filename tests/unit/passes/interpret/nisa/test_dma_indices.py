@@ -17,7 +17,7 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.isa import NkiValidationError
-from nkijit.passes.interpret.errors import InterpretationError
+from nkijit.passes.interpret.records.errors import InterpretationError
 
 Array = npt.NDArray[Any]
 HELD = [dtype for dtype in ROUNDED_TYPES if dtype not in ("bool_", "tfloat32")]

@@ -24,7 +24,7 @@ from support.nisa.harness import (
 )
 from support.nisa.naive import STORAGE
 
-from nkijit.passes.interpret.errors import InterpretationError
+from nkijit.passes.interpret.records.errors import InterpretationError
 
 UNTOUCHED = 255
 ROTATED = [(i - 1) % 32 for i in range(32)]

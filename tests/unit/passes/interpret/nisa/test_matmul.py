@@ -30,7 +30,7 @@ from support.nisa.naive import PACKED_TYPES
 from support.oracle import ROUNDED_TYPES
 
 from nkijit.isa import NkiValidationError
-from nkijit.passes.interpret.errors import InterpretationError
+from nkijit.passes.interpret.records.errors import InterpretationError
 
 MATMUL = call("nc_matmul", dst=Z, stationary=X, moving=Y)
 

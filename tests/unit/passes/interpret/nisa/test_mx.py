@@ -30,7 +30,7 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.isa import NkiValidationError
-from nkijit.passes.interpret.errors import InterpretationError
+from nkijit.passes.interpret.records.errors import InterpretationError
 
 SX, SY = View("sx"), View("sy")
 MATMUL = call("nc_matmul_mx", dst=Z, stationary=X, moving=Y, stationary_scale=SX, moving_scale=SY)

@@ -38,7 +38,7 @@ import nkijit as nki
 from nkijit import isa as nisa
 from nkijit import language as nl
 from nkijit.ir.text import parse
-from nkijit.passes.interpret.errors import InterpretationError
+from nkijit.passes.interpret.records.errors import InterpretationError
 from nkijit.traced.kernel import TracedKernel
 
 # -- views ----------------------------------------------------------------------------------------

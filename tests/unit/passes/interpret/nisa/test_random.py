@@ -37,7 +37,7 @@ from support.nisa.naive import STORAGE, Array
 from support.nisa.naive_random import Xorwow
 from support.oracle import INTEGERS
 
-from nkijit.passes.interpret.errors import InterpretationError
+from nkijit.passes.interpret.records.errors import InterpretationError
 
 RNG = call("rng", dst=Z)
 RAND2 = call("rand2", dst=Z, min=-1.0, max=2.5)

@@ -32,7 +32,7 @@ import nkijit.language as nl
 from nkijit.dialects.access import Indirection
 from nkijit.dialects.nisa import INSTRUCTIONS
 from nkijit.isa import NkiValidationError
-from nkijit.passes.interpret.errors import InterpretationError
+from nkijit.passes.interpret.records.errors import InterpretationError
 
 WIDTH, ELEMENTS = 24, 10
 """Elements per partition of a tile that is addressed with numbers, and how many are named."""

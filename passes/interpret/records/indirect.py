@@ -22,9 +22,9 @@ from nkijit.dialects.declare.queries import skips_out_of_bounds
 from nkijit.dialects.nisa.universal_rules import indirection_group
 from nkijit.dialects.nki.views import DynamicPart, ViewOp, base_of, selectable
 from nkijit.dialects.tiles import info_of, is_tile
-from nkijit.passes.interpret.byte_ranges import ByteRanges
-from nkijit.passes.interpret.environment import Array, Env, Slots, Step
-from nkijit.passes.interpret.errors import OutOfBoundsError, described
+from nkijit.passes.interpret.records.byte_ranges import ByteRanges
+from nkijit.passes.interpret.records.environment import Array, Env, Slots, Step
+from nkijit.passes.interpret.records.errors import OutOfBoundsError, described
 
 
 @dataclass(slots=True)

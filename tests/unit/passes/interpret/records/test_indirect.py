@@ -8,7 +8,7 @@ import pytest
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.passes.interpret.errors import InterpretationError
+from nkijit.passes.interpret.records.errors import InterpretationError
 
 RNG = np.random.default_rng(7)
 SKIP = nisa.oob_mode.skip

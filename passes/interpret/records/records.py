@@ -16,8 +16,8 @@ from enum import Enum
 from typing import Any
 
 from nkijit.dialects.dtypes import DType
-from nkijit.passes.interpret.environment import Array, Env, OperandTile, Step
-from nkijit.passes.interpret.machine import Runner
+from nkijit.passes.interpret.records.environment import Array, Env, OperandTile, Step
+from nkijit.passes.interpret.records.machine import Runner
 
 Shape = tuple[int, ...]
 Function = Callable[..., object]

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from nkijit.passes.interpret.environment import Env, Slots, Step
-from nkijit.passes.interpret.records import Destination, Source
+from nkijit.passes.interpret.records.environment import Env, Slots, Step
+from nkijit.passes.interpret.records.records import Destination, Source
 from nkijit.passes.numerics.storage import loader, rounder
 
 Read = Callable[[Env], Any]

@@ -22,7 +22,7 @@ import numpy as np
 from xdsl.ir import Operation
 
 from nkijit.passes.diagnostics.places import positions
-from nkijit.passes.interpret.errors import InterpretationError
+from nkijit.passes.interpret.records.errors import InterpretationError
 
 
 @dataclass(frozen=True, slots=True)

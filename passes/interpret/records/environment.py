@@ -25,7 +25,7 @@ from nkijit.dialects.nki.views import ViewOp, access_of, base_of, reach_of
 from nkijit.dialects.reach import Reach
 from nkijit.dialects.tiles import TileInfo, info_of
 from nkijit.passes.analysis.matmul_writes import MatmulWrites
-from nkijit.passes.interpret.errors import failure
+from nkijit.passes.interpret.records.errors import failure
 from nkijit.passes.numerics.storage import storage
 
 Array = npt.NDArray[Any]

@@ -15,10 +15,10 @@ from nkijit.dialects.dtypes import DType, Kind
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
 from nkijit.passes.analysis.accumulators import lanes_of
-from nkijit.passes.interpret.environment import Array, Env, OperandTile, Slots, Step
-from nkijit.passes.interpret.indirect import Located, make_indirect
-from nkijit.passes.interpret.operands import Read, reader, store
-from nkijit.passes.interpret.records import Destination, Shape, Source
+from nkijit.passes.interpret.records.environment import Array, Env, OperandTile, Slots, Step
+from nkijit.passes.interpret.records.indirect import Located, make_indirect
+from nkijit.passes.interpret.records.operands import Read, reader, store
+from nkijit.passes.interpret.records.records import Destination, Shape, Source
 from nkijit.passes.numerics.storage import int_rounder, rounder
 
 
