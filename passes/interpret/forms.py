@@ -34,7 +34,7 @@ from nkijit.passes.interpret.records.records import (
     Source,
     Transpose,
 )
-from nkijit.passes.interpret.registry import history_of, record_of
+from nkijit.passes.interpret.semantics.registry import history_of, record_of
 
 Frame = Callable[[Any], Any]
 """What takes the slots that a step uses out of an environment."""

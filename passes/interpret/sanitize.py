@@ -38,17 +38,17 @@ from nkijit.passes.analysis.definedness.shadow import (
 )
 from nkijit.passes.analysis.definedness.tracker import Mask, Tracker
 from nkijit.passes.diagnostics.errors import warn_of
-from nkijit.passes.interpret.nisa.pattern import affine_numbers
-from nkijit.passes.interpret.nisa.select import (
-    affine_condition,
-    predicate_condition,
-    range_condition,
-)
 from nkijit.passes.interpret.plan import Plan
 from nkijit.passes.interpret.records.environment import Array, Env, strided
 from nkijit.passes.interpret.records.errors import UnwrittenError
 from nkijit.passes.interpret.records.indirect import index_reader, merged_free_dims, tensor_places
 from nkijit.passes.interpret.records.records import Matmul
+from nkijit.passes.interpret.semantics.nisa.pattern import affine_numbers
+from nkijit.passes.interpret.semantics.nisa.select import (
+    affine_condition,
+    predicate_condition,
+    range_condition,
+)
 from nkijit.passes.numerics.storage import loader
 from nkijit.passes.verify.init import undefined, unreturned, unwritten
 

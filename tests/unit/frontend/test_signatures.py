@@ -11,7 +11,7 @@ import nkijit.collectives as ncc
 import nkijit.isa as nisa
 from nkijit.dialects.ncc import COLLECTIVES
 from nkijit.dialects.nisa import INSTRUCTIONS, OF_SCALARS
-from nkijit.passes.interpret.registry import _SEMANTICS, _register_all
+from nkijit.passes.interpret.semantics.registry import _SEMANTICS, _register_all
 
 
 def test_every_instruction_has_an_api_function_and_semantics():

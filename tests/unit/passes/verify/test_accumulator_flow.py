@@ -16,9 +16,9 @@ from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.ir.text import parse
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
-from nkijit.passes.interpret.nisa import accumulators, exponential, select
 from nkijit.passes.interpret.records.binding import Binding
 from nkijit.passes.interpret.records.records import AccumulatorUse
+from nkijit.passes.interpret.semantics.nisa import accumulators, exponential, select
 from nkijit.passes.verify.accumulators import check_accumulators
 from nkijit.traced.kernel import TracedKernel
 

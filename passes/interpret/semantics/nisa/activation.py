@@ -7,11 +7,11 @@ import numpy as np
 from nkijit.dialects.declare.queries import is_set
 from nkijit.dialects.nisa.activation import Activate2Op, ActivationOp, ActivationReduceOp
 from nkijit.dialects.operators import OPERATORS
-from nkijit.passes.interpret.nisa.accumulators import accumulator_use
-from nkijit.passes.interpret.nisa.chains import applied
 from nkijit.passes.interpret.records.binding import Binding
 from nkijit.passes.interpret.records.records import Applied, Chain, Table
-from nkijit.passes.interpret.registry import semantics
+from nkijit.passes.interpret.semantics.nisa.accumulators import accumulator_use
+from nkijit.passes.interpret.semantics.nisa.chains import applied
+from nkijit.passes.interpret.semantics.registry import semantics
 
 
 def activation_stage(b: Binding) -> Applied:

@@ -9,7 +9,7 @@ from nkijit.dialects.nisa.reduce import TensorPartitionReduceOp, TensorReduceOp,
 from nkijit.dialects.operators import AVERAGE
 from nkijit.passes.interpret.records.binding import Binding
 from nkijit.passes.interpret.records.records import Arithmetic, Reduce
-from nkijit.passes.interpret.registry import semantics
+from nkijit.passes.interpret.semantics.registry import semantics
 
 
 def _arithmetic(b: Binding) -> Arithmetic:

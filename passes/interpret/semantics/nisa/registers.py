@@ -17,7 +17,7 @@ from nkijit.dialects.nisa.registers import (
 from nkijit.passes.interpret.records.binding import Binding
 from nkijit.passes.interpret.records.environment import Env
 from nkijit.passes.interpret.records.records import Opaque
-from nkijit.passes.interpret.registry import semantics
+from nkijit.passes.interpret.semantics.registry import semantics
 
 _BITS = 32
 _COMPUTE: dict[str, Callable[[int, int], int]] = {

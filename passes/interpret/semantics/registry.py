@@ -47,7 +47,7 @@ def semantics(*op_classes: type[NisaOp], history: History | None = None) -> Call
 @cache
 def _register_all() -> None:
     """Import what instructions compute: not before one is bound, for it takes time."""
-    import_module("nkijit.passes.interpret.nisa")
+    import_module("nkijit.passes.interpret.semantics.nisa")
 
 
 def history_of(op: NisaOp, slots: Slots) -> object:

@@ -16,8 +16,6 @@ from nkijit.dialects.nisa.elementwise import (
     native_int32,
 )
 from nkijit.dialects.operators import OPERATORS
-from nkijit.passes.interpret.nisa.accumulators import accumulator_use, registers_of, start_of
-from nkijit.passes.interpret.nisa.chains import applied
 from nkijit.passes.interpret.records.binding import Binding
 from nkijit.passes.interpret.records.records import (
     AccumulatorUse,
@@ -26,7 +24,13 @@ from nkijit.passes.interpret.records.records import (
     Chain,
     Table,
 )
-from nkijit.passes.interpret.registry import semantics
+from nkijit.passes.interpret.semantics.nisa.accumulators import (
+    accumulator_use,
+    registers_of,
+    start_of,
+)
+from nkijit.passes.interpret.semantics.nisa.chains import applied
+from nkijit.passes.interpret.semantics.registry import semantics
 from nkijit.passes.numerics.operators import INTEGER
 
 

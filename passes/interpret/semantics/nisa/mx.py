@@ -14,11 +14,11 @@ from nkijit.dialects.nisa.mx import (
     QuantizeMxOp,
     scale_rows,
 )
-from nkijit.passes.interpret.nisa.matmul import accumulating, added_to
 from nkijit.passes.interpret.records.binding import Binding
 from nkijit.passes.interpret.records.environment import Array, Env
 from nkijit.passes.interpret.records.records import Matmul, Opaque, Scaled
-from nkijit.passes.interpret.registry import semantics
+from nkijit.passes.interpret.semantics.nisa.matmul import accumulating, added_to
+from nkijit.passes.interpret.semantics.registry import semantics
 from nkijit.passes.numerics.storage import STORAGE, rounder
 
 _MANTISSA_BITS = 23

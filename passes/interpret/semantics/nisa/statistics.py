@@ -8,7 +8,7 @@ from nkijit.dialects.nisa.statistics import TRIPLE, BnAggrOp, BnStatsOp
 from nkijit.passes.interpret.records.binding import Binding
 from nkijit.passes.interpret.records.environment import Array
 from nkijit.passes.interpret.records.records import Computed
-from nkijit.passes.interpret.registry import semantics
+from nkijit.passes.interpret.semantics.registry import semantics
 
 
 @semantics(BnStatsOp)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from nkijit.dialects.nisa.movement import DmaComputeOp, DmaCopyOp, MemsetOp, TensorCopyOp
 from nkijit.passes.interpret.records.binding import Binding
 from nkijit.passes.interpret.records.records import Applied, Chain, Copy, Fill
-from nkijit.passes.interpret.registry import semantics
+from nkijit.passes.interpret.semantics.registry import semantics
 
 
 @semantics(DmaCopyOp, TensorCopyOp)

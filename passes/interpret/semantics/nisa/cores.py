@@ -11,7 +11,7 @@ from nkijit.passes.interpret.records.environment import Array, Env
 from nkijit.passes.interpret.records.errors import failure
 from nkijit.passes.interpret.records.machine import Core, Meeting, Runner
 from nkijit.passes.interpret.records.records import Meets
-from nkijit.passes.interpret.registry import semantics
+from nkijit.passes.interpret.semantics.registry import semantics
 
 
 def _both(core: Core) -> frozenset[Core]:

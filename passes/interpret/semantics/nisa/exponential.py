@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from nkijit.dialects.nisa.exponential import ExponentialOp
-from nkijit.passes.interpret.nisa.accumulators import accumulator_use
 from nkijit.passes.interpret.records.binding import Binding
 from nkijit.passes.interpret.records.records import Applied, Chain, Table
-from nkijit.passes.interpret.registry import semantics
+from nkijit.passes.interpret.semantics.nisa.accumulators import accumulator_use
+from nkijit.passes.interpret.semantics.registry import semantics
 
 
 @semantics(ExponentialOp)

@@ -13,7 +13,7 @@ from nkijit.passes.interpret.records.binding import Binding
 from nkijit.passes.interpret.records.environment import Array
 from nkijit.passes.interpret.records.operands import Read
 from nkijit.passes.interpret.records.records import Fill, Opaque
-from nkijit.passes.interpret.registry import semantics
+from nkijit.passes.interpret.semantics.registry import semantics
 
 
 def affine_numbers(op: NisaOp) -> Array:

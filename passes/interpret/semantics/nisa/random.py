@@ -20,7 +20,7 @@ from nkijit.passes.interpret.records.binding import Binding
 from nkijit.passes.interpret.records.environment import Array, Env
 from nkijit.passes.interpret.records.errors import failure
 from nkijit.passes.interpret.records.records import Opaque
-from nkijit.passes.interpret.registry import semantics
+from nkijit.passes.interpret.semantics.registry import semantics
 from nkijit.passes.numerics.xorwow import Words, draw, fractions, from_rows, seeded, to_rows
 
 _INITIAL_SEEDS = {engine.vector: 0, engine.gpsimd: 1 << 32}

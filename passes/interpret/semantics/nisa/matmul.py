@@ -15,7 +15,7 @@ from nkijit.passes.interpret.records.environment import Array, Env, Slots
 from nkijit.passes.interpret.records.errors import failure
 from nkijit.passes.interpret.records.operands import put
 from nkijit.passes.interpret.records.records import Matmul, Opaque, Scaled, Source, Transpose
-from nkijit.passes.interpret.registry import semantics
+from nkijit.passes.interpret.semantics.registry import semantics
 
 
 def added_to(op: NisaOp, slots: Slots) -> Array | bool:

@@ -18,7 +18,7 @@ from nkijit.dialects.nisa.search import (
 from nkijit.passes.interpret.records.binding import Binding
 from nkijit.passes.interpret.records.environment import Array, Env
 from nkijit.passes.interpret.records.records import Opaque
-from nkijit.passes.interpret.registry import semantics
+from nkijit.passes.interpret.semantics.registry import semantics
 
 NOT_FOUND = -1
 """The index of what is not found: all ones in any integer type."""

@@ -18,13 +18,13 @@ from nkijit.dialects.nisa.select import (
     SequenceBoundsOp,
     TensorCopyPredicatedOp,
 )
-from nkijit.passes.interpret.nisa.accumulators import accumulator_use
-from nkijit.passes.interpret.nisa.pattern import affine_values
 from nkijit.passes.interpret.records.binding import Binding
 from nkijit.passes.interpret.records.environment import Array, Env
 from nkijit.passes.interpret.records.operands import reader
 from nkijit.passes.interpret.records.records import Computed, Opaque
-from nkijit.passes.interpret.registry import semantics
+from nkijit.passes.interpret.semantics.nisa.accumulators import accumulator_use
+from nkijit.passes.interpret.semantics.nisa.pattern import affine_values
+from nkijit.passes.interpret.semantics.registry import semantics
 from nkijit.passes.numerics.operators import BINARY, select
 
 Mask = npt.NDArray[np.bool_]

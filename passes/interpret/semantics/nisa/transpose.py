@@ -5,7 +5,7 @@ from __future__ import annotations
 from nkijit.dialects.nisa.transpose import DMA_AXES, DmaTransposeOp
 from nkijit.passes.interpret.records.binding import Binding
 from nkijit.passes.interpret.records.records import Transpose
-from nkijit.passes.interpret.registry import semantics
+from nkijit.passes.interpret.semantics.registry import semantics
 
 
 @semantics(DmaTransposeOp)

@@ -10,7 +10,7 @@ from nkijit.dialects.nisa.scan import TensorTensorScanOp
 from nkijit.passes.interpret.records.binding import Binding
 from nkijit.passes.interpret.records.environment import Array
 from nkijit.passes.interpret.records.records import Computed
-from nkijit.passes.interpret.registry import semantics
+from nkijit.passes.interpret.semantics.registry import semantics
 from nkijit.passes.numerics.operators import BINARY, transposed
 
 

@@ -32,7 +32,7 @@ from nkijit.passes.interpret.records.errors import InterpretationError, failure
 from nkijit.passes.interpret.records.machine import Core, Meeting, Runner
 from nkijit.passes.interpret.records.operands import reader
 from nkijit.passes.interpret.records.records import Meets, Opaque, Source
-from nkijit.passes.interpret.registry import semantics
+from nkijit.passes.interpret.semantics.registry import semantics
 from nkijit.passes.numerics.operators import BINARY
 
 

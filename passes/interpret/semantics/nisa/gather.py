@@ -16,7 +16,7 @@ from nkijit.passes.interpret.records.binding import Binding
 from nkijit.passes.interpret.records.environment import Array, Env
 from nkijit.passes.interpret.records.errors import failure
 from nkijit.passes.interpret.records.records import Gather, MoveRows, Opaque
-from nkijit.passes.interpret.registry import semantics
+from nkijit.passes.interpret.semantics.registry import semantics
 
 
 @semantics(NcStreamShuffleOp)

@@ -1,0 +1,1 @@
+"""Semantics: the record of each instruction."""
