@@ -11,7 +11,6 @@ from xdsl.ir import Operation
 
 from nkijit.dialects.nki.kernel import DevicePrintOp
 from nkijit.passes.interpret.backends.choice import BackendReport
-from nkijit.passes.interpret.body import Observer
 from nkijit.passes.interpret.lending import Loan
 from nkijit.passes.interpret.plan import Listener, Plan, launched_together, lend
 from nkijit.passes.interpret.races import RaceWatch, Tell, contested_tensors
@@ -19,6 +18,7 @@ from nkijit.passes.interpret.records.environment import Array, Env
 from nkijit.passes.interpret.records.errors import InterpretationError
 from nkijit.passes.interpret.records.machine import Core, run_together
 from nkijit.passes.interpret.sanitize import CoreSanitizer, Sanitizer
+from nkijit.passes.interpret.steps.body import Observer
 
 LONG = 1 << 18
 """Elements that a core computes natively from which on it gets a thread: about 0.1 ms."""

@@ -25,16 +25,6 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.interpret.arena import (
-    RESULTS,
-    WORKSPACES,
-    Arrangement,
-    Lifetime,
-    MakesReady,
-    aligned,
-    arrange,
-    lifetimes,
-)
 from nkijit.passes.interpret.backends.choice import (
     NATIVE,
     NUMPY,
@@ -45,8 +35,6 @@ from nkijit.passes.interpret.backends.choice import (
     wanted,
 )
 from nkijit.passes.interpret.backends.numpy import bind
-from nkijit.passes.interpret.body import compile_body
-from nkijit.passes.interpret.forms import Forms
 from nkijit.passes.interpret.inputs import Input
 from nkijit.passes.interpret.lending import Lent, Loan, Use, all_of_it, uses_of
 from nkijit.passes.interpret.records.environment import (
@@ -62,6 +50,18 @@ from nkijit.passes.interpret.records.errors import InterpretationError
 from nkijit.passes.interpret.records.indirect import Indirect
 from nkijit.passes.interpret.records.machine import FIRST_CORE, Core, run_together
 from nkijit.passes.interpret.records.records import Record
+from nkijit.passes.interpret.steps.arena import (
+    RESULTS,
+    WORKSPACES,
+    Arrangement,
+    Lifetime,
+    MakesReady,
+    aligned,
+    arrange,
+    lifetimes,
+)
+from nkijit.passes.interpret.steps.body import compile_body
+from nkijit.passes.interpret.steps.forms import Forms
 from nkijit.passes.numerics.storage import storage
 
 

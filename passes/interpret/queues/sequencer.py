@@ -17,7 +17,6 @@ from xdsl.ir import Operation
 from nkijit.dialects.costs.engines import table_of
 from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.nisa.matmul import NcMatmulOp
-from nkijit.passes.interpret.body import loop_limit, runaway, too_many
 from nkijit.passes.interpret.plan import Listener, Plan
 from nkijit.passes.interpret.queues.actions import Action, Actions, Name
 from nkijit.passes.interpret.queues.flat import Memory, MemoryTile
@@ -25,6 +24,7 @@ from nkijit.passes.interpret.queues.interleavings import Moment, Move
 from nkijit.passes.interpret.records.environment import Array, Env
 from nkijit.passes.interpret.records.errors import InterpretationError
 from nkijit.passes.interpret.records.machine import Core, Meeting, Runner, place_of
+from nkijit.passes.interpret.steps.body import loop_limit, runaway, too_many
 from nkijit.passes.lower.program import (
     Instruction,
     Item,

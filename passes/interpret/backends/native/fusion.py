@@ -27,8 +27,8 @@ from nkijit.passes.interpret.backends.native.instructions import (
     Transposed,
     UnsupportedError,
 )
-from nkijit.passes.interpret.body import Driver
 from nkijit.passes.interpret.records.environment import Step
+from nkijit.passes.interpret.steps.body import Driver
 
 MOST_NODES = 40
 """Nodes of a graph that more are added to; each form is compiled."""

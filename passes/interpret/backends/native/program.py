@@ -18,8 +18,8 @@ from nkijit.passes.interpret.backends.native.instructions import (
     Instruction,
     Moved,
 )
-from nkijit.passes.interpret.body import Driver
 from nkijit.passes.interpret.records.environment import Env, Step
+from nkijit.passes.interpret.steps.body import Driver
 
 Words = npt.NDArray[np.int64]
 STRETCH = 512

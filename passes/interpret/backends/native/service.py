@@ -19,7 +19,6 @@ from xdsl.ir import Operation
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.effects import reads_and_writes
 from nkijit.dialects.nki.views import base_of
-from nkijit.passes.interpret.arena import MakesReady, aligned
 from nkijit.passes.interpret.backends.native.compiler import Compiler
 from nkijit.passes.interpret.backends.native.fusion import Foreign, Fusion, Item
 from nkijit.passes.interpret.backends.native.instructions import (
@@ -30,8 +29,9 @@ from nkijit.passes.interpret.backends.native.instructions import (
 )
 from nkijit.passes.interpret.backends.native.program import Program, put
 from nkijit.passes.interpret.backends.native.translate import filled, instructions_of
-from nkijit.passes.interpret.body import Body
 from nkijit.passes.interpret.records.environment import Env, Slots
+from nkijit.passes.interpret.steps.arena import MakesReady, aligned
+from nkijit.passes.interpret.steps.body import Body
 
 
 class Compilable(Protocol):

@@ -18,7 +18,6 @@ import nkijit.language as nl
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.dialects.tiles import info_of
 from nkijit.ir.text import parse
-from nkijit.passes.interpret import forms
 from nkijit.passes.interpret.plan import Plan
 from nkijit.passes.interpret.records.errors import InterpretationError
 from nkijit.passes.interpret.records.records import (
@@ -33,6 +32,7 @@ from nkijit.passes.interpret.records.records import (
     Source,
     Transpose,
 )
+from nkijit.passes.interpret.steps import forms
 
 LEFT_OUT: dict[type[Any], str] = {
     Opaque: "step",

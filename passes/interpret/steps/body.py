@@ -27,13 +27,13 @@ from nkijit.dialects.nki.loops import condition_of
 from nkijit.dialects.nki.registers import ReadRegisterOp, RegisterOp
 from nkijit.dialects.nki.views import base_of, leaves_its_tensor
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.interpret.forms import Form, Forms, Frame, record_at, step_at, whole
 from nkijit.passes.interpret.records.binding import Binding
 from nkijit.passes.interpret.records.environment import Env, Slots, Step, unwritten
 from nkijit.passes.interpret.records.errors import InterpretationError, failure
 from nkijit.passes.interpret.records.indirect import Indirect, with_indirects
 from nkijit.passes.interpret.records.machine import Runner
 from nkijit.passes.interpret.records.records import Meets, Record
+from nkijit.passes.interpret.steps.forms import Form, Forms, Frame, record_at, step_at, whole
 
 LOOP_LIMIT = 1_000_000
 """Iterations, of all loops on the device together, after which a run of a core ends."""

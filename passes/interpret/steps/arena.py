@@ -26,9 +26,9 @@ from nkijit.dialects.nki.views import access_of, base_of
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.addresses.allocation import Block, Space
 from nkijit.passes.analysis.addresses.assignment import assign
-from nkijit.passes.interpret.body import Body
 from nkijit.passes.interpret.records.environment import Array, Env
 from nkijit.passes.interpret.records.records import Matmul
+from nkijit.passes.interpret.steps.body import Body
 
 ALIGNMENT = 64
 """Bytes; a line of the caches, and the widest vector of any CPU."""
