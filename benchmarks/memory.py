@@ -14,7 +14,7 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.nki.kernel import kernels_of
-from nkijit.passes.interpret.plan import Plan
+from nkijit.passes.interpret.plan.plan import Plan
 
 P, F = 128, 512
 TILE = P * F * 4

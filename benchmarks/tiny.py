@@ -13,7 +13,7 @@ import nkijit.language as nl
 from benchmarks.measuring import Ratio, call_by_call
 from nkijit.dialects.nki.kernel import kernels_of
 from nkijit.passes.interpret.backends.choice import on_backend
-from nkijit.passes.interpret.plan import Plan
+from nkijit.passes.interpret.plan.plan import Plan
 
 N = 8
 REPEATS = 1000

@@ -23,8 +23,8 @@ from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.dtypes import DTYPES, Kind
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp, NoReorderOp, ReturnOp
-from nkijit.passes.interpret.cursor import Cursor
-from nkijit.passes.interpret.plan import Plan
+from nkijit.passes.interpret.plan.cursor import Cursor
+from nkijit.passes.interpret.plan.plan import Plan
 from nkijit.passes.interpret.records.environment import strided
 from nkijit.passes.numerics.storage import STORAGE
 from nkijit.tracing.frameworks import as_array

@@ -599,7 +599,7 @@ def load_record(path: str | os.PathLike[str], *, budget: int = BUDGET) -> Record
         record = nki.load_record("kernel.record")
         out = record.results[0]
     """
-    from nkijit.passes.interpret.plan import Plan
+    from nkijit.passes.interpret.plan.plan import Plan
     from nkijit.passes.values.items import RecordError
     from nkijit.traced.recording import Record, read_record
 

@@ -38,7 +38,7 @@ from nkijit.ir.parser import MAX_TEXT_BYTES
 from nkijit.ir.text import ir_text_of, launches_of, parse
 from nkijit.passes.diagnostics.shown import ShownPage
 from nkijit.passes.diagnostics.source_text import show_source_below
-from nkijit.passes.interpret.plan import Plan
+from nkijit.passes.interpret.plan.plan import Plan
 from nkijit.passes.numerics.storage import storage
 from nkijit.passes.values import record as values
 from nkijit.passes.values.bisect import Bisection, against_names, against_record

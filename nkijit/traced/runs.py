@@ -21,7 +21,7 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiWarning
 from nkijit.passes.interpret.launch import Launch
 from nkijit.passes.interpret.overlaps import overlap_of
-from nkijit.passes.interpret.plan import Plan
+from nkijit.passes.interpret.plan.plan import Plan
 from nkijit.passes.interpret.queues.run import Queues
 from nkijit.passes.interpret.records.errors import InterpretationError
 from nkijit.passes.lower.program import Program

@@ -11,8 +11,8 @@ from xdsl.ir import Operation
 
 from nkijit.dialects.nki.kernel import DevicePrintOp
 from nkijit.passes.interpret.backends.choice import BackendReport
-from nkijit.passes.interpret.lending import Loan
-from nkijit.passes.interpret.plan import Listener, Plan, launched_together, lend
+from nkijit.passes.interpret.plan.lending import Loan
+from nkijit.passes.interpret.plan.plan import Listener, Plan, launched_together, lend
 from nkijit.passes.interpret.races import RaceWatch, Tell, contested_tensors
 from nkijit.passes.interpret.records.environment import Array, Env
 from nkijit.passes.interpret.records.errors import InterpretationError

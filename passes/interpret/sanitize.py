@@ -38,7 +38,7 @@ from nkijit.passes.analysis.definedness.shadow import (
 )
 from nkijit.passes.analysis.definedness.tracker import Mask, Tracker
 from nkijit.passes.diagnostics.errors import warn_of
-from nkijit.passes.interpret.plan import Plan
+from nkijit.passes.interpret.plan.plan import Plan
 from nkijit.passes.interpret.records.environment import Array, Env, strided
 from nkijit.passes.interpret.records.errors import UnwrittenError
 from nkijit.passes.interpret.records.indirect import index_reader, merged_free_dims, tensor_places

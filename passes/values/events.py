@@ -8,7 +8,7 @@ from typing import Any
 from xdsl.ir import Operation
 
 from nkijit.passes.diagnostics.places import Position
-from nkijit.passes.interpret.plan import Listener
+from nkijit.passes.interpret.plan.plan import Listener
 from nkijit.passes.values.instructions import (
     Array,
     as_authors_see,

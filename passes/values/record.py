@@ -23,8 +23,8 @@ from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.nki.views import base_of
 from nkijit.passes.diagnostics.places import Position, cell_of, positions
 from nkijit.passes.diagnostics.shown import html_of_text
-from nkijit.passes.interpret.cursor import Checkpoint, Cursor
-from nkijit.passes.interpret.plan import Plan
+from nkijit.passes.interpret.plan.cursor import Checkpoint, Cursor
+from nkijit.passes.interpret.plan.plan import Plan
 from nkijit.passes.values.budget import BUDGET
 from nkijit.passes.values.heatmap import figure_of
 from nkijit.passes.values.instructions import (

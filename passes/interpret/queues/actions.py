@@ -15,7 +15,7 @@ from nkijit.dialects.nki.loops import condition_of
 from nkijit.dialects.nki.registers import ReadRegisterOp
 from nkijit.dialects.nki.views import index_of
 from nkijit.dialects.tiles import is_tile
-from nkijit.passes.interpret.plan import Plan
+from nkijit.passes.interpret.plan.plan import Plan
 from nkijit.passes.interpret.records.environment import Env, Step
 from nkijit.passes.interpret.records.indirect import Indirect
 from nkijit.passes.interpret.steps.body import Driver, numbers_of

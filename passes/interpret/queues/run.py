@@ -25,8 +25,8 @@ from typing import Any
 
 import numpy as np
 
-from nkijit.passes.interpret.lending import Loan
-from nkijit.passes.interpret.plan import Listener, Plan, launched_together
+from nkijit.passes.interpret.plan.lending import Loan
+from nkijit.passes.interpret.plan.plan import Listener, Plan, launched_together
 from nkijit.passes.interpret.queues.actions import Actions
 from nkijit.passes.interpret.queues.flat import PATTERNS, Memory
 from nkijit.passes.interpret.queues.interleavings import (

@@ -17,7 +17,7 @@ from xdsl.ir import Operation
 from nkijit.dialects.costs.engines import table_of
 from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.nisa.matmul import NcMatmulOp
-from nkijit.passes.interpret.plan import Listener, Plan
+from nkijit.passes.interpret.plan.plan import Listener, Plan
 from nkijit.passes.interpret.queues.actions import Action, Actions, Name
 from nkijit.passes.interpret.queues.flat import Memory, MemoryTile
 from nkijit.passes.interpret.queues.interleavings import Moment, Move

@@ -11,7 +11,7 @@ from xdsl.ir import Operation
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.passes.compile.pipeline import compiled
 from nkijit.passes.interpret.launch import Launch
-from nkijit.passes.interpret.plan import Plan
+from nkijit.passes.interpret.plan.plan import Plan
 from nkijit.passes.interpret.queues.run import Queues
 from nkijit.passes.lower.listing import listing
 from nkijit.passes.lower.schedule import lower

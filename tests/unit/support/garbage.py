@@ -16,7 +16,7 @@ import numpy as np
 
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.interpret.plan import Plan
+from nkijit.passes.interpret.plan.plan import Plan
 
 SIZE = 8
 """Partitions and elements per partition of a tile."""

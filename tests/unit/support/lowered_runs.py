@@ -10,7 +10,7 @@ import numpy as np
 import nkijit as nki
 from nkijit.dialects.dtypes import DTYPES
 from nkijit.passes.interpret.launch import Launch
-from nkijit.passes.interpret.plan import Plan
+from nkijit.passes.interpret.plan.plan import Plan
 from nkijit.passes.interpret.queues.interleavings import Interleaving
 from nkijit.passes.interpret.queues.run import Queues
 from nkijit.passes.lower.placement import allocate

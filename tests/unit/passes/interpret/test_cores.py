@@ -12,7 +12,7 @@ from support.unwritten import WithUnwritten
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.passes.interpret.plan import Plan
+from nkijit.passes.interpret.plan.plan import Plan
 from nkijit.passes.interpret.races import contested_tensors
 from nkijit.passes.interpret.records.errors import InterpretationError
 

@@ -28,7 +28,7 @@ from nkijit.passes.analysis.definedness.origins import Origins
 from nkijit.passes.analysis.definedness.shadow import UNWRITTEN
 from nkijit.passes.analysis.written import Verdict, reads_of
 from nkijit.passes.interpret.launch import Launch
-from nkijit.passes.interpret.plan import Plan
+from nkijit.passes.interpret.plan.plan import Plan
 from nkijit.passes.interpret.records.errors import UnwrittenError
 from nkijit.passes.interpret.sanitize import CoreSanitizer
 from nkijit.traced.kernel import TracedKernel

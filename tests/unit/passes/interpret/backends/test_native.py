@@ -25,7 +25,7 @@ from nkijit.passes.interpret.backends.native.graphs import Graph, Node, Traced
 from nkijit.passes.interpret.backends.native.layouts import merged, refined, strides_in
 from nkijit.passes.interpret.backends.native.objects import CACHE_VARIABLE, Objects
 from nkijit.passes.interpret.backends.native.ufuncs import LoopError, loop_of
-from nkijit.passes.interpret.plan import Plan
+from nkijit.passes.interpret.plan.plan import Plan
 from nkijit.passes.interpret.records.errors import InterpretationError
 
 P, F = 128, 96

@@ -18,7 +18,7 @@ from nkijit.dialects.nisa import INSTRUCTIONS, OF_SCALARS
 from nkijit.dialects.nki.kernel import kernels_of
 from nkijit.dialects.tiles import info_of
 from nkijit.ir.text import parse
-from nkijit.passes.interpret.plan import Plan
+from nkijit.passes.interpret.plan.plan import Plan
 from nkijit.passes.interpret.records.errors import InterpretationError
 from nkijit.passes.interpret.records.records import (
     Applied,

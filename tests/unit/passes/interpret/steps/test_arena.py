@@ -15,7 +15,7 @@ import nkijit as nki
 from nkijit import isa as nisa
 from nkijit import language as nl
 from nkijit.dialects.nki.kernel import kernels_of
-from nkijit.passes.interpret.plan import Plan
+from nkijit.passes.interpret.plan.plan import Plan
 from nkijit.passes.interpret.records.errors import OutOfBoundsError
 from nkijit.passes.interpret.steps.arena import RESULTS, WORKSPACES, Lifetime, arrange
 

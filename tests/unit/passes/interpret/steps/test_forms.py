@@ -18,7 +18,7 @@ import nkijit.language as nl
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.dialects.tiles import info_of
 from nkijit.ir.text import parse
-from nkijit.passes.interpret.plan import Plan
+from nkijit.passes.interpret.plan.plan import Plan
 from nkijit.passes.interpret.records.errors import InterpretationError
 from nkijit.passes.interpret.records.records import (
     AccumulatorUse,

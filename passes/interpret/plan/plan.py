@@ -35,8 +35,8 @@ from nkijit.passes.interpret.backends.choice import (
     wanted,
 )
 from nkijit.passes.interpret.backends.numpy import bind
-from nkijit.passes.interpret.inputs import Input
-from nkijit.passes.interpret.lending import Lent, Loan, Use, all_of_it, uses_of
+from nkijit.passes.interpret.plan.inputs import Input
+from nkijit.passes.interpret.plan.lending import Lent, Loan, Use, all_of_it, uses_of
 from nkijit.passes.interpret.records.environment import (
     UNWRITTEN_INTEGER,
     Array,

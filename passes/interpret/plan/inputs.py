@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from nkijit.dialects.tiles import TileInfo, info_of
-from nkijit.passes.interpret.lending import Copied, Lent, Loan, Use, all_of_it, parts_of
+from nkijit.passes.interpret.plan.lending import Copied, Lent, Loan, Use, all_of_it, parts_of
 from nkijit.passes.interpret.records.environment import Array, Slots, strided
 from nkijit.passes.interpret.records.errors import InterpretationError
 from nkijit.passes.numerics.storage import dtype_of_array, is_plain, storage

@@ -17,7 +17,7 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.access import AccessPattern
-from nkijit.passes.interpret.lending import SMALL, Loan, Use, parts_of
+from nkijit.passes.interpret.plan.lending import SMALL, Loan, Use, parts_of
 from nkijit.passes.interpret.records.byte_ranges import PAGE, ByteRanges
 from nkijit.passes.interpret.records.errors import InterpretationError, UnwrittenError
 
@@ -318,7 +318,7 @@ def test_a_result_that_cannot_be_made_leaves_the_arrays_as_they_were(monkeypatch
     x, cache = _inputs("C")
     before = cache.copy()
     kernel.trace(x, cache).verify()
-    monkeypatch.setattr("nkijit.passes.interpret.plan.Plan.results", no_memory)
+    monkeypatch.setattr("nkijit.passes.interpret.plan.plan.Plan.results", no_memory)
     with pytest.raises(MemoryError):
         kernel(x, cache)
     assert np.array_equal(cache, before)

@@ -19,7 +19,7 @@ from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.effects import reads_and_writes
 from nkijit.dialects.nki.kernel import DevicePrintOp
 from nkijit.dialects.nki.views import base_of
-from nkijit.passes.interpret.plan import Held, Plan
+from nkijit.passes.interpret.plan.plan import Held, Plan
 from nkijit.passes.interpret.records.environment import Array
 from nkijit.passes.interpret.records.machine import FIRST_CORE, run_together
 from nkijit.passes.interpret.steps.body import Body, ConditionalLoop, CountedLoop, Loop, loop_limit

@@ -1,0 +1,1 @@
+"""Plans: a kernel compiled once, run many times."""
