@@ -19,11 +19,11 @@ from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiWarning
-from nkijit.passes.interpret.launch import Launch
-from nkijit.passes.interpret.overlaps import overlap_of
 from nkijit.passes.interpret.plan.plan import Plan
 from nkijit.passes.interpret.queues.run import Queues
 from nkijit.passes.interpret.records.errors import InterpretationError
+from nkijit.passes.interpret.run.launch import Launch
+from nkijit.passes.interpret.run.overlaps import overlap_of
 from nkijit.passes.lower.program import Program
 from nkijit.passes.values.events import ListenerLike, as_listener
 from nkijit.passes.values.instructions import TracedIndices

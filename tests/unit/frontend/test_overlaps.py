@@ -11,8 +11,8 @@ import pytest
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.passes.interpret.overlaps import overlap_of
 from nkijit.passes.interpret.records.errors import InterpretationError
+from nkijit.passes.interpret.run.overlaps import overlap_of
 
 SHAPE = (128, 8)
 

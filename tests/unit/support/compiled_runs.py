@@ -10,9 +10,9 @@ from xdsl.ir import Operation
 
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.passes.compile.pipeline import compiled
-from nkijit.passes.interpret.launch import Launch
 from nkijit.passes.interpret.plan.plan import Plan
 from nkijit.passes.interpret.queues.run import Queues
+from nkijit.passes.interpret.run.launch import Launch
 from nkijit.passes.lower.listing import listing
 from nkijit.passes.lower.schedule import lower
 from nkijit.passes.verify.passes import find_all

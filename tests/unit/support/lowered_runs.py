@@ -9,10 +9,10 @@ import numpy as np
 
 import nkijit as nki
 from nkijit.dialects.dtypes import DTYPES
-from nkijit.passes.interpret.launch import Launch
 from nkijit.passes.interpret.plan.plan import Plan
 from nkijit.passes.interpret.queues.interleavings import Interleaving
 from nkijit.passes.interpret.queues.run import Queues
+from nkijit.passes.interpret.run.launch import Launch
 from nkijit.passes.lower.placement import allocate
 from nkijit.passes.lower.program import Program
 from nkijit.passes.lower.schedule import lower

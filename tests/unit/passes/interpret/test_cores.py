@@ -13,8 +13,8 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.passes.interpret.plan.plan import Plan
-from nkijit.passes.interpret.races import contested_tensors
 from nkijit.passes.interpret.records.errors import InterpretationError
+from nkijit.passes.interpret.run.races import contested_tensors
 
 X = np.random.default_rng(0).normal(size=(8, 16)).astype(np.float32)
 BARRIER = (0, 1)

@@ -13,9 +13,9 @@ import nkijit as nki
 import nkijit.collectives as ncc
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.passes.interpret import launch
 from nkijit.passes.interpret.records import machine
 from nkijit.passes.interpret.records.errors import OutOfBoundsError
+from nkijit.passes.interpret.run import launch
 
 ROWS, COLUMNS = 128, 64
 

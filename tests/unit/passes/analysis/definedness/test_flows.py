@@ -28,7 +28,7 @@ from nkijit.ir.text import parse
 from nkijit.passes.analysis.definedness.origins import Origins, Use, use_of
 from nkijit.passes.analysis.definedness.shadow import DEFINED, Shadow
 from nkijit.passes.interpret.plan.plan import Plan
-from nkijit.passes.interpret.sanitize import CoreSanitizer
+from nkijit.passes.interpret.run.sanitize import CoreSanitizer
 
 FILES = sorted((LIT / "dialects" / "nisa").glob("*/ops.mlir"))
 FILLINGS = 16

@@ -23,7 +23,7 @@ from nkijit.passes.analysis.definedness.shadow import DEFINED
 from nkijit.passes.analysis.written import Verdict, reads_of
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.interpret.plan.plan import Plan
-from nkijit.passes.interpret.sanitize import CoreSanitizer
+from nkijit.passes.interpret.run.sanitize import CoreSanitizer
 from nkijit.passes.verify.init import check_init
 from nkijit.passes.verify.rules import CATEGORIES, check_rules
 

@@ -13,11 +13,11 @@ from nkijit.dialects.nki.kernel import DevicePrintOp
 from nkijit.passes.interpret.backends.choice import BackendReport
 from nkijit.passes.interpret.plan.lending import Loan
 from nkijit.passes.interpret.plan.plan import Listener, Plan, launched_together, lend
-from nkijit.passes.interpret.races import RaceWatch, Tell, contested_tensors
 from nkijit.passes.interpret.records.environment import Array, Env
 from nkijit.passes.interpret.records.errors import InterpretationError
 from nkijit.passes.interpret.records.machine import Core, run_together
-from nkijit.passes.interpret.sanitize import CoreSanitizer, Sanitizer
+from nkijit.passes.interpret.run.races import RaceWatch, Tell, contested_tensors
+from nkijit.passes.interpret.run.sanitize import CoreSanitizer, Sanitizer
 from nkijit.passes.interpret.steps.body import Observer
 
 LONG = 1 << 18

@@ -27,10 +27,10 @@ from nkijit.ir.text import parse
 from nkijit.passes.analysis.definedness.origins import Origins
 from nkijit.passes.analysis.definedness.shadow import UNWRITTEN
 from nkijit.passes.analysis.written import Verdict, reads_of
-from nkijit.passes.interpret.launch import Launch
 from nkijit.passes.interpret.plan.plan import Plan
 from nkijit.passes.interpret.records.errors import UnwrittenError
-from nkijit.passes.interpret.sanitize import CoreSanitizer
+from nkijit.passes.interpret.run.launch import Launch
+from nkijit.passes.interpret.run.sanitize import CoreSanitizer
 from nkijit.traced.kernel import TracedKernel
 
 P, F, COUNT = 4, 8, 3

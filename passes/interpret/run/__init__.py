@@ -1,0 +1,1 @@
+"""Runs on several cores and ranks, and watches over them."""
