@@ -19,7 +19,7 @@ from nkijit.dialects.tiles import info_of
 from nkijit.passes.advise.edit import Edit
 from nkijit.passes.advise.nests import Nest, nests_of
 from nkijit.passes.analysis.dependences import Dependences
-from nkijit.passes.compile.order import Kept
+from nkijit.passes.compile.analyses.ordering import Kept
 from nkijit.passes.compile.rename import Origins, rename_tiles
 
 

@@ -37,7 +37,7 @@ from nkijit.passes.advise.edit import (
 from nkijit.passes.advise.facts import Facts
 from nkijit.passes.advise.kinds import FUSED
 from nkijit.passes.advise.proposal import Proposal, name_of, place_of
-from nkijit.passes.compile.order import Kept
+from nkijit.passes.compile.analyses.ordering import Kept
 
 _REDUCTIONS = ("add", "multiply", "maximum", "minimum")
 

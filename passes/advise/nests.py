@@ -15,9 +15,9 @@ from nkijit.dialects.declare.operation import NisaOp, is_instruction
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.repeat import has_repeats
 from nkijit.passes.advise.edit import NotPossibleError
-from nkijit.passes.compile.accesses import is_free
-from nkijit.passes.compile.order import Kept, is_movable, predecessors
-from nkijit.passes.compile.stretches import declares
+from nkijit.passes.compile.analyses.accesses import is_free
+from nkijit.passes.compile.analyses.ordering import Kept, is_movable, predecessors
+from nkijit.passes.compile.analyses.regions import declares
 from nkijit.passes.transform.nodes import Loop, Node, Unit
 from nkijit.passes.transform.read import Reader
 

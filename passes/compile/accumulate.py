@@ -37,7 +37,7 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import ViewOp, base_of
 from nkijit.dialects.tiles import TileInfo, info_of
-from nkijit.passes.compile.accesses import (
+from nkijit.passes.compile.analyses.accesses import (
     Access,
     Accesses,
     elements_of,
@@ -46,9 +46,9 @@ from nkijit.passes.compile.accesses import (
     overwrites,
     replace_tile,
 )
-from nkijit.passes.compile.analyses import Analyses
+from nkijit.passes.compile.analyses.cache import Analyses
+from nkijit.passes.compile.analyses.memory_use import Room
 from nkijit.passes.compile.rename import Origins
-from nkijit.passes.compile.room import Room
 
 PSUM_ROOM = 0.75
 """The part of PSUM that may be in use where a sum is; the rest is for results that come and go."""

@@ -17,9 +17,9 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import ViewOp, base_of, views_of
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.compile.accesses import Access
-from nkijit.passes.compile.analyses import Analyses
-from nkijit.passes.compile.order import Kept
+from nkijit.passes.compile.analyses.accesses import Access
+from nkijit.passes.compile.analyses.cache import Analyses
+from nkijit.passes.compile.analyses.ordering import Kept
 
 
 def remove_unused(kernel: KernelOp, analyses: Analyses | None = None) -> int:

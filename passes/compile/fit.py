@@ -24,7 +24,7 @@ from nkijit.dialects.nki.views import ViewOp, base_of
 from nkijit.dialects.tiles import allocation_type, info_of
 from nkijit.passes.analysis.liveness import liveness
 from nkijit.passes.analysis.residency import Action, Residency, Step, peak, residency
-from nkijit.passes.compile.analyses import Analyses
+from nkijit.passes.compile.analyses.cache import Analyses
 from nkijit.passes.compile.rename import Origins
 
 _OpT = TypeVar("_OpT", bound=Operation)

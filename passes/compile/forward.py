@@ -31,7 +31,7 @@ from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import ViewOp, base_of
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.accumulators import lanes_of
-from nkijit.passes.compile.accesses import (
+from nkijit.passes.compile.analyses.accesses import (
     Access,
     Accesses,
     between,
@@ -40,12 +40,12 @@ from nkijit.passes.compile.accesses import (
     is_own,
     overwrites,
 )
-from nkijit.passes.compile.analyses import Analyses
-from nkijit.passes.compile.costs import Cost, Costs
+from nkijit.passes.compile.analyses.cache import Analyses
+from nkijit.passes.compile.analyses.costs import Cost, Costs
+from nkijit.passes.compile.analyses.memory_use import Rooms
+from nkijit.passes.compile.analyses.ordering import Kept
 from nkijit.passes.compile.list_schedule import ROOM
-from nkijit.passes.compile.order import Kept
 from nkijit.passes.compile.rename import Origins
-from nkijit.passes.compile.room import Rooms
 from nkijit.passes.lower.program import Queue
 
 

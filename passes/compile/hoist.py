@@ -26,11 +26,11 @@ from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.loops import controls
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.compile.accesses import Access, is_free, is_own, overwrites
-from nkijit.passes.compile.analyses import Analyses
+from nkijit.passes.compile.analyses.accesses import Access, is_free, is_own, overwrites
+from nkijit.passes.compile.analyses.cache import Analyses
+from nkijit.passes.compile.analyses.memory_use import Rooms
+from nkijit.passes.compile.analyses.ordering import is_movable
 from nkijit.passes.compile.list_schedule import ROOM
-from nkijit.passes.compile.order import is_movable
-from nkijit.passes.compile.room import Rooms
 
 
 def hoist_invariant(kernel: KernelOp, analyses: Analyses | None = None) -> int:

@@ -30,9 +30,9 @@ from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.tiles import info_of
 from nkijit.dialects.tuples import made
 from nkijit.dialects.walks import directly_in
-from nkijit.passes.compile.analyses import Analyses
-from nkijit.passes.compile.costs import Cost
-from nkijit.passes.compile.stretches import Stretch, declares
+from nkijit.passes.compile.analyses.cache import Analyses
+from nkijit.passes.compile.analyses.costs import Cost
+from nkijit.passes.compile.analyses.regions import Stretch, declares
 from nkijit.passes.lower.program import Queue
 
 ROOM = 0.75

@@ -17,7 +17,7 @@ from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.passes.analysis.arrangement import put_in_order
 from nkijit.passes.compile.accumulate import accumulate_in_psum
 from nkijit.passes.compile.accumulation import resolve_accumulation
-from nkijit.passes.compile.analyses import Analyses
+from nkijit.passes.compile.analyses.cache import Analyses
 from nkijit.passes.compile.dead import remove_unused
 from nkijit.passes.compile.fit import does_not_fit, fit
 from nkijit.passes.compile.forward import forward_copies

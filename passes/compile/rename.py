@@ -29,8 +29,8 @@ from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import ViewOp, base_of, reach_of, views_of
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.footprints import Cells, Extent, FewCells, Marks, cut, extent_of
-from nkijit.passes.compile.accesses import Access
-from nkijit.passes.compile.analyses import Analyses
+from nkijit.passes.compile.analyses.accesses import Access
+from nkijit.passes.compile.analyses.cache import Analyses
 
 Origins = dict[Operation, Operation]
 """The operation that each operation of a changed kernel is a copy of."""

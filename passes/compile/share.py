@@ -35,7 +35,7 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import TileInfo, info_of
-from nkijit.passes.compile.accesses import (
+from nkijit.passes.compile.analyses.accesses import (
     Access,
     Accesses,
     elements_of,
@@ -43,10 +43,10 @@ from nkijit.passes.compile.accesses import (
     is_free,
     is_own,
 )
-from nkijit.passes.compile.analyses import Analyses
+from nkijit.passes.compile.analyses.cache import Analyses
+from nkijit.passes.compile.analyses.memory_use import Rooms
+from nkijit.passes.compile.analyses.merge import Tiles
 from nkijit.passes.compile.list_schedule import ROOM
-from nkijit.passes.compile.merge import Tiles
-from nkijit.passes.compile.room import Rooms
 
 _PLACE = attrgetter("place")
 _MOST_HELD = 64

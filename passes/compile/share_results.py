@@ -26,11 +26,18 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of, is_tile
-from nkijit.passes.compile.accesses import Access, between, elements_of, fills_tile, is_free, is_own
-from nkijit.passes.compile.analyses import Analyses
+from nkijit.passes.compile.analyses.accesses import (
+    Access,
+    between,
+    elements_of,
+    fills_tile,
+    is_free,
+    is_own,
+)
+from nkijit.passes.compile.analyses.cache import Analyses
+from nkijit.passes.compile.analyses.memory_use import Rooms
+from nkijit.passes.compile.analyses.merge import Tiles
 from nkijit.passes.compile.list_schedule import ROOM
-from nkijit.passes.compile.merge import Tiles
-from nkijit.passes.compile.room import Rooms
 
 
 def share_results(kernel: KernelOp, analyses: Analyses | None = None) -> int:

@@ -23,11 +23,11 @@ from nkijit.dialects.nisa.elementwise import TensorScalarOp, TensorTensorOp, nat
 from nkijit.dialects.nisa.movement import MemsetOp, TensorCopyOp
 from nkijit.dialects.nisa.universal_rules import all_rules_of
 from nkijit.dialects.nki.kernel import KernelOp
-from nkijit.passes.compile.accesses import is_free
-from nkijit.passes.compile.analyses import Analyses
-from nkijit.passes.compile.costs import Cost
+from nkijit.passes.compile.analyses.accesses import is_free
+from nkijit.passes.compile.analyses.cache import Analyses
+from nkijit.passes.compile.analyses.costs import Cost
+from nkijit.passes.compile.analyses.regions import Stretch
 from nkijit.passes.compile.list_schedule import best_order
-from nkijit.passes.compile.stretches import Stretch
 from nkijit.passes.lower.ports import shared_ports
 from nkijit.passes.lower.program import Queue
 

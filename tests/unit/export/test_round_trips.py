@@ -28,7 +28,7 @@ from nkijit.dialects.nisa import Nisa
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.ir.text import launches_of, load_module, parse
 from nkijit.kernels.arguments import TensorSpec
-from nkijit.passes.compile.analyses import Analyses
+from nkijit.passes.compile.analyses.cache import Analyses
 from nkijit.passes.compile.pipeline import COMPILER, compiled
 from nkijit.traced.kernel import TracedKernel
 

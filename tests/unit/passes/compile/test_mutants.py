@@ -26,12 +26,12 @@ from nkijit.passes.compile import (
     dead,
     forward,
     hoist,
-    order,
     rename,
     share,
     share_results,
     spread,
 )
+from nkijit.passes.compile.analyses import ordering as order
 from nkijit.traced.kernel import TracedKernel
 
 Kernels = Iterator[tuple[TracedKernel, Any]]

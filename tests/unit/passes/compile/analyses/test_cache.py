@@ -13,7 +13,7 @@ from support.tangled_kernels import tangled_kernel
 from nkijit.dialects.declare.creation import copied
 from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.nki.kernel import KernelOp
-from nkijit.passes.compile.analyses import Analyses
+from nkijit.passes.compile.analyses.cache import Analyses
 from nkijit.passes.compile.pipeline import COMPILER
 
 

@@ -32,7 +32,7 @@ from nkijit.dialects.register_type import RegisterType
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.accumulators import accumulator_command
 from nkijit.passes.analysis.footprints import Cells, Extent, Footprint, cut, extent_of
-from nkijit.passes.compile.accesses import Access, Accesses, accesses_of
+from nkijit.passes.compile.analyses.accesses import Access, Accesses, accesses_of
 
 Predecessors = list[set[int]]
 """Of each instruction of a stretch, those that have to come before it."""

@@ -26,9 +26,9 @@ from nkijit.dialects.nki.kernel import KernelOp, NoReorderOp
 from nkijit.dialects.nki.registers import RegisterOp
 from nkijit.dialects.tiles import info_of
 from nkijit.dialects.walks import directly_in
-from nkijit.passes.compile.accesses import Accesses
-from nkijit.passes.compile.costs import Cost
-from nkijit.passes.compile.order import Kept, predecessors
+from nkijit.passes.compile.analyses.accesses import Accesses
+from nkijit.passes.compile.analyses.costs import Cost
+from nkijit.passes.compile.analyses.ordering import Kept, predecessors
 
 _DECLARATIONS = (*DECLARATIONS, ConstantOp, RegisterOp, arith.ConstantOp)
 """What stands anywhere before its uses."""

@@ -10,10 +10,10 @@ from xdsl.ir import Operation
 
 from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.nki.kernel import KernelOp
-from nkijit.passes.compile.accesses import Accesses, accesses_of
-from nkijit.passes.compile.costs import Cost, Costs
-from nkijit.passes.compile.order import Kept, has_accumulators
-from nkijit.passes.compile.stretches import Stretches
+from nkijit.passes.compile.analyses.accesses import Accesses, accesses_of
+from nkijit.passes.compile.analyses.costs import Cost, Costs
+from nkijit.passes.compile.analyses.ordering import Kept, has_accumulators
+from nkijit.passes.compile.analyses.regions import Stretches
 
 
 class Analyses:

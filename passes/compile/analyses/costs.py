@@ -7,7 +7,7 @@ from typing import NamedTuple
 from nkijit.dialects.declare.cost import transfer_of
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.hardware.targets import Target
-from nkijit.passes.compile.order import is_movable
+from nkijit.passes.compile.analyses.ordering import is_movable
 from nkijit.passes.lower.forms import Form, Forms
 from nkijit.passes.lower.program import Queue
 

@@ -10,7 +10,7 @@ from xdsl.rewriter import Rewriter
 
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.nki.allocation import AllocOp
-from nkijit.passes.compile.analyses import Analyses
+from nkijit.passes.compile.analyses.cache import Analyses
 
 
 class Tiles:

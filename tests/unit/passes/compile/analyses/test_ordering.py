@@ -17,7 +17,7 @@ from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.effects import effects
 from nkijit.dialects.nki.kernel import kernels_of
 from nkijit.dialects.nki.views import ViewOp
-from nkijit.passes.compile.order import Kept, predecessors
+from nkijit.passes.compile.analyses.ordering import Kept, predecessors
 
 
 def bytes_of(value: Any) -> tuple[Any, set[int]]:

@@ -1,0 +1,1 @@
+"""Facts about a kernel that several passes use."""
