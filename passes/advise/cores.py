@@ -17,7 +17,7 @@ from nkijit.passes.advise.edit import Edit, NotPossibleError, erase, writes
 from nkijit.passes.advise.facts import Facts
 from nkijit.passes.advise.kinds import TWO_CORES
 from nkijit.passes.advise.proposal import Proposal, counted
-from nkijit.passes.compile.dead import remove_unused
+from nkijit.passes.compile.passes.remove_unused import remove_unused
 
 
 def two_cores(facts: Facts) -> Iterator[Proposal]:

@@ -29,7 +29,7 @@ from nkijit.passes.advise.edit import (
 from nkijit.passes.advise.facts import Facts, Renamed
 from nkijit.passes.advise.kinds import MERGED_DMA
 from nkijit.passes.advise.proposal import Line, Proposal, name_of
-from nkijit.passes.compile.rename import rename_tiles
+from nkijit.passes.compile.passes.rename_tiles import rename_tiles
 from nkijit.passes.profile.units import bytes_text
 
 _MOST = (32, 8, 4, 2)

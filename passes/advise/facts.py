@@ -20,7 +20,7 @@ from nkijit.passes.advise.edit import Edit
 from nkijit.passes.advise.nests import Nest, nests_of
 from nkijit.passes.analysis.dependences import Dependences
 from nkijit.passes.compile.analyses.ordering import Kept
-from nkijit.passes.compile.rename import Origins, rename_tiles
+from nkijit.passes.compile.passes.rename_tiles import Origins, rename_tiles
 
 
 class Access(NamedTuple):

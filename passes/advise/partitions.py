@@ -36,7 +36,7 @@ from nkijit.passes.advise.loops import loops_around
 from nkijit.passes.advise.nests import Nest, Order, flat, levels_to, rearrange
 from nkijit.passes.advise.proposal import Proposal
 from nkijit.passes.analysis.addresses.allocation import QUADRANTS
-from nkijit.passes.compile.rename import rename_tiles
+from nkijit.passes.compile.passes.rename_tiles import rename_tiles
 
 _PARTITIONS = QUADRANTS * PARTITIONS_PER_QUADRANT
 

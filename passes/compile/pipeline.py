@@ -15,19 +15,19 @@ from nkijit.dialects.declare.creation import copied
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.passes.analysis.arrangement import put_in_order
-from nkijit.passes.compile.accumulate import accumulate_in_psum
-from nkijit.passes.compile.accumulation import resolve_accumulation
 from nkijit.passes.compile.analyses.cache import Analyses
-from nkijit.passes.compile.dead import remove_unused
-from nkijit.passes.compile.fit import does_not_fit, fit
-from nkijit.passes.compile.forward import forward_copies
-from nkijit.passes.compile.hoist import hoist_invariant
-from nkijit.passes.compile.list_schedule import list_schedule
-from nkijit.passes.compile.rename import Origins, rename_tiles
+from nkijit.passes.compile.passes.accumulate_in_psum import accumulate_in_psum
+from nkijit.passes.compile.passes.fit import does_not_fit, fit
+from nkijit.passes.compile.passes.forward_copies import forward_copies
+from nkijit.passes.compile.passes.hoist_invariant import hoist_invariant
+from nkijit.passes.compile.passes.list_schedule import list_schedule
+from nkijit.passes.compile.passes.remove_unused import remove_unused
+from nkijit.passes.compile.passes.rename_tiles import Origins, rename_tiles
+from nkijit.passes.compile.passes.resolve_accumulation import resolve_accumulation
+from nkijit.passes.compile.passes.share_loads import share_loads
+from nkijit.passes.compile.passes.share_results import share_results
+from nkijit.passes.compile.passes.spread_engines import spread_engines
 from nkijit.passes.compile.schedules import Schedule
-from nkijit.passes.compile.share import share_loads
-from nkijit.passes.compile.share_results import share_results
-from nkijit.passes.compile.spread import spread_engines
 from nkijit.passes.diagnostics.passed_over import PassedOver
 from nkijit.passes.lower.edges import with_edges_in_order
 from nkijit.passes.lower.program import LoweringError, Program

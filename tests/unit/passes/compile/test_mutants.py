@@ -21,17 +21,15 @@ import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.access import AccessPattern
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.compile import (
-    accumulate,
-    dead,
-    forward,
-    hoist,
-    rename,
-    share,
-    share_results,
-    spread,
-)
 from nkijit.passes.compile.analyses import ordering as order
+from nkijit.passes.compile.passes import accumulate_in_psum as accumulate
+from nkijit.passes.compile.passes import forward_copies as forward
+from nkijit.passes.compile.passes import hoist_invariant as hoist
+from nkijit.passes.compile.passes import remove_unused as dead
+from nkijit.passes.compile.passes import rename_tiles as rename
+from nkijit.passes.compile.passes import share_loads as share
+from nkijit.passes.compile.passes import share_results
+from nkijit.passes.compile.passes import spread_engines as spread
 from nkijit.traced.kernel import TracedKernel
 
 Kernels = Iterator[tuple[TracedKernel, Any]]

@@ -16,7 +16,7 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.nki.kernel import kernels_of
-from nkijit.passes.compile import share
+from nkijit.passes.compile.passes import share_loads as share
 from nkijit.passes.compile.pipeline import compiled
 
 Array = np.ndarray[Any, Any]

@@ -27,7 +27,7 @@ from nkijit.passes.compile.analyses.accesses import is_free
 from nkijit.passes.compile.analyses.cache import Analyses
 from nkijit.passes.compile.analyses.costs import Cost
 from nkijit.passes.compile.analyses.regions import Stretch
-from nkijit.passes.compile.list_schedule import best_order
+from nkijit.passes.compile.passes.list_schedule import best_order
 from nkijit.passes.lower.ports import shared_ports
 from nkijit.passes.lower.program import Queue
 

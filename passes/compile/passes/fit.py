@@ -25,7 +25,7 @@ from nkijit.dialects.tiles import allocation_type, info_of
 from nkijit.passes.analysis.liveness import liveness
 from nkijit.passes.analysis.residency import Action, Residency, Step, peak, residency
 from nkijit.passes.compile.analyses.cache import Analyses
-from nkijit.passes.compile.rename import Origins
+from nkijit.passes.compile.passes.rename_tiles import Origins
 
 _OpT = TypeVar("_OpT", bound=Operation)
 

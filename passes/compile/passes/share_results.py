@@ -37,7 +37,7 @@ from nkijit.passes.compile.analyses.accesses import (
 from nkijit.passes.compile.analyses.cache import Analyses
 from nkijit.passes.compile.analyses.memory_use import Rooms
 from nkijit.passes.compile.analyses.merge import Tiles
-from nkijit.passes.compile.list_schedule import ROOM
+from nkijit.passes.compile.passes.list_schedule import ROOM
 
 
 def share_results(kernel: KernelOp, analyses: Analyses | None = None) -> int:

@@ -10,10 +10,10 @@ from support.instructions import kernel_of
 from xdsl.ir import Block
 
 from nkijit.dialects.hardware.targets import Target, target_named
-from nkijit.passes.compile import list_schedule
 from nkijit.passes.compile.analyses.cache import Analyses
 from nkijit.passes.compile.analyses.costs import Cost
 from nkijit.passes.compile.analyses.regions import Stretch
+from nkijit.passes.compile.passes import list_schedule
 from nkijit.passes.lower.program import Queue
 
 TARGET = target_named("trn2")

@@ -44,8 +44,8 @@ from nkijit.passes.compile.analyses.cache import Analyses
 from nkijit.passes.compile.analyses.costs import Cost, Costs
 from nkijit.passes.compile.analyses.memory_use import Rooms
 from nkijit.passes.compile.analyses.ordering import Kept
-from nkijit.passes.compile.list_schedule import ROOM
-from nkijit.passes.compile.rename import Origins
+from nkijit.passes.compile.passes.list_schedule import ROOM
+from nkijit.passes.compile.passes.rename_tiles import Origins
 from nkijit.passes.lower.program import Queue
 
 

@@ -46,7 +46,7 @@ from nkijit.passes.compile.analyses.accesses import (
 from nkijit.passes.compile.analyses.cache import Analyses
 from nkijit.passes.compile.analyses.memory_use import Rooms
 from nkijit.passes.compile.analyses.merge import Tiles
-from nkijit.passes.compile.list_schedule import ROOM
+from nkijit.passes.compile.passes.list_schedule import ROOM
 
 _PLACE = attrgetter("place")
 _MOST_HELD = 64

@@ -30,7 +30,7 @@ from nkijit.passes.compile.analyses.accesses import Access, is_free, is_own, ove
 from nkijit.passes.compile.analyses.cache import Analyses
 from nkijit.passes.compile.analyses.memory_use import Rooms
 from nkijit.passes.compile.analyses.ordering import is_movable
-from nkijit.passes.compile.list_schedule import ROOM
+from nkijit.passes.compile.passes.list_schedule import ROOM
 
 
 def hoist_invariant(kernel: KernelOp, analyses: Analyses | None = None) -> int:

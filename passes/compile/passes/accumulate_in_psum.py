@@ -48,7 +48,7 @@ from nkijit.passes.compile.analyses.accesses import (
 )
 from nkijit.passes.compile.analyses.cache import Analyses
 from nkijit.passes.compile.analyses.memory_use import Room
-from nkijit.passes.compile.rename import Origins
+from nkijit.passes.compile.passes.rename_tiles import Origins
 
 PSUM_ROOM = 0.75
 """The part of PSUM that may be in use where a sum is; the rest is for results that come and go."""
