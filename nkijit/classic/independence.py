@@ -29,7 +29,7 @@ from nkijit.dialects.nki.views import base_of, index_of, reach_of
 from nkijit.dialects.reach import Reach
 from nkijit.dialects.rule_texts.classic_kernels import OUTPUT_DEPENDENCE
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.analysis.footprints import Cells, Extent, Footprint, extent_of
+from nkijit.passes.analysis.bytes.footprints import Cells, Extent, Footprint, extent_of
 from nkijit.passes.diagnostics.diagnose import diagnose
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.tracing.tracer import Tracer

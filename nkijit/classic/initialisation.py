@@ -18,7 +18,7 @@ from nkijit.dialects.effects import effects
 from nkijit.dialects.nisa.matmul import NcMatmulOp
 from nkijit.dialects.nisa.movement import MemsetOp
 from nkijit.dialects.nki.views import ViewOp, base_of, index_of, reach_of, views_of
-from nkijit.passes.analysis.footprints import Cells, extent_of
+from nkijit.passes.analysis.bytes.footprints import Cells, extent_of
 
 
 def settle(fills: Sequence[MemsetOp]) -> None:

@@ -12,7 +12,7 @@ from nkijit.dialects.hardware.words import reduce_cmd
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.views import access_of, base_of
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.analysis.rows import partitions_of
+from nkijit.passes.analysis.bytes.rows import partitions_of
 
 
 def accumulator_command(op: NisaOp) -> reduce_cmd:

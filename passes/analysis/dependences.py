@@ -30,7 +30,7 @@ from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp
 from nkijit.dialects.nki.views import base_of, reach_of, used_of
 from nkijit.dialects.tiles import info_of
 from nkijit.dialects.tuples import made
-from nkijit.passes.analysis.footprints import FewCells, Footprint, cut, extent_of
+from nkijit.passes.analysis.bytes.footprints import FewCells, Footprint, cut, extent_of
 
 Events = npt.NDArray[np.int64]
 NOBODY = -1

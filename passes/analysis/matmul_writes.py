@@ -21,7 +21,7 @@ from nkijit.dialects.nki.views import base_of, reach_of
 from nkijit.dialects.overlap import meet
 from nkijit.dialects.reach import Reach
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.analysis.footprints import Extent, extent_of
+from nkijit.passes.analysis.bytes.footprints import Extent, extent_of
 
 Mask = npt.NDArray[np.bool_]
 

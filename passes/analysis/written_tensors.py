@@ -27,7 +27,7 @@ from nkijit.dialects.nki.views import (
 )
 from nkijit.dialects.reach import Reach, leaves
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.analysis.footprints import (
+from nkijit.passes.analysis.bytes.footprints import (
     Cells,
     Extent,
     FewCells,

@@ -18,8 +18,8 @@ from nkijit.dialects.effects import effects
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.views import views_of
 from nkijit.dialects.tuples import made
-from nkijit.passes.analysis.bounding_boxes import BoundingBox, bounding_box_of
-from nkijit.passes.analysis.cuts import Cuts
+from nkijit.passes.analysis.bytes.bounding_boxes import BoundingBox, bounding_box_of
+from nkijit.passes.analysis.bytes.cuts import Cuts
 from nkijit.passes.analysis.liveness import LiveRange
 from nkijit.passes.lower.program import Placement
 

@@ -16,7 +16,7 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import DevicePrintOp
 from nkijit.dialects.nki.views import ViewOp, access_of, base_of
 from nkijit.dialects.tiles import info_of, is_tile
-from nkijit.passes.analysis.rows import start_of
+from nkijit.passes.analysis.bytes.rows import start_of
 from nkijit.passes.diagnostics.places import positions
 from nkijit.passes.lower.durations import Durations
 from nkijit.passes.lower.names import Names

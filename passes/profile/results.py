@@ -16,7 +16,7 @@ from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.effects import Effect, effects
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.analysis.bounding_boxes import BoundingBox, bounding_box_of
+from nkijit.passes.analysis.bytes.bounding_boxes import BoundingBox, bounding_box_of
 from nkijit.passes.lower.program import Instruction
 from nkijit.passes.profile.timeline import Event
 

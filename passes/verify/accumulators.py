@@ -37,7 +37,7 @@ from nkijit.passes.analysis.accumulators import (
     lanes_of,
     reads_accumulators,
 )
-from nkijit.passes.analysis.byte_sets import shown
+from nkijit.passes.analysis.bytes.byte_sets import shown
 from nkijit.passes.analysis.event_tree import backward, event_tree, forward
 from nkijit.passes.diagnostics.diagnose import diagnose, mention
 from nkijit.passes.diagnostics.diagnostic import Diagnostic

@@ -16,7 +16,7 @@ from nkijit.dialects.nki import WITH_RULES
 from nkijit.dialects.nki.kernel import KernelOp, ReturnOp
 from nkijit.dialects.nki.views import ViewOp, access_of, base_of, fixed_address_of, index_of
 from nkijit.dialects.tiles import info_of, is_tile
-from nkijit.passes.analysis.rows import start_of
+from nkijit.passes.analysis.bytes.rows import start_of
 from nkijit.passes.diagnostics.diagnose import diagnose
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 

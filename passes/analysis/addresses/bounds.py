@@ -18,7 +18,7 @@ from nkijit.passes.analysis.addresses.allocation import (
     Space,
     quadrants_of,
 )
-from nkijit.passes.analysis.cuts import Cuts
+from nkijit.passes.analysis.bytes.cuts import Cuts
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import ViewOp, base_of, reach_of, views_of
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.analysis.footprints import Cells, Extent, FewCells, Marks, cut, extent_of
+from nkijit.passes.analysis.bytes.footprints import Cells, Extent, FewCells, Marks, cut, extent_of
 from nkijit.passes.compile.analyses.accesses import Access
 from nkijit.passes.compile.analyses.cache import Analyses
 

@@ -21,7 +21,7 @@ from nkijit.dialects.ncc import MEETINGS
 from nkijit.dialects.nisa.cores import CoreBarrierOp
 from nkijit.dialects.nki.views import ViewOp, base_of, selectable
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.analysis.footprints import Cells, extent_of
+from nkijit.passes.analysis.bytes.footprints import Cells, extent_of
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.interpret.plan.plan import Plan
 from nkijit.passes.interpret.records.environment import Array, Env, Slots

@@ -10,7 +10,7 @@ from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.views import ViewOp
 from nkijit.dialects.tiles import memref_type
-from nkijit.passes.analysis.rows import partitions_of, start_of
+from nkijit.passes.analysis.bytes.rows import partitions_of, start_of
 
 
 @pytest.mark.parametrize(

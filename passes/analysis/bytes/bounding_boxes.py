@@ -9,7 +9,7 @@ from xdsl.ir import SSAValue
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.reach import leaves
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.analysis.footprints import extent_of
+from nkijit.passes.analysis.bytes.footprints import extent_of
 
 
 class BoundingBox(NamedTuple):

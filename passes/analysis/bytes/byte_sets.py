@@ -13,7 +13,7 @@ from xdsl.ir import SSAValue
 from nkijit.dialects.access import AccessPattern
 from nkijit.dialects.nki.views import access_of, base_of, leaves_its_tensor
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.analysis.rows import partitions_of, start_of
+from nkijit.passes.analysis.bytes.rows import partitions_of, start_of
 
 Piece = tuple[int, int]
 """Bits of partitions, bits of the bytes in each of them."""

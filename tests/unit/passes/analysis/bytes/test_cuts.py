@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nkijit.passes.analysis.cuts import Cuts
+from nkijit.passes.analysis.bytes.cuts import Cuts
 
 BYTES = 12
 intervals = st.tuples(st.integers(0, BYTES), st.integers(0, BYTES)).map(lambda ends: sorted(ends))

@@ -18,7 +18,14 @@ from nkijit.dialects.nki.views import DynamicPart, ViewOp
 from nkijit.dialects.tiles import memref_type
 from nkijit.ir.text import parse
 from nkijit.passes.analysis.accumulators import lanes_of
-from nkijit.passes.analysis.byte_sets import NOWHERE, ByteSet, bytes_of, ranges, shifted, shown
+from nkijit.passes.analysis.bytes.byte_sets import (
+    NOWHERE,
+    ByteSet,
+    bytes_of,
+    ranges,
+    shifted,
+    shown,
+)
 from nkijit.passes.verify.accumulators import check_accumulators
 
 ROWS, BYTES = 4, 6

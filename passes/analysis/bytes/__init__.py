@@ -1,0 +1,1 @@
+"""The bytes that tiles and views touch."""
