@@ -9,7 +9,7 @@ from benchmarks.cold import bare_creation
 from benchmarks.kernels import reused
 from benchmarks.measuring import Ratio, in_turn, seconds
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
-from nkijit.passes.analysis.dependences import Dependences
+from nkijit.passes.analysis.flow.dependences import Dependences
 from nkijit.passes.lower.listing import listing
 from nkijit.passes.lower.schedule import lower
 from nkijit.passes.profile.profile import profile_of

@@ -18,7 +18,7 @@ from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.advise.edit import Edit
 from nkijit.passes.advise.nests import Nest, nests_of
-from nkijit.passes.analysis.dependences import Dependences
+from nkijit.passes.analysis.flow.dependences import Dependences
 from nkijit.passes.compile.analyses.ordering import Kept
 from nkijit.passes.compile.passes.rename_tiles import Origins, rename_tiles
 

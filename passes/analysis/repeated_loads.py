@@ -15,7 +15,7 @@ from nkijit.dialects.ncc import WAITING
 from nkijit.dialects.nisa.movement import DmaCopyOp
 from nkijit.dialects.nki.views import access_of, base_of
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.analysis.dependences import Dependences
+from nkijit.passes.analysis.flow.dependences import Dependences
 
 
 @dataclass(frozen=True, slots=True)

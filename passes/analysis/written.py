@@ -36,7 +36,7 @@ from nkijit.dialects.nki.views import (
     views_of,
 )
 from nkijit.dialects.walks import directly_in, operations
-from nkijit.passes.analysis.ranges import Ranges
+from nkijit.passes.analysis.flow.ranges import Ranges
 from nkijit.passes.analysis.written_tensors import (
     REPORTED_EXACTLY,
     Mask,

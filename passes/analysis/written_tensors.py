@@ -35,7 +35,7 @@ from nkijit.passes.analysis.bytes.footprints import (
     cut,
     extent_of,
 )
-from nkijit.passes.analysis.ranges import constant_range
+from nkijit.passes.analysis.flow.ranges import constant_range
 
 Mask = npt.NDArray[np.bool_]
 

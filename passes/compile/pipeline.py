@@ -14,7 +14,7 @@ from xdsl.passes import ModulePass
 from nkijit.dialects.declare.creation import copied
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
-from nkijit.passes.analysis.arrangement import put_in_order
+from nkijit.passes.analysis.flow.edge_order import put_in_order
 from nkijit.passes.compile.analyses.cache import Analyses
 from nkijit.passes.compile.passes.accumulate_in_psum import accumulate_in_psum
 from nkijit.passes.compile.passes.fit import does_not_fit, fit

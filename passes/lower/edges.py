@@ -9,7 +9,7 @@ from xdsl.ir import Operation
 
 from nkijit.dialects.declare.creation import copied
 from nkijit.dialects.nki.kernel import KernelOp
-from nkijit.passes.analysis.arrangement import blocks_out_of_order, has_edges, put_in_order
+from nkijit.passes.analysis.flow.edge_order import blocks_out_of_order, has_edges, put_in_order
 
 
 def with_edges_in_order(kernel: KernelOp) -> tuple[KernelOp, dict[Operation, Operation]]:

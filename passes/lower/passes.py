@@ -18,7 +18,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from nkijit.dialects.engine.program import ProgramOp, programs_of
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
-from nkijit.passes.analysis.arrangement import put_in_order
+from nkijit.passes.analysis.flow.edge_order import put_in_order
 from nkijit.passes.lower.engines import lower_to_engines
 from nkijit.passes.lower.from_ir import from_ir
 from nkijit.passes.lower.placement import allocate

@@ -20,7 +20,7 @@ from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.rule_texts.memory import NO_LAYOUT
 from nkijit.dialects.walks import unchanged
-from nkijit.passes.analysis.dependences import DependenceKind
+from nkijit.passes.analysis.flow.dependences import DependenceKind
 from nkijit.passes.diagnostics.passed_over import PassedOver
 from nkijit.passes.lower.durations import Durations
 from nkijit.passes.lower.edges import with_edges_in_order

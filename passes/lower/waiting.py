@@ -16,8 +16,8 @@ from nkijit.dialects.effects import Effect
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tuples import made
 from nkijit.passes.analysis.bytes.bounding_boxes import BoundingBox
-from nkijit.passes.analysis.dependences import Accesses, Dependence, DependenceKind, Tile
-from nkijit.passes.analysis.ranges import surely_runs
+from nkijit.passes.analysis.flow.dependences import Accesses, Dependence, DependenceKind, Tile
+from nkijit.passes.analysis.flow.ranges import surely_runs
 from nkijit.passes.lower.program import Instruction, Item, Loop, Placement, Queue, Wait
 from nkijit.passes.lower.reuse import Reuse, Tenant
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from xdsl.dialects.scf import ForOp
 
-from nkijit.passes.analysis.ranges import Ranges
+from nkijit.passes.analysis.flow.ranges import Ranges
 from nkijit.passes.diagnostics.places import Position, positions
 from nkijit.passes.lower.program import Loop, Program
 

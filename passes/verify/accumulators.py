@@ -30,15 +30,15 @@ from nkijit.dialects.rule_texts.dataflow import (
     ACCUMULATOR_UNDEFINED,
 )
 from nkijit.dialects.rule_texts.text import RuleText
-from nkijit.passes.analysis.accumulators import (
+from nkijit.passes.analysis.bytes.byte_sets import shown
+from nkijit.passes.analysis.flow.accumulators import (
     accumulated_tile,
     accumulator_command,
     accumulator_operator,
     lanes_of,
     reads_accumulators,
 )
-from nkijit.passes.analysis.bytes.byte_sets import shown
-from nkijit.passes.analysis.event_tree import backward, event_tree, forward
+from nkijit.passes.analysis.flow.event_tree import backward, event_tree, forward
 from nkijit.passes.diagnostics.diagnose import diagnose, mention
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 

@@ -26,7 +26,7 @@ from nkijit.dialects.rule_texts.hazards import (
 from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.dialects.walks import operations
 from nkijit.passes.analysis.bytes.footprints import Cells, Extent, Footprint, extent_of
-from nkijit.passes.analysis.ranges import Ranges
+from nkijit.passes.analysis.flow.ranges import Ranges
 from nkijit.passes.diagnostics.diagnose import diagnose
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.verify.launch import check_launch

@@ -16,7 +16,7 @@ from nkijit.dialects.nisa.registers import RegisterLoadOp
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.rule_texts.hazards import ANTI_DEPENDENCE, OUTPUT_DEPENDENCE
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.analysis.dependences import (
+from nkijit.passes.analysis.flow.dependences import (
     QUEUES,
     Dependence,
     DependenceKind,

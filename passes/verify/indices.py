@@ -14,7 +14,7 @@ from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import DynamicPart, ViewOp
 from nkijit.dialects.rule_texts.access import INDEX_BOUNDS
 from nkijit.dialects.tiles import is_tile
-from nkijit.passes.analysis.ranges import Range, Ranges
+from nkijit.passes.analysis.flow.ranges import Range, Ranges
 from nkijit.passes.diagnostics.diagnose import diagnose
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 

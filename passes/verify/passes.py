@@ -18,7 +18,7 @@ from nkijit.dialects.rule_texts.hazards import ANTI_DEPENDENCE, OUTPUT_DEPENDENC
 from nkijit.dialects.rule_texts.lint import LINT
 from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.dialects.walks import unchanged
-from nkijit.passes.analysis.dependences import Dependences
+from nkijit.passes.analysis.flow.dependences import Dependences
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import collapse

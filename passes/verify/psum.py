@@ -32,7 +32,7 @@ from nkijit.dialects.rule_texts.dataflow import (
 from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.bytes.byte_sets import NOWHERE, ByteSet, bytes_of, shifted, shown
-from nkijit.passes.analysis.event_tree import event_tree, forward
+from nkijit.passes.analysis.flow.event_tree import event_tree, forward
 from nkijit.passes.diagnostics.diagnose import diagnose, mention
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 

@@ -12,7 +12,7 @@ from nkijit.dialects.declare.operation import NisaOp, is_instruction
 from nkijit.dialects.nki.kernel import KernelOp, NoReorderOp
 from nkijit.dialects.rule_texts.access import SCHEDULE_CYCLE, SCHEDULE_LOOP, SCHEDULE_NAME
 from nkijit.dialects.walks import operations
-from nkijit.passes.analysis.arrangement import Arrangement, Unit, blocks_out_of_order
+from nkijit.passes.analysis.flow.edge_order import Arrangement, Unit, blocks_out_of_order
 from nkijit.passes.diagnostics.diagnose import diagnose
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.places import positions

@@ -58,12 +58,12 @@ from nkijit.dialects.nisa.select import (
 from nkijit.dialects.nisa.statistics import BnAggrOp, BnStatsOp
 from nkijit.dialects.nisa.transpose import DMA_AXES, DmaTransposeOp
 from nkijit.dialects.tiles import is_tile
-from nkijit.passes.analysis.accumulators import (
+from nkijit.passes.analysis.definedness.parts import first_elements, part_of
+from nkijit.passes.analysis.definedness.shadow import DEFINED, KEPT, MARK, UNWRITTEN, Marks
+from nkijit.passes.analysis.flow.accumulators import (
     accumulator_command,
     accumulator_lanes,
 )
-from nkijit.passes.analysis.definedness.parts import first_elements, part_of
-from nkijit.passes.analysis.definedness.shadow import DEFINED, KEPT, MARK, UNWRITTEN, Marks
 
 Data = npt.NDArray[Any]
 

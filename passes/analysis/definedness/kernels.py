@@ -46,8 +46,8 @@ from nkijit.passes.analysis.definedness.shadow import (
     Shadow,
 )
 from nkijit.passes.analysis.definedness.tracker import Tracker
-from nkijit.passes.analysis.event_tree import EventTree, Repetition, event_tree, events_of
-from nkijit.passes.analysis.matmul_writes import where_matmuls_add
+from nkijit.passes.analysis.flow.event_tree import EventTree, Repetition, event_tree, events_of
+from nkijit.passes.analysis.flow.matmul_writes import where_matmuls_add
 
 Mask = npt.NDArray[np.bool_]
 

@@ -30,8 +30,8 @@ from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import fixed_address_of, index_of, reach_of
 from nkijit.dialects.register_type import RegisterType
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.analysis.accumulators import accumulator_command
 from nkijit.passes.analysis.bytes.footprints import Cells, Extent, Footprint, cut, extent_of
+from nkijit.passes.analysis.flow.accumulators import accumulator_command
 from nkijit.passes.compile.analyses.accesses import Access, Accesses, accesses_of
 
 Predecessors = list[set[int]]

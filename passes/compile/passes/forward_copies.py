@@ -30,7 +30,7 @@ from nkijit.dialects.nisa.universal_rules import all_rules_of
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import ViewOp, base_of
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.analysis.accumulators import lanes_of
+from nkijit.passes.analysis.flow.accumulators import lanes_of
 from nkijit.passes.compile.analyses.accesses import (
     Access,
     Accesses,

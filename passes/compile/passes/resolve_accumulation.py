@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from nkijit.dialects.declare.properties import FlagKind
 from nkijit.dialects.nki.kernel import KernelOp
-from nkijit.passes.analysis.matmul_writes import where_matmuls_add
+from nkijit.passes.analysis.flow.matmul_writes import where_matmuls_add
 from nkijit.passes.compile.analyses.cache import Analyses
 
 

@@ -14,7 +14,7 @@ from nkijit.dialects.declare.operation import NisaOp, scalar_constant
 from nkijit.dialects.dtypes import DType, Kind
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
-from nkijit.passes.analysis.accumulators import lanes_of
+from nkijit.passes.analysis.flow.accumulators import lanes_of
 from nkijit.passes.interpret.records.environment import Array, Env, OperandTile, Slots, Step
 from nkijit.passes.interpret.records.indirect import Located, make_indirect
 from nkijit.passes.interpret.records.operands import Read, reader, store

@@ -24,7 +24,7 @@ from nkijit.dialects.nki.kernel import KernelOp, shared_tensors
 from nkijit.dialects.nki.views import ViewOp, access_of, base_of, reach_of
 from nkijit.dialects.reach import Reach
 from nkijit.dialects.tiles import TileInfo, info_of
-from nkijit.passes.analysis.matmul_writes import MatmulWrites
+from nkijit.passes.analysis.flow.matmul_writes import MatmulWrites
 from nkijit.passes.interpret.records.errors import failure
 from nkijit.passes.numerics.storage import storage
 

@@ -19,7 +19,7 @@ from xdsl.ir import SSAValue
 from nkijit.dialects.declare.operation import NisaOp, form_key, scalar_constant
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of, is_tile
-from nkijit.passes.analysis.accumulators import accumulator_lanes
+from nkijit.passes.analysis.flow.accumulators import accumulator_lanes
 from nkijit.passes.interpret.records.binding import Binding
 from nkijit.passes.interpret.records.environment import Env, OperandTile, Slots, Step, Views
 from nkijit.passes.interpret.records.records import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from nkijit.dialects.hardware.words import reduce_cmd
-from nkijit.passes.analysis.accumulators import (
+from nkijit.passes.analysis.flow.accumulators import (
     accumulator_command,
     accumulator_lanes,
     accumulator_operator,

@@ -9,7 +9,7 @@ from nkijit.dialects.declare.queries import engine_of, passes_bits_through
 from nkijit.dialects.dtypes import Kind
 from nkijit.dialects.hardware.words import engine, matmul_perf_mode, nc_version
 from nkijit.dialects.nisa.matmul import DOUBLE_ROW, NcMatmulOp, NcTransposeOp
-from nkijit.passes.analysis.matmul_writes import UndecidedError
+from nkijit.passes.analysis.flow.matmul_writes import UndecidedError
 from nkijit.passes.interpret.records.binding import Binding
 from nkijit.passes.interpret.records.environment import Array, Env, Slots
 from nkijit.passes.interpret.records.errors import failure

@@ -12,7 +12,7 @@ from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.nisa.activation import ActivationOp
 from nkijit.dialects.nki.kernel import kernels_of
 from nkijit.dialects.nki.loops import compared, condition_of
-from nkijit.passes.analysis.ranges import surely_runs
+from nkijit.passes.analysis.flow.ranges import surely_runs
 from nkijit.passes.lower.likeness import Likeness
 
 

@@ -17,7 +17,6 @@ from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import DynamicPart, ViewOp
 from nkijit.dialects.tiles import memref_type
 from nkijit.ir.text import parse
-from nkijit.passes.analysis.accumulators import lanes_of
 from nkijit.passes.analysis.bytes.byte_sets import (
     NOWHERE,
     ByteSet,
@@ -26,6 +25,7 @@ from nkijit.passes.analysis.bytes.byte_sets import (
     shifted,
     shown,
 )
+from nkijit.passes.analysis.flow.accumulators import lanes_of
 from nkijit.passes.verify.accumulators import check_accumulators
 
 ROWS, BYTES = 4, 6

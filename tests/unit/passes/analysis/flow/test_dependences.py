@@ -12,7 +12,7 @@ import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.nki.kernel import kernels_of
 from nkijit.ir.text import parse
-from nkijit.passes.analysis.dependences import DependenceKind, Dependences
+from nkijit.passes.analysis.flow.dependences import DependenceKind, Dependences
 
 COLUMNS, TILES = 16, 3
 ENGINES = ("vector", "gpsimd", "scalar")

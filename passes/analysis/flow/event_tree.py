@@ -18,7 +18,7 @@ from xdsl.ir import Block, Operation
 from nkijit.dialects.nki.allocation import DECLARATIONS
 from nkijit.dialects.nki.kernel import NoReorderOp
 from nkijit.dialects.walks import directly_in
-from nkijit.passes.analysis.ranges import constant_range
+from nkijit.passes.analysis.flow.ranges import constant_range
 
 E = TypeVar("E")
 K = TypeVar("K", bound=Hashable)

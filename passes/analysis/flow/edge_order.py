@@ -21,7 +21,7 @@ from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp, NoReorderOp
 from nkijit.dialects.nki.registers import ReadRegisterOp
 from nkijit.dialects.nki.views import base_of, index_of
 from nkijit.dialects.register_type import RegisterType
-from nkijit.passes.analysis.dependences import share_bytes
+from nkijit.passes.analysis.flow.dependences import share_bytes
 
 
 def has_edges(kernel: KernelOp) -> bool:

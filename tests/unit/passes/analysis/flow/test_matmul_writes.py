@@ -12,7 +12,7 @@ from nkijit.dialects.nki.kernel import kernels_of
 from nkijit.dialects.nki.views import access_of
 from nkijit.dialects.tiles import info_of
 from nkijit.ir.text import parse
-from nkijit.passes.analysis.matmul_writes import MatmulWrites
+from nkijit.passes.analysis.flow.matmul_writes import MatmulWrites
 
 COLUMNS = 64
 

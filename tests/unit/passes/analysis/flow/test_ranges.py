@@ -18,7 +18,7 @@ from xdsl.dialects.scf import ForOp
 from nkijit.dialects.nisa.registers import RegisterStoreOp
 from nkijit.dialects.nki.kernel import kernels_of
 from nkijit.ir.text import parse
-from nkijit.passes.analysis.ranges import Range, Ranges
+from nkijit.passes.analysis.flow.ranges import Range, Ranges
 
 SEEDS = range(500)
 RUNS = 60
