@@ -29,7 +29,7 @@ from nkijit.passes.advise.kinds import LOOP_ORDER
 from nkijit.passes.advise.loops import independent_loops, loops_around
 from nkijit.passes.advise.nests import Items, Nest, Order, flat, rearrange
 from nkijit.passes.advise.proposal import Proposal, counted
-from nkijit.passes.analysis.repeated_loads import loads_of
+from nkijit.passes.analysis.writes.repeated_loads import loads_of
 from nkijit.passes.compile.passes.rename_tiles import rename_tiles
 from nkijit.passes.profile.units import bytes_text
 

@@ -26,7 +26,7 @@ from nkijit.passes.advise.facts import Access, Facts, Renamed, blocks_around
 from nkijit.passes.advise.kinds import REPEATED_LOAD
 from nkijit.passes.advise.loops import independent_loops
 from nkijit.passes.advise.proposal import Line, Proposal, counted, name_of
-from nkijit.passes.analysis.repeated_loads import Load, loads_of
+from nkijit.passes.analysis.writes.repeated_loads import Load, loads_of
 from nkijit.passes.compile.passes.rename_tiles import rename_tiles
 from nkijit.passes.profile.units import bytes_text
 

@@ -18,7 +18,7 @@ from nkijit.passes.advise.facts import Facts
 from nkijit.passes.advise.kinds import MATMUL_BF16, MATMUL_FP8, WIDENED_MATMUL, Kind
 from nkijit.passes.advise.proposal import Proposal, name_of
 from nkijit.passes.advise.retype import retype, tied
-from nkijit.passes.analysis.widened import narrow_sources
+from nkijit.passes.analysis.writes.widened import narrow_sources
 
 _HALF = ("bfloat16", "float16")
 

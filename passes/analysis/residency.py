@@ -27,7 +27,7 @@ from nkijit.dialects.nisa.movement import DmaCopyOp
 from nkijit.dialects.nki.views import ViewOp, base_of, index_of, views_of
 from nkijit.dialects.reach import fills
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.analysis.liveness import Liveness, LiveRange
+from nkijit.passes.analysis.writes.liveness import Liveness, LiveRange
 
 
 class Action(Enum):

@@ -24,7 +24,7 @@ from nkijit.passes.analysis.addresses.allocation import Block, Layout, Space
 from nkijit.passes.analysis.addresses.assignment import assign
 from nkijit.passes.analysis.addresses.blocks import blocks_of, space_of
 from nkijit.passes.analysis.addresses.bounds import InUse, lower_bound
-from nkijit.passes.analysis.liveness import Liveness, LiveRange, liveness
+from nkijit.passes.analysis.writes.liveness import Liveness, LiveRange, liveness
 from nkijit.passes.lower.program import LoweringError, Placement
 
 _PARTS = 8

@@ -35,7 +35,7 @@ from nkijit.dialects.engine.queues import Queue
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
-from nkijit.passes.analysis.liveness import Liveness
+from nkijit.passes.analysis.writes.liveness import Liveness
 from nkijit.passes.diagnostics.fields import ShownFields
 from nkijit.passes.diagnostics.passed_over import PassedOver
 from nkijit.passes.diagnostics.places import positions

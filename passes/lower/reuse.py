@@ -20,7 +20,7 @@ from nkijit.dialects.nki.views import views_of
 from nkijit.dialects.tuples import made
 from nkijit.passes.analysis.bytes.bounding_boxes import BoundingBox, bounding_box_of
 from nkijit.passes.analysis.bytes.cuts import Cuts
-from nkijit.passes.analysis.liveness import LiveRange
+from nkijit.passes.analysis.writes.liveness import LiveRange
 from nkijit.passes.lower.program import Placement
 
 MOST_VIEWS = 64

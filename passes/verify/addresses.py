@@ -15,7 +15,7 @@ from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.rule_texts.hazards import ADDRESS_OVERLAP
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.analysis.liveness import Liveness, LiveRange, liveness
+from nkijit.passes.analysis.writes.liveness import Liveness, LiveRange, liveness
 from nkijit.passes.diagnostics.diagnose import diagnose
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 

@@ -21,8 +21,8 @@ from nkijit.dialects.rule_texts.initialisation import (
 )
 from nkijit.passes.analysis.definedness.kernels import uses_of_undefined
 from nkijit.passes.analysis.definedness.origins import Use
-from nkijit.passes.analysis.written import Read, Verdict, reads_of
-from nkijit.passes.analysis.written_tensors import Mask
+from nkijit.passes.analysis.writes.written import Read, Verdict, reads_of
+from nkijit.passes.analysis.writes.written_tensors import Mask
 from nkijit.passes.diagnostics.diagnose import diagnose
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.verify.launch import check_launch

@@ -51,8 +51,8 @@ from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
 from nkijit.passes.analysis.flow.accumulators import accumulator_command
 from nkijit.passes.analysis.flow.dependences import Dependences, Execution
-from nkijit.passes.analysis.repeated_loads import Load, loads_of
-from nkijit.passes.analysis.widened import narrow_sources
+from nkijit.passes.analysis.writes.repeated_loads import Load, loads_of
+from nkijit.passes.analysis.writes.widened import narrow_sources
 from nkijit.passes.diagnostics.diagnose import diagnose
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 

@@ -9,7 +9,7 @@ from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.tiles import TileInfo
 from nkijit.dialects.tuples import made
 from nkijit.passes.analysis.addresses.allocation import Block, Space
-from nkijit.passes.analysis.liveness import LiveRange
+from nkijit.passes.analysis.writes.liveness import LiveRange
 
 SPACES = (MemoryRegion.sbuf, MemoryRegion.psum)
 """The memories on the chip, in the order in which they are reported."""

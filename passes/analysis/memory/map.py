@@ -19,7 +19,7 @@ from nkijit.passes.analysis.addresses.allocation import Block, Space
 from nkijit.passes.analysis.addresses.assignment import assign
 from nkijit.passes.analysis.addresses.blocks import SPACES, blocks_of, space_of
 from nkijit.passes.analysis.addresses.bounds import Peak, lower_bound, lower_bound_of_banks
-from nkijit.passes.analysis.liveness import Liveness, LiveRange, liveness
+from nkijit.passes.analysis.writes.liveness import Liveness, LiveRange, liveness
 from nkijit.passes.diagnostics.fields import ShownFields
 from nkijit.passes.diagnostics.places import Position, positions
 

@@ -10,7 +10,7 @@ from xdsl.ir import Operation, SSAValue
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.analysis.liveness import liveness
+from nkijit.passes.analysis.writes.liveness import liveness
 
 
 class Room:

@@ -144,7 +144,7 @@ def test_modules_that_import_nothing_keep_all_contracts(tmp_path: Path):
         ("passes/verify/rules.py", "import nkijit"),
         ("passes/verify/rules.py", "from nkijit.isa import activation"),
         ("passes/verify/rules.py", "from nkijit.passes.lower import program"),
-        ("passes/analysis/liveness.py", "from nkijit.passes.verify import rules"),
+        ("passes/analysis/writes/liveness.py", "from nkijit.passes.verify import rules"),
         ("nkijit/tracing/tracer.py", "from nkijit import jit"),
         ("nkijit/tracing/tracer.py", "from nkijit.kernels.entry import jit"),
     ],

@@ -27,7 +27,7 @@ import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.kernels.kernel import UnsupportedError
-from nkijit.passes.analysis.liveness import LiveRange
+from nkijit.passes.analysis.writes.liveness import LiveRange
 from nkijit.passes.interpret.queues.interleavings import Priorities, apart
 from nkijit.passes.interpret.queues.run import Queues
 from nkijit.passes.interpret.queues.sequencer import QueueError

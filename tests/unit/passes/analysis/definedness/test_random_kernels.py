@@ -20,7 +20,7 @@ from nkijit.ir.text import parse
 from nkijit.passes.analysis.definedness.kernels import uses_of_undefined
 from nkijit.passes.analysis.definedness.origins import Origins, Use, leaving
 from nkijit.passes.analysis.definedness.shadow import DEFINED
-from nkijit.passes.analysis.written import Verdict, reads_of
+from nkijit.passes.analysis.writes.written import Verdict, reads_of
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.interpret.plan.plan import Plan
 from nkijit.passes.interpret.run.sanitize import CoreSanitizer

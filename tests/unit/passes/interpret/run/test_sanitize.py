@@ -26,7 +26,7 @@ from nkijit.dialects.nki.views import base_of
 from nkijit.ir.text import parse
 from nkijit.passes.analysis.definedness.origins import Origins
 from nkijit.passes.analysis.definedness.shadow import UNWRITTEN
-from nkijit.passes.analysis.written import Verdict, reads_of
+from nkijit.passes.analysis.writes.written import Verdict, reads_of
 from nkijit.passes.interpret.plan.plan import Plan
 from nkijit.passes.interpret.records.errors import UnwrittenError
 from nkijit.passes.interpret.run.launch import Launch

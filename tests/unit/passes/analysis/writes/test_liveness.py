@@ -21,7 +21,7 @@ import nkijit.language as nl
 from nkijit.dialects.core_program import CoreProgram
 from nkijit.dialects.nki.kernel import kernels_of
 from nkijit.ir.text import parse
-from nkijit.passes.analysis.liveness import Liveness, liveness
+from nkijit.passes.analysis.writes.liveness import Liveness, liveness
 
 ROWS, COLUMNS = 2, 4
 TILES = 3

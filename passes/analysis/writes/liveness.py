@@ -33,8 +33,8 @@ from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp, ReturnOp
 from nkijit.dialects.nki.views import ViewOp, base_of
 from nkijit.dialects.tiles import TileInfo, info_of
 from nkijit.dialects.walks import directly_in, found_once
-from nkijit.passes.analysis.written import CoreWrites, Verdict
-from nkijit.passes.analysis.written_tensors import Memories, WrittenTensor
+from nkijit.passes.analysis.writes.written import CoreWrites, Verdict
+from nkijit.passes.analysis.writes.written_tensors import Memories, WrittenTensor
 from nkijit.passes.diagnostics.fields import ShownFields
 
 DeviceLoop = ForOp | WhileOp

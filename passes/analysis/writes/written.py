@@ -37,7 +37,7 @@ from nkijit.dialects.nki.views import (
 )
 from nkijit.dialects.walks import directly_in, operations
 from nkijit.passes.analysis.flow.ranges import Ranges
-from nkijit.passes.analysis.written_tensors import (
+from nkijit.passes.analysis.writes.written_tensors import (
     REPORTED_EXACTLY,
     Mask,
     Memories,

@@ -1,0 +1,1 @@
+"""What has been written, and when tiles are live."""
