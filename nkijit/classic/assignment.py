@@ -11,12 +11,12 @@ from xdsl.ir import Operation, SSAValue
 
 from nkijit import isa
 from nkijit.classic.blocks import Blocks
-from nkijit.classic.boxes import TileBox, broadcast
 from nkijit.classic.calls import begins_legally, in_pieces, readable
-from nkijit.classic.expressions import Mask
 from nkijit.classic.forwarding import forward
-from nkijit.classic.masked_regions import MaskedRegion
-from nkijit.classic.predicates import select
+from nkijit.classic.indexing.boxes import TileBox, broadcast
+from nkijit.classic.indexing.expressions import Mask
+from nkijit.classic.indexing.masked_regions import MaskedRegion
+from nkijit.classic.indexing.predicates import select
 from nkijit.classic.tensors import ClassicTensor, Tile, as_tensor
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import is_instruction

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any, cast
 
-from nkijit.classic.boxes import TileBox
-from nkijit.classic.expressions import Index
-from nkijit.classic.selection import Shape
+from nkijit.classic.indexing.boxes import TileBox
+from nkijit.classic.indexing.expressions import Index
+from nkijit.classic.indexing.selection import Shape
 from nkijit.classic.tensors import ClassicTensor
 from nkijit.dialects.access import AccessPattern, DynamicSlice, slice_of_range
 from nkijit.dialects.hardware.words import MemoryRegion

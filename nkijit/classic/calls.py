@@ -12,10 +12,10 @@ from math import prod
 from typing import Any, NoReturn
 
 from nkijit import isa
-from nkijit.classic.boxes import TileBox, broadcast
-from nkijit.classic.expressions import Index, Mask, as_mask
 from nkijit.classic.forwarding import Fresh, Mark, forward, instructions_since, walkable
-from nkijit.classic.masked_regions import MaskedRegion
+from nkijit.classic.indexing.boxes import TileBox, broadcast
+from nkijit.classic.indexing.expressions import Index, Mask, as_mask
+from nkijit.classic.indexing.masked_regions import MaskedRegion
 from nkijit.classic.tensors import ClassicTensor, Masked, Tile, as_tensor
 from nkijit.dialects.hardware.targets import start_partitions
 from nkijit.dialects.hardware.words import MemoryRegion

@@ -13,7 +13,7 @@ from typing import cast
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from nkijit.classic.boxes import TileBox
+from nkijit.classic.indexing.boxes import TileBox
 from nkijit.dialects.access import AccessPattern
 from nkijit.dialects.declare.kinds import OperandKind
 from nkijit.dialects.declare.operation import NisaOp, is_instruction

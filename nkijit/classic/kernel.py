@@ -12,9 +12,9 @@ from typing_extensions import ParamSpec
 
 from nkijit.classic.assignment import copy
 from nkijit.classic.blocks import Blocks
-from nkijit.classic.conjunctions import with_conjunctions
 from nkijit.classic.errors import ClassicTracedKernel, with_error_name
 from nkijit.classic.independence import Independence
+from nkijit.classic.indexing.conjunctions import with_conjunctions
 from nkijit.classic.initialisation import settle
 from nkijit.classic.instances import Instance, tracing
 from nkijit.classic.launch import ONE_INSTANCE, LaunchGrid, nc

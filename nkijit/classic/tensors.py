@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from xdsl.ir import SSAValue
 
-from nkijit.classic.boxes import TileBox
 from nkijit.classic.dtypes import as_numpy
-from nkijit.classic.expressions import Index, Mask
 from nkijit.classic.forwarding import Fresh
-from nkijit.classic.masked_regions import MaskedRegion
-from nkijit.classic.selection import (
+from nkijit.classic.indexing.boxes import TileBox
+from nkijit.classic.indexing.expressions import Index, Mask
+from nkijit.classic.indexing.masked_regions import MaskedRegion
+from nkijit.classic.indexing.selection import (
     BASIC,
     KNOWN,
     Shape,

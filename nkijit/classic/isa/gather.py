@@ -7,11 +7,11 @@ from math import prod
 from typing import Any
 
 from nkijit import isa
-from nkijit.classic.boxes import TileBox
 from nkijit.classic.calls import Axis, readable, refuse_rest
-from nkijit.classic.expressions import as_mask
+from nkijit.classic.indexing.boxes import TileBox
+from nkijit.classic.indexing.expressions import as_mask
+from nkijit.classic.indexing.masked_regions import MaskedRegion
 from nkijit.classic.isa.bodies import refuse_dtype, returning
-from nkijit.classic.masked_regions import MaskedRegion
 from nkijit.classic.tensors import ClassicTensor, as_tensor
 from nkijit.dialects.hardware.targets import (
     PARTITIONS_PER_GPSIMD_CORE,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from nkijit import isa
-from nkijit.classic.expressions import Index
+from nkijit.classic.indexing.expressions import Index
+from nkijit.classic.indexing.predicates import pattern_of
 from nkijit.classic.isa.bodies import returning
-from nkijit.classic.predicates import pattern_of
 from nkijit.classic.tensors import ClassicTensor
 from nkijit.dialects.rule_texts.classic import INDEX_1D
 from nkijit.tracing.tensor import NkiTensor

@@ -9,10 +9,10 @@ import numpy as np
 
 from nkijit import isa
 from nkijit.classic.calls import Axis
-from nkijit.classic.expressions import Index, as_mask
+from nkijit.classic.indexing.expressions import Index, as_mask
+from nkijit.classic.indexing.predicates import select
 from nkijit.classic.isa.bodies import returning, writing
 from nkijit.classic.isa.constants import reduce_cmd
-from nkijit.classic.predicates import select
 from nkijit.classic.tensors import ClassicTensor, as_tensor
 from nkijit.dialects.access import AccessPattern
 from nkijit.dialects.nisa.select import FP32_MIN

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NoReturn
 
 from nkijit.classic.dtypes import *
-from nkijit.classic.expressions import arange as arange
-from nkijit.classic.expressions import mgrid as mgrid
+from nkijit.classic.indexing.expressions import arange as arange
+from nkijit.classic.indexing.expressions import mgrid as mgrid
 from nkijit.classic.language.constants import *
 from nkijit.classic.language.creation import *
 from nkijit.classic.language.memory import *

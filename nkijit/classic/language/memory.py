@@ -13,9 +13,9 @@ from nkijit.classic.calls import (
     raised,
     refuse_rest,
 )
-from nkijit.classic.expressions import as_mask
+from nkijit.classic.indexing.expressions import as_mask
+from nkijit.classic.indexing.masked_regions import MaskedRegion
 from nkijit.classic.language.tiles import transposed
-from nkijit.classic.masked_regions import MaskedRegion
 from nkijit.classic.tensors import ClassicTensor, Selected, Tile, as_tensor
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.classic import UNSUPPORTED_MEMORY

@@ -23,7 +23,7 @@ from nkijit.classic.calls import (
     refuse_rest,
 )
 from nkijit.classic.dtypes import as_numpy
-from nkijit.classic.expressions import Index
+from nkijit.classic.indexing.expressions import Index
 from nkijit.classic.promotion import promoted
 from nkijit.classic.tensors import ClassicTensor, Tile, as_tensor
 from nkijit.dialects.access import DynamicSlice

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nkijit import isa
-from nkijit.classic.expressions import Constraint, Index, Mask, Relation
+from nkijit.classic.indexing.expressions import Constraint, Index, Mask, Relation
 from nkijit.tracing.operators import operator_named
 from nkijit.tracing.tensor import NkiTensor
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any, cast
 
-from nkijit.classic.expressions import EVERYWHERE, NOWHERE, Mask, as_truth
+from nkijit.classic.indexing.expressions import EVERYWHERE, NOWHERE, Mask, as_truth
 from nkijit.passes.diagnostics.source_text import text_around
 
 

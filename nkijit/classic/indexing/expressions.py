@@ -22,7 +22,7 @@ from typing import Any, NoReturn, cast
 
 import numpy as np
 
-from nkijit.classic.boxes import TileBox, broadcast
+from nkijit.classic.indexing.boxes import TileBox, broadcast
 from nkijit.dialects.rule_texts.classic import (
     AFFINE_INDEX,
     INDEX_ASSIGNMENT,

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from nkijit.classic.boxes import TileBox, broadcast, put
-from nkijit.classic.expressions import AffineForm, Constraint, Index, Mask, Relation
+from nkijit.classic.indexing.boxes import TileBox, broadcast, put
+from nkijit.classic.indexing.expressions import AffineForm, Constraint, Index, Mask, Relation
 from nkijit.dialects.rule_texts.classic import MASK_EXPRESSION
 from nkijit.tracing.tracer import tracer_for
 

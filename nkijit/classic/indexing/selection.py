@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from nkijit.classic.boxes import TileBox, broadcast
-from nkijit.classic.expressions import AffineForm, Index, as_integer, only_filled
+from nkijit.classic.indexing.boxes import TileBox, broadcast
+from nkijit.classic.indexing.expressions import AffineForm, Index, as_integer, only_filled
 from nkijit.dialects.access import DynamicSlice
 
 

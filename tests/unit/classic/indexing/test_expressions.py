@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 import nkijit.classic as nki
 import nkijit.classic.language as nl
 from nkijit import NkiValidationError
-from nkijit.classic.boxes import broadcast
-from nkijit.classic.expressions import Index, Mask, as_mask
-from nkijit.classic.masked_regions import MaskedRegion
+from nkijit.classic.indexing.boxes import broadcast
+from nkijit.classic.indexing.expressions import Index, Mask, as_mask
+from nkijit.classic.indexing.masked_regions import MaskedRegion
 
 COMPARISONS: list[Callable[[Any, Any], Any]] = [
     operator.lt,

@@ -1,0 +1,1 @@
+"""Index expressions, masks, and the boxes that they select."""
