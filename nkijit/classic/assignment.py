@@ -12,7 +12,7 @@ from xdsl.ir import Operation, SSAValue
 from nkijit import isa
 from nkijit.classic.blocks import Blocks
 from nkijit.classic.calls import begins_legally, in_pieces, readable
-from nkijit.classic.forwarding import forward
+from nkijit.classic.destinations.forwarding import forward
 from nkijit.classic.indexing.boxes import TileBox, broadcast
 from nkijit.classic.indexing.expressions import Mask
 from nkijit.classic.indexing.masked_regions import MaskedRegion

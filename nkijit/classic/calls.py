@@ -12,7 +12,13 @@ from math import prod
 from typing import Any, NoReturn
 
 from nkijit import isa
-from nkijit.classic.forwarding import Fresh, Mark, forward, instructions_since, walkable
+from nkijit.classic.destinations.forwarding import (
+    Fresh,
+    Mark,
+    forward,
+    instructions_since,
+    walkable,
+)
 from nkijit.classic.indexing.boxes import TileBox, broadcast
 from nkijit.classic.indexing.expressions import Index, Mask, as_mask
 from nkijit.classic.indexing.masked_regions import MaskedRegion

@@ -13,8 +13,8 @@ from typing import Any
 
 from nkijit.classic import language
 from nkijit.classic.assignment import accumulate, assign, update
+from nkijit.classic.destinations.temporaries import is_only_added, is_temporary
 from nkijit.classic.indexing.expressions import Index, Mask
-from nkijit.classic.temporaries import is_only_added, is_temporary
 from nkijit.classic.tensors import ClassicTensor, Displaced, Tile
 
 _BINARY: dict[str, Callable[..., Any]] = {

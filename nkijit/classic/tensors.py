@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from xdsl.ir import SSAValue
 
+from nkijit.classic.destinations.forwarding import Fresh
 from nkijit.classic.dtypes import as_numpy
-from nkijit.classic.forwarding import Fresh
 from nkijit.classic.indexing.boxes import TileBox
 from nkijit.classic.indexing.expressions import Index, Mask
 from nkijit.classic.indexing.masked_regions import MaskedRegion

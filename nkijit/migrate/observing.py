@@ -17,7 +17,7 @@ from types import FrameType
 from typing import Any
 
 from nkijit.classic.blocks import Blocks
-from nkijit.classic.forwarding import instructions_since
+from nkijit.classic.destinations.forwarding import instructions_since
 from nkijit.classic.indexing.expressions import Index, Mask
 from nkijit.classic.tensors import ClassicTensor
 from nkijit.dialects.access import DynamicSlice

@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import StringAttr
 
 from nkijit import isa
 from nkijit.classic.calls import functional, in_place, refuse_rest
-from nkijit.classic.forwarding import instructions_since
+from nkijit.classic.destinations.forwarding import instructions_since
 from nkijit.classic.isa.constants import as_member, is_enumeration
 from nkijit.classic.promotion import promoted, type_of
 from nkijit.classic.tensors import ClassicTensor, Tile, as_tensor

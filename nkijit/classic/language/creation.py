@@ -14,8 +14,8 @@ from nkijit import language as current
 from nkijit.classic.assignment import fill
 from nkijit.classic.blocks import Blocks
 from nkijit.classic.calls import refuse_rest
+from nkijit.classic.destinations.forwarding import instructions_since
 from nkijit.classic.dtypes import as_numpy
-from nkijit.classic.forwarding import instructions_since
 from nkijit.classic.instances import active_instance, places_automatically
 from nkijit.classic.memory import DirectAllocation, as_buffer
 from nkijit.classic.tensors import ClassicTensor, Tile, as_tensor

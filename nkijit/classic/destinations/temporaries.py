@@ -24,7 +24,7 @@ from functools import lru_cache, partial
 from types import CodeType, FrameType, FunctionType, MethodType
 from typing import Any, cast
 
-from nkijit.classic.bytecode import Bytecode
+from nkijit.classic.destinations.bytecode import Bytecode
 from nkijit.tracing.locations import Site, Sites, calls_from
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from nkijit.classic.bytecode import Bytecode, BytecodeStep
+from nkijit.classic.destinations.bytecode import Bytecode, BytecodeStep
 
 CALLS = {
     "3.11": [("PUSH_NULL", 1), ("LOAD_FAST", 1), ("LOAD_FAST", 1), ("PRECALL", -1), ("CALL", -1)],

@@ -22,8 +22,8 @@ import nkijit.classic as nki
 import nkijit.classic.isa as nisa
 import nkijit.classic.language as nl
 from nkijit import NkiValidationError
-from nkijit.classic import bytecode
-from nkijit.classic.bytecode import Bytecode
+from nkijit.classic.destinations import bytecode
+from nkijit.classic.destinations.bytecode import Bytecode
 
 Array = np.ndarray[Any, Any]
 

@@ -1,0 +1,1 @@
+"""Which instruction writes the destination of an assignment."""
