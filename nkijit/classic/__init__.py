@@ -16,7 +16,7 @@ from nkijit.classic.frameworks import FrameworkKernel
 from nkijit.classic.kernel import CLASSIC_PLATFORM, ClassicKernel
 from nkijit.classic.modes import NoDeviceWarning, Trace, mode_named
 from nkijit.classic.operations import attach_operations
-from nkijit.classic.tensors import ClassicTensor
+from nkijit.classic.tensors.tensors import ClassicTensor
 from nkijit.kernels.arguments import ArgumentTypeError
 from nkijit.kernels.entry import Kernel, UnsupportedError, check_function
 from nkijit.kernels.options import compiler_options

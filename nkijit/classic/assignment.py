@@ -10,14 +10,14 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation, SSAValue
 
 from nkijit import isa
-from nkijit.classic.blocks import Blocks
 from nkijit.classic.calls import begins_legally, in_pieces, readable
 from nkijit.classic.destinations.forwarding import forward
 from nkijit.classic.indexing.boxes import TileBox, broadcast
 from nkijit.classic.indexing.expressions import Mask
 from nkijit.classic.indexing.masked_regions import MaskedRegion
 from nkijit.classic.indexing.predicates import select
-from nkijit.classic.tensors import ClassicTensor, Tile, as_tensor
+from nkijit.classic.tensors.blocks import Blocks
+from nkijit.classic.tensors.tensors import ClassicTensor, Tile, as_tensor
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.declare.queries import is_transpose

@@ -22,7 +22,7 @@ from nkijit.classic.destinations.forwarding import (
 from nkijit.classic.indexing.boxes import TileBox, broadcast
 from nkijit.classic.indexing.expressions import Index, Mask, as_mask
 from nkijit.classic.indexing.masked_regions import MaskedRegion
-from nkijit.classic.tensors import ClassicTensor, Masked, Tile, as_tensor
+from nkijit.classic.tensors.tensors import ClassicTensor, Masked, Tile, as_tensor
 from nkijit.dialects.hardware.targets import start_partitions
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.allocation import AllocOp

@@ -11,16 +11,16 @@ from typing import Any, Self, cast
 from typing_extensions import ParamSpec
 
 from nkijit.classic.assignment import copy
-from nkijit.classic.blocks import Blocks
 from nkijit.classic.errors import ClassicTracedKernel, with_error_name
 from nkijit.classic.independence import Independence
 from nkijit.classic.indexing.conjunctions import with_conjunctions
-from nkijit.classic.initialisation import settle
 from nkijit.classic.instances import Instance, tracing
 from nkijit.classic.launch import ONE_INSTANCE, LaunchGrid, nc
 from nkijit.classic.modes import BenchmarkResult, Mode, Outcome
 from nkijit.classic.outputs import check_outputs, check_placements
-from nkijit.classic.tensors import ClassicTensor, Tile
+from nkijit.classic.tensors.blocks import Blocks
+from nkijit.classic.tensors.initialisation import settle
+from nkijit.classic.tensors.tensors import ClassicTensor, Tile
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nisa.movement import MemsetOp

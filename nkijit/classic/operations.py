@@ -15,7 +15,7 @@ from nkijit.classic import language
 from nkijit.classic.assignment import accumulate, assign, update
 from nkijit.classic.destinations.temporaries import is_only_added, is_temporary
 from nkijit.classic.indexing.expressions import Index, Mask
-from nkijit.classic.tensors import ClassicTensor, Displaced, Tile
+from nkijit.classic.tensors.tensors import ClassicTensor, Displaced, Tile
 
 _BINARY: dict[str, Callable[..., Any]] = {
     "add": language.add,

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from xdsl.ir import Operation, SSAValue
 
-from nkijit.classic.tensors import ClassicTensor
+from nkijit.classic.tensors.tensors import ClassicTensor
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.effects import reads_and_writes
 from nkijit.dialects.nki.allocation import AllocOp

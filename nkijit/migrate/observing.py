@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
-from nkijit.classic.blocks import Blocks
 from nkijit.classic.destinations.forwarding import instructions_since
 from nkijit.classic.indexing.expressions import Index, Mask
-from nkijit.classic.tensors import ClassicTensor
+from nkijit.classic.tensors.blocks import Blocks
+from nkijit.classic.tensors.tensors import ClassicTensor
 from nkijit.dialects.access import DynamicSlice
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.nki.views import base_of

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from nkijit.classic.memory import DirectAllocation, Modulo
+from nkijit.classic.tensors.memory import DirectAllocation, Modulo
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.tracing.dtype_names import missing
 

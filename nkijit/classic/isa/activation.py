@@ -7,7 +7,7 @@ from typing import Any
 from nkijit import isa
 from nkijit.classic.isa.bodies import returning
 from nkijit.classic.isa.constants import as_member, reduce_cmd
-from nkijit.classic.tensors import ClassicTensor, as_tensor
+from nkijit.classic.tensors.tensors import ClassicTensor, as_tensor
 from nkijit.dialects.rule_texts.classic import ACTIVATION_BIAS
 from nkijit.tracing.dtype_names import as_dtype
 from nkijit.tracing.tracer import tracer_for

@@ -16,8 +16,8 @@ from nkijit import isa
 from nkijit.classic.calls import functional, in_place, refuse_rest
 from nkijit.classic.destinations.forwarding import instructions_since
 from nkijit.classic.isa.constants import as_member, is_enumeration
-from nkijit.classic.promotion import promoted, type_of
-from nkijit.classic.tensors import ClassicTensor, Tile, as_tensor
+from nkijit.classic.tensors.promotion import promoted, type_of
+from nkijit.classic.tensors.tensors import ClassicTensor, Tile, as_tensor
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED
 from nkijit.language.creation import allocate
 from nkijit.tracing.dtype_names import as_dtype

@@ -7,7 +7,7 @@ from typing import Any
 from nkijit import isa
 from nkijit.classic.isa.bodies import returning, writing
 from nkijit.classic.isa.constants import as_member, engine, reduce_cmd
-from nkijit.classic.tensors import ClassicTensor
+from nkijit.classic.tensors.tensors import ClassicTensor
 from nkijit.dialects.declare.kinds import operator_word
 from nkijit.dialects.operators import OPERATORS, AluKind
 from nkijit.language.broadcasting import broadcast_view

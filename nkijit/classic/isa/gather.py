@@ -12,7 +12,7 @@ from nkijit.classic.indexing.boxes import TileBox
 from nkijit.classic.indexing.expressions import as_mask
 from nkijit.classic.indexing.masked_regions import MaskedRegion
 from nkijit.classic.isa.bodies import refuse_dtype, returning
-from nkijit.classic.tensors import ClassicTensor, as_tensor
+from nkijit.classic.tensors.tensors import ClassicTensor, as_tensor
 from nkijit.dialects.hardware.targets import (
     PARTITIONS_PER_GPSIMD_CORE,
     PARTITIONS_PER_QUADRANT,

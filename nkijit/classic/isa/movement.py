@@ -11,7 +11,7 @@ from nkijit.classic.indexing.expressions import as_mask
 from nkijit.classic.indexing.masked_regions import MaskedRegion
 from nkijit.classic.isa.bodies import returning, writing
 from nkijit.classic.isa.constants import as_member, dge_mode, engine, oob_mode
-from nkijit.classic.tensors import ClassicTensor, as_tensor
+from nkijit.classic.tensors.tensors import ClassicTensor, as_tensor
 from nkijit.dialects.rule_texts.classic import MASK_EXPRESSION
 from nkijit.dialects.rule_texts.operators import DMA_ARGUMENTS
 from nkijit.language.creation import checked_dims

@@ -8,7 +8,7 @@ from nkijit import isa
 from nkijit.classic.indexing.expressions import Index
 from nkijit.classic.indexing.predicates import pattern_of
 from nkijit.classic.isa.bodies import returning
-from nkijit.classic.tensors import ClassicTensor
+from nkijit.classic.tensors.tensors import ClassicTensor
 from nkijit.dialects.rule_texts.classic import INDEX_1D
 from nkijit.tracing.tensor import NkiTensor
 from nkijit.tracing.tracer import tracer_for

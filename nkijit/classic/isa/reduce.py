@@ -8,7 +8,7 @@ from typing import Any, cast
 from nkijit import isa
 from nkijit.classic.calls import Axis, with_shape
 from nkijit.classic.isa.bodies import returning
-from nkijit.classic.tensors import ClassicTensor, as_tensor
+from nkijit.classic.tensors.tensors import ClassicTensor, as_tensor
 from nkijit.dialects.nisa.reduce import wrong_axes
 from nkijit.dialects.rule_texts.shapes import REDUCE_AXES
 from nkijit.tracing.tensor import NkiTensor

@@ -6,7 +6,7 @@ from typing import Any
 
 from nkijit import isa
 from nkijit.classic.isa.bodies import returning
-from nkijit.classic.tensors import ClassicTensor
+from nkijit.classic.tensors.tensors import ClassicTensor
 
 
 def tensor_tensor_scan(

@@ -13,7 +13,7 @@ from nkijit.classic.indexing.expressions import Index, as_mask
 from nkijit.classic.indexing.predicates import select
 from nkijit.classic.isa.bodies import returning, writing
 from nkijit.classic.isa.constants import reduce_cmd
-from nkijit.classic.tensors import ClassicTensor, as_tensor
+from nkijit.classic.tensors.tensors import ClassicTensor, as_tensor
 from nkijit.dialects.access import AccessPattern
 from nkijit.dialects.nisa.select import FP32_MIN
 from nkijit.dialects.rule_texts.classic import MASK_EXPRESSION

@@ -8,7 +8,7 @@ from nkijit import isa
 from nkijit.classic.calls import Axis
 from nkijit.classic.isa.bodies import converting, returning
 from nkijit.classic.isa.constants import as_member, dge_mode
-from nkijit.classic.tensors import ClassicTensor, as_tensor
+from nkijit.classic.tensors.tensors import ClassicTensor, as_tensor
 from nkijit.dialects.nisa.transpose import DMA_AXES
 from nkijit.dialects.rule_texts.shapes import TRANSPOSE_AXES
 from nkijit.tracing.tensor import NkiTensor

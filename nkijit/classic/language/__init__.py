@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from nkijit.classic.dtypes import *
 from nkijit.classic.indexing.expressions import arange as arange
 from nkijit.classic.indexing.expressions import mgrid as mgrid
 from nkijit.classic.language.constants import *
@@ -15,6 +14,7 @@ from nkijit.classic.language.programs import *
 from nkijit.classic.language.random import *
 from nkijit.classic.language.reductions import *
 from nkijit.classic.language.tiles import *
+from nkijit.classic.tensors.dtypes import *
 from nkijit.tracing.dtype_names import missing
 
 

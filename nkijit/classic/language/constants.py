@@ -7,9 +7,9 @@ from typing import Any, NoReturn, cast
 import ml_dtypes
 import numpy as np
 
-from nkijit.classic.dtypes import as_numpy
 from nkijit.classic.indexing.expressions import Grid, mgrid
 from nkijit.classic.isa.select import fp32
+from nkijit.classic.tensors.dtypes import as_numpy
 from nkijit.language.tile_size import tile_size
 from nkijit.tracing.dtype_names import as_dtype, missing
 

@@ -12,13 +12,13 @@ import numpy.typing as npt
 
 from nkijit import language as current
 from nkijit.classic.assignment import fill
-from nkijit.classic.blocks import Blocks
 from nkijit.classic.calls import refuse_rest
 from nkijit.classic.destinations.forwarding import instructions_since
-from nkijit.classic.dtypes import as_numpy
 from nkijit.classic.instances import active_instance, places_automatically
-from nkijit.classic.memory import DirectAllocation, as_buffer
-from nkijit.classic.tensors import ClassicTensor, Tile, as_tensor
+from nkijit.classic.tensors.blocks import Blocks
+from nkijit.classic.tensors.dtypes import as_numpy
+from nkijit.classic.tensors.memory import DirectAllocation, as_buffer
+from nkijit.classic.tensors.tensors import ClassicTensor, Tile, as_tensor
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nisa.movement import MemsetOp
 from nkijit.dialects.rule_texts.classic import HBM_INITIAL_VALUE, PLACED_INITIAL_VALUE

@@ -16,7 +16,7 @@ from nkijit.classic.calls import (
 from nkijit.classic.indexing.expressions import as_mask
 from nkijit.classic.indexing.masked_regions import MaskedRegion
 from nkijit.classic.language.tiles import transposed
-from nkijit.classic.tensors import ClassicTensor, Selected, Tile, as_tensor
+from nkijit.classic.tensors.tensors import ClassicTensor, Selected, Tile, as_tensor
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.classic import UNSUPPORTED_MEMORY
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED

@@ -12,8 +12,8 @@ from typing import Any
 
 from nkijit import language as current
 from nkijit.classic.calls import composed, functional, raised, refuse_rest
-from nkijit.classic.promotion import promoted
-from nkijit.classic.tensors import ClassicTensor, as_tensor
+from nkijit.classic.tensors.promotion import promoted
+from nkijit.classic.tensors.tensors import ClassicTensor, as_tensor
 from nkijit.dialects.dtypes import Kind
 from nkijit.dialects.operators import OPERATORS
 from nkijit.language.elementwise import binary_into, unary_into

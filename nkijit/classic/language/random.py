@@ -9,7 +9,7 @@ import numpy as np
 from nkijit import isa
 from nkijit import language as current
 from nkijit.classic.calls import composed, fresh_since, functional, in_place, refuse_rest
-from nkijit.classic.tensors import ClassicTensor, Tile, as_tensor
+from nkijit.classic.tensors.tensors import ClassicTensor, Tile, as_tensor
 from nkijit.language.broadcasting import broadcast_view
 from nkijit.language.tiles import temporary
 from nkijit.tracing.tensor import NkiTensor

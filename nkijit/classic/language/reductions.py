@@ -16,7 +16,7 @@ from nkijit.classic.calls import Axis, composed, functional, raised, refuse_rest
 from nkijit.classic.isa.elementwise import tensor_tensor
 from nkijit.classic.isa.movement import tensor_copy
 from nkijit.classic.language.operators import Function
-from nkijit.classic.tensors import ClassicTensor, as_tensor
+from nkijit.classic.tensors.tensors import ClassicTensor, as_tensor
 from nkijit.dialects.dtypes import DTYPES
 from nkijit.dialects.nisa.reduce import MAX_REDUCED_DIMS
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED

@@ -22,10 +22,10 @@ from nkijit.classic.calls import (
     readable,
     refuse_rest,
 )
-from nkijit.classic.dtypes import as_numpy
 from nkijit.classic.indexing.expressions import Index
-from nkijit.classic.promotion import promoted
-from nkijit.classic.tensors import ClassicTensor, Tile, as_tensor
+from nkijit.classic.tensors.dtypes import as_numpy
+from nkijit.classic.tensors.promotion import promoted
+from nkijit.classic.tensors.tensors import ClassicTensor, Tile, as_tensor
 from nkijit.dialects.access import DynamicSlice
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.language.composites import where_into

@@ -16,7 +16,7 @@ import nkijit.classic.compiler as ncc
 import nkijit.classic.isa as nisa
 import nkijit.classic.language as nl
 from nkijit import NkiValidationError, UnsupportedError
-from nkijit.classic.memory import DirectAllocation
+from nkijit.classic.tensors.memory import DirectAllocation
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.kernels.arguments import ArgumentTypeError
 

@@ -6,7 +6,7 @@ import numpy as np
 
 import nkijit.classic as nki
 import nkijit.classic.language as nl
-from nkijit.classic.memory import DirectAllocation
+from nkijit.classic.tensors.memory import DirectAllocation
 from nkijit.dialects.hardware.words import MemoryRegion
 
 

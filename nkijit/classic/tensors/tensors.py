@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 from xdsl.ir import SSAValue
 
 from nkijit.classic.destinations.forwarding import Fresh
-from nkijit.classic.dtypes import as_numpy
 from nkijit.classic.indexing.boxes import TileBox
 from nkijit.classic.indexing.expressions import Index, Mask
 from nkijit.classic.indexing.masked_regions import MaskedRegion
@@ -32,6 +31,7 @@ from nkijit.classic.indexing.selection import (
     runs_past,
     selection,
 )
+from nkijit.classic.tensors.dtypes import as_numpy
 from nkijit.dialects.access import AccessPattern
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import is_instruction

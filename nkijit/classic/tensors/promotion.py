@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from nkijit.classic.tensors import ClassicTensor
+from nkijit.classic.tensors.tensors import ClassicTensor
 from nkijit.dialects.dtypes import DTYPES, DType, Kind
 from nkijit.tracing.dtype_names import as_dtype
 from nkijit.tracing.tensor import NkiTensor

@@ -12,7 +12,7 @@ import pytest
 import nkijit.classic as nki
 import nkijit.classic.isa as nisa
 import nkijit.classic.language as nl
-from nkijit.classic.promotion import promoted
+from nkijit.classic.tensors.promotion import promoted
 
 TABLE = [
     ("int32", "float16", "float16"),
