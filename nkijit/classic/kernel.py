@@ -10,7 +10,7 @@ from typing import Any, Self, cast
 
 from typing_extensions import ParamSpec
 
-from nkijit.classic.assignment import copy
+from nkijit.classic.calls.assignment import copy
 from nkijit.classic.errors import ClassicTracedKernel, with_error_name
 from nkijit.classic.independence import Independence
 from nkijit.classic.indexing.conjunctions import with_conjunctions

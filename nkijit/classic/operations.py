@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nkijit.classic import language
-from nkijit.classic.assignment import accumulate, assign, update
+from nkijit.classic.calls.assignment import accumulate, assign, update
 from nkijit.classic.destinations.temporaries import is_only_added, is_temporary
 from nkijit.classic.indexing.expressions import Index, Mask
 from nkijit.classic.tensors.tensors import ClassicTensor, Displaced, Tile

@@ -13,7 +13,7 @@ from typing import Any
 from xdsl.dialects.builtin import StringAttr
 
 from nkijit import isa
-from nkijit.classic.calls import functional, in_place, refuse_rest
+from nkijit.classic.calls.calls import functional, in_place, refuse_rest
 from nkijit.classic.destinations.forwarding import instructions_since
 from nkijit.classic.isa.constants import as_member, is_enumeration
 from nkijit.classic.tensors.promotion import promoted, type_of

@@ -7,7 +7,7 @@ from math import prod
 from typing import Any
 
 from nkijit import isa
-from nkijit.classic.calls import Axis, readable, refuse_rest
+from nkijit.classic.calls.calls import Axis, readable, refuse_rest
 from nkijit.classic.indexing.boxes import TileBox
 from nkijit.classic.indexing.expressions import as_mask
 from nkijit.classic.indexing.masked_regions import MaskedRegion

@@ -6,7 +6,7 @@ import operator
 from typing import Any, cast
 
 from nkijit import isa
-from nkijit.classic.calls import Axis, with_shape
+from nkijit.classic.calls.calls import Axis, with_shape
 from nkijit.classic.isa.bodies import returning
 from nkijit.classic.tensors.tensors import ClassicTensor, as_tensor
 from nkijit.dialects.nisa.reduce import wrong_axes

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from nkijit import isa
-from nkijit.classic.calls import Axis
+from nkijit.classic.calls.calls import Axis
 from nkijit.classic.indexing.expressions import Index, as_mask
 from nkijit.classic.indexing.predicates import select
 from nkijit.classic.isa.bodies import returning, writing

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from nkijit import isa
-from nkijit.classic.calls import Axis
+from nkijit.classic.calls.calls import Axis
 from nkijit.classic.isa.bodies import returning
 from nkijit.classic.tensors.tensors import ClassicTensor
 from nkijit.dialects.nisa.statistics import TRIPLE

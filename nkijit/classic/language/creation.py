@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from nkijit import language as current
-from nkijit.classic.assignment import fill
-from nkijit.classic.calls import refuse_rest
+from nkijit.classic.calls.assignment import fill
+from nkijit.classic.calls.calls import refuse_rest
 from nkijit.classic.destinations.forwarding import instructions_since
 from nkijit.classic.instances import active_instance, places_automatically
 from nkijit.classic.tensors.blocks import Blocks

@@ -6,8 +6,8 @@ from typing import Any
 
 from nkijit import isa
 from nkijit import language as current
-from nkijit.classic import assignment
-from nkijit.classic.calls import (
+from nkijit.classic.calls import assignment
+from nkijit.classic.calls.calls import (
     functional,
     in_place,
     raised,

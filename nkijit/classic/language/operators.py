@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nkijit import language as current
-from nkijit.classic.calls import composed, functional, raised, refuse_rest
+from nkijit.classic.calls.calls import composed, functional, raised, refuse_rest
 from nkijit.classic.tensors.promotion import promoted
 from nkijit.classic.tensors.tensors import ClassicTensor, as_tensor
 from nkijit.dialects.dtypes import Kind

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager
 from math import prod
 from typing import Any, cast
 
-from nkijit.classic.calls import refuse_rest
+from nkijit.classic.calls.calls import refuse_rest
 from nkijit.classic.instances import Instance, active_instance
 from nkijit.classic.launch import MAX_DIMS
 from nkijit.classic.launch import nc as nc

@@ -8,7 +8,7 @@ import numpy as np
 
 from nkijit import isa
 from nkijit import language as current
-from nkijit.classic.calls import composed, fresh_since, functional, in_place, refuse_rest
+from nkijit.classic.calls.calls import composed, fresh_since, functional, in_place, refuse_rest
 from nkijit.classic.tensors.tensors import ClassicTensor, Tile, as_tensor
 from nkijit.language.broadcasting import broadcast_view
 from nkijit.language.tiles import temporary

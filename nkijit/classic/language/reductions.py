@@ -11,8 +11,8 @@ from typing import Any, NoReturn, cast
 
 from nkijit import isa
 from nkijit import language as current
-from nkijit.classic.assignment import Reduced
-from nkijit.classic.calls import Axis, composed, functional, raised, refuse_rest, with_shape
+from nkijit.classic.calls.assignment import Reduced
+from nkijit.classic.calls.calls import Axis, composed, functional, raised, refuse_rest, with_shape
 from nkijit.classic.isa.elementwise import tensor_tensor
 from nkijit.classic.isa.movement import tensor_copy
 from nkijit.classic.language.operators import Function

@@ -12,7 +12,7 @@ import numpy as np
 
 from nkijit import isa
 from nkijit import language as current
-from nkijit.classic.calls import (
+from nkijit.classic.calls.calls import (
     Axis,
     composed,
     fresh_since,

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation, SSAValue
 
 from nkijit import isa
-from nkijit.classic.calls import begins_legally, in_pieces, readable
+from nkijit.classic.calls.calls import begins_legally, in_pieces, readable
 from nkijit.classic.destinations.forwarding import forward
 from nkijit.classic.indexing.boxes import TileBox, broadcast
 from nkijit.classic.indexing.expressions import Mask

@@ -1,0 +1,1 @@
+"""Calls and assignments of the classic API as instructions."""
