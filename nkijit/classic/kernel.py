@@ -12,10 +12,10 @@ from typing_extensions import ParamSpec
 
 from nkijit.classic.calls.assignment import copy
 from nkijit.classic.errors import ClassicTracedKernel, with_error_name
-from nkijit.classic.independence import Independence
+from nkijit.classic.grids.grid import ONE_INSTANCE, LaunchGrid, nc
+from nkijit.classic.grids.independence import Independence
+from nkijit.classic.grids.instances import Instance, tracing
 from nkijit.classic.indexing.conjunctions import with_conjunctions
-from nkijit.classic.instances import Instance, tracing
-from nkijit.classic.launch import ONE_INSTANCE, LaunchGrid, nc
 from nkijit.classic.modes import BenchmarkResult, Mode, Outcome
 from nkijit.classic.outputs import check_outputs, check_placements
 from nkijit.classic.tensors.blocks import Blocks

@@ -14,7 +14,7 @@ from nkijit import language as current
 from nkijit.classic.calls.assignment import fill
 from nkijit.classic.calls.calls import refuse_rest
 from nkijit.classic.destinations.forwarding import instructions_since
-from nkijit.classic.instances import active_instance, places_automatically
+from nkijit.classic.grids.instances import active_instance, places_automatically
 from nkijit.classic.tensors.blocks import Blocks
 from nkijit.classic.tensors.dtypes import as_numpy
 from nkijit.classic.tensors.memory import DirectAllocation, as_buffer

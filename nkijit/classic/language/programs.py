@@ -12,10 +12,10 @@ from math import prod
 from typing import Any, cast
 
 from nkijit.classic.calls.calls import refuse_rest
-from nkijit.classic.instances import Instance, active_instance
-from nkijit.classic.launch import MAX_DIMS
-from nkijit.classic.launch import nc as nc
-from nkijit.classic.launch import spmd_dim as spmd_dim
+from nkijit.classic.grids.grid import MAX_DIMS
+from nkijit.classic.grids.grid import nc as nc
+from nkijit.classic.grids.grid import spmd_dim as spmd_dim
+from nkijit.classic.grids.instances import Instance, active_instance
 from nkijit.dialects.rule_texts.operands import ARGUMENT, UNSUPPORTED
 from nkijit.tracing.tracer import tracer_for
 

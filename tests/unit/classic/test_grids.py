@@ -11,7 +11,7 @@ import pytest
 import nkijit.classic as nki
 import nkijit.classic.language as nl
 from nkijit import NkiValidationError, UnsupportedError
-from nkijit.classic.launch import LaunchGrid
+from nkijit.classic.grids.grid import LaunchGrid
 
 
 @nki.jit

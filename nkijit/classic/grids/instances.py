@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
-from nkijit.classic.independence import Independence
-from nkijit.classic.launch import LaunchGrid
+from nkijit.classic.grids.grid import LaunchGrid
+from nkijit.classic.grids.independence import Independence
 from nkijit.dialects.nisa.movement import MemsetOp
 from nkijit.tracing.tensor import NkiTensor
 

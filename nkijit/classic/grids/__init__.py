@@ -1,0 +1,1 @@
+"""Launch grids, and the instances that are traced."""
