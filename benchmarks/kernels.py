@@ -19,7 +19,7 @@ import nkijit.classic.isa as classic_isa
 import nkijit.classic.language as classic_nl
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.classic.kernel import ClassicKernel
+from nkijit.classic.launch.kernel import ClassicKernel
 from nkijit.kernels.kernel import Kernel
 
 ROWS, COLUMNS, HEAD = 16, 64, 32

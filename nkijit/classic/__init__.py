@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, NoReturn, ParamSpec, overload
 
 from nkijit.classic import compiler, isa, language, typing
-from nkijit.classic.frameworks import FrameworkKernel
-from nkijit.classic.kernel import CLASSIC_PLATFORM, ClassicKernel
-from nkijit.classic.modes import NoDeviceWarning, Trace, mode_named
+from nkijit.classic.launch.frameworks import FrameworkKernel
+from nkijit.classic.launch.kernel import CLASSIC_PLATFORM, ClassicKernel
+from nkijit.classic.launch.modes import NoDeviceWarning, Trace, mode_named
 from nkijit.classic.operations import attach_operations
 from nkijit.classic.tensors.tensors import ClassicTensor
 from nkijit.kernels.arguments import ArgumentTypeError
@@ -49,7 +49,7 @@ def jit(func: Any = None, mode: str = "auto", **kwargs: Any) -> Any:
         kwargs: `platform_target` (trn1, inf2, trn2, …), which the environment variable
             NEURON_PLATFORM_TARGET_OVERRIDE also gives; without both it is trn2, the newest
             platform of the classic API. Others are the options of the mode, see
-            `nkijit.classic.modes`, and those that only the vendor's compiler reads, which
+            `nkijit.classic.launch.modes`, and those that only the vendor's compiler reads, which
             `kernel.options` has and which have no effect (`nkijit.kernels.options`).
 
     Raises UnsupportedError for a mode or an option that is not known.

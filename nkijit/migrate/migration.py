@@ -12,7 +12,7 @@ from typing import Any
 
 from nkijit import classic
 from nkijit.classic.grids.grid import LaunchGrid
-from nkijit.classic.kernel import ClassicKernel
+from nkijit.classic.launch.kernel import ClassicKernel
 from nkijit.discovery.errors import UsageError
 from nkijit.discovery.python_files import run_file
 from nkijit.discovery.selection import Asked, Chosen, checked, chosen_of

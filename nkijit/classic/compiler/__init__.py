@@ -12,7 +12,7 @@ from typing import Any, NoReturn, TypeVar
 
 from nkijit.classic.compiler import psum as psum
 from nkijit.classic.compiler import sbuf as sbuf
-from nkijit.classic.kernel import ClassicKernel
+from nkijit.classic.launch.kernel import ClassicKernel
 from nkijit.kernels.arguments import ArgumentTypeError
 from nkijit.kernels.kernel import UnsupportedError
 from nkijit.language import no_reorder as no_reorder

@@ -19,7 +19,7 @@ import nkijit.classic.isa as nisa
 import nkijit.classic.language as nl
 import nkijit.classic.typing as nt
 from nkijit import NkiValidationError, TensorSpec, UnsupportedError
-from nkijit.classic import modes
+from nkijit.classic.launch import modes
 from nkijit.kernels.arguments import ArgumentTypeError
 
 X = np.arange(32, dtype=np.float32).reshape(8, 4)

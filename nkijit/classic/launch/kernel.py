@@ -11,13 +11,13 @@ from typing import Any, Self, cast
 from typing_extensions import ParamSpec
 
 from nkijit.classic.calls.assignment import copy
-from nkijit.classic.errors import ClassicTracedKernel, with_error_name
 from nkijit.classic.grids.grid import ONE_INSTANCE, LaunchGrid, nc
 from nkijit.classic.grids.independence import Independence
 from nkijit.classic.grids.instances import Instance, tracing
 from nkijit.classic.indexing.conjunctions import with_conjunctions
-from nkijit.classic.modes import BenchmarkResult, Mode, Outcome
-from nkijit.classic.outputs import check_outputs, check_placements
+from nkijit.classic.launch.errors import ClassicTracedKernel, with_error_name
+from nkijit.classic.launch.modes import BenchmarkResult, Mode, Outcome
+from nkijit.classic.launch.outputs import check_outputs, check_placements
 from nkijit.classic.tensors.blocks import Blocks
 from nkijit.classic.tensors.initialisation import settle
 from nkijit.classic.tensors.tensors import ClassicTensor, Tile

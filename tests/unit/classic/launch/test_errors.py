@@ -13,7 +13,7 @@ import nkijit.classic.isa as nisa
 import nkijit.classic.language as nl
 import nkijit.language as current
 from nkijit import NkiValidationError, TensorSpec
-from nkijit.classic.errors import ERROR_OF_OPERAND, ERROR_OF_RULE
+from nkijit.classic.launch.errors import ERROR_OF_OPERAND, ERROR_OF_RULE
 from nkijit.dialects.rule_texts import RULE_TEXTS
 from nkijit.kernels.arguments import ArgumentTypeError
 

@@ -1,0 +1,1 @@
+"""Classic kernels and how they are called."""
