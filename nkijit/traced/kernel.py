@@ -31,11 +31,11 @@ from nkijit.tracing.tracebacks import called_by_authors
 # more than half of nkijit, and to trace and verify a kernel needs none of it.
 if TYPE_CHECKING:
     from nkijit.passes.advise.advice import Advice
-    from nkijit.passes.analysis.memory.report import MemoryReport
     from nkijit.passes.interpret.backends.choice import BackendReport
     from nkijit.passes.lower.program import Program
     from nkijit.passes.profile.profile import Profile
     from nkijit.passes.profile.simulate import Progress
+    from nkijit.passes.report.memory.report import MemoryReport
     from nkijit.passes.values.events import ListenerLike
     from nkijit.passes.values.instructions import TracedIndices
     from nkijit.traced.predictions import Asked, Predictions
@@ -452,7 +452,7 @@ class TracedKernel:
 
         `print` it for a table and a map; in a notebook it is a picture, which `svg()` gives.
         """
-        from nkijit.passes.analysis.memory.report import memory_report
+        from nkijit.passes.report.memory.report import memory_report
 
         return memory_report(self._kernels)
 

@@ -17,11 +17,11 @@ from nkijit import collectives, isa, language, testing
 from nkijit.dialects.ncc import COLLECTIVES
 from nkijit.dialects.nisa import INSTRUCTIONS
 from nkijit.passes.advise.advice import Advice, Suggestion
-from nkijit.passes.analysis.memory.report import MemoryReport
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.profile.profile import Profile
+from nkijit.passes.report.memory.report import MemoryReport
 from nkijit.passes.values.bisect import Bisection
 from nkijit.passes.values.items import Instruction, Operand, Tile
 from nkijit.reference import catalogue

@@ -21,7 +21,7 @@ import nkijit.language as nl
 from nkijit.cli import app
 from nkijit.ir.text import parse
 from nkijit.kernels.arguments import TensorSpec
-from nkijit.passes.analysis.memory.svg import COLOURS
+from nkijit.passes.report.memory.svg import COLOURS
 from nkijit.reference.catalogue import explain_rule
 from nkijit.traced.kernel import TracedKernel
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.passes.analysis.memory.map import MemoryMap, map_of
-from nkijit.passes.analysis.memory.svg import svg_of
-from nkijit.passes.analysis.memory.text import text_of
 from nkijit.passes.diagnostics.plain import plain
+from nkijit.passes.report.memory.svg import svg_of
+from nkijit.passes.report.memory.text import text_of
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -15,8 +15,8 @@ import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.ir.text import launches_of, parse
 from nkijit.passes.analysis.memory.map import SpaceMap, TileMap
-from nkijit.passes.analysis.memory.report import MemoryReport
-from nkijit.passes.analysis.memory.text import COLUMNS
+from nkijit.passes.report.memory.report import MemoryReport
+from nkijit.passes.report.memory.text import COLUMNS
 from nkijit.traced.kernel import TracedKernel
 
 X = np.zeros((128, 512), np.float32)

@@ -1,0 +1,1 @@
+"""The memory map of a kernel as text and as a picture."""
