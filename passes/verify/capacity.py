@@ -26,9 +26,9 @@ from nkijit.passes.analysis.addresses.bounds import (
     surely_fits,
 )
 from nkijit.passes.analysis.memory.map import live_tile
+from nkijit.passes.analysis.memory.residency import residency
 from nkijit.passes.analysis.memory.tile_groups import TileGroup, groups_of
 from nkijit.passes.analysis.memory.words import table_of
-from nkijit.passes.analysis.residency import residency
 from nkijit.passes.analysis.writes.liveness import Liveness, LiveRange, liveness
 from nkijit.passes.diagnostics.diagnose import describe_operand, diagnose
 from nkijit.passes.diagnostics.diagnostic import Diagnostic

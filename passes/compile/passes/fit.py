@@ -22,7 +22,7 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import ViewOp, base_of
 from nkijit.dialects.tiles import allocation_type, info_of
-from nkijit.passes.analysis.residency import Action, Residency, Step, peak, residency
+from nkijit.passes.analysis.memory.residency import Action, Residency, Step, peak, residency
 from nkijit.passes.analysis.writes.liveness import liveness
 from nkijit.passes.compile.analyses.cache import Analyses
 from nkijit.passes.compile.passes.rename_tiles import Origins

@@ -20,7 +20,7 @@ from nkijit.dialects.nki.kernel import kernels_of
 from nkijit.dialects.tiles import info_of
 from nkijit.ir.text import parse
 from nkijit.kernels.kernel import UnsupportedError
-from nkijit.passes.analysis.residency import peak
+from nkijit.passes.analysis.memory.residency import peak
 from nkijit.passes.analysis.writes.liveness import liveness
 from nkijit.passes.compile.pipeline import compiled
 from nkijit.passes.lower.schedule import lower

@@ -22,8 +22,8 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
-from nkijit.passes.analysis import residency as planning
-from nkijit.passes.analysis.residency import Action, peak, residency
+from nkijit.passes.analysis.memory import residency as planning
+from nkijit.passes.analysis.memory.residency import Action, peak, residency
 from nkijit.passes.analysis.writes.liveness import liveness
 from nkijit.passes.compile.passes.fit import fit
 from nkijit.passes.interpret.queues.run import Queues
