@@ -52,23 +52,23 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Cost": "costs",
-    "Kernel": "kernel",
+    "Cost": "sweeps.costs",
+    "Kernel": "kernels.kernel",
     "NkiValidationError": "isa",
     "NkiWarning": "passes.diagnostics.errors",
     "Sweep": "sweeps.found",
-    "TensorSpec": "spec",
-    "TracedKernel": "traced",
-    "UnsupportedError": "kernel",
-    "cost": "costs",
-    "example": "examples",
-    "jit": "entry",
-    "load": "traced",
-    "load_record": "traced",
-    "run_ranks": "entry",
-    "simulate": "entry",
+    "TensorSpec": "kernels.arguments",
+    "TracedKernel": "traced.kernel",
+    "UnsupportedError": "kernels.kernel",
+    "cost": "sweeps.costs",
+    "example": "discovery.examples",
+    "jit": "kernels.entry",
+    "load": "traced.kernel",
+    "load_record": "traced.kernel",
+    "run_ranks": "kernels.entry",
+    "simulate": "kernels.entry",
     "sweep": "sweeps.sweeping",
-    "value_of": "stepping",
+    "value_of": "kernels.stepping",
 }
 """The modules of the names that are not modules themselves."""
 

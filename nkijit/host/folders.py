@@ -22,5 +22,5 @@ def prefixes(folders: Iterable[str | Path]) -> tuple[str, ...]:
     return tuple({str(folder).rstrip(os.sep) + os.sep: None for folder in folders})
 
 
-OWN = prefixes((Path(__file__).parent, *nkijit.dialects.__path__, *nkijit.passes.__path__))
+OWN = prefixes((Path(__file__).parents[1], *nkijit.dialects.__path__, *nkijit.passes.__path__))
 """What the paths of nkijit's own files begin with."""

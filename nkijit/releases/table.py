@@ -53,7 +53,7 @@ class Release:
 @functools.cache
 def releases() -> tuple[Release, ...]:
     """All releases, the oldest first."""
-    text = files("nkijit").joinpath("releases.toml").read_text(encoding="utf-8")
+    text = files("nkijit.releases").joinpath("releases.toml").read_text(encoding="utf-8")
     return tuple(map(_release, tomllib.loads(text)["release"]))
 
 

@@ -282,7 +282,7 @@ def as_array(name: str, value: Any) -> Array | None:
 def named_dtypes(inputs: Iterable[Any]) -> dict[str, np.dtype[Any]]:
     """By NKI's names, the data types of inputs that NumPy has under such names only.
 
-    See `numerics.dtype_called`; of several of one name, the first.
+    See `storage.dtype_called`; of several of one name, the first.
     """
     given: dict[str, np.dtype[Any]] = {}
     for value in inputs:

@@ -1,6 +1,6 @@
 """What a chain of operators computes, element by element, as a graph that code is made of.
 
-The functions of the operators (`interpret/functions.py`) are called with `Traced` values in the
+The functions of the operators (`numerics/operators.py`) are called with `Traced` values in the
 place of arrays, and each NumPy function that they call becomes a node: what they compute is said
 once. A function that does more than compute element by element cannot be traced.
 """

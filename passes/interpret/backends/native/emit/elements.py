@@ -1,7 +1,7 @@
 """How elements of each stored data type become float32 and back, as LLVM instructions.
 
 All of it works on a vector of any number of lanes, and on a scalar. What is stored is bit for bit
-what `interpret/numerics.py` stores.
+what `numerics/storage.py` stores.
 """
 
 from __future__ import annotations
