@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from nkijit.migrate.functions import Rewrite
+from nkijit.migrate.rewriting import Rewrite
 from nkijit.migrate.sources import Edit, Source
 from nkijit.releases.table import (
     Release,

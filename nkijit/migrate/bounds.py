@@ -6,16 +6,14 @@ import ast
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nkijit.migrate.amounts import Amount, greatest, least
 from nkijit.migrate.errors import NoRewriteError
 from nkijit.migrate.indices import Bound, Mask
 from nkijit.migrate.observing import Event, Seen
+from nkijit.migrate.rewriting import Rewriter
 from nkijit.migrate.values import Ranges, Tile
-
-if TYPE_CHECKING:
-    from nkijit.migrate.functions import FunctionRewriter
 
 
 def bind(function: Callable[..., Any], node: ast.Call) -> dict[str, ast.expr]:
@@ -64,9 +62,7 @@ class Crop:
         return not self.ranges
 
 
-def crop(
-    rewriter: FunctionRewriter, arguments: dict[str, ast.expr], events: Sequence[Event]
-) -> Crop:
+def crop(rewriter: Rewriter, arguments: dict[str, ast.expr], events: Sequence[Event]) -> Crop:
     """What the `mask=` of a call leaves; takes it out of the arguments."""
     rewriter.guard = ""
     node = arguments.pop("mask", None)

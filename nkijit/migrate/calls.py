@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,16 +14,14 @@ from nkijit.migrate.api import TODAY
 from nkijit.migrate.errors import NoRewriteError
 from nkijit.migrate.indices import Index
 from nkijit.migrate.observing import AUTHOR, Seen
+from nkijit.migrate.rewriting import Rewriter
 from nkijit.migrate.values import Plain, Tile, Value
 
-if TYPE_CHECKING:
-    from nkijit.migrate.functions import FunctionRewriter
-
-Handler = Callable[["FunctionRewriter", ast.Call, "Tile | str | None"], Value]
+Handler = Callable[["Rewriter", ast.Call, "Tile | str | None"], Value]
 """Rewrites a call. Its result goes to a place, into a new variable, or is the value."""
 
 
-def call(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | None) -> Value:
+def call(rewriter: Rewriter, node: ast.Call, into: Tile | str | None) -> Value:
     """Any call."""
     found = rewriter.api(node.func)
     if found is None:
@@ -39,7 +37,7 @@ def call(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | None) ->
     raise NoRewriteError(f"{module}.{name} has no counterpart", node)
 
 
-def _method(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | None) -> Value:
+def _method(rewriter: Rewriter, node: ast.Call, into: Tile | str | None) -> Value:
     """A method of a tensor, or a call of something else."""
     if isinstance(node.func, ast.Attribute):
         method = node.func.attr
@@ -65,7 +63,7 @@ def _method(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | None)
     return Tile(text, seen) if seen and len(seen) == len(given) else Plain(text)
 
 
-def _shape_of(rewriter: FunctionRewriter, node: ast.Call) -> Any:
+def _shape_of(rewriter: Rewriter, node: ast.Call) -> Any:
     given = node.args[0] if node.args else None
     if isinstance(given, (ast.Tuple, ast.List)):
         sizes = [Amount.of(rewriter.text(item)) for item in given.elts]
@@ -73,30 +71,30 @@ def _shape_of(rewriter: FunctionRewriter, node: ast.Call) -> Any:
     return None
 
 
-def _arange(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | None) -> Value:
+def _arange(rewriter: Rewriter, node: ast.Call, into: Tile | str | None) -> Value:
     given = [rewriter.amount(a) for a in node.args]
     if len(given) == 1:
         return Index.arange(Amount.of(0), given[0])
     return Index.arange(*given)
 
 
-def _range(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | None) -> Value:
+def _range(rewriter: Rewriter, node: ast.Call, into: Tile | str | None) -> Value:
     rewriter.note("loop", node)
     if node.keywords:
         raise NoRewriteError("a loop with named arguments", node)
     return Plain(f"range({', '.join(rewriter.text(a) for a in node.args)})")
 
 
-def _par_dim(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | None) -> Value:
+def _par_dim(rewriter: Rewriter, node: ast.Call, into: Tile | str | None) -> Value:
     rewriter.note("blocks", node)
     return Plain(rewriter.text(node.args[0]))
 
 
-def _as_it_is(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | None) -> Value:
+def _as_it_is(rewriter: Rewriter, node: ast.Call, into: Tile | str | None) -> Value:
     return Plain(rewriter.spliced(node))
 
 
-def _constant(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | None) -> Value:
+def _constant(rewriter: Rewriter, node: ast.Call, into: Tile | str | None) -> Value:
     """`nl.shared_constant(array, dtype)`: today the array has the data type."""
     arguments = bounds.bind(language.classic.shared_constant, node)
     seen = tuple(e.result for e in rewriter.events(node) if isinstance(e.result, Seen))
@@ -113,7 +111,7 @@ def _constant(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | Non
     return Tile(f"{rewriter.module.nl}.shared_constant({text})", seen)
 
 
-def _program(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | None) -> Value:
+def _program(rewriter: Rewriter, node: ast.Call, into: Tile | str | None) -> Value:
     if rewriter.grid is None:
         return Plain(rewriter.spliced(node))
     if rewriter.api(node.func) == ("nl", "program_ndim"):
@@ -130,7 +128,7 @@ def _program(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | None
     return Plain(f"program_{axis.value}")
 
 
-def _static_cast(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | None) -> Value:
+def _static_cast(rewriter: Rewriter, node: ast.Call, into: Tile | str | None) -> Value:
     if not any(isinstance(e.result, Seen) for e in rewriter.events(node)):
         raise NoRewriteError("nl.static_cast of what is no tile", node)
     renamed = ast.copy_location(ast.Call(node.func, node.args, node.keywords), node)

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from nkijit.classic import isa, language
 from nkijit.migrate import bounds
 from nkijit.migrate.api import UNKNOWN, dtype_text
 from nkijit.migrate.errors import NoRewriteError
 from nkijit.migrate.observing import Seen
+from nkijit.migrate.rewriting import Rewriter
 from nkijit.migrate.values import Tile, Value
-
-if TYPE_CHECKING:
-    from nkijit.migrate.functions import FunctionRewriter
 
 _DROPPED = ("lazy_initialization",)
 
 
-def dtype_of(rewriter: FunctionRewriter, node: ast.expr) -> str:
+def dtype_of(rewriter: Rewriter, node: ast.expr) -> str:
     """A data type."""
     value = rewriter.value_named(node)
     text = None if value is UNKNOWN else dtype_text(value, rewriter.module.nl)
@@ -29,12 +26,12 @@ def dtype_of(rewriter: FunctionRewriter, node: ast.expr) -> str:
     return rewriter.text(node)
 
 
-def _is_spelled_so(rewriter: FunctionRewriter, node: ast.expr) -> bool:
+def _is_spelled_so(rewriter: Rewriter, node: ast.expr) -> bool:
     """Whether a name is spelled as one of today's language."""
     return rewriter.source.segment(node).startswith(f"{rewriter.module.nl}.")
 
 
-def buffer_of(rewriter: FunctionRewriter, node: ast.expr) -> str:
+def buffer_of(rewriter: Rewriter, node: ast.expr) -> str:
     """A buffer; places inside of one are left to the compiler."""
     if isinstance(node, ast.Call):
         found = rewriter.source.segment(node.func)
@@ -46,7 +43,7 @@ def buffer_of(rewriter: FunctionRewriter, node: ast.expr) -> str:
     return rewriter.text(node)
 
 
-def create(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | None) -> Value:
+def create(rewriter: Rewriter, node: ast.Call, into: Tile | str | None) -> Value:
     """`nl.ndarray`, `nl.zeros` and their like: the same call, with another shape."""
     found = rewriter.api(node.func)
     assert found is not None
@@ -94,7 +91,7 @@ def _nested(text: str, blocks: str) -> str:
     return text
 
 
-def _is_accumulated(rewriter: FunctionRewriter, node: ast.Call) -> bool:
+def _is_accumulated(rewriter: Rewriter, node: ast.Call) -> bool:
     """Whether a variable that is made here is only ever added to by matmuls."""
     statement = rewriter.statement
     if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Name):
@@ -111,7 +108,7 @@ def _is_accumulated(rewriter: FunctionRewriter, node: ast.Call) -> bool:
     return False
 
 
-def _shape(rewriter: FunctionRewriter, node: ast.expr, seen: tuple[Seen, ...]) -> tuple[str, str]:
+def _shape(rewriter: Rewriter, node: ast.expr, seen: tuple[Seen, ...]) -> tuple[str, str]:
     """The shape of a tile, and the block dimensions before it."""
     blocks = seen[-1].blocks
     if not blocks:
@@ -124,7 +121,7 @@ def _shape(rewriter: FunctionRewriter, node: ast.expr, seen: tuple[Seen, ...]) -
     return f"({', '.join(inner)}{',' if len(inner) == 1 else ''})", "\0".join(dims[:blocks])
 
 
-def memset(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | None) -> Value:
+def memset(rewriter: Rewriter, node: ast.Call, into: Tile | str | None) -> Value:
     """`nisa.memset(shape, value, dtype)`."""
     arguments = bounds.bind(isa.memset, node)
     events = [e for e in rewriter.events(node) if isinstance(e.result, Seen)]

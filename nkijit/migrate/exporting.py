@@ -6,7 +6,7 @@ import ast
 import re
 
 from nkijit.migrate.errors import NoRewriteError
-from nkijit.migrate.functions import Module
+from nkijit.migrate.rewriting import Module
 from nkijit.migrate.sources import Source
 from nkijit.traced.kernel import TracedKernel
 

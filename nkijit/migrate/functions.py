@@ -7,199 +7,22 @@ lines before it. A statement that stays what it was is not touched.
 from __future__ import annotations
 
 import ast
-import builtins
 import re
-import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
 
 from nkijit.export.layout import INDENT, WIDTH, wrapped
 from nkijit.migrate import calls, grids, operators, tiles
 from nkijit.migrate.amounts import Amount
-from nkijit.migrate.api import UNKNOWN, api_name, value_of
 from nkijit.migrate.errors import NoRewriteError
 from nkijit.migrate.indices import Index, Mask
-from nkijit.migrate.observing import Event, Observations, Seen
-from nkijit.migrate.sources import Edit, Source, one_line
+from nkijit.migrate.rewriting import Rewriter
+from nkijit.migrate.sources import Edit, one_line
 from nkijit.migrate.values import Grid, Plain, Tile, Value
 
-Definition = ast.FunctionDef
 
-
-@dataclass(frozen=True)
-class Rewrite:
-    """One change, for the report."""
-
-    line: int
-    rule: str
-    """The family of rewrites, a key of `rules.RULES`."""
-    before: str
-
-
-@dataclass
-class Module:
-    """What functions of a module share while they are rewritten."""
-
-    source: Source
-    names: Mapping[str, Any]
-    """The names of the module, with what they stand for."""
-    observed: Observations
-    nl: str = "nl"
-    nisa: str = "nisa"
-    needed: set[str] = field(default_factory=set[str])
-    """Modules that rewritten functions need: `nl`, `nisa`."""
-
-
-class FunctionRewriter:
-    """Rewrites one function; `edits` are what changes in the module's text."""
-
-    def __init__(
-        self,
-        module: Module,
-        node: Definition,
-        outer: FunctionRewriter | None = None,
-        grid: Sequence[int] | None = None,
-    ):
-        """`outer`: the function around it, whose index expressions it sees.
-
-        `grid`: that of a kernel whose instances become iterations.
-        """
-        self.grid = grid if outer is None else outer.grid
-        self.spread: int | None = None
-        """The dimension of the grid that is spread over cores."""
-        self.module = module
-        self.source = module.source
-        self.node = node
-        self.edits: list[Edit] = []
-        self.rewrites: list[Rewrite] = []
-        self.left: list[tuple[int, str]] = []
-        """Lines of branches to which no run has come."""
-        self.is_kernel = False
-        self._env: dict[str, Value] = {} if outer is None else dict(outer._env)
-        self._local = {a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)}
-        self._local |= {
-            n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-        }
-        self._taken = (
-            outer._taken
-            if outer is not None
-            else {n.id for n in ast.walk(module.source.tree) if isinstance(n, ast.Name)}
-            | {n.arg for n in ast.walk(module.source.tree) if isinstance(n, ast.arg)}
-            | set(module.names)
-            | set(dir(builtins))
-        )
-        self._imports = _local_imports(node)
-        self._before: list[str] = []
-        """Lines that the statement at hand needs before it."""
-        self._values: dict[ast.expr, Value] = {}
-        """Expressions of the statement at hand: lines before it are emitted once."""
-        self.guard = ""
-        """A condition for the next instructions: a mask without index expressions."""
-        self._may_hoist = True
-        self.statement: ast.stmt = node
-        self._counts: list[dict[str, str]] = [{}]
-        """Names of sizes under masks, by what they are, block by block."""
-        self._accumulated: set[str] = set()
-
-    # ---------------------------------------------------------------- what calls use
-
-    def emit(self, line: str, node: ast.AST | None = None) -> None:
-        """A line before the statement at hand."""
-        if not self._may_hoist:
-            raise NoRewriteError("a call that needs a statement of its own", node or self.statement)
-        self._before.append(line)
-
-    def call(self, callee: str, arguments: Mapping[str, str]) -> None:
-        """An instruction before the statement at hand."""
-        module = callee.partition(".")[0]
-        self.module.needed.add(module)
-        name = f"{getattr(self.module, module)}.{callee.partition('.')[2]}"
-        text = f"{name}({', '.join(f'{k}={v}' for k, v in arguments.items())})"
-        if self.guard:
-            self.emit(f"if {self.guard}:")
-            text = f"{INDENT}{text}"
-        self.emit(text)
-
-    def allocate(self, name: str, shape: str, dtype: str, buffer: str) -> None:
-        """An allocation before the statement at hand."""
-        self.module.needed.add("nl")
-        nl = self.module.nl
-        self.emit(f"{name} = {nl}.ndarray({shape}, dtype={dtype}, buffer={nl}.{buffer})")
-
-    def fresh(self, hint: str) -> str:
-        """A name that nothing has."""
-        name, number = hint, 1
-        while name in self._taken:
-            name, number = f"{hint}_{number}", number + 1
-        self._taken.add(name)
-        return name
-
-    def count(self, hint: str, amount: Amount) -> Amount:
-        """A name for how many elements a mask leaves, computed once in a block."""
-        if amount.number is not None or not str(amount).startswith(("min(", "max(", "-(")):
-            return amount
-        text = str(amount)
-        for known in reversed(self._counts):
-            if text in known:
-                return Amount.of(known[text])
-        name = self.fresh(hint)
-        self.emit(f"{name} = {text}")
-        self._counts[-1][text] = name
-        return Amount.of(name)
-
-    def events(self, node: ast.AST) -> list[Event]:
-        """What was seen at an expression."""
-        n: Any = node
-        place = (n.lineno, n.end_lineno, n.col_offset, n.end_col_offset)
-        return self.module.observed.at(self.source.path, place)
-
-    def note(self, rule: str, node: ast.AST) -> None:
-        """A rewrite, for the report."""
-        line = getattr(node, "lineno", self.statement.lineno)
-        before = self.source.segment(node).split("\n")[0]
-        entry = Rewrite(line, rule, before)
-        if entry not in self.rewrites:
-            self.rewrites.append(entry)
-
-    def api(self, node: ast.AST) -> tuple[str, str] | None:
-        """Module and name of what a dotted name stands for in the classic API."""
-        value = self.value_named(node)
-        return None if value is UNKNOWN else api_name(value)
-
-    def value_named(self, node: ast.AST) -> Any:
-        """What a dotted name of the module stands for."""
-        root = node
-        while isinstance(root, ast.Attribute):
-            root = root.value
-        if isinstance(root, ast.Name) and root.id in self._imports:
-            return value_of(node, self._imports)
-        if isinstance(root, ast.Name) and root.id in self._local:
-            return UNKNOWN
-        return value_of(node, self.module.names)
-
-    def variable(self, name: str) -> Seen | None:
-        """The tensor that a variable held when the statement at hand ran last."""
-        last = self.statement.end_lineno or self.statement.lineno
-        if isinstance(self.statement, (ast.For, ast.If, ast.While, ast.With)):
-            last = self.statement.body[0].lineno
-        for line in range(self.statement.lineno, last + 1):
-            found = self.module.observed.variables.get((self.source.path, line))
-            if found is not None:
-                return found.get(name)
-        return None
-
-    # ---------------------------------------------------------------- expressions
-
-    def value(self, node: ast.expr) -> Value:
-        """What an expression is."""
-        known = self._values.get(node)
-        if known is None:
-            try:
-                known = self._values[node] = self._value(node)
-            except NoRewriteError as error:
-                raise error.at(node) from None
-        return known
+class FunctionRewriter(Rewriter):
+    """Rewrites the statements of one function."""
 
     def _value(self, node: ast.expr) -> Value:
         if isinstance(node, ast.Name):
@@ -248,57 +71,6 @@ class FunctionRewriter:
         if found is not None:
             return Tile(node.id, (found,), is_name=True)
         return operators.named(self, node)
-
-    def text(self, node: ast.expr) -> str:
-        """An expression in today's API; index expressions have none."""
-        value = self.value(node)
-        if isinstance(value, (Plain, Tile)):
-            return value.text
-        if isinstance(value, Index) and value.is_plain:
-            return str(value.begin)
-        raise NoRewriteError("an index expression or a mask outside of an index", node)
-
-    def amount(self, node: ast.expr) -> Amount:
-        """An integer."""
-        return Amount.of(one_line(self.text(node)))
-
-    def spliced(self, node: ast.AST) -> str:
-        """The text of a node whose parts are rewritten; they may not need lines before it."""
-        start, end = self.source.span(node)
-        text = self.source.text.encode()[start:end]
-        # Names that a comprehension or a lambda binds are not those of the function.
-        apart = isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp))
-        lazy = apart or isinstance(node, (ast.Lambda, ast.IfExp, ast.BoolOp))
-        before, self._may_hoist = self._may_hoist, self._may_hoist and not lazy
-        changes: list[tuple[int, int, bytes]] = []
-        try:
-            for child in _expressions(node):
-                if isinstance(getattr(child, "ctx", None), (ast.Store, ast.Del)):
-                    continue
-                first, last = self.source.span(child)
-                new = self.text(child).encode()
-                if new != text[first - start : last - start]:
-                    changes.append((first - start, last - start, new))
-        finally:
-            self._may_hoist = before
-        for first, last, new in sorted(changes, reverse=True):
-            text = text[:first] + new + text[last:]
-        return text.decode()
-
-    def tile(self, node: ast.expr) -> Tile:
-        """A tensor."""
-        value = self.value(node)
-        if not isinstance(value, Tile):
-            raise NoRewriteError("a tensor was expected", node)
-        return value
-
-    def bound(self, value: Tile, hint: str) -> Tile:
-        """A tensor that a name or an index stands for; calls get a name."""
-        if value.is_name or value.keys is not None or value.is_view:
-            return value
-        name = self.fresh(hint)
-        self.emit(f"{name} = {value.text}")
-        return Tile(name, value.seen, is_name=True)
 
     # ---------------------------------------------------------------- statements
 
@@ -582,21 +354,6 @@ _AXES = {"p": 0, "x": 1, "y": 2, "z": 3, "w": 4}
 """Names of the expressions of `nl.mgrid`."""
 
 
-def _local_imports(node: Definition) -> dict[str, Any]:
-    """Modules of the classic API that a function imports itself."""
-    found: dict[str, Any] = {}
-    for part in ast.walk(node):
-        if isinstance(part, ast.Import):
-            for alias in part.names:
-                if alias.name.startswith("neuronxcc.nki") and alias.asname:
-                    found[alias.asname] = sys.modules.get(alias.name, UNKNOWN)
-        elif isinstance(part, ast.ImportFrom) and (part.module or "").startswith("neuronxcc.nki"):
-            module = sys.modules.get(part.module or "")
-            for alias in part.names:
-                found[alias.asname or alias.name] = getattr(module, alias.name, UNKNOWN)
-    return found
-
-
 _LISTS = re.compile(r"(?P<head>.*?)\[(?P<item>.*) for _ in range\((?P<count>[^()]*)\)\]")
 
 
@@ -617,17 +374,4 @@ def _mentions(text: str, name: str) -> bool:
     return any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(ast.parse(text)))
 
 
-def _expressions(node: ast.AST) -> list[ast.expr]:
-    """The expressions directly inside of a node."""
-    found: list[ast.expr] = []
-    if isinstance(node, ast.JoinedStr):
-        return []  # what f-strings show is no part of the kernel's language
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.expr):
-            found.append(child)
-        elif isinstance(child, (ast.keyword, ast.comprehension)):
-            found += _expressions(child)
-    return found
-
-
-__all__ = ["FunctionRewriter", "Module", "Rewrite"]
+__all__ = ["FunctionRewriter"]

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from nkijit.export.layout import INDENT
 from nkijit.migrate.errors import NoRewriteError
+from nkijit.migrate.rewriting import Rewriter
 from nkijit.migrate.sources import Edit
-
-if TYPE_CHECKING:
-    from nkijit.migrate.functions import FunctionRewriter
 
 PARAMETER = "grid"
 _SHARED = "shared_hbm"
 
 
-def loop_over(rewriter: FunctionRewriter, grid: Sequence[int]) -> None:
+def loop_over(rewriter: Rewriter, grid: Sequence[int]) -> None:
     """Put the body of a rewritten kernel into loops over a grid, which becomes an argument.
 
     What comes before the first thing that an instance does, and the return, stay outside.
@@ -63,7 +60,7 @@ def _is_end(node: ast.stmt) -> bool:
     return isinstance(node, (ast.Return, ast.Pass))
 
 
-def _is_before(rewriter: FunctionRewriter, node: ast.stmt) -> bool:
+def _is_before(rewriter: Rewriter, node: ast.stmt) -> bool:
     """Whether all instances share what a statement does."""
     if isinstance(node, (ast.For, ast.While, ast.If, ast.With, ast.AugAssign)):
         return False
@@ -81,7 +78,7 @@ def _is_before(rewriter: FunctionRewriter, node: ast.stmt) -> bool:
     return True
 
 
-def _add_parameter(rewriter: FunctionRewriter, grid: Sequence[int]) -> None:
+def _add_parameter(rewriter: Rewriter, grid: Sequence[int]) -> None:
     arguments = rewriter.node.args
     if arguments.vararg or arguments.kwarg or arguments.kwonlyargs:
         raise NoRewriteError("a kernel with a grid and with * in its parameters", rewriter.node)

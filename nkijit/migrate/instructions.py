@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nkijit import isa as today
 from nkijit.classic import isa as classic
@@ -18,11 +18,9 @@ from nkijit.migrate.creation import dtype_of
 from nkijit.migrate.errors import NoRewriteError
 from nkijit.migrate.indices import Index, Mask
 from nkijit.migrate.observing import Event, Seen
+from nkijit.migrate.rewriting import Rewriter
 from nkijit.migrate.shapes import axes_text, moved_last, reduced_shape, shape_text
 from nkijit.migrate.values import Plain, Tile, Value
-
-if TYPE_CHECKING:
-    from nkijit.migrate.functions import FunctionRewriter
 
 _OPERATORS = ("op", "op0", "op1", "reduce_op", "comp_op0", "comp_op1", "dst_rmw_op")
 _PER_PARTITION = (
@@ -46,9 +44,7 @@ _DATA_OPERAND1 = ("scalar_tensor_tensor",)
 _SWAPPED = ("nc_transpose",)
 
 
-def instruction(
-    rewriter: FunctionRewriter, node: ast.Call, name: str, into: Tile | str | None
-) -> Value:
+def instruction(rewriter: Rewriter, node: ast.Call, name: str, into: Tile | str | None) -> Value:
     """`nisa.name(...)`."""
     function = getattr(classic, name)
     arguments = bounds.bind(function, node)
@@ -96,7 +92,7 @@ def instruction(
 
 
 def _values(
-    rewriter: FunctionRewriter,
+    rewriter: Rewriter,
     name: str,
     arguments: Mapping[str, ast.expr],
     events: Sequence[Event],
@@ -135,7 +131,7 @@ def _values(
 
 
 def _extra(
-    rewriter: FunctionRewriter,
+    rewriter: Rewriter,
     name: str,
     arguments: Mapping[str, ast.expr],
     values: Mapping[str, Value],
@@ -168,7 +164,7 @@ def _forms(
     return main.name, copies
 
 
-def _copied(rewriter: FunctionRewriter, value: Value, wrote: tuple[str, str]) -> Tile:
+def _copied(rewriter: Rewriter, value: Value, wrote: tuple[str, str]) -> Tile:
     """A copy of an operand in SBUF."""
     assert isinstance(value, Tile)
     tile = rewriter.bound(value, "operand")
@@ -180,7 +176,7 @@ def _copied(rewriter: FunctionRewriter, value: Value, wrote: tuple[str, str]) ->
 
 
 def _cropped(
-    rewriter: FunctionRewriter, name: str, values: Mapping[str, Value], cut: Crop
+    rewriter: Rewriter, name: str, values: Mapping[str, Value], cut: Crop
 ) -> dict[str, Any]:
     """The operands under the mask."""
     found: dict[str, Any] = dict(values)
@@ -244,7 +240,7 @@ def _shape(name: str, values: Mapping[str, Value], seen: Sequence[Seen]) -> str:
 
 
 def _dtype(
-    rewriter: FunctionRewriter,
+    rewriter: Rewriter,
     name: str,
     arguments: Mapping[str, ast.expr],
     values: Mapping[str, Value],
@@ -261,7 +257,7 @@ def _dtype(
     return operators.result_dtype(rewriter, seen, tiles)
 
 
-def _affine(rewriter: FunctionRewriter, index: Index, seen: Seen) -> dict[str, str]:
+def _affine(rewriter: Rewriter, index: Index, seen: Seen) -> dict[str, str]:
     """The pattern of an index expression."""
     rank = len(seen.shape)
     zero = (Amount.of(0), Amount.of(1))
@@ -277,7 +273,7 @@ def _affine(rewriter: FunctionRewriter, index: Index, seen: Seen) -> dict[str, s
     }
 
 
-def iota(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | None) -> Value:
+def iota(rewriter: Rewriter, node: ast.Call, into: Tile | str | None) -> Value:
     """`nisa.iota(expr, dtype)`: the expression as a pattern."""
     arguments = bounds.bind(classic.iota, node)
     events = [e for e in rewriter.events(node) if isinstance(e.result, Seen)]
@@ -319,7 +315,7 @@ _SIGNS: Mapping[str, tuple[int, int, str]] = {
 }
 
 
-def affine_select(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | None) -> Value:
+def affine_select(rewriter: Rewriter, node: ast.Call, into: Tile | str | None) -> Value:
     """`nisa.affine_select(pred, …)`: the comparison as a pattern and an operator."""
     arguments = bounds.bind(classic.affine_select, node)
     events = [e for e in rewriter.events(node) if isinstance(e.result, Seen)]
@@ -356,7 +352,7 @@ def affine_select(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str |
     return result
 
 
-def _predicate(rewriter: FunctionRewriter, node: ast.expr) -> tuple[Index, str]:
+def _predicate(rewriter: Rewriter, node: ast.expr) -> tuple[Index, str]:
     """The expression that is compared with 0, and the operator."""
     mask = rewriter.value(node)
     if not isinstance(mask, Mask) or len(mask.comparisons) != 1 or mask.conditions:

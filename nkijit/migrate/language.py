@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from nkijit import language as today
 from nkijit.classic import language as classic
@@ -14,11 +13,9 @@ from nkijit.migrate.bounds import Crop
 from nkijit.migrate.creation import dtype_of
 from nkijit.migrate.errors import NoRewriteError
 from nkijit.migrate.observing import Event, Seen
+from nkijit.migrate.rewriting import Rewriter
 from nkijit.migrate.shapes import axes_text, moved_last, reduced_shape, shape_text
 from nkijit.migrate.values import Plain, Tile, Value
-
-if TYPE_CHECKING:
-    from nkijit.migrate.functions import FunctionRewriter
 
 _ALONG = {
     "sum": "kept",
@@ -35,7 +32,7 @@ _ALONG = {
 """Functions whose results have other dimensions than their operands."""
 
 
-def load(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | None) -> Value:
+def load(rewriter: Rewriter, node: ast.Call, into: Tile | str | None) -> Value:
     """`nl.load(x[...])`: an allocation and a DMA."""
     arguments = bounds.bind(classic.load, node)
     events = [e for e in rewriter.events(node) if isinstance(e.result, Seen)]
@@ -75,7 +72,7 @@ def _is_none(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
 
 
-def store(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | None) -> Value:
+def store(rewriter: Rewriter, node: ast.Call, into: Tile | str | None) -> Value:
     """`nl.store(x[...], tile)`: a DMA."""
     arguments = bounds.bind(classic.store, node)
     events = rewriter.events(node)
@@ -116,9 +113,7 @@ def store(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | None) -
     return Plain("")
 
 
-def function(
-    rewriter: FunctionRewriter, node: ast.Call, name: str, into: Tile | str | None
-) -> Value:
+def function(rewriter: Rewriter, node: ast.Call, name: str, into: Tile | str | None) -> Value:
     """Any other function."""
     found = rewriter.api(node.func)
     assert found is not None
@@ -158,7 +153,7 @@ def _is_inner(name: str, given: dict[str, Value], arguments: dict[str, ast.expr]
 
 
 def _given(
-    rewriter: FunctionRewriter, arguments: dict[str, ast.expr], events: Sequence[Event]
+    rewriter: Rewriter, arguments: dict[str, ast.expr], events: Sequence[Event]
 ) -> dict[str, Value]:
     """The arguments but mask and dtype."""
     given: dict[str, Value] = {}
@@ -176,7 +171,7 @@ def _given(
 
 
 def _called(
-    rewriter: FunctionRewriter,
+    rewriter: Rewriter,
     node: ast.Call,
     name: str,
     given: dict[str, Value],
@@ -223,7 +218,7 @@ def _called(
 
 
 def _result(
-    rewriter: FunctionRewriter,
+    rewriter: Rewriter,
     name: str,
     given: dict[str, Value],
     arguments: dict[str, ast.expr],
@@ -246,7 +241,7 @@ def _result(
 
 
 def _computed(
-    rewriter: FunctionRewriter,
+    rewriter: Rewriter,
     node: ast.Call,
     name: str,
     given: dict[str, Value],

@@ -24,11 +24,12 @@ from nkijit.migrate.api import api_name, dtype_text, value_of
 from nkijit.migrate.between import ReleaseRewriter
 from nkijit.migrate.errors import NoRewriteError
 from nkijit.migrate.exporting import exported
-from nkijit.migrate.functions import FunctionRewriter, Module, Rewrite
+from nkijit.migrate.functions import FunctionRewriter
 from nkijit.migrate.grids import PARAMETER
 from nkijit.migrate.modules import ModuleRewriter, imported_names, is_classic, launch_of
 from nkijit.migrate.observing import Observations, observing
 from nkijit.migrate.report import KernelReport, Report
+from nkijit.migrate.rewriting import Module, Rewrite
 from nkijit.migrate.sources import Edit, Source
 from nkijit.releases.table import release
 from nkijit.traced.kernel import TracedKernel

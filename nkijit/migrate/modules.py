@@ -10,7 +10,7 @@ from nkijit import classic
 from nkijit import typing as today_typing
 from nkijit.classic.launch.kernel import ClassicKernel
 from nkijit.migrate.api import TODAY, UNKNOWN, api_name, dtype_text, value_of
-from nkijit.migrate.functions import Module, Rewrite
+from nkijit.migrate.rewriting import Module, Rewrite
 from nkijit.migrate.sources import Edit
 
 _ROOTS = ("neuronxcc.nki", "nkijit.classic")

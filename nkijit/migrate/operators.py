@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nkijit.migrate.amounts import Amount
 from nkijit.migrate.api import TODAY, UNKNOWN, api_name, dtype_text
 from nkijit.migrate.errors import NoRewriteError
 from nkijit.migrate.indices import Index, Mask
 from nkijit.migrate.observing import Event, Seen
+from nkijit.migrate.rewriting import Rewriter
 from nkijit.migrate.sources import one_line
 from nkijit.migrate.values import Plain, Tile, Value
-
-if TYPE_CHECKING:
-    from nkijit.migrate.functions import FunctionRewriter
 
 BINARY: Mapping[type[ast.operator], str] = {
     ast.Add: "add",
@@ -42,7 +40,7 @@ _COMPARISONS: Mapping[type[ast.cmpop], tuple[str, str]] = {
 _UNARY: Mapping[type[ast.unaryop], str] = {ast.USub: "negative", ast.Invert: "invert"}
 
 
-def binary(rewriter: FunctionRewriter, node: ast.BinOp, into: Tile | str | None) -> Value:
+def binary(rewriter: Rewriter, node: ast.BinOp, into: Tile | str | None) -> Value:
     """`a + b`."""
     left, right = rewriter.value(node.left), rewriter.value(node.right)
     if isinstance(left, Index) or isinstance(right, Index):
@@ -82,7 +80,7 @@ def _index(value: Value) -> Index | None:
     return Index(Amount.of(value.text), 0) if isinstance(value, Plain) else None
 
 
-def unary(rewriter: FunctionRewriter, node: ast.UnaryOp, into: Tile | str | None) -> Value:
+def unary(rewriter: Rewriter, node: ast.UnaryOp, into: Tile | str | None) -> Value:
     """`-a`."""
     operand = rewriter.value(node.operand)
     if isinstance(operand, Index) and isinstance(node.op, ast.USub):
@@ -94,7 +92,7 @@ def unary(rewriter: FunctionRewriter, node: ast.UnaryOp, into: Tile | str | None
     return function(rewriter, word, {"x": operand}, events, into, node)
 
 
-def compare(rewriter: FunctionRewriter, node: ast.Compare, into: Tile | str | None) -> Value:
+def compare(rewriter: Rewriter, node: ast.Compare, into: Tile | str | None) -> Value:
     """`a < b`."""
     if len(node.ops) != 1:
         return Plain(rewriter.spliced(node))
@@ -115,7 +113,7 @@ def compare(rewriter: FunctionRewriter, node: ast.Compare, into: Tile | str | No
 
 
 def function(
-    rewriter: FunctionRewriter,
+    rewriter: Rewriter,
     word: str,
     operands: Mapping[str, Value],
     events: Sequence[Event],
@@ -180,7 +178,7 @@ def text_of(value: Value) -> str:
     raise NoRewriteError("an index expression is an operand")
 
 
-def result_dtype(rewriter: FunctionRewriter, seen: Sequence[Seen], operands: Sequence[Tile]) -> str:
+def result_dtype(rewriter: Rewriter, seen: Sequence[Seen], operands: Sequence[Tile]) -> str:
     """An expression for the data type of a result."""
     wanted = {s.dtype for s in seen}
     for operand in operands:
@@ -194,7 +192,7 @@ def result_dtype(rewriter: FunctionRewriter, seen: Sequence[Seen], operands: Seq
 
 
 def emit(
-    rewriter: FunctionRewriter,
+    rewriter: Rewriter,
     word: str,
     dst: Tile,
     operands: Mapping[str, Value],
@@ -245,12 +243,12 @@ def emit(
 # ---------------------------------------------------------------- names
 
 
-def named(rewriter: FunctionRewriter, node: ast.Name) -> Value:
+def named(rewriter: Rewriter, node: ast.Name) -> Value:
     """A name that is no tensor."""
     return _of_api(rewriter, node, rewriter.value_named(node)) or Plain(node.id)
 
 
-def attribute(rewriter: FunctionRewriter, node: ast.Attribute) -> Value:
+def attribute(rewriter: Rewriter, node: ast.Attribute) -> Value:
     """A dotted name, or an attribute of something."""
     value = rewriter.value_named(node)
     if value is not UNKNOWN:
@@ -258,7 +256,7 @@ def attribute(rewriter: FunctionRewriter, node: ast.Attribute) -> Value:
     return Plain(rewriter.spliced(node))
 
 
-def _of_api(rewriter: FunctionRewriter, node: ast.AST, value: Any) -> Value | None:
+def _of_api(rewriter: Rewriter, node: ast.AST, value: Any) -> Value | None:
     """What a name of the classic API is today, if it is another one."""
     found = api_name(value)
     module = rewriter.module

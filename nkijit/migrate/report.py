@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from nkijit.migrate.functions import Rewrite
+from nkijit.migrate.rewriting import Rewrite
 from nkijit.migrate.rules import RULES
 from nkijit.passes.diagnostics.fields import ShownFields
 

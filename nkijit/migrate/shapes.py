@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from nkijit.migrate.errors import NoRewriteError
 from nkijit.migrate.observing import Seen
+from nkijit.migrate.rewriting import Rewriter
 from nkijit.migrate.values import Plain, Tile, Value
-
-if TYPE_CHECKING:
-    from nkijit.migrate.functions import FunctionRewriter
 
 
 def shape_text(tiles: Mapping[str, Tile], seen: Sequence[Seen]) -> str:
@@ -82,7 +80,7 @@ def reduced_shape(data: Tile, axis: ast.expr, seen: Sequence[Seen]) -> str | Non
     return f"({', '.join(dims)})" if len(dims) == count else None
 
 
-def axes_text(rewriter: FunctionRewriter, node: ast.expr) -> str:
+def axes_text(rewriter: Rewriter, node: ast.expr) -> str:
     """Axes as today's API takes them: an integer, or a tuple."""
     if isinstance(node, (ast.List, ast.Tuple)):
         items = [rewriter.text(item) for item in node.elts]

@@ -5,20 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from nkijit.migrate import calls, operators
 from nkijit.migrate.amounts import Amount, ceil_div
 from nkijit.migrate.errors import NoRewriteError
 from nkijit.migrate.indices import Index, Mask
 from nkijit.migrate.observing import Event, Seen
+from nkijit.migrate.rewriting import Rewriter
 from nkijit.migrate.values import Grid, Key, Plain, Tile, Value
 
-if TYPE_CHECKING:
-    from nkijit.migrate.functions import FunctionRewriter
 
-
-def subscript(rewriter: FunctionRewriter, node: ast.Subscript) -> Value:
+def subscript(rewriter: Rewriter, node: ast.Subscript) -> Value:
     """`a[...]` where it is read."""
     if rewriter.api(node.value) == ("nl", "mgrid"):
         return _mesh(rewriter, node)
@@ -45,7 +42,7 @@ def _selves(events: Sequence[Event]) -> tuple[Seen, ...]:
     return tuple(s for e in events if isinstance(s := e.arguments.get("self"), Seen))
 
 
-def _mesh(rewriter: FunctionRewriter, node: ast.Subscript) -> Value:
+def _mesh(rewriter: Rewriter, node: ast.Subscript) -> Value:
     axes: list[tuple[Amount, Amount, Amount | None]] = []
     items = _items(node.slice)
     for item in items:
@@ -74,7 +71,7 @@ def _new_dim(node: ast.expr) -> str:
 
 
 def part(
-    rewriter: FunctionRewriter,
+    rewriter: Rewriter,
     base: Tile,
     owners: tuple[Seen, ...],
     node: ast.Subscript,
@@ -134,7 +131,7 @@ def part(
 
 
 def _plain(
-    rewriter: FunctionRewriter,
+    rewriter: Rewriter,
     base: Tile,
     owners: tuple[Seen, ...],
     values: Sequence[Value | ast.Slice],
@@ -179,7 +176,7 @@ def _plain(
 
 
 def _opaque(
-    rewriter: FunctionRewriter,
+    rewriter: Rewriter,
     base: Tile,
     items: Sequence[ast.expr],
     seen: tuple[Seen, ...],
@@ -190,7 +187,7 @@ def _opaque(
     return Tile(text, seen, source=source, is_view=True)
 
 
-def _is_ds(rewriter: FunctionRewriter, node: ast.expr) -> bool:
+def _is_ds(rewriter: Rewriter, node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and rewriter.api(node.func) == ("nl", "ds")
 
 
@@ -199,7 +196,7 @@ def _ds_arguments(node: ast.Call) -> list[ast.expr]:
     return [*node.args, *(named[n] for n in ("start", "size") if n in named)]
 
 
-def _slice(rewriter: FunctionRewriter, node: ast.Slice, base: Tile, dim: int) -> Key:
+def _slice(rewriter: Rewriter, node: ast.Slice, base: Tile, dim: int) -> Key:
     if node.lower is None and node.upper is None and node.step is None:
         return Key()
     begin = rewriter.amount(node.lower) if node.lower else Amount.of(0)
@@ -309,7 +306,7 @@ def _pattern(
 # ---------------------------------------------------------------- assignments
 
 
-def assign(rewriter: FunctionRewriter, target: ast.Subscript, value: ast.expr) -> list[str] | None:
+def assign(rewriter: Rewriter, target: ast.Subscript, value: ast.expr) -> list[str] | None:
     """`t[...] = value`; None when `t` is no tensor."""
     events = [e for e in rewriter.events(target) if e.function == "_setitem"]
     if not events:
@@ -337,7 +334,7 @@ def assign(rewriter: FunctionRewriter, target: ast.Subscript, value: ast.expr) -
     return []
 
 
-def copy(rewriter: FunctionRewriter, place: Tile, value: Value, events: Sequence[Event]) -> None:
+def copy(rewriter: Rewriter, place: Tile, value: Value, events: Sequence[Event]) -> None:
     """Instructions that put a value to a place, as they were seen."""
     names = {tuple(i.name for i in e.instructions) for e in events}
     if len(names) != 1:
@@ -360,7 +357,7 @@ def copy(rewriter: FunctionRewriter, place: Tile, value: Value, events: Sequence
     rewriter.call(f"nisa.{instructions[0]}", {"dst": place.text, "src": source})
 
 
-def augmented(rewriter: FunctionRewriter, node: ast.AugAssign) -> list[str] | None:
+def augmented(rewriter: Rewriter, node: ast.AugAssign) -> list[str] | None:
     """`t += value` and its like."""
     events = [e for e in rewriter.events(node) if e.function in ("_iadd", "method", "__iadd__")]
     if not events or not isinstance(events[-1].arguments.get("self"), Seen):
@@ -389,7 +386,7 @@ def augmented(rewriter: FunctionRewriter, node: ast.AugAssign) -> list[str] | No
     return []
 
 
-def returned(rewriter: FunctionRewriter, node: ast.Return, value: ast.expr) -> list[str]:
+def returned(rewriter: Rewriter, node: ast.Return, value: ast.expr) -> list[str]:
     """`return tile`: kernels return tensors in HBM."""
     parts = value.elts if isinstance(value, ast.Tuple) else [value]
     texts: list[str] = []

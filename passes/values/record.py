@@ -39,6 +39,7 @@ from nkijit.passes.values.instructions import (
 )
 from nkijit.passes.values.items import Form, Instruction, Items, RecordError, StepValues, Tile
 from nkijit.passes.values.search import Found, Given, Holds, Predicate, fills, not_finite, saturated
+from nkijit.passes.values.text import record_text
 
 _INTERVAL = 16
 """Instructions between checkpoints, as long as there is room for them."""
@@ -400,9 +401,7 @@ class Record:
         return f"<record of {self.kernel}: {len(self)} instructions, {len(self.names)} variables>"
 
     def __str__(self) -> str:
-        from nkijit.passes.values.text import record_text
-
-        return record_text(self)
+        return record_text(self.kernel, self.instructions, self.names)
 
     def _repr_html_(self) -> str:
         shown = (self[name] for name in self.names[:_MOST_FIGURES])

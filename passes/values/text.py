@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from nkijit.passes.diagnostics.tables import aligned
 from nkijit.passes.values.instructions import Statistics, short_place
-
-if TYPE_CHECKING:
-    from nkijit.passes.values.record import Record
+from nkijit.passes.values.items import Instruction
 
 MOST_LINES = 40
 """Rows of the table."""
 
 
-def record_text(record: Record) -> str:
-    """A line for each line of the kernel that wrote something, in the order of the first time."""
+def record_text(kernel: str, instructions: Sequence[Instruction], names: Sequence[str]) -> str:
+    """A row for each line of a kernel that wrote something, in the order of the first time.
+
+    Args:
+        kernel: its name.
+        instructions: all that ran, in execution order.
+        names: the variables that can be looked up.
+    """
     last: dict[tuple[str, str, str], tuple[int, int]] = {}
-    for number, instruction in enumerate(record.instructions):
+    for number, instruction in enumerate(instructions):
         for operand in instruction.operands[:1]:
             if operand.is_written:
                 key = short_place(instruction.location), instruction.op, operand.tile
@@ -25,7 +29,7 @@ def record_text(record: Record) -> str:
     shown = list(last.items())[:MOST_LINES]
     found: dict[int, tuple[str, ...]] = {}
     for (place, op, tile), (number, times) in sorted(shown, key=lambda item: item[1]):
-        destination = record.instructions[number].operands[0]
+        destination = instructions[number].operands[0]
         size = "x".join(map(str, destination.shape))
         values = Statistics.of(destination.after)
         found[number] = (
@@ -43,15 +47,15 @@ def record_text(record: Record) -> str:
     head = ("line", "times", "instruction", "writes", "shape", "min", "max", "mean", "NaN", "Inf")
     rows = [head, *(found[number] for _, (number, _) in shown)]
     lines = [
-        f"record of @{record.kernel}: {len(record):,} instructions, {len(record.names)} variables",
+        f"record of @{kernel}: {len(instructions):,} instructions, {len(names)} variables",
         "",
         "what each line wrote the last time that it ran",
         *aligned(rows, lambda place, _: place == 1 or place > 4, indent="  "),
     ]
     if len(last) > MOST_LINES:
         lines.append(f"  ... and {len(last) - MOST_LINES} more lines")
-    if record.names:
-        name = record.names[0]
+    if names:
+        name = names[0]
         lines += [
             "",
             f'record["{name}"][-1].value is an array, record.at("{shown[0][0][0]}")[0] an '

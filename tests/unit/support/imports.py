@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def modules_of(folder: Path, package: str) -> dict[str, Path]:
-    """The modules of a package by their names; folders that are links stand elsewhere."""
+    """The modules of a package by their names; links to folders are left out."""
     modules = {package: folder / "__init__.py"}
     for entry in sorted(folder.iterdir()):
         if entry.suffix == ".py" and entry.stem != "__init__":
@@ -19,10 +19,9 @@ def modules_of(folder: Path, package: str) -> dict[str, Path]:
 
 
 def imports_of(modules: Mapping[str, Path]) -> dict[str, set[str]]:
-    """The modules that each module imports, in functions as well, but not for types alone.
+    """The modules that each module imports, in functions and for types as well.
 
-    A module may import names from the packages that it is in, which hand on those of their modules:
-    these imports are left out.
+    Imports from the packages around a module are left out: packages re-export names.
     """
     return {
         name: {
@@ -48,10 +47,6 @@ def circles(imports: Mapping[str, set[str]]) -> list[list[str]]:
 
 def _imported(node: ast.AST) -> Iterator[str]:
     """The dotted names that source imports."""
-    if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-        for statement in node.orelse:
-            yield from _imported(statement)
-        return
     if isinstance(node, ast.Import):
         yield from (alias.name for alias in node.names)
     elif isinstance(node, ast.ImportFrom):
