@@ -8,9 +8,9 @@ makes no difference (NKI performance guide). Rates and startups are those of the
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import pairwise
 
+from nkijit.dialects.costs.formulas import Formula, Number, largest
 from nkijit.dialects.declare.cost import Cost, Duration, clock_ghz
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import engine_of, tile_of
@@ -20,8 +20,6 @@ from nkijit.dialects.hardware.timing import GpSimd, Scalar, StrideFactors, Vecto
 from nkijit.dialects.hardware.words import MemoryRegion, engine
 from nkijit.dialects.operators import OPERATORS
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
-
-Number = Callable[[NisaOp, Target], float]
 
 _NARROW_BITS = 16
 """Of the floating-point types that have fast modes."""
@@ -123,19 +121,40 @@ def table_of(op: NisaOp) -> str | None:
 # ------------------------------------------------------------------ costs
 
 
+def constant(name: str) -> Formula:
+    """A constant of the engine that runs an instruction."""
+    return Formula(name, lambda op, target: getattr(section_of(op, target), name))
+
+
+def count(name: str, *others: str) -> Formula:
+    """The elements per partition of an operand, times the factor of its stride.
+
+    `others` are read at the same time; the operand that is read most slowly decides.
+    """
+    return Formula(
+        f"N({name})",
+        lambda op, target: elements(op, name) * _slowest(op, target, (name, *others)),
+    )
+
+
+def _slowest(op: NisaOp, target: Target, names: tuple[str, ...]) -> float:
+    """The stride factor of the input that is read most slowly."""
+    factors = section_of(op, target).stride_factors
+    tiles = [tile for name in names if (tile := tile_of(op, name)) is not None]
+    return max((stride_factor(factors, tile) for tile in tiles), default=1)
+
+
+MIN_INTERVAL = Formula("min_interval", min_interval)
+START = constant("start_cycles")
+
+
 def _startup(op: NisaOp, target: Target) -> float:
-    """The startup of an instruction that nothing else is said of."""
+    """The startup of most instructions of an engine, in ns."""
     section = section_of(op, target)
     return section.affine_startup_ns if isinstance(section, Scalar) else section.startup_ns
 
 
-def _no_start(op: NisaOp, target: Target) -> float:
-    return 0
-
-
-def _streamed(
-    text: str, stream: Number, startup: Number = _startup, start: Number = _no_start
-) -> Cost:
+def _streamed(stream: Formula, startup: Number = _startup, start: Formula | None = None) -> Cost:
     """The cost of an instruction that streams.
 
     Args:
@@ -143,47 +162,28 @@ def _streamed(
         startup: ns until a result is there, beside `stream`.
         start: cycles that the engine is busy with it, beside `stream`.
     """
-
-    def cycles(op: NisaOp, target: Target) -> float:
-        return max(min_interval(op, target), start(op, target) + stream(op, target))
+    busy = largest(MIN_INTERVAL, stream if start is None else start + stream)
 
     def time(op: NisaOp, target: Target) -> Duration:
         ghz = clock_ghz(engine_of(op, target), target)
-        issue = cycles(op, target) / ghz
+        issue = busy(op, target) / ghz
         return Duration(issue, max(issue, startup(op, target) + stream(op, target) / ghz))
 
-    return Cost(text, cycles, time)
+    return Cost(str(busy), busy, time)
 
 
-def _slowest(op: NisaOp, target: Target, names: tuple[str, ...]) -> float:
-    """The factor of the input that is read most slowly."""
-    factors = section_of(op, target).stride_factors
-    tiles = [tile for name in names if (tile := tile_of(op, name)) is not None]
-    return max((stride_factor(factors, tile) for tile in tiles), default=1)
-
-
-def streaming(name: str, constant: str = "rate", start: str | None = None) -> Cost:
+def streaming(name: str, rate: str = "rate", start: str | None = None) -> Cost:
     """The elements of a tile, one after the other in every partition.
 
     Args:
         name: the operand that sets N.
-        constant: the constant of the engine that has the elements per cycle, or, with that
-            ending, the `cycles_per_element`.
+        rate: the constant of the engine that has the elements per cycle, or, with that ending,
+            the `cycles_per_element`.
         start: the constant of the engine with cycles that are added, if any.
     """
-    multiplies = constant.endswith("_cycles_per_element")
-
-    def stream(op: NisaOp, target: Target) -> float:
-        number: float = getattr(section_of(op, target), constant)
-        each = number if multiplies else 1 / number
-        return elements(op, name) * _slowest(op, target, (name,)) * each
-
-    def started(op: NisaOp, target: Target) -> float:
-        return 0 if start is None else getattr(section_of(op, target), start)
-
-    begin = "" if start is None else f"{start} + "
-    product = f"{constant} N({name})" if multiplies else f"N({name}) / {constant}"
-    return _streamed(f"max(min_interval, {begin}{product})", stream, start=started)
+    multiplies = rate.endswith("_cycles_per_element")
+    stream = constant(rate) * count(name) if multiplies else count(name) / constant(rate)
+    return _streamed(stream, start=None if start is None else constant(start))
 
 
 def on_gpsimd(name: str) -> Cost:
@@ -206,9 +206,6 @@ def copying(src: str, *columns: str) -> Cost:
             return section.narrow_rate if narrow else section.rate
         return section.function_rate if _calls_function(op) else section.rate
 
-    def stream(op: NisaOp, target: Target) -> float:
-        return elements(op, src) * _slowest(op, target, (src,)) / rate(op, target)
-
     def startup(op: NisaOp, target: Target) -> float:
         section = section_of(op, target)
         if not isinstance(section, Scalar):
@@ -219,8 +216,8 @@ def copying(src: str, *columns: str) -> Cost:
         in_psum = data is not None and data.region is MemoryRegion.psum
         return section.copy_psum_startup_ns if in_psum else section.copy_startup_ns
 
-    text = f"max(min_interval, N({src}) / rate), the rate by engine, data types and memories"
-    return _streamed(text, stream, startup)
+    by = Formula("rate", rate, note="the rate by engine, data types and memories")
+    return _streamed(count(src) / by, startup)
 
 
 _FUNCTIONS = ("rsqrt", "power")
@@ -258,9 +255,6 @@ def activating(*columns: str) -> Cost:
             return s.rate
         return s.silu_psum_rate if op.value_of("op") == "silu" else s.function_psum_rate
 
-    def stream(op: NisaOp, target: Target) -> float:
-        return elements(op, "data") * _slowest(op, target, ("data",)) / rate(op, target)
-
     def start(op: NisaOp, target: Target) -> float:
         return target.timing.gpsimd.start_cycles if on_gpsimd(op, target) else 0
 
@@ -274,9 +268,9 @@ def activating(*columns: str) -> Cost:
             own = s.function_psum_startup_ns if from_psum(op) else s.function_startup_ns
         return own + _column_ns(op, target, columns)
 
-    return _streamed(
-        "max(min_interval, N(data) / rate), function_psum_rate from PSUM", stream, startup, start
-    )
+    by = Formula("rate", rate, note="function_psum_rate from PSUM")
+    begin = Formula("start_cycles", start, note="start_cycles on the GpSimd Engine only")
+    return _streamed(count("data") / by, startup, begin)
 
 
 def two_inputs(first: str, second: str, rate: str = "tensor_tensor_rate") -> Cost:
@@ -299,20 +293,8 @@ def two_inputs(first: str, second: str, rate: str = "tensor_tensor_rate") -> Cos
         own = section.function_rate if _calls_function(op) else section.rate
         return min(own, section.read_bytes_per_cycle / size)
 
-    def stream(op: NisaOp, target: Target) -> float:
-        slowest = _slowest(op, target, (first, second))
-        return elements(op, first) * slowest / per_cycle(op, target)
-
-    text = f"max(min_interval, N({first}) / {rate}), {psum_rate} with one of the two in PSUM"
-    return _streamed(text, stream)
-
-
-def _scanned(op: NisaOp, target: Target) -> float:
-    return (
-        elements(op, "data0")
-        * _slowest(op, target, ("data0", "data1"))
-        / (target.timing.vector.scan_rate)
-    )
+    by = Formula(rate, per_cycle, note=f"{psum_rate} with one of the two in PSUM")
+    return _streamed(count(first, second) / by)
 
 
 def _scan_startup(op: NisaOp, target: Target) -> float:
@@ -320,65 +302,60 @@ def _scan_startup(op: NisaOp, target: Target) -> float:
     return v.startup_ns + (0 if tile_of(op, "initial") is None else v.scan_seed_ns)
 
 
-SCAN = _streamed("max(min_interval, N(data0) / scan_rate)", _scanned, _scan_startup)
+SCAN = _streamed(count("data0", "data1") / constant("scan_rate"), _scan_startup)
 
 
-def _set(op: NisaOp, target: Target) -> float:
+def _memset_rate(op: NisaOp, target: Target) -> float:
     section, dst = section_of(op, target), tile_of(op, "dst")
     if dst is None or not isinstance(section, Vector):
-        return elements(op, "dst") / section.rate
+        return section.rate
     is_fast = op.value_of("value") == 0 and _is_half(dst)
-    return dst.free_size / (section.memset_narrow_zero_rate if is_fast else section.memset_rate)
+    return section.memset_narrow_zero_rate if is_fast else section.memset_rate
 
 
-def _set_startup(op: NisaOp, target: Target) -> float:
+def _memset_startup(op: NisaOp, target: Target) -> float:
     section = section_of(op, target)
     return section.memset_startup_ns if isinstance(section, Vector) else _startup(op, target)
 
 
+WRITTEN = Formula("N(dst)", lambda op, target: elements(op, "dst"))
+"""Writes take as long whatever their stride."""
+
 MEMSET = _streamed(
-    "max(min_interval, N(dst) / memset_rate), memset_narrow_zero_rate for zeros of 16 bits",
-    _set,
-    _set_startup,
+    WRITTEN
+    / Formula("memset_rate", _memset_rate, note="memset_narrow_zero_rate for zeros of 16 bits"),
+    _memset_startup,
+)
+
+_SHUFFLE_MASK = Formula(
+    "shuffle_mask",
+    lambda op, target: target.timing.vector.shuffle_mask_ns * target.timing.clocks.vector_ghz,
+)
+SHUFFLE = _streamed(count("src") / constant("rate") + _SHUFFLE_MASK)
+
+TOPK = _streamed(
+    constant("topk_element_cycles") * Formula("n", lambda op, target: op.value_of("n"))
+    + Formula("K", lambda op, target: elements(op, "val_dst"))
 )
 
 
-def _shuffled(op: NisaOp, target: Target) -> float:
-    v = target.timing.vector
-    mask = v.shuffle_mask_ns * target.timing.clocks.vector_ghz
-    return elements(op, "src") * _slowest(op, target, ("src",)) / v.rate + mask
+def _gathered_at_once(op: NisaOp, target: Target) -> float:
+    dst, width = tile_of(op, "dst"), op.value_of("num_elem_per_idx")
+    return (
+        width
+        if dst is None
+        else min(target.timing.gpsimd.gather_word_bytes / dst.dtype.itemsize, width)
+    )
 
 
-SHUFFLE = _streamed("max(min_interval, N(src) / rate + shuffle_mask)", _shuffled)
-
-
-def _top(op: NisaOp, target: Target) -> float:
-    n: int = op.value_of("n")
-    return target.timing.gpsimd.topk_element_cycles * n + elements(op, "val_dst")
-
-
-TOPK = _streamed("max(min_interval, topk_element_cycles n + K)", _top)
-
-
-def _gathered(op: NisaOp, target: Target) -> float:
-    g, dst = target.timing.gpsimd, tile_of(op, "dst")
-    if dst is None:
-        return 0
-    width: int = op.value_of("num_elem_per_idx")
-    moved = g.gather_element_cycles * width
-    at_once = min(g.gather_word_bytes / dst.dtype.itemsize, width)
-    return dst.free_size * (g.gather_index_cycles + moved) / moved / at_once
-
-
-def _gpsimd_start(op: NisaOp, target: Target) -> float:
-    return target.timing.gpsimd.start_cycles
-
-
+_GATHER_ROW = constant("gather_element_cycles") * Formula(
+    "w", lambda op, target: op.value_of("num_elem_per_idx"), note="w = num_elem_per_idx"
+)
 LOCAL_GATHER = _streamed(
-    "start_cycles + N(dst) (gather_index_cycles + t w) / (t w min(gather_word_bytes / size, w)), "
-    "t = gather_element_cycles, w = num_elem_per_idx",
-    _gathered,
-    start=_gpsimd_start,
+    WRITTEN
+    * (constant("gather_index_cycles") + _GATHER_ROW)
+    / (_GATHER_ROW * Formula("min(gather_word_bytes / size, w)", _gathered_at_once)),
+    start=START,
 )
 
 

@@ -1,6 +1,6 @@
 """What an instruction costs: the kinds of answers, which every declaration of one gives.
 
-The formulas stand in `costs/engines.py` (Vector, Scalar, GpSimd), `costs/pe_array.py` (Tensor)
+The formulas are in `costs/engines.py` (Vector, Scalar, GpSimd), `costs/pe_array.py` (Tensor)
 and `costs/dma.py`; their constants in the data file of the target, `target.timing`. They are over
 types and compile-time arguments alone, so that equal instructions need to be asked once.
 """
