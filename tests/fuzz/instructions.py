@@ -1,9 +1,10 @@
 """Single instructions against the element-by-element oracle, in variations of what tests check.
 
-The programs that the unit tests of instructions check (`tests/unit/passes/interpret/nisa`) are
-varied in all that a test holds still while it varies one thing: data, data types, layouts of
-several operands at once, buffers, words, numbers, the target. What does not verify is passed over,
-and what the oracle cannot judge, such as a sum under an operator that is not monotone.
+The programs that the unit tests of instructions check
+(`tests/unit/passes/interpret/semantics/nisa`) are varied in all that a test holds still while it
+varies one thing: data, data types, layouts of several operands at once, buffers, words, numbers,
+the target. What does not verify is passed over, and what the oracle cannot judge, such as a sum
+under an operator that is not monotone.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.interpret.records.errors import InterpretationError
 from tests.fuzz.campaign import Count, Finding, until
 
-TESTS = ROOT / "tests" / "unit" / "passes" / "interpret" / "nisa"
+TESTS = ROOT / "tests" / "unit" / "passes" / "interpret" / "semantics" / "nisa"
 CASES = 40
 """Programs of a round, at most."""
 ELEMENTS = 4000

@@ -18,6 +18,7 @@ import nkijit.language as nl
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.dialects.tiles import info_of
 from nkijit.ir.text import parse
+from nkijit.passes.interpret.plan import plan as plans
 from nkijit.passes.interpret.plan.plan import Plan
 from nkijit.passes.interpret.records.errors import InterpretationError
 from nkijit.passes.interpret.records.records import (
@@ -134,14 +135,14 @@ def steps_of(count: int, monkeypatch: pytest.MonkeyPatch) -> int:
         return out
 
     made: list[object] = []
-    bind = forms.backend.bind
+    bind = plans.bind
 
     def counted(*arguments: Any) -> Any:
         made.append(arguments)
         return bind(*arguments)
 
     with monkeypatch.context() as patched:
-        patched.setattr(forms.backend, "bind", counted)
+        patched.setattr(plans, "bind", counted)
         plan_of(kernel)
     return len(made)
 
