@@ -22,6 +22,7 @@ from nkijit.language import (
     random,
     ranges,
     reductions,
+    remainders,
     shapes,
 )
 from nkijit.language.buffers import *
@@ -40,6 +41,7 @@ from nkijit.language.programs import *
 from nkijit.language.random import *
 from nkijit.language.ranges import *
 from nkijit.language.reductions import *
+from nkijit.language.remainders import *
 from nkijit.language.shapes import *
 from nkijit.language.tile_size import tile_size as tile_size
 from nkijit.tracing import operators
@@ -77,6 +79,7 @@ for _module in (
     random,
     math,
     reductions,
+    remainders,
     shapes,
     buffers,
     creation,

@@ -21,12 +21,16 @@ def binary(word: Word, x: Any, y: Any, dtype: Any) -> NkiTensor:
     Tiles of one shape are one tensor_tensor; a number, or a (P, 1) tile of a type that the
     instruction takes, makes it a tensor_scalar. Other shapes broadcast by views with a step of 0.
     """
-    tiles = _operands(repr(word), x, y)
-    first = next(iter(tiles.values()))
-    shape = broadcast_shape(repr(word), **tiles)
-    out = result(repr(word), shape, first.dtype if dtype is None else dtype)
+    shape, own = joint(repr(word), x, y)
+    out = result(repr(word), shape, own if dtype is None else dtype)
     binary_into(word, out, x, y)
     return out
+
+
+def joint(call: str, x: Any, y: Any) -> tuple[tuple[int, ...], str]:
+    """The shape that two operands have together, and the data type of the first tile."""
+    tiles = _operands(call, x, y)
+    return broadcast_shape(call, **tiles), next(iter(tiles.values())).dtype
 
 
 def binary_into(word: Word, out: NkiTensor, x: Any, y: Any) -> None:

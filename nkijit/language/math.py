@@ -9,19 +9,17 @@ import numpy as np
 
 from nkijit import isa
 from nkijit.dialects.dtypes import DTYPES
-from nkijit.dialects.rule_texts.operands import ARGUMENT
-from nkijit.language.broadcasting import broadcast_shape, broadcast_view
-from nkijit.language.elementwise import sine
-from nkijit.language.tiles import expect_tile, is_column, is_number, result, temporary
+from nkijit.language.broadcasting import broadcast_view
+from nkijit.language.elementwise import binary_into, joint, sine
+from nkijit.language.tiles import expect_tile, in_sbuf, is_column, result, temporary
 from nkijit.tracing import operators as nl
 from nkijit.tracing.annotations import DTypeLike, Operand
 from nkijit.tracing.operators import Word
 from nkijit.tracing.tensor import NkiTensor
-from nkijit.tracing.tracer import tracer_for
 
 
 def negative(x: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
-    """`-x`, as a multiplication with -1.
+    """`-x`, as a multiplication with -1; integers of 32 bits are subtracted from 0, and wrap.
 
     Args:
         x: a tile.
@@ -33,7 +31,15 @@ def negative(x: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
 
     Source: NKI API reference, nki.language.negative.
     """
-    return _unary("nl.negative", x, dtype, nl.multiply, -1.0)
+    tile = expect_tile("nl.negative", "x", x)
+    out = result("nl.negative", tile.shape, tile.dtype if dtype is None else dtype)
+    if all(DTYPES[t.dtype].is_integer and DTYPES[t.dtype].bits == 32 for t in (tile, out)):
+        zero = temporary("zero", (tile.shape[0], *(1,) * (tile.ndim - 1)), tile.dtype)
+        isa.memset(zero, 0)
+        binary_into(nl.subtract, out, zero, in_sbuf(tile))
+    else:
+        isa.tensor_scalar(out, tile, nl.multiply, -1.0)
+    return out
 
 
 def logical_not(x: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
@@ -49,13 +55,9 @@ def logical_not(x: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
 
     Source: NKI API reference, nki.language.logical_not.
     """
-    return _unary("nl.logical_not", x, dtype, nl.logical_xor, 1.0)
-
-
-def _unary(call: str, x: Any, dtype: Any, op: Word, operand: float) -> NkiTensor:
-    tile = expect_tile(call, "x", x)
-    out = result(call, tile.shape, tile.dtype if dtype is None else dtype)
-    isa.tensor_scalar(out, tile, op, operand)
+    tile = expect_tile("nl.logical_not", "x", x)
+    out = result("nl.logical_not", tile.shape, tile.dtype if dtype is None else dtype)
+    isa.tensor_scalar(out, tile, nl.logical_xor, 1.0)
     return out
 
 
@@ -210,9 +212,11 @@ def _above_trunc(x: NkiTensor) -> NkiTensor:
 
 
 def divide(x: Operand, y: Operand, dtype: DTypeLike | None = None) -> NkiTensor:
-    """`x / y`, as `x` times the reciprocal of `y`: engines do not divide.
+    """`x / y` in float32, as `x` times the reciprocal of `y`: engines do not divide.
 
-    The quotient is rounded twice in float32, so it may be off by a unit in the last place.
+    Both are rounded, so that about one quotient in four is off by a unit in the last place. Where
+    the elements of a tile `y` are below 2**-128 their reciprocals are infinite; above 2**126 they
+    lose bits. A number `y` may be of any size.
 
     Args:
         x: a tile or a number.
@@ -225,12 +229,16 @@ def divide(x: Operand, y: Operand, dtype: DTypeLike | None = None) -> NkiTensor:
 
     Source: NKI API reference, nki.language.divide; the release notes for the reciprocal.
     """
-    shape, own = _shape_and_dtype("nl.divide", x, y)
+    shape, own = joint("nl.divide", x, y)
     out = result("nl.divide", shape, own if dtype is None else dtype)
     if not isinstance(y, NkiTensor):
-        with np.errstate(divide="ignore"):
-            inverse = float(np.float32(1) / np.float32(y))
-        isa.tensor_scalar(out, cast(NkiTensor, x), nl.multiply, inverse)  # one is a tile
+        tile, inverse = cast(NkiTensor, x), _inverse(y)  # one of the two is a tile
+        if (np.isfinite(inverse) and abs(inverse) >= _SMALLEST_NORMAL) or not 0 < abs(y) < np.inf:
+            isa.tensor_scalar(out, tile, nl.multiply, inverse)
+        else:
+            scale = 2.0**24 if abs(y) < 1 else 2.0**-24
+            inverse = _inverse(np.float32(y) * np.float32(scale))
+            isa.tensor_scalar(out, tile, nl.multiply, inverse, op1=nl.multiply, operand1=scale)
         return out
     inverse = temporary("inverse", y.shape)
     isa.reciprocal(inverse, y)
@@ -238,96 +246,13 @@ def divide(x: Operand, y: Operand, dtype: DTypeLike | None = None) -> NkiTensor:
     return out
 
 
-def mod(x: Operand, y: Operand, dtype: DTypeLike | None = None) -> NkiTensor:
-    """Remainder of `x / y` with the sign of `y`, as Python's `%`.
-
-    Args:
-        x: a tile or a number.
-        y: a tile or a number; one of the two is a tile. Tiles broadcast by NumPy's rules.
-        dtype: data type of the result, by default that of the first tile.
-
-    Example:
-
-        rest = nl.mod(x, 3.0)
-
-    `x - floor(x / y) * y`, corrected where the quotient was rounded up to an integer or beyond.
-    Exact where the integer quotient and its product with `y` are below 2**24, for integers, and
-    within rounding of that product for others; NaN where `x` or `y` is infinite.
-    Source: NKI API reference, nki.language.mod.
-    """
-    return _remainder("nl.mod", x, y, dtype, _above_floor)
+_SMALLEST_NORMAL = float(np.finfo(np.float32).smallest_normal)
 
 
-def fmod(x: Operand, y: Operand, dtype: DTypeLike | None = None) -> NkiTensor:
-    """Remainder of `x / y` with the sign of `x`, as C's `fmod`; accuracy and arguments as `mod`.
-
-    Args:
-        x: a tile or a number.
-        y: a tile or a number; one of the two is a tile. Tiles broadcast by NumPy's rules.
-        dtype: data type of the result, by default that of the first tile.
-
-    Example:
-
-        rest = nl.fmod(x, 3.0)
-
-    Source: NKI API reference, nki.language.fmod.
-    """
-    return _remainder("nl.fmod", x, y, dtype, _above_trunc)
-
-
-def _remainder(
-    call: str, x: Any, y: Any, dtype: Any, above: Callable[[NkiTensor], NkiTensor]
-) -> NkiTensor:
-    shape, own = _shape_and_dtype(call, x, y)
-    out = result(call, shape, own if dtype is None else dtype)
-    dividend, divisor = _whole("dividend", x, shape), _whole("divisor", y, shape)
-    quotient, rest = temporary("quotient", shape), temporary("rest", shape)
-    isa.reciprocal(quotient, divisor)
-    isa.tensor_tensor(quotient, quotient, dividend, nl.multiply)
-    isa.tensor_tensor(quotient, quotient, above(quotient), nl.subtract)
-    isa.tensor_tensor(quotient, quotient, divisor, nl.multiply)
-    isa.tensor_tensor(rest, dividend, quotient, nl.subtract)
-    _correct(rest, divisor, dividend if above is _above_trunc else divisor)
-    isa.tensor_copy(out, rest)
-    return out
-
-
-def _correct(rest: NkiTensor, divisor: NkiTensor, signed: NkiTensor) -> None:
-    """Bring a remainder that is off by one divisor back to [0, |divisor|) times a sign."""
-    size, sign = temporary("size", rest.shape), temporary("sign", rest.shape)
-    step = temporary("step", rest.shape)
-    isa.tensor_scalar(size, divisor, nl.abs, None)
-    isa.activation(sign, nl.sign, signed)
-    isa.tensor_tensor(rest, rest, sign, nl.multiply)
-    # Below 0 a divisor is added, from a whole divisor on one is taken off.
-    isa.scalar_tensor_tensor(step, rest, nl.less, 0.0, nl.multiply, size)
-    isa.tensor_tensor(rest, rest, step, nl.add)
-    isa.tensor_tensor(step, rest, size, nl.greater_equal)
-    isa.tensor_tensor(step, step, size, nl.multiply)
-    isa.tensor_tensor(rest, rest, step, nl.subtract)
-    isa.tensor_tensor(rest, rest, sign, nl.multiply)
-
-
-def _shape_and_dtype(call: str, x: Any, y: Any) -> tuple[tuple[int, ...], str]:
-    tiles: dict[str, NkiTensor] = {}
-    for name, value in (("x", x), ("y", y)):
-        if not is_number(value):
-            tiles[name] = expect_tile(call, name, value)
-    if not tiles:
-        tracer_for(call).fail(
-            ARGUMENT, call, f"'x' and 'y' are numbers, {x!r} and {y!r}; one of them must be a tile"
-        )
-    return broadcast_shape(call, **tiles), next(iter(tiles.values())).dtype
-
-
-def _whole(hint: str, value: Any, shape: tuple[int, ...]) -> NkiTensor:
-    """An operand as a float32 tile of the whole shape."""
-    whole = temporary(hint, shape)
-    if isinstance(value, NkiTensor):
-        isa.tensor_copy(whole, broadcast_view(value, shape))
-    else:
-        isa.memset(whole, value)
-    return whole
+def _inverse(number: Any) -> float:
+    """The reciprocal in float32."""
+    with np.errstate(all="ignore"):
+        return float(np.float32(1) / np.float32(number))
 
 
 def _multiply(out: NkiTensor, x: Any, y: NkiTensor) -> None:
@@ -347,9 +272,7 @@ __all__ = [
     "cos",
     "divide",
     "floor",
-    "fmod",
     "logical_not",
-    "mod",
     "negative",
     "tan",
     "trunc",

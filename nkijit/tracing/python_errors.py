@@ -383,7 +383,8 @@ class _Reader:
         right = node.value if is_update else node.right
         two = _text(right)
         if isinstance(node.op, ast.FloorDiv):
-            call = f"nl.floor(nl.divide({one}, {two}))"
+            multiple = f"nl.subtract({one}, nl.mod({one}, {two}))"
+            call = f"nl.divide({multiple}, {two}, dtype=nl.int32)"
             return f"write {one} = {call}" if is_update else self._write(call)
         function = BINARY[type(node.op)]
         if not is_update:
