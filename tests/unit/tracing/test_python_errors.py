@@ -54,7 +54,7 @@ def test_members_that_are_named_exist(name):
         (lambda t: np.float32(2) * t, "nl.multiply(np.float32(2), t)"),
         (lambda t: np.ones(64, np.float32) * t, "nl.multiply(np.ones(64, np.float32), t)"),
         (lambda t: t @ t, "nl.matmul(t, t)"),
-        (lambda t: t // 2, "nl.floor(nl.divide(t, 2))"),
+        (lambda t: t // 2, "nl.divide(nl.subtract(t, nl.mod(t, 2)), 2, dtype=nl.int32)"),
         (lambda t: -t, "nl.negative(t)"),
         (lambda t: abs(t), "nl.abs(t)"),
         (lambda t: max(t, t), "nl.maximum(t, t)"),
@@ -76,6 +76,22 @@ def test_members_that_are_named_exist(name):
 )
 def test_what_to_write_instead(body, help):
     assert help in found(body)[1]
+
+
+def test_floor_division_as_it_is_suggested():
+    suggested = "nl.divide(nl.subtract(t, nl.mod(t, n)), n, dtype=nl.int32)"
+    whole = np.arange(-128 * 8, 128 * 8, dtype=np.float32).reshape(128, 16)
+    for number in (7, 41, -47):
+        assert suggested in found(lambda t, n=number: t // n)[1]
+
+        @nki.jit
+        def kernel(x, n=number):
+            quotient = eval(suggested, {"nl": nl, "t": nl.load(x), "n": n})
+            out = nl.ndarray(x.shape, nl.int32, buffer=nl.shared_hbm)
+            nl.store(out, quotient)
+            return out
+
+        np.testing.assert_array_equal(kernel(whole), whole // number)
 
 
 def test_a_member_that_is_misspelt():

@@ -209,8 +209,33 @@ def test_division_and_its_like():
     whole, by = np.trunc(x), np.trunc(y) + 1
     same(run(nl.mod, whole, by), np.mod(whole, by))
     same(run(nl.mod, whole, -by), np.mod(whole, -by))
-    same(run(nl.fmod, whole, by), np.fmod(whole, by) + np.float32(0))
+    same(run(nl.fmod, whole, by), np.fmod(whole, by))
     same(run(lambda a, b: nl.mod(a, b, nl.int32), whole, by), np.mod(whole, by).astype(np.int32))
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.uint32])
+@pytest.mark.parametrize("name", ["mod", "fmod"])
+def test_remainders_of_32_bits_are_exact(name, dtype):
+    function, numpy_function = getattr(nl, name), getattr(np, name)
+    limits = np.iinfo(dtype)
+    x = integers((128, 24), limits.min, limits.max, dtype)
+    y = integers((128, 24), 1, 2**16, dtype, seed=1)
+    same(run(function, x, y), numpy_function(x, y))
+    same(run(lambda a: function(a, 3), x.astype(np.int32)), numpy_function(x.astype(np.int32), 3))
+    i_p, i_f = nl.mgrid[0:128, 0:24]
+    masked = run(lambda a, b: function(a, b, mask=(i_p < 50) & (i_f >= 3)), x, y, mask=_block)
+    expected = np.zeros_like(x)
+    expected[:50, 3:] = numpy_function(x, y)[:50, 3:]
+    same(masked, expected)
+
+
+@pytest.mark.parametrize("name", ["mod", "fmod"])
+def test_remainders_of_large_and_infinite_numbers(name):
+    x = np.float32([[1e10, -1e10, 3, -3, 335544380, 2**31]])
+    for y in (3.0, -3.0, np.inf, 1e5):
+        expected = getattr(np, name)(x, np.float32(y))
+        same(run(lambda a, y=y: getattr(nl, name)(a, y), x), expected)
+        same(run(getattr(nl, name), x, np.full_like(x, y)), expected)
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.uint32, np.int16, np.uint8])
