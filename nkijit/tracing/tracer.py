@@ -163,6 +163,7 @@ class Tracer:
         region, self._block = new_body([memref for _, memref in arguments])
         self._scopes = [_Scope(self._block, None)]
         self._calls = CallSites()
+        self._removed: list[AllocOp | ViewOp] = []
         self.whiles: list[PythonWhile] = []
         """Loops of the author's Python that are open, the outermost first."""
         self._failed = False
@@ -236,6 +237,23 @@ class Tracer:
         assert outermost is not None
         self._block.insert_op_before(op, outermost)
 
+    def remove(self, op: AllocOp | ViewOp) -> None:
+        """Take a declaration out of the IR; `finish` puts it back if an instruction uses it.
+
+        An allocation is removed before its views.
+        """
+        op.detach()
+        self._removed.append(op)
+
+    def _settle_removed(self) -> None:
+        first = self._block.first_op
+        for op in reversed(self._removed):
+            if op.results[0].first_use is None:
+                op.erase()
+            elif first is not None:
+                self._block.insert_op_before(op, first)
+                first = op
+
     def constants(self) -> list[Operation]:
         """The constants so far, which `finish` puts to the top."""
         return [*self._constants.values(), *self._data.values()]
@@ -291,6 +309,7 @@ class Tracer:
             while len(self._scopes) > 1:
                 self._seal(self._scopes.pop())
         self.append(terminator, location)
+        self._settle_removed()
         first = self._block.first_op
         constants = self.constants()
         if constants and first is not None:

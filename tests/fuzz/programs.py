@@ -25,8 +25,9 @@ from support.lowered_runs import SEEDS, Checked, lowered, numbers
 from support.odd_kernels import odd_kernel
 from support.random_kernels import PARTS, TARGETS
 from support.tangled_kernels import tangled_kernel, visible_kernel
+from support.well_formed import check_dominance
 
-from nkijit.ir.text import parse
+from nkijit.ir.text import ir_text_of, parse
 from nkijit.passes.interpret.backends.choice import NATIVE, on_backend
 from nkijit.traced.kernel import TracedKernel
 from tests.fuzz.campaign import Count, Finding, until
@@ -117,8 +118,22 @@ def wrong_with(
                 yield f"other results {way}"
         except Exception as error:
             yield f"{type(error).__name__} {way}: {error}\n\n{traceback.format_exc()}"
-    if parse(text).is_structurally_equivalent(traced.module) is False:
-        yield "its text is another kernel"
+    yield from _differences_of_text(traced)
+
+
+def _differences_of_text(traced: TracedKernel) -> Iterator[str]:
+    """Why the text of a kernel is not that kernel."""
+    try:
+        check_dominance(traced.module)
+        for options in ({}, {"locations": True}, {"generic": True}, {"rolled": True}):
+            text = traced.text(**options)
+            module = parse(text)
+            if not module.is_structurally_equivalent(traced.module):
+                yield f"its text {options or ''} is another kernel"
+            if not options.get("rolled") and ir_text_of(module, **options) != text:
+                yield f"its text {options or ''} is another one when it is read"
+    except Exception as error:
+        yield f"{type(error).__name__}, its text: {error}\n\n{traceback.format_exc()}"
 
 
 def _run_queues(rng: Random, traced: TracedKernel, inputs: Sequence[Any]) -> None:

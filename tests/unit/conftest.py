@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
@@ -33,6 +34,15 @@ settings.load_profile("nkijit")
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if sys.platform == "win32" and item.get_closest_marker("posix") is not None:
         pytest.skip("Windows does not have what it needs")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _checked_traces() -> Iterator[None]:  # pyright: ignore[reportUnusedFunction]
+    """Every kernel that a test traces is well-formed IR."""
+    from support.well_formed import checking_traces
+
+    with checking_traces():
+        yield
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -7,7 +7,7 @@ the vendor's compiler; where that would change a number, a copy remains.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import cast
 
@@ -68,8 +68,7 @@ def forward(tracer: Tracer, fresh: Fresh, target: Callable[[TileBox], NkiTensor]
         fresh: the instructions, and the tile that they write now.
         target: a part of the tile that is assigned to.
     """
-    block, last = tracer.mark()
-    if not fresh.ops or not _are_last(fresh, last):
+    if not fresh.ops or not _are_last(fresh, tracer.mark()[1]):
         return False
     whole = info_of(fresh.alloc.result)
     shape = whole.shape
@@ -91,24 +90,34 @@ def forward(tracer: Tracer, fresh: Fresh, target: Callable[[TileBox], NkiTensor]
         if on_engines and part.buffer.on_chip and not (begins and walkable(part)):
             return False
     values = {value: part.ssa_value() for value, part in parts.items()}
-    emitted = _since(block, last)
     apart = all(_is_apart(fresh, value) for value in values.values())
     alike = all(
         part.buffer is whole.region and part.dtype == whole.dtype.name for part in parts.values()
     )
     if not apart or not (alike or all(_may_move(tracer, op, values) for op in fresh.ops)):
         return False  # the views stay: a copy asks for them again
-    for op in emitted:
-        op.detach()
-        block.insert_op_before(op, fresh.ops[0])
+    _declare_above(fresh.ops[0], values.values())
     for old, new in values.items():
         old.replace_all_uses_with(new)
         new.name_hint = new.name_hint or old.name_hint
+    tracer.remove(fresh.alloc)
     for old in values:
         if isinstance(old.owner, ViewOp):
-            _erase(old.owner)
-    _erase(fresh.alloc)
+            tracer.remove(old.owner)
     return True
+
+
+def _declare_above(place: Operation, values: Iterable[SSAValue]) -> None:
+    """Move the views and allocations of values that follow an instruction to before it."""
+    needed = {owner for value in values for owner in (base_of(value).owner, value.owner)}
+    block, op = place.parent, place.next_op
+    assert block is not None
+    while op is not None:
+        following = op.next_op
+        if op in needed:
+            op.detach()
+            block.insert_op_before(op, place)
+        op = following
 
 
 def walkable(view: NkiTensor) -> bool:
@@ -188,17 +197,3 @@ def _may_move(tracer: Tracer, op: NisaOp, values: dict[SSAValue, SSAValue]) -> b
     )
     moved.erase()
     return allowed
-
-
-def _since(block: Block, last: Operation | None) -> list[Operation]:
-    op = block.first_op if last is None else last.next_op
-    found: list[Operation] = []
-    while op is not None:
-        found.append(op)
-        op = op.next_op
-    return found
-
-
-def _erase(op: Operation) -> None:
-    op.detach()
-    op.erase()

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
+from support.compiled_runs import check
+from support.well_formed import check_dominance, check_text
 
 import nkijit.classic as nki
 import nkijit.classic.isa as nisa
@@ -229,6 +233,143 @@ def test_a_product_that_something_else_uses_is_kept() -> None:
     run(made_once, 3)
     run(in_a_closure, 1, 1)
     run(before_the_loop, 3)
+
+
+# ------------------------------------------------------------------ parts of wider tiles
+
+
+def _slice(acc: Any, product: Callable[..., Any]) -> None:
+    acc[:, 8:24] += product()
+
+
+def _rows(acc: Any, product: Callable[..., Any]) -> None:
+    acc[0:32, 8:24] += product()
+
+
+def _dynamic_slice(acc: Any, product: Callable[..., Any]) -> None:
+    acc[:, nl.ds(8, 16)] += product()
+
+
+def _arange(acc: Any, product: Callable[..., Any]) -> None:
+    acc[nl.arange(32)[:, None], 8 + nl.arange(16)[None, :]] += product()
+
+
+def _mgrid(acc: Any, product: Callable[..., Any]) -> None:
+    p, f = nl.mgrid[0:32, 0:16]
+    acc[p, f + 8] += product()
+
+
+def _every_second(acc: Any, product: Callable[..., Any]) -> None:
+    acc[nl.arange(32)[:, None], 2 * nl.arange(16)[None, :]] += product()
+
+
+def _column(acc: Any, product: Callable[..., Any]) -> None:
+    for column in range(3):
+        acc[:, column, :] += product()
+
+
+def _masked_rows(acc: Any, product: Callable[..., Any]) -> None:
+    acc[:, 8:24] += product(mask=nl.arange(32)[:, None] < 20)
+
+
+def _masked_columns(acc: Any, product: Callable[..., Any]) -> None:
+    acc[...] += product(mask=nl.arange(16)[None, :] < 5)
+
+
+def _named(acc: Any, product: Callable[..., Any]) -> None:
+    part = product()
+    acc[:, 8:24] += part
+
+
+def _assigned(acc: Any, product: Callable[..., Any]) -> None:
+    acc[:, 8:24] = product()
+
+
+def _subtracted(acc: Any, product: Callable[..., Any]) -> None:
+    acc[:, 8:24] -= product()
+
+
+PARTS: list[tuple[Callable[..., None], tuple[int, ...], Any, float]] = [
+    (_slice, (32, 32), np.s_[:, 8:24], 3),
+    (_rows, (32, 32), np.s_[:, 8:24], 3),
+    (_dynamic_slice, (32, 32), np.s_[:, 8:24], 3),
+    (_arange, (32, 32), np.s_[:, 8:24], 3),
+    (_mgrid, (32, 32), np.s_[:, 8:24], 3),
+    (_every_second, (32, 32), np.s_[:, ::2], 3),
+    (_column, (32, 3, 16), np.s_[:, :, None], 3),
+    (_masked_rows, (32, 32), np.s_[:20, 8:24], 3),
+    (_masked_columns, (32, 16), np.s_[:, :5], 3),
+    (_named, (32, 32), np.s_[:, 8:24], 3),
+    (_assigned, (32, 32), np.s_[:, 8:24], 1),
+    (_subtracted, (32, 32), np.s_[:, 8:24], -3),
+]
+"""Statements on part of an accumulator, the accumulator's shape, what part it is for NumPy, and
+what three such statements make of a product there."""
+
+
+@pytest.mark.parametrize("multiply", ["nl.matmul", "nisa.nc_matmul"])
+@pytest.mark.parametrize(("statement", "shape", "part", "times"), PARTS)
+def test_products_added_to_part_of_a_wider_tile(
+    statement: Callable[..., None],
+    shape: tuple[int, ...],
+    part: Any,
+    times: float,
+    multiply: str,
+) -> None:
+    a, b = random(64, 32), random(64, 16)
+
+    def multiplied(x: Any, y: Any, mask: Any = None) -> Any:
+        if multiply == "nl.matmul":
+            return nl.matmul(x, y, transpose_x=True, mask=mask)
+        return nisa.nc_matmul(x, y, mask=mask)
+
+    @nki.jit
+    def kernel(a: Any, b: Any) -> Any:
+        out = nl.ndarray(shape, np.float32, buffer=nl.shared_hbm)
+        acc = nl.zeros(shape, np.float32, buffer=nl.psum)
+        for _ in nl.affine_range(3):
+            statement(acc, partial(multiplied, nl.load(a), nl.load(b)))
+        nl.store(out, nl.copy(acc))
+        return out
+
+    traced = kernel.trace(a, b)
+    check_dominance(traced.module)
+    check_text(traced)
+    expected = np.zeros(shape)
+    rows = expected[part]
+    added = product(a, b)
+    if rows.ndim > 2:
+        added = added[:, None, None, :]
+    expected[part] = times * added[tuple(slice(n) for n in rows.shape[:2])]
+    assert np.allclose(kernel(a, b), expected, rtol=1e-4, atol=1e-4)
+    check(traced, [a, b], range(2))
+
+
+@pytest.mark.parametrize("accumulates", [False, True])
+def test_a_destination_that_is_allocated_after_the_result(accumulates: bool) -> None:
+    """Python evaluates the right side of an assignment before the destination."""
+    a, b = random(64, 32), random(64, 16)
+
+    @nki.jit
+    def kernel(a: Any, b: Any) -> Any:
+        x, y = nl.load(a), nl.load(b)
+        tiles: list[Any] = []
+
+        def new() -> Any:
+            tiles.append(nl.ndarray((32, 48), np.float32, buffer=nl.psum))
+            return tiles[0]
+
+        out = nl.ndarray((32, 16), np.float32, buffer=nl.shared_hbm)
+        new()[:, 16:32] = nisa.nc_matmul(x, y)
+        if accumulates:
+            tiles[0][:, 16:32] += nisa.nc_matmul(x, y)
+        nl.store(out, tiles[0][:, 16:32])
+        return out
+
+    traced = kernel.trace(a, b)
+    check_dominance(traced.module)
+    check_text(traced)
+    assert np.allclose(kernel(a, b), (1 + accumulates) * product(a, b), rtol=1e-4, atol=1e-4)
 
 
 # ------------------------------------------------------------------ lazy initial values

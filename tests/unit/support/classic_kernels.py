@@ -1,17 +1,18 @@
 """Random kernels of the classic API, each with what NumPy says that it returns.
 
-Index expressions, masks, loops, broadcasts and temporaries in random expressions of whole numbers,
-which float32 adds up exactly.
+Index expressions, masks, loops, broadcasts, temporaries, and statements on parts of tiles in random
+expressions of whole numbers, which float32 adds up exactly.
 """
 
 from __future__ import annotations
 
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import nkijit.classic as classic
+import nkijit.classic.isa as ci
 import nkijit.classic.language as cl
 from nkijit.traced.kernel import TracedKernel
 
@@ -37,6 +38,35 @@ def classic_kernel(seed: int, length: int = 8) -> tuple[TracedKernel, list[Any],
     return traced, inputs, expected[-1]
 
 
+class _Part(NamedTuple):
+    """Part of a tile in the form of a statement, and the same part of an array."""
+
+    key: Any
+    of_array: Any
+    rows: int
+    columns: int
+
+
+def _part(random: Random, shape: tuple[int, ...], block: int) -> _Part:
+    """A random part of a block of columns; of three dimensions it drops the middle one."""
+    middle, first = ((block,), 0) if len(shape) == 3 else ((), block * COLUMNS)
+    rows, start, step = random.randint(1, shape[0]), first + random.randrange(COLUMNS), 1
+    if random.random() < 0.4:
+        rows = shape[0]
+    if random.random() < 0.3:
+        step = random.randint(2, 3)
+    count = random.randint(1, len(range(start, first + COLUMNS, step)))
+    stop = start + step * (count - 1) + 1
+    p, f = cl.mgrid[0:rows, 0:count]
+    i, j = cl.arange(rows)[:, None], cl.arange(count)[None, :]
+    forms: list[Any] = [(p, *middle, start + f * step), (i, *middle, step * j + start)]
+    if step == 1:
+        forms.append((slice(0, rows), *middle, slice(start, stop)))
+        forms.append((slice(0, rows), *middle, cl.ds(start, count)))
+    of_array = (slice(0, rows), *middle, slice(start, stop, step))
+    return _Part(random.choice(forms), of_array, rows, count)
+
+
 class _Body:
     """The statements of a kernel while it is traced; each is done with NumPy, too."""
 
@@ -49,7 +79,10 @@ class _Body:
         cl.store(self.out, cl.zeros((ROWS, COLUMNS), cl.float32))
 
     def step(self) -> None:
-        statements = (self.combine, self.combine, self.column, self.shift, self.store, self.total)
+        statements = (
+            *(self.combine, self.combine, self.column, self.shift, self.store, self.total),
+            *(self.accumulate, self.update),
+        )
         self.random.choice(statements)()
 
     def finish(self) -> None:
@@ -117,3 +150,80 @@ class _Body:
         for _ in cl.sequential_range(times):
             total += x
         self.keep(total, a * times)
+
+    def accumulate(self) -> None:
+        """Products that loops add to parts of a wider accumulator in PSUM, one in each block."""
+        (sums, expected), form = self._zeros(cl.psum), self.random.randrange(3)
+        blocks = expected[0].size // COLUMNS
+        for block in self.random.sample(range(blocks), self.random.randint(1, blocks)):
+            part = _part(self.random, expected.shape, block)
+            mask, below = {}, part.rows
+            if self.random.random() < 0.3:
+                below = self.random.randint(1, part.rows)
+                mask = {"mask": cl.arange(part.rows)[:, None] < below}
+            for _ in self._loop():
+                (x, a), (y, b) = self._loaded(part.rows), self._loaded(part.columns)
+                if form == 0:
+                    sums[part.key] += cl.matmul(x, y, transpose_x=True, **mask)
+                elif form == 1:
+                    sums[part.key] += ci.nc_matmul(x, y, **mask)
+                else:
+                    product = ci.nc_matmul(x, y, **mask)
+                    sums[part.key] += product
+                expected[part.of_array][:below] += (a.T @ b)[:below]
+        self._keep_part(sums, expected)
+
+    def update(self) -> None:
+        """Statements that loops repeat on parts of a tile in SBUF."""
+        tile, expected = self._zeros(cl.sbuf)
+        for _ in range(self.random.randint(1, 3)):
+            block = self.random.randrange(expected[0].size // COLUMNS)
+            part, form = _part(self.random, expected.shape, block), self.random.randrange(4)
+            place = expected[part.of_array]
+            for _ in self._loop():
+                value, array = self._loaded(part.columns)
+                value, array = value[0 : part.rows], array[: part.rows]
+                if form == 0:
+                    tile[part.key] += value
+                    place += array
+                elif form == 1:
+                    tile[part.key] = cl.multiply(value, 3.0)
+                    place[...] = array * 3
+                elif form == 2:
+                    tile[part.key] -= cl.maximum(value, 0.0)
+                    place -= np.maximum(array, 0)
+                else:
+                    tile[part.key] = cl.add(tile[part.key], value)
+                    place += array
+        self._keep_part(tile, expected)
+
+    def _zeros(self, buffer: Any) -> tuple[Any, Any]:
+        """A tile that is wider than the inputs, of two dimensions or three."""
+        count, lazy = self.random.randint(1, 3), self.random.random() < 0.3
+        shape = self.random.choice(((COLUMNS, count * COLUMNS), (COLUMNS, count, COLUMNS)))
+        tile = cl.zeros(shape, cl.float32, buffer=buffer, lazy_initialization=lazy)
+        return tile, np.zeros(shape, np.float32)
+
+    def _loop(self) -> Any:
+        loop = self.random.choice((range, cl.static_range, cl.sequential_range))
+        return loop(self.random.randint(1, 3))
+
+    def _loaded(self, columns: int) -> tuple[Any, Any]:
+        """The first columns of an input, loaded anew."""
+        tensor, array = self.random.choice(self.sources)
+        return cl.load(tensor[0:ROWS, 0:columns]), array[:, :columns]
+
+    def _keep_part(self, wide: Any, array: Any) -> None:
+        """Some columns of a wide tile, in the first rows of one of the usual shape."""
+        middle: tuple[int, ...] = ()
+        if array.ndim == 3:
+            middle = (self.random.randrange(array.shape[1]),)
+        start = self.random.randrange(array.shape[-1] - COLUMNS + 1)
+        columns = (slice(0, COLUMNS), *middle, slice(start, start + COLUMNS))
+        x, a = self.tile()
+        result = cl.ndarray((cl.par_dim(ROWS), COLUMNS), dtype=cl.float32, buffer=cl.sbuf)
+        result[...] = cl.copy(x)
+        result[0:COLUMNS, 0:COLUMNS] = cl.copy(wide[columns])
+        changed = a.copy()
+        changed[:COLUMNS] = array[columns]
+        self.keep(result, changed)

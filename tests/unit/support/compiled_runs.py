@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from xdsl.ir import Operation
+from support.well_formed import check_dominance
 
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.passes.compile.pipeline import compiled
@@ -40,17 +40,6 @@ def queues_of(kernel: KernelOp) -> str:
     return re.sub(r"_\d+\[", "[", listing(lower(kernel)))
 
 
-def is_in_order(kernel: KernelOp) -> bool:
-    """Whether all that operations use stands in front of them."""
-    seen = {id(kernel)}
-    for op in kernel.walk():
-        owners = [value.owner for value in op.operands]
-        if not all(id(o if isinstance(o, Operation) else o.parent_op()) in seen for o in owners):
-            return False
-        seen.add(id(op))
-    return True
-
-
 def check(traced: TracedKernel, inputs: Sequence[Any], seeds: Sequence[int] = range(6)) -> int:
     """Fail unless the compiled kernel computes the same; returns how much was changed."""
     kernels = kernels_of(traced.module)
@@ -59,7 +48,7 @@ def check(traced: TracedKernel, inputs: Sequence[Any], seeds: Sequence[int] = ra
     assert str(traced.module) == before
     for each in made:
         each.kernel.verify()
-        assert is_in_order(each.kernel)
+        check_dominance(each.kernel)
     for kernel, each in zip(kernels, made, strict=True):
         # What says that it has changed nothing has the author's queues (`lowered`).
         assert each.is_changed or queues_of(each.kernel) == queues_of(kernel)
