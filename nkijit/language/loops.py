@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from nkijit.dialects.nki.kernel import NoReorderOp
 from nkijit.dialects.rule_texts.access import LOOP_LEFT, LOOP_STEP
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.isa.registers import register_move
-from nkijit.tracing.locations import assigned_name, author_frame
+from nkijit.tracing.locations import assigned_name, author_frame, ssa_name
 from nkijit.tracing.registers import VirtualRegister, allocate_register, loop_bound, open_while
 from nkijit.tracing.scalars import scalar_in
 from nkijit.tracing.tracer import Tracer, tracer_for
@@ -58,9 +59,8 @@ class _DynamicRange:
 
     def __iter__(self) -> Iterator[VirtualRegister]:
         call, tracer = "nl.dynamic_range", self.tracer
-        op, index = _open_for(
-            tracer, call, (("start", self.lower), ("stop", self.upper)), self.step
-        )
+        bounds = ("start", self.lower), ("stop", self.upper)
+        op, index = _open_for(tracer, call, bounds, self.step, assigned_name(author_frame()))
         try:
             yield index
         except GeneratorExit:
@@ -89,7 +89,8 @@ def fori_loop(lower: Bound, upper: Bound, body_fun: Callable[[Any], None], step:
     """
     call = "nl.fori_loop"
     tracer = tracer_for(call)
-    op, index = _open_for(tracer, call, (("lower", lower), ("upper", upper)), step)
+    bounds = ("lower", lower), ("upper", upper)
+    op, index = _open_for(tracer, call, bounds, step, _parameter_of(body_fun))
     is_register = any(isinstance(b, VirtualRegister) and not b.is_value for b in (lower, upper))
     body_fun(index if is_register else scalar_in(index))
     tracer.close(op, YieldOp())
@@ -155,16 +156,25 @@ def no_reorder() -> Generator[None]:
             op.detach()
 
 
+def _parameter_of(body_fun: Any) -> str | None:
+    """The name of a function's first parameter; None if it has none that means anything."""
+    try:
+        name = next(iter(inspect.signature(body_fun).parameters), "")
+    except (TypeError, ValueError):
+        return None
+    return ssa_name(name) if name.strip("_") else None
+
+
 def _open_for(
-    tracer: Tracer, call: str, bounds: tuple[tuple[str, Any], ...], step: Any
+    tracer: Tracer, call: str, bounds: tuple[tuple[str, Any], ...], step: Any, name: str | None
 ) -> tuple[ForOp, VirtualRegister]:
+    """Open a counted loop; `name`: what the author calls its index."""
     tracer.refuse_loop(call)
     if isinstance(step, bool) or not isinstance(step, int) or step < 1:
         tracer.fail(LOOP_STEP, call, f"'step' must be an int of at least 1, it is {step!r}")
     lower, upper = [loop_bound(tracer, call, name, value) for name, value in bounds]
     block = Block(arg_types=(i32,))
-    frame = author_frame()
-    block.args[0].name_hint = assigned_name(frame) or "i"
+    block.args[0].name_hint = name or "i"
     # Not by its constructor, which adds a terminator: `close` adds it after the body.
     op = ForOp.create(operands=(lower, upper, tracer.constant(step)), regions=(Region(block),))
     tracer.open(op, block, tracer.location())

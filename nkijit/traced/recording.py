@@ -11,7 +11,7 @@ A file is a ZIP archive, not compressed, with
 Values are computed again from these. Data types that NumPy's format has no name for are stored as
 unsigned integers with their bits; the IR says what they are. `numpy.load` reads the arrays.
 `loops` has, for operations by their number in the order of the IR, the loops of the author's that
-they were traced in: `[[name, value], ...]`, null for one on the device.
+they were traced in: `[[name, value], ...]`, `["", null]` for one on the device.
 """
 
 from __future__ import annotations

@@ -12,11 +12,11 @@ from functools import lru_cache
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, SupportsIndex
 
+from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Operation
 
 from nkijit.passes.diagnostics.source_text import text_around
 from nkijit.tracing.locations import author_frame, is_internal
-from nkijit.tracing.registers import VirtualRegister
 from nkijit.tracing.tracer import Tracer
 
 if TYPE_CHECKING:
@@ -29,19 +29,31 @@ class PythonLoops(list[Operation]):
     def __init__(self) -> None:
         super().__init__()
         self.indices: dict[Operation, TracedIndices] = {}
+        self._tracer: Tracer | None = None
+        self._counts: dict[Operation, int] = {}
+        """How many loops of Python are around a loop on the device."""
 
     def watch(self, tracer: Tracer) -> None:
         """Take the operations of a trace."""
         tracer.history = self
+        self._tracer = tracer
 
     def append(self, object: Operation, /) -> None:
         """Note the loops that the author's functions are in."""
         super().append(object)
         found: list[tuple[str, int | None]] = []
         frame = author_frame(2)
-        while frame is not None and not is_internal(frame.f_code):
-            found[:0] = _indices(frame)
+        # Functions that nkijit calls, such as the body of a loop, have been called by the author's.
+        while frame is not None and frame.f_code is not Tracer.run.__code__:
+            if not is_internal(frame.f_code):
+                found[:0] = _indices(frame)
             frame = frame.f_back
+        count = len(found)
+        # From the innermost one outwards, so that places in the list stay right.
+        for loop in reversed(self._tracer.device_loops() if self._tracer is not None else ()):
+            found.insert(min(self._counts.get(loop, 0), count), ("", None))
+        if isinstance(object, (ForOp, WhileOp)):
+            self._counts[object] = count
         if found:
             self.indices[object] = tuple(found)
 
@@ -56,19 +68,14 @@ class PythonLoops(list[Operation]):
         raise NotImplementedError
 
 
-def _indices(frame: FrameType) -> Iterator[tuple[str, int | None]]:
-    """The variables of the loops that a frame is in, the outermost first, that count.
-
-    None for the register of a loop on the device.
-    """
+def _indices(frame: FrameType) -> Iterator[tuple[str, int]]:
+    """The variables of the loops of Python that a frame is in, the outermost first, that count."""
     values = frame.f_locals
     for names in _loops_at(frame.f_code, frame.f_lineno):
         for name in names:
             value = values.get(name)
             if type(value) is int:
                 yield name, value
-            elif isinstance(value, VirtualRegister) and value.frozen:
-                yield name, None
 
 
 @lru_cache(maxsize=4096)

@@ -236,6 +236,8 @@ class Tracer:
         outermost = self._scopes[1].op
         assert outermost is not None
         self._block.insert_op_before(op, outermost)
+        if self.history is not None:
+            self.history.append(op)
 
     def remove(self, op: AllocOp | ViewOp) -> None:
         """Take a declaration out of the IR; `finish` puts it back if an instruction uses it.
@@ -261,6 +263,10 @@ class Tracer:
     def open_loops(self) -> list[tuple[Block, Operation]]:
         """The blocks that are being filled, but for the kernel's, with what they belong to."""
         return [(scope.block, scope.op) for scope in self._scopes if scope.op is not None]
+
+    def device_loops(self) -> list[Operation]:
+        """The loops on the device that are open, the outermost first."""
+        return [op for _, op in self.open_loops() if not isinstance(op, NoReorderOp)]
 
     def open(self, op: Operation, block: Block, location: LocationAttr) -> None:
         """Add an op with a body; what follows goes into `block` until `close`."""

@@ -359,12 +359,27 @@ def _between(agreed: str, since: Sequence[str]) -> Iterator[str]:
         yield from (f"  {each}" for each in since[-5:])
 
 
+def _check_apart(tiles: Sequence[Tile], count: int) -> None:
+    """Refuse a function of the loop indices for instances that have the same ones."""
+    known: dict[tuple[tuple[str, int], ...], Tile] = {}
+    for tile in tiles:
+        other = known.setdefault(tuple(tile.loops.items()), tile)
+        if other is not tile:
+            raise RecordError(
+                f"a function of the loop indices gives one array for two instances, {other!r} and "
+                f"{tile!r}; give a list with one for each of the {count} instances of "
+                f"'{tile.name}', None leaves one out"
+            )
+
+
 def _instances(record: Record, name: str, given: Any) -> Iterator[tuple[Tile, Array]]:
     """The instances of a variable that a reference has something for, with that."""
     tiles = list(record[name])
     if callable(given):
         function = cast(Callable[..., Any], given)
         made: list[Any] = [function(**tile.loops) for tile in tiles]
+        given_for = [tile for tile, one in zip(tiles, made, strict=True) if one is not None]
+        _check_apart(given_for, len(tiles))
     elif isinstance(given, (list, tuple)):
         made = list(cast("Sequence[Any]", given))
     else:

@@ -25,6 +25,8 @@ from nkijit.passes.diagnostics.places import Position, positions
 Array = npt.NDArray[Any]
 LoopIndices = tuple[tuple[str, int], ...]
 """Names of the loops around something, the outermost first, with their iteration."""
+DeviceLoops = tuple[tuple[Operation, int], ...]
+"""The loops on the device around something, the outermost first, with their iteration."""
 TracedIndices = tuple[tuple[str, int | None], ...]
 """The loops of the author's source around something; None for one on the device."""
 
@@ -43,6 +45,11 @@ def loop_name(op: Operation) -> str:
         hint = op.body.block.args[0].name_hint
         return "loop" if hint is None else _NUMBERED.sub(r"_\1", hint)
     return "while"
+
+
+def named(loops: DeviceLoops) -> LoopIndices:
+    """Loops on the device by their names."""
+    return tuple((loop_name(op), value) for op, value in loops)
 
 
 def merged(traced: TracedIndices, device: LoopIndices) -> LoopIndices:

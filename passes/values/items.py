@@ -278,10 +278,11 @@ class Instruction:
 
 
 class Tile:
-    """An instance of a variable: the contents that it had when it was last written.
+    """An instance of a variable: the contents of a tensor after writes that follow each other.
 
-    A variable has an instance for each tensor that was allocated under its name, and in a loop on
-    the device one for each iteration that writes it. NumPy takes it as an array.
+    A variable has an instance for each tensor that was allocated under its name. Where loops on the
+    device write a tensor, it has one for each iteration, and one for the writes before and after
+    the loop; instances of a tensor are in the order of execution. NumPy takes it as an array.
     """
 
     __slots__ = ("_base", "_contents_of", "_instructions", "_numbers", "loops", "name")
@@ -298,7 +299,7 @@ class Tile:
         Args:
             base: the tensor in the IR.
             numbers: the instructions that wrote it.
-            loops: around these.
+            loops: around the allocation, and up to the innermost loop on the device around these.
             instructions: all of the run.
             contents_of: computes what a tensor holds after an instruction, by its number.
         """

@@ -13,6 +13,7 @@ from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, partial
+from itertools import takewhile
 from pathlib import PurePath
 from typing import Any, cast
 
@@ -29,11 +30,12 @@ from nkijit.passes.values.budget import BUDGET
 from nkijit.passes.values.heatmap import figure_of
 from nkijit.passes.values.instructions import (
     Array,
+    DeviceLoops,
     LoopIndices,
     TracedIndices,
     as_authors_see,
-    loop_name,
     merged,
+    named,
     numbers_of,
     operands_of,
 )
@@ -90,8 +92,8 @@ class Record:
         self._forms: list[Form] = []
         self._form_of = array("l")
         """The form of each instruction."""
-        self._loops: list[LoopIndices] = []
-        """The loops on the device around each instruction."""
+        self._loops: list[DeviceLoops] = []
+        """The loops on the device around each instruction, with their iteration."""
         self._checkpoints: list[Checkpoint] = []
         self._run(budget // 2)
         self.results = [np.array(result) for result in plan.results(self._cursor.env)]
@@ -100,8 +102,7 @@ class Record:
 
     def _run(self, room: int) -> None:
         cursor, known = self._cursor, dict[Operation, int]()
-        loops_before: Any = None
-        loops: LoopIndices = ()
+        loops: DeviceLoops = ()
         interval, kept, last = _INTERVAL, dict[int, int](), None
         while True:
             op = cursor.next()
@@ -126,9 +127,8 @@ class Record:
                 number = known[op] = len(self._forms)
                 self._forms.append(Form(op, operands_of(op), self._indices.get(op, ())))
             around = cursor.loops
-            if around != loops_before:
-                loops_before = around
-                loops = tuple((loop_name(loop), value) for loop, value in around)
+            if around != loops:  # instructions of an iteration share the tuple
+                loops = around
             self._form_of.append(number)
             self._loops.append(loops)
             cursor.run()
@@ -152,30 +152,44 @@ class Record:
 
     def _instruction(self, number: int) -> Instruction:
         form = self._forms[self._form_of[number]]
-        loops = merged(form.indices, self._loops[number])
+        loops = merged(form.indices, named(self._loops[number]))
         return Instruction(number, form, loops, self._values_of)
 
     @cached_property
     def _instances(self) -> dict[str, list[tuple[SSAValue, list[int], LoopIndices]]]:
-        """The instances of each variable, with the instructions that wrote them."""
-        numbers: dict[tuple[int, LoopIndices], list[int]] = {}
+        """The instances of each variable, with the instructions that wrote them.
+
+        An instance has the consecutive writes of a tensor in one iteration of the loops on the
+        device around them.
+        """
+        latest: dict[int, tuple[DeviceLoops, list[int]]] = {}
         found: dict[str, list[tuple[SSAValue, list[int], LoopIndices]]] = {}
-        for number in range(len(self._loops)):
-            form, loops = self._forms[self._form_of[number]], self._loops[number]
-            for operand in form.operands:
+        for number, loops in enumerate(self._loops):
+            for operand in self._forms[self._form_of[number]].operands:
                 if not operand.is_written:
                     continue
                 base = base_of(operand.value)
-                # Loops of Python allocate anew themselves.
-                key = id(base), loops
-                if key not in numbers:
-                    numbers[key] = []
-                    unrolled = self._indices.get(cast(Operation, base.owner), ())
-                    around = merged(unrolled, loops)
-                    found.setdefault(operand.tile, []).append((base, numbers[key], around))
-                if numbers[key][-1:] != [number]:
-                    numbers[key].append(number)
+                known = latest.get(id(base))
+                if known is None or known[0] != loops:
+                    latest[id(base)] = loops, [number]
+                    instance = base, latest[id(base)][1], self._loops_of(base, loops)
+                    found.setdefault(operand.tile, []).append(instance)
+                elif known[1][-1] != number:
+                    known[1].append(number)
         return found
+
+    def _loops_of(self, base: SSAValue, loops: DeviceLoops) -> LoopIndices:
+        """The loops of an instance: around its allocation, and up to the innermost device loop.
+
+        Loops of Python inside that loop write the same instance in each of their iterations.
+        """
+        traced = self._indices.get(cast(Operation, base.owner), ())
+        around = self._indices.get(loops[-1][0], ()) if loops else ()
+        pairs = zip(traced, around, strict=False)
+        shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+        own = {name for name, value in traced if value is not None}
+        added = [each for each in around[shared:] if each[1] is None or each[0] not in own]
+        return merged((*traced, *added), named(loops))
 
     @property
     def names(self) -> list[str]:

@@ -1,6 +1,6 @@
 """Whole programs: every way to run them gives the same bits, and those that are right.
 
-Random kernels of five sorts: tangled ones, in which everything depends on everything (loops on the
+Random kernels of six sorts: tangled ones, in which everything depends on everything (loops on the
 device, registers, dynamic addresses, gathers, PSUM, tensor indirection); valid ones as authors
 write them, on one core and two; kernels of the classic API, whose results NumPy knows; and such as
 a compiler is likely to take for others. Each is run as traced, sanitized, from its text in both
@@ -24,6 +24,7 @@ from support.kernel_parts import random_kernel
 from support.lowered_runs import SEEDS, Checked, lowered, numbers
 from support.odd_kernels import odd_kernel
 from support.random_kernels import PARTS, TARGETS
+from support.sequenced_kernels import sequenced_kernel
 from support.tangled_kernels import tangled_kernel, visible_kernel
 from support.well_formed import check_dominance
 
@@ -57,7 +58,13 @@ def _of_parts(rng: Random) -> Made:
 
 
 def _classic(rng: Random) -> Made:
-    return classic_kernel(rng.randrange(2**31), rng.randint(1, 12))
+    traced, inputs, expected = classic_kernel(rng.randrange(2**31), rng.randint(1, 12))
+    return traced, inputs, [expected]
+
+
+def _sequenced(rng: Random) -> Made:
+    made = sequenced_kernel(rng)
+    return made.kernel.trace(*made.inputs), made.inputs, made.results
 
 
 def _odd(rng: Random) -> Made:
@@ -65,7 +72,14 @@ def _odd(rng: Random) -> Made:
     return *odd_kernel(rng.randrange(2**31), rng.choice(TARGETS), length, depth), None
 
 
-SORTS: tuple[Callable[[Random], Made], ...] = (_tangled, _visible, _of_parts, _classic, _odd)
+SORTS: tuple[Callable[[Random], Made], ...] = (
+    _tangled,
+    _visible,
+    _of_parts,
+    _classic,
+    _odd,
+    _sequenced,
+)
 
 
 def campaign(rng: Random, deadline: float) -> Count:
@@ -90,7 +104,7 @@ def wrong_with(
     """Ways to run a kernel whose results are not those of a plain run, or not the right ones."""
     arrays = _arrays(traced, inputs)
     plain = _bits(arrays, ())
-    if expected is not None and plain != _bits([expected], inputs):
+    if expected is not None and plain != _bits(expected, inputs):
         yield "a plain run is not what NumPy says"
     text, generic = traced.text(locations=True), traced.text(generic=True)
     ways: dict[str, Callable[[], Any]] = {

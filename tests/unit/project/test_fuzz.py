@@ -11,7 +11,6 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import numpy as np
 import pytest
 from support.fresh_process import in_fresh_process
 from support.nisa.harness import X, Y, Z, arranged, call
@@ -42,7 +41,7 @@ def in_own_process(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedPro
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["cache", "files", "instructions", "pages", "programs"])
+@pytest.mark.parametrize("name", ["cache", "files", "instructions", "pages", "programs", "records"])
 def test_a_round_finds_nothing(name: str, tmp_path: Path) -> None:
     done = in_own_process("--only", name, "--seed", "tests", "--round", "0", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -237,11 +236,24 @@ def test_a_program_that_runs_differently_is_found(
         traced, inputs, expected = sort(Random(3))
         assert list(programs.wrong_with(Random(1), traced, inputs, expected)) == []
     traced, inputs, expected = programs._classic(Random(3))
-    (wrong,) = programs.wrong_with(Random(1), traced, inputs, expected + np.float32(1))
+    (wrong,) = programs.wrong_with(Random(1), traced, inputs, [expected[0] + 1])
     assert wrong == "a plain run is not what NumPy says"
     other = programs._classic(Random(4))[0]
     monkeypatch.setattr(programs, "parse", lambda text: other.module)
     assert list(programs.wrong_with(Random(1), traced, inputs, expected))
+
+
+# ------------------------------------------------------------------ records
+
+
+def test_a_wrong_instance_is_found(fuzz: Any) -> None:
+    from support.sequenced_kernels import sequenced_kernel, wrong_with
+
+    made = sequenced_kernel(Random(3))
+    assert list(wrong_with(made, Random(1))) == []
+    made.instances["a"][-1].value += 1
+    (wrong,) = wrong_with(made, Random(1))
+    assert wrong.startswith("the instances of a are ")
 
 
 # ------------------------------------------------------------------ pages

@@ -241,6 +241,37 @@ def test_what_cannot_be_compared_is_refused():
             doubled.bisect(x, against=against)
 
 
+@nki.jit
+def twice_in_sequence(x):
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    t = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=t, src=x)
+    for i in nl.dynamic_range(3):  # noqa: B007
+        nisa.tensor_scalar(dst=t, data=t, op0=nl.add, operand0=1.0)
+    for i in nl.dynamic_range(2):  # noqa: B007
+        nisa.tensor_scalar(dst=t, data=t, op0=nl.add, operand0=100.0)
+    nisa.dma_copy(dst=out, src=t)
+    return out
+
+
+def test_loops_in_sequence_are_compared_one_by_one():
+    x = np.zeros((1, 2), np.float32)
+    right = [x, x + 1, x + 2, x + 3, x + 103, x + 203]
+    assert not twice_in_sequence.bisect(x, against={"t": right})
+    for number in range(1, 6):
+        wrong = [each + 7 * (n == number) for n, each in enumerate(right)]
+        found = twice_in_sequence.bisect(x, against={"t": wrong})
+        assert found.departure.instruction.number == number
+    first = twice_in_sequence.bisect(x, against={"t": [None, x, None, None, None, None]})
+    assert first.departure.instruction.loops == {"i": 0}
+    assert first.departure.instruction.numbers == {"operand0": 1.0}
+    # A function of the index says the same of both loops.
+    function = lambda i=None: None if i is None else x + i + 1  # noqa: E731
+    message = r"two instances, <t: .* i=0 as of #1 .*> and <t: .* i=0 as of #4 .*>; give a list"
+    with pytest.raises(RecordError, match=message):
+        twice_in_sequence.bisect(x, against={"t": function})
+
+
 def test_the_command(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     plant(tmp_path, "no scale")

@@ -8,6 +8,7 @@ import pytest
 from support.kernel_parts import PARTS, random_kernel
 from support.lowered_runs import numbers
 from support.random_kernels import TARGETS
+from support.sequenced_kernels import sequenced_kernel, wrong_with
 from support.tangled_kernels import tangled_kernel
 
 import nkijit as nki
@@ -154,6 +155,77 @@ def test_loops_on_the_device_have_an_instance_for_each_iteration():
     assert float(doubled[3].before[0, 0]) == 12
     assert float(doubled[3].result[0, 0]) == 36
     assert doubled[3].loops == {"k": 1, "i": 1}
+
+
+@nki.jit
+def in_sequence(x):
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    t = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=t, src=x)
+
+    def first(i):
+        nisa.tensor_scalar(dst=t, data=t, op0=nl.add, operand0=1.0)
+
+    def second(i):
+        nisa.tensor_scalar(dst=t, data=t, op0=nl.add, operand0=100.0)
+
+    nl.fori_loop(0, 4, first)
+    nl.fori_loop(0, 2, second)
+    nisa.dma_copy(dst=out, src=t)
+    return out
+
+
+def test_loops_in_sequence_have_instances_of_their_own():
+    record = in_sequence.record(np.zeros((1, 2), np.float32))
+    tiles = record["t"]
+    assert [float(tile.value[0, 0]) for tile in tiles] == [0, 1, 2, 3, 4, 104, 204]
+    assert [tile.loops for tile in tiles] == [
+        {}, {"i": 0}, {"i": 1}, {"i": 2}, {"i": 3}, {"i": 0}, {"i": 1}
+    ]  # fmt: skip
+    assert all(len(tile.writes) == 1 for tile in tiles)
+
+
+@nki.jit
+def around_a_loop(x):
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    t = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=t, src=x)
+    for _ in range(2):
+        nisa.tensor_scalar(dst=t, data=t, op0=nl.add, operand0=1.0)
+    for k in range(2):
+
+        def body(row):
+            made = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
+            for _step in range(2):
+                nisa.tensor_scalar(dst=t, data=t, op0=nl.add, operand0=10.0)
+            nisa.tensor_scalar(dst=made, data=t, op0=nl.add, operand0=float(k))  # noqa: B023
+
+        nl.fori_loop(0, 2, body)
+    nisa.tensor_scalar(dst=t, data=t, op0=nl.multiply, operand0=2.0)
+    nisa.dma_copy(dst=out, src=t)
+    return out
+
+
+def test_writes_before_and_after_loops_are_instances_and_python_loops_around_are_named():
+    record = around_a_loop.record(np.zeros((1, 2), np.float32))
+    assert [float(tile.value[0, 0]) for tile in record["t"]] == [2, 22, 42, 62, 82, 164]
+    assert [tile.loops for tile in record["t"]] == [
+        {}, {"k": 0, "row": 0}, {"k": 0, "row": 1}, {"k": 1, "row": 0}, {"k": 1, "row": 1}, {}
+    ]  # fmt: skip
+    assert [float(tile.value[0, 0]) for tile in record["made"]] == [22, 42, 63, 83]
+    assert [tile.loops for tile in record["made"]] == [tile.loops for tile in record["t"]][1:-1]
+    assert [list(each.loops.items()) for each in record["t"][4].writes] == [
+        [("k", 1), ("row", 1), ("_step", 0)], [("k", 1), ("row", 1), ("_step", 1)]
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_instances_of_random_loops_are_in_the_order_of_execution(seed):
+    random = Random(seed)
+    made = sequenced_kernel(random)
+    results = made.kernel(*made.inputs)
+    assert [r.tolist() for r in results] == [r.tolist() for r in made.results]
+    assert list(wrong_with(made, random)) == [], made.source
 
 
 def test_what_an_author_sees_of_a_recording():

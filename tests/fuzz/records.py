@@ -1,0 +1,32 @@
+"""Recordings: instances of tiles that loops on the device write in sequence, and bisections.
+
+Random kernels with loops of Python and on the device, whose instances are computed without nkijit.
+A bisection against them finds nothing, and an instance that is changed.
+"""
+
+from __future__ import annotations
+
+import traceback
+from random import Random
+
+from support.sequenced_kernels import sequenced_kernel, wrong_with
+
+from tests.fuzz.campaign import Count, Finding, until
+
+CASES = 20
+"""Kernels of a round, at most."""
+
+
+def campaign(rng: Random, deadline: float) -> Count:
+    """Some kernels, each recorded and bisected."""
+    count = Count()
+    for _ in until(deadline, CASES):
+        count.cases += 1
+        made = sequenced_kernel(rng)
+        try:
+            found = list(wrong_with(made, rng))
+        except Exception as error:
+            found = [f"{type(error).__name__}: {error}\n\n{traceback.format_exc()}"]
+        for what in found:
+            count.findings.append(Finding(what, {"kernel.py": made.source.encode()}))
+    return count
