@@ -94,8 +94,8 @@ def sums(x):
 # DEVICE:     def body_1(j: nisa.NkiScalar) -> None:
 # DEVICE:         nisa.dma_copy(dst=out[j, 0:64], src=row)
 # DEVICE:     nl.fori_loop(0, 7, body_1)
-# DEVICE:     def body_2(i_1: nisa.NkiScalar) -> None:
-# DEVICE:         next_row = i_1 + 1
+# DEVICE:     def body_2(j_1: nisa.NkiScalar) -> None:
+# DEVICE:         next_row = j_1 + 1
 # DEVICE:         nisa.dma_copy(dst=out[next_row, 0:64], src=row)
 # DEVICE:     nl.fori_loop(0, 7, body_2)
 # DEVICE:     again = nisa.register_alloc(1)
