@@ -28,13 +28,16 @@ def without_collection() -> Generator[None]:
     through all of them again and again, which takes as long as the work itself.
     """
     was_enabled = gc.isenabled()
-    gc.disable()
+    # An interrupt may come after any call.
     try:
+        gc.disable()
         yield
     finally:
         if was_enabled:
-            _put_aside()
-            gc.enable()
+            try:
+                _put_aside()
+            finally:
+                gc.enable()
 
 
 def _put_aside() -> None:

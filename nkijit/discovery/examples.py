@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
-from weakref import WeakKeyDictionary
 
 from nkijit.dialects.dtypes import DTYPES
 from nkijit.discovery.argument_text import ArgumentTextError, written_argument
+from nkijit.host.identities import Noted
 from nkijit.kernels.arguments import ArgumentTypeError
 from nkijit.kernels.kernel import Kernel
 from nkijit.passes.diagnostics.places import Position
@@ -48,7 +47,7 @@ class Example:
         return found
 
 
-_examples: WeakKeyDictionary[Any, list[Example]] = WeakKeyDictionary()
+_examples: Noted[list[Example]] = Noted()
 """By the function that the author has written. It stays as it is, and so do keys of traces."""
 
 
@@ -90,7 +89,7 @@ def example(**arguments: Any) -> Callable[[_Function], _Function]:
         if isinstance(written, type) or not callable(written):
             raise ArgumentTypeError(f"@nkijit.example stands over a kernel, not over {function!r}")
         # Decorators are applied from the bottom up.
-        _examples.setdefault(written, []).insert(0, given)
+        _examples.note(written, [given, *(_examples.of(written) or ())])
         return function
 
     return noted
@@ -101,7 +100,6 @@ def examples_of(kernel: Kernel) -> tuple[Example, ...]:
     found: list[Example] = []
     function: Any = kernel.func
     while function is not None:
-        with suppress(TypeError):  # objects that nothing can be noted of
-            found += _examples.get(function, ())
+        found += _examples.of(function) or ()
         function = getattr(function, "__wrapped__", None)
     return tuple(found)

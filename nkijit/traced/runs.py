@@ -78,9 +78,13 @@ class Runs:
             return self._packed(self._run_later(plan, tell, framework, inputs))
         arrays, framework = _arrays(plan, inputs)
         _check_writes(plan, [(arrays, framework)], strict=tell is None)
-        results = plan.run(arrays, as_listener(listener), sanitize=_sanitizes(sanitize), tell=tell)
-        results = self._as_given(results, arrays)
-        return self._packed(_of_framework(results, framework))
+        return plan.run(
+            arrays,
+            as_listener(listener),
+            sanitize=_sanitizes(sanitize),
+            tell=tell,
+            finish=lambda results: self._finished(results, arrays, framework),
+        )
 
     def _run_later(
         self, plan: Launch, tell: Teller | None, framework: Framework, inputs: Sequence[Any]
@@ -105,13 +109,14 @@ class Runs:
         plan, tell = self.plan(strict)
         taken = [_arrays(plan, given) for given in inputs]
         _check_writes(plan, taken, strict=tell is None)
-        results = plan.run_ranks(
-            [arrays for arrays, _ in taken], sanitize=_sanitizes(None), tell=tell
+        return plan.run_ranks(
+            [arrays for arrays, _ in taken],
+            sanitize=_sanitizes(None),
+            tell=tell,
+            finish=lambda results: [
+                self._finished(result, *rank) for result, rank in zip(results, taken, strict=True)
+            ],
         )
-        return [
-            self._packed(_of_framework(self._as_given(result, arrays), framework))
-            for result, (arrays, framework) in zip(results, taken, strict=True)
-        ]
 
     def run_queues(
         self,
@@ -126,8 +131,12 @@ class Runs:
         _check_writes(plan, [(arrays, framework)], strict=True)
         with without_collection():
             queues = Queues(programs)
-        results = self._as_given(queues.run(arrays, as_listener(listener), seed=seed), arrays)
-        return self._packed(_of_framework(results, framework))
+        return queues.run(
+            arrays,
+            as_listener(listener),
+            seed=seed,
+            finish=lambda results: self._finished(results, arrays, framework),
+        )
 
     def record(
         self,
@@ -164,6 +173,12 @@ class Runs:
                         plans = [Plan(k, precise=precise, launch=kernels) for k in kernels]
                     plan = self._plans[precise] = Launch(plans)
         return plan, None if checked else Teller(admitted)
+
+    def _finished(
+        self, results: list[Any], inputs: Sequence[Any], framework: Framework | None
+    ) -> Any:
+        """What a call returns for the results of a run."""
+        return self._packed(_of_framework(self._as_given(results, inputs), framework))
 
     def _as_given(self, results: list[Any], inputs: Sequence[Any]) -> list[Any]:
         """Results in the data types of inputs, where those have NKI's only by name."""

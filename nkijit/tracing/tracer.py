@@ -189,11 +189,13 @@ class Tracer:
 
     def run(self, function: Callable[[], Any]) -> Any:
         """Call the kernel's body with this tracer active."""
-        token = current_tracer.set(self)
+        # Without a token, which an interrupt would leave in `set`.
+        around = current_tracer.get()
         try:
+            current_tracer.set(self)
             return function()
         finally:
-            current_tracer.reset(token)
+            current_tracer.set(around)
             self._calls.forget()
 
     def append(self, op: Operation, location: LocationAttr) -> None:

@@ -453,15 +453,14 @@ class _Run:
     def _begin(self, place: int, start: float) -> None:
         item = self._items[place]
         issue, latency = self._stretch.times(place)
-        if type(item) is Instruction:
-            if item.what is What.transfer:
-                # The DMA engines serve all rings.
-                ready = start + self._durations.transfer(item).dispatch_ns
-                begun = max(self._engines_free, ready)
-                busy = self._durations.engines_ns(item)
-                self._engines_free = begun + busy
-                self._engines_busy += busy
-                latency += begun - ready
+        if type(item) is Instruction and item.what is What.transfer:
+            # The DMA engines serve all rings.
+            ready = start + self._durations.transfer(item).dispatch_ns
+            begun = max(self._engines_free, ready)
+            busy = self._durations.engines_ns(item)
+            self._engines_free = begun + busy
+            self._engines_busy += busy
+            latency += begun - ready
         self._free[item.queue] = start + issue
         if not item.queue.is_ring:
             self._busy[item.queue] += issue

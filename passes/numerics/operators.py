@@ -5,7 +5,7 @@ of each. Values are float32 (engines convert what they read), bit patterns are i
 one dtype; rounding to the destination is `numerics`. Every function writes into `out`, which may
 be the very array of an operand, and is vectorised over any shape that broadcasts.
 
-IEEE 754 exceptions are not errors here: run under `np.errstate(all="ignore")`, once around a plan.
+IEEE 754 exceptions are not errors here: run in `numerics.untrapped`, once around a plan.
 
 Sources: tables "Supported Math Operators" and "Supported Activation Functions" of the public API
 reference (nki.api.shared), with its note on `sin`; the reference pages of `abs_max` and `abs_min`.

@@ -19,8 +19,9 @@ ever reaches a C cast, whose result would be undefined.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextvars import copy_context
 from functools import cache
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import ml_dtypes
 import numpy as np
@@ -35,6 +36,23 @@ from nkijit.passes.numerics.casts import (
 )
 
 Array = npt.NDArray[Any]
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+def untrapped(function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+    """Call a function that computes as engines do: overflow, NaN and division by zero are values.
+
+    NumPy's error handling is a context variable. The call has a context of its own, so an interrupt
+    in `errstate` leaves the caller's as it was.
+    """
+
+    def call() -> _T:
+        with np.errstate(all="ignore"):
+            return function(*args, **kwargs)
+
+    return copy_context().run(call)
+
 
 Rounder = Callable[[Array, Array], None]
 """`round_into(dst, values)`: write `values`, which broadcast to `dst`, into the view `dst`."""

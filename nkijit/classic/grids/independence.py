@@ -58,6 +58,8 @@ class Independence:
             tracer.history = []
         self._history = tracer.history
         self._loops: list[_Loop] = []
+        self._interrupt: KeyboardInterrupt | None = None
+        """One that came where Python would have swallowed it."""
 
     def instances(self, points: Iterable[_T]) -> Iterator[_T]:
         """The instances of a grid, one after the other."""
@@ -74,12 +76,18 @@ class Independence:
                 loop.bounds.append(len(self._history))
                 yield item
         finally:
-            loop.bounds.append(len(self._history))
+            # When the author leaves the loop, Python closes this generator and swallows errors.
+            try:
+                loop.bounds.append(len(self._history))
+            except KeyboardInterrupt as error:
+                self._interrupt = error
 
     @without_collection()
     def check(self) -> None:
         """Record what is not independent, and stop keeping the history."""
         self._tracer.history = None
+        if self._interrupt is not None:
+            raise self._interrupt
         loops = [loop for loop in self._loops if len(loop.bounds) > 2]
         if not loops:
             return

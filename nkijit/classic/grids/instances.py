@@ -49,8 +49,9 @@ def places_automatically() -> bool:
 @contextmanager
 def tracing(instance: Instance) -> Generator[None]:
     """Functions of the language see this instance inside."""
-    token = _instance.set(instance)
-    try:
+    around = _instance.get()
+    try:  # an interrupt can arrive before and after each statement
+        _instance.set(instance)
         yield
     finally:
-        _instance.reset(token)
+        _instance.set(around)

@@ -5,19 +5,19 @@ from __future__ import annotations
 import dis
 import hashlib
 import re
-import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any, cast
 
+from nkijit.host.identities import Noted
 from nkijit.host.installed import is_library_code, words
 
 Chain = tuple[str, ...]
 """The attributes that directly follow a name: `("cfg", "TILE")` of `settings.cfg.TILE`."""
 
 
-@dataclass(eq=False, slots=True, weakref_slot=True)
+@dataclass(eq=False, slots=True)
 class Reads:
     """What a code object reads, also in functions that are defined in it.
 
@@ -50,30 +50,21 @@ class Reads:
         return f"function '{self.code_name}'"
 
 
-_known: dict[int, tuple[weakref.ref[CodeType], Reads]] = {}
-"""By the `id` of a code object, as long as it is alive: equal ones may stand in different files,
-and comparing them takes time."""
+_known: Noted[Reads] = Noted()
+"""By code object: equal ones may stand in different files, and comparing them takes time."""
 
 
 def reads_of(code: CodeType) -> Reads:
     """What a code object reads."""
-    found = _known.get(id(code))
-    if found is not None and found[0]() is code:
-        return found[1]
+    found = _known.of(code)
+    if found is not None:
+        return found
     reads = Reads(code.co_qualname, is_library=is_library_code(code.co_filename))
     _add(reads, code)
     if not reads.is_library:
         reads.digest = _digest_of(code)
     reads.door = min(reads.attributes & _DOORS, default="")
-    number = id(code)
-
-    def forget(dead: weakref.ref[CodeType]) -> None:
-        # Another one may have taken its place already.
-        if number in _known and _known[number][0] is dead:
-            del _known[number]
-
-    _known[number] = (weakref.ref(code, forget), reads)
-    return reads
+    return _known.note(code, reads)
 
 
 def _digest_of(code: CodeType) -> bytes:

@@ -23,6 +23,7 @@ from nkijit.passes.interpret.plan.plan import Held, Plan
 from nkijit.passes.interpret.records.environment import Array
 from nkijit.passes.interpret.records.machine import FIRST_CORE, run_together
 from nkijit.passes.interpret.steps.body import Body, ConditionalLoop, CountedLoop, Loop, loop_limit
+from nkijit.passes.numerics.storage import untrapped
 
 
 @dataclass(slots=True)
@@ -88,33 +89,34 @@ class Cursor:
 
     def next(self) -> Operation | None:
         """Go to the next instruction, which has not run; None at the end of the run."""
-        with np.errstate(all="ignore"):
-            while self._levels:
-                level = self._levels[-1]
-                if level.position == len(level.body.ops):
-                    self._end_of_body()
-                    continue
-                if len(self._levels) == 1:
-                    for held in self._begins.get(level.position, ()):
-                        held.clear(self.env)
-                op = level.body.ops[level.position]
-                loop = level.body.loops.get(level.position)
-                if is_instruction(op) or isinstance(op, DevicePrintOp):
-                    return op
-                level.position += 1
-                if loop is not None:
-                    self._enter(loop)
-                else:
-                    self._do(level.body, level.position - 1)
+        return untrapped(self._next)
+
+    def _next(self) -> Operation | None:
+        while self._levels:
+            level = self._levels[-1]
+            if level.position == len(level.body.ops):
+                self._end_of_body()
+                continue
+            if len(self._levels) == 1:
+                for held in self._begins.get(level.position, ()):
+                    held.clear(self.env)
+            op = level.body.ops[level.position]
+            loop = level.body.loops.get(level.position)
+            if is_instruction(op) or isinstance(op, DevicePrintOp):
+                return op
+            level.position += 1
+            if loop is not None:
+                self._enter(loop)
+            else:
+                self._do(level.body, level.position - 1)
         return None
 
     def run(self, *, shows: bool = True) -> None:
         """Run the instruction that `next` has gone to; `shows`: also when it prints."""
         level = self._levels[-1]
         op = level.body.ops[level.position]
-        with np.errstate(all="ignore"):
-            if shows or not isinstance(op, DevicePrintOp):
-                self._do(level.body, level.position)
+        if shows or not isinstance(op, DevicePrintOp):
+            untrapped(self._do, level.body, level.position)
         base = self._plan.slots.base
         for value, role in reads_and_writes(op):
             if role is not Role.read:

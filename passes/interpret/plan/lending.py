@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,8 @@ from nkijit.dialects.tiles import info_of
 from nkijit.passes.interpret.records.byte_ranges import PAGE, ByteRanges, Pages
 from nkijit.passes.interpret.records.environment import Array, Slots
 from nkijit.passes.numerics.storage import storage
+
+_T = TypeVar("_T")
 
 SMALL = 1 << 20
 """Bytes of a tensor that is kept as a whole: that takes less time than to look for its pages."""
@@ -115,17 +117,56 @@ def _pages_of(patterns: Iterable[tuple[AccessPattern, int]] | None, base: SSAVal
     return np.unique(np.concatenate(parts))
 
 
+class Before:
+    """What parts of the author's arrays held before a run wrote them."""
+
+    def __init__(self) -> None:
+        self._all: list[tuple[Array, Any, Array]] = []
+        """Arrays with parts of them, and what these parts held; the first one kept first."""
+
+    def keep(self, array: Array, part: Any = ...) -> None:
+        """Keep what a part of an array holds, which is about to be written."""
+        held = array[part]
+        self._all.append((array, part, held if isinstance(part, np.ndarray) else held.copy()))
+
+    def put_back(self) -> None:
+        """Leave all arrays as they were; what was kept last goes back first."""
+        try:
+            while self._all:
+                array, part, held = self._all[-1]
+                array[part] = held
+                self._all.pop()
+        except KeyboardInterrupt:
+            self.put_back()  # Arrays are not left half-written.
+            raise
+
+
 class Loan:
-    """The author's arrays that a run writes, as a context around the run.
+    """The author's arrays that a run writes.
 
     Meanwhile they hold what was written so far. When the run has come to its end they have all of
     it; an exception leaves them as they were.
     """
 
     def __init__(self) -> None:
-        self._before: list[tuple[Array, Any, Array]] = []
-        """Arrays with parts of them, and what these parts held; the first one kept first."""
+        self.before = Before()
+        """What the arrays held."""
         self._lent: list[Lent] = []
+
+    def run(self, function: Callable[[Loan], _T]) -> _T:
+        """What a function returns that is called with the loan.
+
+        Nothing is called after the arrays have all that was written: Python raises
+        KeyboardInterrupt after calls, at their beginning and when a loop goes on.
+        """
+        try:
+            result = function(self)
+            for lent in self._lent:
+                lent.give_back()
+            return result
+        except BaseException:
+            self.before.put_back()
+            raise
 
     def lend(self, memory: Array, use: Use, copied: Copied | None) -> Lent:
         """An array of the author's that a run may write.
@@ -135,41 +176,9 @@ class Loan:
             use: what the kernel does with them.
             copied: where they come from, if they are not the array's own.
         """
-        self._lent.append(Lent(self, memory, use, copied))
+        # Not the loan, which knows what it lends: memory does not wait for a search for cycles.
+        self._lent.append(Lent(self.before, memory, use, copied))
         return self._lent[-1]
-
-    def keep(self, array: Array, part: Any = ...) -> None:
-        """Keep what a part of an array holds, which is about to be written."""
-        held = array[part]
-        self._before.append((array, part, held if isinstance(part, np.ndarray) else held.copy()))
-
-    def __enter__(self) -> Loan:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        try:
-            if kind is None:
-                for lent in self._lent:
-                    lent.give_back()
-            else:
-                self._put_back()
-        except BaseException:
-            self._put_back()
-            raise
-        finally:
-            # What was lent knows the loan: memory is not to wait for the collector of cycles.
-            self._lent.clear()
-            self._before.clear()
-
-    def _put_back(self) -> None:
-        """Leave all arrays as they were; what was kept last goes back first."""
-        while self._before:
-            array, part, held = self._before[-1]
-            try:
-                array[part] = held
-            except KeyboardInterrupt:
-                continue  # The run ends already, and arrays are not left half-written.
-            self._before.pop()
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,9 +194,9 @@ class Copied:
 class Lent:
     """One array that a run may write."""
 
-    def __init__(self, loan: Loan, memory: Array, use: Use, copied: Copied | None):
-        """The arguments are those of `Loan.lend`."""
-        self._loan = loan
+    def __init__(self, before: Before, memory: Array, use: Use, copied: Copied | None):
+        """`before` keeps what is written; the other arguments are those of `Loan.lend`."""
+        self._before = before
         self._memory = memory
         self._lock = Lock()
         """Several cores write at once."""
@@ -200,7 +209,7 @@ class Lent:
         """Pages that do not end with the memory."""
         if use.written is None:
             if copied is None:
-                loan.keep(memory)
+                before.keep(memory)
         else:
             self._marks = np.zeros(-(-memory.size // PAGE), np.bool_)
             self._keep(self._marks, use.written)
@@ -227,9 +236,9 @@ class Lent:
         if self._copied is not None or not len(pages):
             return
         if pages[-1] == self._whole:
-            self._loan.keep(self._memory, slice(self._whole * PAGE, None))
+            self._before.keep(self._memory, slice(self._whole * PAGE, None))
             pages = pages[:-1]
-        self._loan.keep(self._memory[: self._whole * PAGE].reshape(-1, PAGE), pages)
+        self._before.keep(self._memory[: self._whole * PAGE].reshape(-1, PAGE), pages)
 
     def give_back(self) -> None:
         """Write what a copy holds to the author's array."""
@@ -238,7 +247,7 @@ class Lent:
         array, contents = self._copied.array, self._copied.contents()
         pages = None if self._marks is None else np.flatnonzero(self._marks)
         for part in parts_of(array, pages):
-            self._loan.keep(array, part)
+            self._before.keep(array, part)
             array[part] = contents[part]
 
 

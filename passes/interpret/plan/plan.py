@@ -7,7 +7,7 @@ time.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -62,7 +62,7 @@ from nkijit.passes.interpret.steps.arena import (
 )
 from nkijit.passes.interpret.steps.body import compile_body
 from nkijit.passes.interpret.steps.forms import Forms
-from nkijit.passes.numerics.storage import storage
+from nkijit.passes.numerics.storage import storage, untrapped
 
 
 class Listener(Protocol):
@@ -454,29 +454,36 @@ class Plan:
         """The name of every input, and whether the kernel writes it."""
         return [(argument.name, argument.is_written) for argument in self.arguments]
 
-    def run(self, inputs: Sequence[Any], listener: Listener | None = None) -> list[Array]:
+    def run(
+        self,
+        inputs: Sequence[Any],
+        listener: Listener | None = None,
+        finish: Callable[[list[Array]], Any] = list,
+    ) -> Any:
         """Run the kernel on one core.
 
         Args:
             inputs: one array per kernel argument, of its shape and data type.
             listener: gets every operation that has run.
+            finish: makes the value that the caller needs of the results, which are in order.
 
-        Returns the results in order. Inputs that the kernel wrote are updated when it has run to
-        its end; other inputs are never written.
+        Inputs that the kernel wrote are updated when it has run to its end; an exception, of
+        `finish` as well, leaves them as they were. Other inputs are never written.
         """
         if not self._written:
-            return self._run(self.start(inputs, listener))
-        with Loan() as loan:
+            return finish(self._run(self.start(inputs, listener)))
+
+        def run(loan: Loan) -> Any:
             memory, lent = lend([self], loan, inputs, self._written)
-            return self._run(self.start(inputs, listener, memory=memory, lent=lent))
+            return finish(self._run(self.start(inputs, listener, memory=memory, lent=lent)))
+
+        return Loan().run(run)
 
     def _run(self, env: Env) -> list[Array]:
-        # Engines do not trap: overflow, NaN and division by zero are values.
-        with np.errstate(all="ignore"):
-            if self.body.drivers:
-                run_together([(FIRST_CORE, self.body.drive(env))])
-            else:
-                self.body.run(env)
+        if self.body.drivers:
+            untrapped(run_together, [(FIRST_CORE, self.body.drive(env))])
+        else:
+            untrapped(self.body.run, env)
         results = self.results(env)
         self.finish(env)
         return results
@@ -488,7 +495,7 @@ class Plan:
         for number in written:
             argument = self.arguments[number]
             array = argument.plain(inputs[number])
-            loan.keep(array)
+            loan.before.keep(array)
             array[...] = argument.contents(env[argument.slot], array)
 
     def results(self, env: Env) -> list[Array]:

@@ -19,11 +19,9 @@ starts its transfers. The iteration in which the test of a loop fails counts as 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
-
-import numpy as np
 
 from nkijit.passes.interpret.plan.lending import Loan
 from nkijit.passes.interpret.plan.plan import Listener, Plan, launched_together
@@ -44,6 +42,7 @@ from nkijit.passes.interpret.records.environment import Array
 from nkijit.passes.interpret.records.errors import InterpretationError
 from nkijit.passes.interpret.records.machine import Core
 from nkijit.passes.lower.program import Program
+from nkijit.passes.numerics.storage import untrapped
 
 
 class Queues:
@@ -63,7 +62,8 @@ class Queues:
         *,
         seed: int = 0,
         interleaving: Interleaving | None = None,
-    ) -> list[Array]:
+        finish: Callable[[list[Array]], Any] = list,
+    ) -> Any:
         """Run on one rank; see `Plan.run`.
 
         Args:
@@ -72,11 +72,18 @@ class Queues:
                 queues come in the order of this run.
             seed: says what unwritten memory holds, and the order in which queues move.
             interleaving: says that order instead.
+            finish: makes the value that the caller needs of the results.
 
         Raises QueueError when nothing can move any more, and when an engine does not hold what an
         instruction needs.
         """
-        return self.run_ranks([inputs], listener, seed=seed, interleaving=interleaving)[0]
+        return self.run_ranks(
+            [inputs],
+            listener,
+            seed=seed,
+            interleaving=interleaving,
+            finish=lambda results: finish(results[0]),
+        )
 
     def run_ranks(
         self,
@@ -85,8 +92,9 @@ class Queues:
         *,
         seed: int = 0,
         interleaving: Interleaving | None = None,
-    ) -> list[list[Array]]:
-        """Run on several ranks, each with inputs of its own; returns the results of each."""
+        finish: Callable[[list[list[Array]]], Any] = list,
+    ) -> Any:
+        """Run on several ranks, each with inputs of its own; `finish` gets the results of each."""
         pattern = Random(seed).choice(PATTERNS)
         cores: list[CoreState] = []
         for rank, arguments in enumerate(inputs):
@@ -108,14 +116,16 @@ class Queues:
                     len(cores), place, program, plan, actions, env, homes, chip, listener
                 )
                 cores.append(core)
-        with np.errstate(all="ignore"):
-            _Run(cores).run(interleaving or interleaving_of(seed))
+        untrapped(_Run(cores).run, interleaving or interleaving_of(seed))
         plan, firsts = self._plans[0], cores[:: len(self._plans)]
-        results = [plan.results(core.homes) for core in firsts]
-        with Loan() as loan:
+
+        def give_back(loan: Loan) -> Any:
+            results = finish([plan.results(core.homes) for core in firsts])
             for arguments, core in zip(inputs, firsts, strict=True):
                 plan.copy_back(loan, arguments, core.homes, self._written)
-        return results
+            return results
+
+        return Loan().run(give_back)
 
 
 # ------------------------------------------------------------------ all queues of a run

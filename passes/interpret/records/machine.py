@@ -13,16 +13,17 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 from xdsl.ir import Operation
 
 from nkijit.passes.diagnostics.places import positions
 from nkijit.passes.interpret.records.errors import InterpretationError
+from nkijit.passes.numerics.storage import untrapped
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +167,22 @@ class _Threads:
         """The results of all, in order, once all have come to one."""
         if self._pool is None:
             self._pool = ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="nkijit-core")
-        made = [self._pool.submit(function, runner) for runner in runners]
-        wait(made)
+        is_over = threading.Event()
+        locks = [threading.Lock() for _ in runners]
+
+        def guarded(runner: Runner, lock: threading.Lock) -> Meeting | None:
+            with lock:
+                return None if is_over.is_set() else function(runner)
+
+        try:
+            made = [self._pool.submit(guarded, *each) for each in zip(runners, locks, strict=True)]
+            wait(made)
+        except BaseException:
+            # The arrays that the cores write are put back now.
+            is_over.set()
+            for lock in locks:
+                lock.acquire()
+            raise
         return (each.result() for each in made)
 
     def forget(self) -> None:
@@ -176,8 +191,7 @@ class _Threads:
 
 
 def _next(runner: Runner) -> Meeting | None:
-    with np.errstate(all="ignore"):
-        return next(runner, None)
+    return untrapped(next, runner, None)
 
 
 _THREADS = _Threads()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ from nkijit.passes.interpret.records.machine import Core, run_together
 from nkijit.passes.interpret.run.races import RaceWatch, Tell, contested_tensors
 from nkijit.passes.interpret.run.sanitize import CoreSanitizer, Sanitizer
 from nkijit.passes.interpret.steps.body import Observer
+from nkijit.passes.numerics.storage import untrapped
 
 LONG = 1 << 18
 """Elements that a core computes natively from which on it gets a thread: about 0.1 ms."""
@@ -88,15 +89,22 @@ class Launch:
         *,
         sanitize: bool = False,
         tell: Tell | None = None,
-    ) -> list[Array]:
+        finish: Callable[[list[Array]], Any] = list,
+    ) -> Any:
         """Run on one rank; see `Plan.run`.
 
         Two cores that race end the run with an error, unless `tell` gets it: then the run goes on.
         With `sanitize`, reading or returning what nothing has written ends it (`UnwrittenError`).
         """
         if len(self._plans) == 1 and not sanitize:
-            return self._plans[0].run(inputs, listener)
-        return self.run_ranks([inputs], listener, sanitize=sanitize, tell=tell)[0]
+            return self._plans[0].run(inputs, listener, finish)
+        return self.run_ranks(
+            [inputs],
+            listener,
+            sanitize=sanitize,
+            tell=tell,
+            finish=lambda results: finish(results[0]),
+        )
 
     def _is_long(self, environments: Sequence[tuple[Plan, Env]]) -> bool:
         """Whether cores are to run in threads: much native code, of which nothing is watched."""
@@ -114,12 +122,12 @@ class Launch:
         *,
         sanitize: bool = False,
         tell: Tell | None = None,
-    ) -> list[list[Array]]:
-        """Run on several ranks, each with inputs of its own; returns the results of each."""
+        finish: Callable[[list[list[Array]]], Any] = list,
+    ) -> Any:
+        """Run on several ranks, each with inputs of its own; `finish` gets the results of each."""
         if not inputs:
             raise InterpretationError("a run needs at least one rank")
-        with Loan() as loan:
-            return self._run(loan, inputs, listener, sanitize, tell)
+        return Loan().run(lambda loan: finish(self._run(loan, inputs, listener, sanitize, tell)))
 
     def _run(
         self,
@@ -159,8 +167,7 @@ class Launch:
                 runners.append((core, plan.body.drive(env)))
                 environments.append((plan, env))
         at_once = not sanitizers and listener is None and self._is_long(environments)
-        with np.errstate(all="ignore"):
-            run_together(runners, at_once=at_once)
+        untrapped(run_together, runners, at_once=at_once)
         for core_sanitizer in sanitizers:
             core_sanitizer.check_results()
         first = self._plans[0]

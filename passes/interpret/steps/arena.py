@@ -13,6 +13,7 @@ import threading
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from heapq import heappop, heappush
 from weakref import ref
 
@@ -38,6 +39,8 @@ POOLED_BYTES = 1 << 16
 """Bytes of a result from which on its memory is used again."""
 KEPT_RESULTS = 1 << 28
 """Bytes of memory of results that are kept for others."""
+MOST_LOOKED_AT = 16
+"""Results of a size that are looked at for one that nobody holds."""
 KEPT_BYTES = 1 << 30
 """Arenas of a thread are kept between calls while all of them together are no larger."""
 
@@ -249,79 +252,90 @@ def aligned(size: int) -> Array:
     return memory[start : start + size]
 
 
-class _Block:
-    """Memory of a result, which comes back when nothing looks at the result any more."""
-
-    __slots__ = ("__array_interface__", "_memory", "_pool")
-
-    def __init__(self, memory: Array, pool: _Results):
-        self._memory, self._pool = memory, pool
-        self.__array_interface__ = memory.__array_interface__
-
-    def __del__(self) -> None:
-        self._pool.give(self._memory)
+def _holders(memory: Array) -> int:
+    """How many objects refer to memory that `aligned` has made, which views of it do as well."""
+    return sys.getrefcount(memory.base)
 
 
 class _Results:
-    """Memory of results that nobody holds any more, by size; new pages cost more than a kernel."""
+    """Memory of results, by size; new pages cost more than a kernel.
+
+    Memory that nobody holds any more is used again. Python code that runs when a result comes to
+    its end would swallow an interrupt, so holders are counted when memory is needed.
+    """
 
     def __init__(self) -> None:
-        self._free: dict[int, deque[Array]] = {}
+        self._made: dict[int, deque[Array]] = {}
         self._bytes = 0
 
     def take(self, size: int) -> Array:
         """Memory of so many bytes."""
         if size < POOLED_BYTES:
             return np.empty(size, np.uint8)
-        try:
-            memory = self._free[size].pop()
-            self._bytes -= size
-        except (KeyError, IndexError):
-            memory = aligned(size)
-        return np.asarray(_Block(memory, self))
-
-    def give(self, memory: Array) -> None:
-        """Keep memory for another result."""
-        if self._bytes + memory.size > KEPT_RESULTS:
-            self._free.clear()
+        made = self._made.setdefault(size, deque())
+        for _ in range(min(len(made), MOST_LOOKED_AT)):
+            try:
+                memory = made.popleft()  # no other thread looks at it then
+            except IndexError:
+                break
+            is_free = _holders(memory) == _UNUSED
+            result = memory[:]
+            made.append(memory)
+            if is_free:
+                return result
+        memory = aligned(size)
+        if self._bytes + size > KEPT_RESULTS:
+            self._made.clear()
             self._bytes = 0
-        if memory.size <= KEPT_RESULTS:
-            self._bytes += memory.size
-            self._free.setdefault(memory.size, deque()).append(memory)
+        if size <= KEPT_RESULTS:
+            self._bytes += size
+            self._made.setdefault(size, deque()).append(memory)
+        return memory[:]
 
 
 RESULTS = _Results()
 """That of the process."""
+_UNUSED = _holders(aligned(ALIGNMENT))
+"""Holders of memory of which there is no view."""
 
 
 class _Kept:
     """Environments that runs in one thread have left behind."""
 
     def __init__(self) -> None:
-        self._of: OrderedDict[tuple[int, int], tuple[Env, int, ref[object]]] = OrderedDict()
+        self._of: OrderedDict[ref[object], dict[int, tuple[Env, int]]] = OrderedDict()
+        """By plan, then by rank, each with the bytes of its arena."""
         self._bytes = 0
+        """Those of all arenas at least: more, when plans have come to their end."""
+        # A callback of Python would swallow an interrupt, and any thread may be the one in which
+        # a plan comes to its end.
+        self._forget = partial(self._of.pop, default=None)
 
     def take(self, plan: object, rank: int) -> Env | None:
         """The environment of a plan and a rank, which is kept no more."""
-        found = self._forget((id(plan), rank))
-        # The identity may have been another plan's.
-        return None if found is None or found[2]() is not plan else found[0]
+        found = self._of.get(ref(plan), {}).pop(rank, None)
+        if found is None:
+            return None
+        self._bytes -= found[1]
+        return found[0]
 
     def give(self, plan: object, rank: int, env: Env, size: int) -> None:
         """Keep an environment; `size`: bytes of its arena."""
-        key = id(plan), rank
-        self._forget(key)
-        # Any thread may be the one in which the plan comes to its end.
-        self._of[key] = env, size, ref(plan, lambda _: self._forget(key))
+        self.take(plan, rank)
+        kept = self._of.get(ref(plan))
+        if kept is None:
+            kept = self._of[ref(plan, self._forget)] = {}
+        else:
+            self._of.move_to_end(ref(plan))
+        kept[rank] = env, size
         self._bytes += size
+        if self._bytes > KEPT_BYTES:
+            self._bytes = sum(
+                size for ranks in list(self._of.values()) for _, size in ranks.values()
+            )
         while self._bytes > KEPT_BYTES and self._of:
-            self._forget(next(iter(self._of)))
-
-    def _forget(self, key: tuple[int, int]) -> tuple[Env, int, ref[object]] | None:
-        found = self._of.pop(key, None)
-        if found is not None:
-            self._bytes -= found[1]
-        return found
+            _, ranks = self._of.popitem(last=False)
+            self._bytes -= sum(size for _, size in ranks.values())
 
 
 class _Workspaces(threading.local):
