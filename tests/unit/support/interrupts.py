@@ -69,7 +69,7 @@ class _Tracer:
         is_place = False
         if event == "call":
             frame.f_trace_opcodes, frame.f_trace_lines = True, False
-            # A generator that is closed goes on with an exception: Python does not look for signals.
+            # A generator that is closed goes on with an exception, without a look for signals.
             is_generator = frame.f_code.co_flags & inspect.CO_GENERATOR
             self._last = frame if is_generator else None
             is_place = not is_generator

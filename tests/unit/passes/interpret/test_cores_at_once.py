@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from typing import Any
 
 import numpy as np
@@ -172,6 +173,39 @@ def test_inputs_that_two_cores_write_are_put_back_when_one_fails(threads):
         with pytest.raises(OutOfBoundsError):
             traced.run(x, np.array([[3], [2000]], np.int32), strict=False)
     assert np.array_equal(x, before)
+
+
+def test_inputs_are_put_back_after_an_interrupt_when_the_cores_have_ended(monkeypatch):
+    @nki.jit
+    def kernel(x):
+        core = nl.program_id(0)
+        tile = nl.ndarray((1, COLUMNS), x.dtype, buffer=nl.sbuf)
+        nisa.memset(tile, 7.0)
+        nisa.dma_copy(x[core : core + 1, :], tile)
+        return x
+
+    begun, before = threading.Barrier(3), machine._next
+
+    def slow(runner: Any) -> Any:
+        begun.wait()
+        time.sleep(0.2)
+        return before(runner)
+
+    def interrupted(_futures: Any) -> None:
+        begun.wait()
+        raise KeyboardInterrupt
+
+    x = numbers(ROWS, COLUMNS)
+    kept = x.copy()
+    with natively():
+        traced = kernel[2].trace(x)
+        traced.run(x.copy())
+        monkeypatch.setattr(machine, "_next", slow)
+        monkeypatch.setattr(machine, "wait", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            traced.run(x)
+        time.sleep(0.5)
+    assert np.array_equal(x, kept)
 
 
 BARRIER = (0, 1)

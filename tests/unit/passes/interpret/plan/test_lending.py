@@ -442,18 +442,48 @@ def test_pages_are_not_looked_for_without_end(monkeypatch):
     memory = cache.reshape(-1).view(np.uint8)
     before = memory.copy()
 
-    def write_everywhere():
-        with Loan() as loan:
-            lent = loan.lend(memory, Use(None, np.zeros(0, np.intp)), None)
-            for start in range(0, memory.size - 8, 999):
-                lent.before_write(ByteRanges(np.array([start]), 8))
-                memory[start : start + 8] += 1
-            raise FaultError
+    def write_everywhere(loan):
+        lent = loan.lend(memory, Use(None, np.zeros(0, np.intp)), None)
+        for start in range(0, memory.size - 8, 999):
+            lent.before_write(ByteRanges(np.array([start]), 8))
+            memory[start : start + 8] += 1
+        raise FaultError
 
     with pytest.raises(FaultError):
-        write_everywhere()
+        Loan().run(write_everywhere)
     assert np.array_equal(memory, before)
     assert searched < 64
+
+
+class Stubborn:
+    """An array that an interrupt keeps from being put back, once."""
+
+    def __init__(self):
+        self.held, self.puts = np.arange(3), 0
+
+    def __getitem__(self, part):
+        return self.held[part]
+
+    def __setitem__(self, part, values):
+        self.puts += 1
+        if self.puts == 1:
+            raise KeyboardInterrupt
+        self.held[part] = values
+
+
+def test_an_interrupt_while_arrays_are_put_back_is_raised_when_they_are():
+    array, stubborn = np.arange(4), Stubborn()
+
+    def fails(loan):
+        for each in (array, stubborn):
+            loan.before.keep(each)
+        array[:] = stubborn.held[:] = 7
+        raise FaultError
+
+    with pytest.raises(KeyboardInterrupt):
+        Loan().run(fails)
+    assert array.tolist() == [0, 1, 2, 3]
+    assert stubborn.held.tolist() == [0, 1, 2]
 
 
 def _bytes_of(access, itemsize):
