@@ -23,7 +23,7 @@ from math import ceil
 from typing import NamedTuple
 
 from nkijit.dialects.access import Indirection
-from nkijit.dialects.declare.cost import Cost, Duration, Transfer
+from nkijit.dialects.declare.cost import Duration, StageCost, Transfer
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.hardware.targets import Target
@@ -34,7 +34,7 @@ from nkijit.dialects.tiles import TileInfo, info_of, is_tile
 Transfers = Callable[[NisaOp, Target], Transfer]
 
 
-def moving(transfer: Transfers) -> Cost:
+def moving(transfer: Transfers) -> StageCost:
     """The cost of an instruction that is a transfer."""
 
     def size(op: NisaOp, target: Target) -> float:
@@ -44,7 +44,7 @@ def moving(transfer: Transfers) -> Cost:
         made = transfer(op, target)
         return Duration(made.trigger_ns, made.latency_ns)
 
-    return Cost("those that pass through the DMA engines", size, time, transfer)
+    return StageCost("those that pass through the DMA engines", size, time, transfer)
 
 
 def by_vector(op: NisaOp) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from nkijit.dialects.costs.formulas import Formula, Number, largest
-from nkijit.dialects.declare.cost import Cost, Duration, clock_ghz
+from nkijit.dialects.declare.cost import Duration, StageCost, clock_ghz
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import engine_of, tile_of
 from nkijit.dialects.dtypes import Kind
@@ -154,7 +154,9 @@ def _startup(op: NisaOp, target: Target) -> float:
     return section.affine_startup_ns if isinstance(section, Scalar) else section.startup_ns
 
 
-def _streamed(stream: Formula, startup: Number = _startup, start: Formula | None = None) -> Cost:
+def _streamed(
+    stream: Formula, startup: Number = _startup, start: Formula | None = None
+) -> StageCost:
     """The cost of an instruction that streams.
 
     Args:
@@ -169,10 +171,10 @@ def _streamed(stream: Formula, startup: Number = _startup, start: Formula | None
         issue = busy(op, target) / ghz
         return Duration(issue, max(issue, startup(op, target) + stream(op, target) / ghz))
 
-    return Cost(str(busy), busy, time)
+    return StageCost(str(busy), busy, time)
 
 
-def streaming(name: str, rate: str = "rate", start: str | None = None) -> Cost:
+def streaming(name: str, rate: str = "rate", start: str | None = None) -> StageCost:
     """The elements of a tile, one after the other in every partition.
 
     Args:
@@ -186,12 +188,12 @@ def streaming(name: str, rate: str = "rate", start: str | None = None) -> Cost:
     return _streamed(stream, start=None if start is None else constant(start))
 
 
-def on_gpsimd(name: str) -> Cost:
+def on_gpsimd(name: str) -> StageCost:
     """The elements of a tile, after the start of a program of the GpSimd Engine."""
     return streaming(name, start="start_cycles")
 
 
-def copying(src: str, *columns: str) -> Cost:
+def copying(src: str, *columns: str) -> StageCost:
     """tensor_copy and tensor_scalar, on the engine that runs them. `columns` may be [P, 1]."""
 
     def rate(op: NisaOp, target: Target) -> float:
@@ -233,7 +235,7 @@ def _column_ns(op: NisaOp, target: Target, columns: tuple[str, ...]) -> float:
     return given * target.timing.scalar.column_operand_ns
 
 
-def activating(*columns: str) -> Cost:
+def activating(*columns: str) -> StageCost:
     """An activation of `data`; `columns` are the operands that may be [P, 1]."""
 
     def is_copy(op: NisaOp) -> bool:
@@ -273,7 +275,7 @@ def activating(*columns: str) -> Cost:
     return _streamed(count("data") / by, startup, begin)
 
 
-def two_inputs(first: str, second: str, rate: str = "tensor_tensor_rate") -> Cost:
+def two_inputs(first: str, second: str, rate: str = "tensor_tensor_rate") -> StageCost:
     """Two tiles of as many elements. `rate` is the Vector Engine's when both come from the same
     memory; where one comes from PSUM it has a `psum_rate` of its own."""
     psum_rate = rate.replace("_rate", "_psum_rate")
@@ -372,10 +374,10 @@ def _read_time(op: NisaOp, target: Target) -> Duration:
     return Duration(issue, max(issue, section.accumulator_read_ns))
 
 
-ACCUMULATOR_READ = Cost("accumulator_read_cycles", _read_cycles, _read_time)
+ACCUMULATOR_READ = StageCost("accumulator_read_cycles", _read_cycles, _read_time)
 
 
-def sequenced(constant: str) -> Cost:
+def sequenced(constant: str) -> StageCost:
     """What a sequencer does itself takes a constant time."""
 
     def time(op: NisaOp, target: Target) -> Duration:
@@ -385,7 +387,7 @@ def sequenced(constant: str) -> Cost:
     def cycles(op: NisaOp, target: Target) -> float:
         return time(op, target).issue * clock_ghz(engine_of(op, target), target)
 
-    return Cost(f"{constant} times the clock", cycles, time)
+    return StageCost(f"{constant} times the clock", cycles, time)
 
 
 REGISTER_MOVE = sequenced("register_move_ns")

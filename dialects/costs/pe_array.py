@@ -9,7 +9,7 @@ of the result make it faster (NKI performance guide). What the packing of severa
 from __future__ import annotations
 
 from nkijit.dialects.costs.engines import stride_factor
-from nkijit.dialects.declare.cost import Cost, Duration, clock_ghz
+from nkijit.dialects.declare.cost import Duration, StageCost, clock_ghz
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import engine_of, is_transpose, required_tile
 from nkijit.dialects.declare.rules.pe_array import Columns
@@ -53,7 +53,7 @@ def _moving_feed(op: NisaOp, target: Target, columns: Columns) -> float:
     return columns(op, tile) * stride_factor(t.stride_factors, tile) * passes(op, target)
 
 
-def loading(columns: Columns) -> Cost:
+def loading(columns: Columns) -> StageCost:
     """Loading the stationary tile."""
 
     def cycles(op: NisaOp, target: Target) -> float:
@@ -68,10 +68,10 @@ def loading(columns: Columns) -> Cost:
         return Duration(issue, max(issue, t.fp32_load_latency_ns + unhidden))
 
     text = "N(stationary) / load_columns_per_cycle, fp32_load_columns_per_cycle for float32"
-    return Cost(text, cycles, time)
+    return StageCost(text, cycles, time)
 
 
-def multiplying(columns: Columns) -> Cost:
+def multiplying(columns: Columns) -> StageCost:
     """Streaming the moving tile through the array."""
 
     def cycles(op: NisaOp, target: Target) -> float:
@@ -95,7 +95,7 @@ def multiplying(columns: Columns) -> Cost:
         "max(min_interval, N(moving) + overhead_cycles), fp32_passes times that for float32, "
         "fp32_onezero_passes times with a hint that a tile holds zeros and ones only"
     )
-    return Cost(text, cycles, time)
+    return StageCost(text, cycles, time)
 
 
 _WIDE_BITS = 32
@@ -134,7 +134,7 @@ def _transpose_time(op: NisaOp, target: Target) -> Duration:
     return Duration(issue, max(issue, t.load_latency_ns + own * _slowed(t)))
 
 
-TRANSPOSE = Cost(
+TRANSPOSE = StageCost(
     "partitions + overhead_cycles on the Tensor Engine, fp32_transpose_passes times that for 32 "
     "bits; max(transpose_cycles, N(data)) on the Vector Engine",
     _transpose_cycles,

@@ -74,7 +74,7 @@ class Transfer:
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
+class StageCost:
     """What one engine instruction costs."""
 
     text: str

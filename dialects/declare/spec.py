@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from nkijit.dialects.declare.cost import Cost
+from nkijit.dialects.declare.cost import StageCost
 from nkijit.dialects.declare.documentation import documentation_of
 from nkijit.dialects.declare.kinds import OperandKind, PropertyKind, Role
 from nkijit.dialects.hardware.targets import Target
@@ -58,7 +58,7 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Violation:
     """A rule that an op breaks."""
 
     message: str
@@ -68,7 +68,7 @@ class Finding:
     """A way out that is more exact than the rule's own."""
 
 
-Check = Callable[[Any, Target], Finding | None]
+Check = Callable[[Any, Target], Violation | None]
 """What is wrong with an operation on a target; None for nothing."""
 
 
@@ -129,7 +129,7 @@ class Stage:
 
     mnemonic: str
     operands: tuple[str, ...]
-    cost: Cost
+    cost: StageCost
     when: str | None = None
     parts: Callable[[Any], int] | None = None
 

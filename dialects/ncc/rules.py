@@ -7,7 +7,7 @@ from typing import cast
 
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import HBM, SBUF, required_tile
-from nkijit.dialects.declare.spec import Finding, Rule
+from nkijit.dialects.declare.spec import Rule, Violation
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import nc_version
 from nkijit.dialects.nisa.movement import PRIORITY_RULES
@@ -46,12 +46,12 @@ def _all(op: NisaOp) -> list[tuple[str, TileInfo]]:
     return [(name, info) for name in _lists(op) for info in _infos(op, name)]
 
 
-def _same_length(op: NisaOp, target: Target) -> Finding | None:
+def _same_length(op: NisaOp, target: Target) -> Violation | None:
     lengths = {name: len(op.operands_named(name)) for name in _lists(op)}
     if len(set(lengths.values())) == 1:
         return None
     shown = ", ".join(f"'{name}' has {length}" for name, length in lengths.items())
-    return Finding(f"the lists of tensors differ in length: {shown}")
+    return Violation(f"the lists of tensors differ in length: {shown}")
 
 
 def same_memory(*, sbuf: bool, one_kind: bool = False) -> Rule:
@@ -60,43 +60,43 @@ def same_memory(*, sbuf: bool, one_kind: bool = False) -> Rule:
     With `one_kind`, those of a list in HBM are all private, or all shared (NKI 0.7).
     """
 
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         legal = (*HBM, SBUF) if sbuf else HBM
         kinds: set[bool] = set()
         for name, info in _all(op):
             if info.region not in legal:
-                return Finding(f"'{name}' lives in {info.region.value}", (name,))
+                return Violation(f"'{name}' lives in {info.region.value}", (name,))
             kinds.add(info.region.on_chip)
         if len(kinds) > 1:
-            return Finding("some tensors live in HBM, others in SBUF")
+            return Violation("some tensors live in HBM, others in SBUF")
         for name in _lists(op) if one_kind else ():
             regions = {info.region.value for info in _infos(op, name)}
             if len(regions) > 1:
                 some, others = sorted(regions)
-                return Finding(f"some of '{name}' live in {some}, others in {others}", (name,))
+                return Violation(f"some of '{name}' live in {some}, others in {others}", (name,))
         return None
 
     return Rule(COLLECTIVE_BUFFER, check)
 
 
-def two_dims_in_sbuf(op: NisaOp, target: Target) -> Finding | None:
+def two_dims_in_sbuf(op: NisaOp, target: Target) -> Violation | None:
     """A tensor in SBUF has partitions and one free dimension."""
     for name, info in _all(op):
         if info.region.on_chip and len(info.shape) != SBUF_DIMS:
-            return Finding(f"'{name}' in SBUF has {len(info.shape)} dimensions", (name,))
+            return Violation(f"'{name}' in SBUF has {len(info.shape)} dimensions", (name,))
     return None
 
 
 def one_tensor(*, never: bool) -> Rule:
     """Lists of tensors in SBUF have one; with `never`, so have all others."""
 
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         count = len(op.operands_named("srcs" if op.declares("srcs") else _lists(op)[0]))
         on_chip = any(info.region.on_chip for _, info in _all(op))
         if count == 1 or not (never or on_chip):
             return None
         where = "" if never else " in SBUF"
-        return Finding(f"takes one tensor{where}, there are {count}")
+        return Violation(f"takes one tensor{where}, there are {count}")
 
     return Rule(COLLECTIVE_COALESCED, check)
 
@@ -108,50 +108,50 @@ def _group_size(op: NisaOp) -> int | None:
     return sizes.pop() or None if len(sizes) == 1 else None
 
 
-def _groups(op: NisaOp, target: Target) -> Finding | None:
+def _groups(op: NisaOp, target: Target) -> Violation | None:
     members = cast("tuple[tuple[int, ...], ...]", op.value_of("replica_group"))
     ranks = [rank for group in members for rank in group]
     if not members or not all(members):
-        return Finding("a group has no ranks")
+        return Violation("a group has no ranks")
     if min(ranks) < 0:
-        return Finding(f"rank {min(ranks)} is negative")
+        return Violation(f"rank {min(ranks)} is negative")
     if len(set(ranks)) < len(ranks):
         twice = next(rank for rank in ranks if ranks.count(rank) > 1)
-        return Finding(f"rank {twice} is in the groups twice")
+        return Violation(f"rank {twice} is in the groups twice")
     if _group_size(op) is None:
-        return Finding("the groups differ in size")
+        return Violation("the groups differ in size")
     return None
 
 
 def collective_dim_in(legal_hbm: tuple[int, ...], legal_sbuf: tuple[int, ...]) -> Rule:
     """`collective_dim` is one of these dimensions, in HBM and in SBUF."""
 
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         dim = op.value_of("collective_dim")
         on_chip = any(info.region.on_chip for _, info in _all(op))
         legal = legal_sbuf if on_chip else legal_hbm
         if dim in legal:
             return None
         where = "SBUF" if on_chip else "HBM"
-        return Finding(
+        return Violation(
             f"'collective_dim' is {dim}, in {where} it is {' or '.join(map(str, legal))}"
         )
 
     return Rule(COLLECTIVE_DIM, check)
 
 
-def _operator(op: NisaOp, target: Target) -> Finding | None:
+def _operator(op: NisaOp, target: Target) -> Violation | None:
     word = op.value_of("op")
-    return None if word in REDUCTIONS else Finding(f"'op' is nl.{word}")
+    return None if word in REDUCTIONS else Violation(f"'op' is nl.{word}")
 
 
-def _one_dtype(op: NisaOp, target: Target) -> Finding | None:
+def _one_dtype(op: NisaOp, target: Target) -> Violation | None:
     names = _lists(op)
     for column in zip(*(_infos(op, name) for name in names), strict=False):
         dtypes = [info.dtype.name for info in column]
         if len(set(dtypes)) > 1:
             shown = [f"'{n}' is {dtype}" for n, dtype in zip(names, dtypes, strict=True)]
-            return Finding(f"different data types: {', '.join(shown)}", tuple(names))
+            return Violation(f"different data types: {', '.join(shown)}", tuple(names))
     return None
 
 
@@ -162,7 +162,7 @@ ResultShape = Callable[[TileInfo, int, int], tuple[int, ...]]
 def result_shape(shape: ResultShape) -> Rule:
     """Destinations have the shape that follows from their sources."""
 
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         has_group = op.declares("replica_group")
         size = _group_size(op) if has_group else 1
         dim = op.get("collective_dim", 0)
@@ -175,7 +175,7 @@ def result_shape(shape: ResultShape) -> Rule:
                 if dst.shape == wanted:
                     continue
                 ranks = f" and groups of {size} ranks" if has_group else ""
-                return Finding(
+                return Violation(
                     f"'{destination}' has shape {dst.shape}; '{name}' of shape {src.shape}{ranks} "
                     f"{'need' if has_group else 'needs'} {wanted or 'a shape that they divide'}",
                     (destination,),
@@ -207,39 +207,39 @@ def as_source_divisible(src: TileInfo, size: int, dim: int) -> tuple[int, ...]:
     return src.shape if src.shape[dim] % size == 0 else ()
 
 
-def channels_counted(op: NisaOp, target: Target) -> Finding | None:
+def channels_counted(op: NisaOp, target: Target) -> Violation | None:
     """`channel_ids` counts the channels that there are tensors for."""
     given = tuple(op.value_of("channel_ids"))
     count = len(op.operands_named(_lists(op)[0]))
     if given != tuple(range(len(given))):
-        return Finding(f"'channel_ids' must count from 0, it is {list(given)}")
+        return Violation(f"'channel_ids' must count from 0, it is {list(given)}")
     if len(given) != count:
-        return Finding(f"there are {count} channels of tensors and {len(given)} channel_ids")
+        return Violation(f"there are {count} channels of tensors and {len(given)} channel_ids")
     if count > MAX_CHANNELS:
-        return Finding(f"there are at most {MAX_CHANNELS} channels, not {count}")
+        return Violation(f"there are at most {MAX_CHANNELS} channels, not {count}")
     return None
 
 
-def known_channel(op: NisaOp, target: Target) -> Finding | None:
+def known_channel(op: NisaOp, target: Target) -> Violation | None:
     """`channel_id` is that of a channel."""
     channel = op.value_of("channel_id")
     if 0 <= channel < MAX_CHANNELS:
         return None
-    return Finding(f"'channel_id' is 0 to {MAX_CHANNELS - 1}, not {channel}")
+    return Violation(f"'channel_id' is 0 to {MAX_CHANNELS - 1}, not {channel}")
 
 
-def ranks_paired_once(op: NisaOp, target: Target) -> Finding | None:
+def ranks_paired_once(op: NisaOp, target: Target) -> Violation | None:
     """No rank is a source, or a target, of two pairs."""
     given = cast("Sequence[tuple[int, int]]", op.value_of("source_target_pairs"))
     if not given:
-        return Finding("there are no pairs of ranks")
+        return Violation("there are no pairs of ranks")
     for position, what in enumerate(("source", "target")):
         ranks = [pair[position] for pair in given]
         if min(ranks) < 0:
-            return Finding(f"{what} rank {min(ranks)} is negative")
+            return Violation(f"{what} rank {min(ranks)} is negative")
         if len(set(ranks)) < len(ranks):
             twice = next(rank for rank in ranks if ranks.count(rank) > 1)
-            return Finding(f"rank {twice} is a {what} twice")
+            return Violation(f"rank {twice} is a {what} twice")
     return None
 
 
@@ -247,30 +247,32 @@ METADATA_ROWS = 3
 """Rows of a metadata tensor: what is sent, from where, what is received."""
 
 
-def metadata_layout(op: NisaOp, target: Target) -> Finding | None:
+def metadata_layout(op: NisaOp, target: Target) -> Violation | None:
     """The metadata tensor has its rows, a column for each rank, and nothing between them."""
     size = _group_size(op)
     if size is None:
         return None
     info = required_tile(op, "metadata_tensor")
     if info.region not in (*HBM, SBUF):
-        return Finding(f"'metadata_tensor' lives in {info.region.value}", ("metadata_tensor",))
+        return Violation(f"'metadata_tensor' lives in {info.region.value}", ("metadata_tensor",))
     rows = METADATA_ROWS + bool(op.value_of("has_rdispls"))
     if info.dtype.name != "uint32":
-        return Finding(f"'metadata_tensor' is {info.dtype.name}, not uint32", ("metadata_tensor",))
+        return Violation(
+            f"'metadata_tensor' is {info.dtype.name}, not uint32", ("metadata_tensor",)
+        )
     least = (1, METADATA_ROWS, size) if info.region.on_chip else (METADATA_ROWS, size)
     allowed = {(*least[:-2], count, size) for count in (rows, METADATA_ROWS + 1)}
     if info.shape not in allowed:
         wanted = " or ".join(map(str, sorted(allowed)))
-        return Finding(
+        return Violation(
             f"'metadata_tensor' has shape {info.shape}, not {wanted}", ("metadata_tensor",)
         )
     if not info.pattern.is_contiguous(on_chip=info.region.on_chip):
-        return Finding("'metadata_tensor' is not contiguous", ("metadata_tensor",))
+        return Violation("'metadata_tensor' is not contiguous", ("metadata_tensor",))
     return None
 
 
-def equal_slots(op: NisaOp, target: Target) -> Finding | None:
+def equal_slots(op: NisaOp, target: Target) -> Violation | None:
     """Without displacements the destination divides into a slot for each rank."""
     size = _group_size(op)
     if op.value_of("has_rdispls") or size is None:
@@ -278,7 +280,7 @@ def equal_slots(op: NisaOp, target: Target) -> Finding | None:
     elements = _infos(op, "dsts")[0].size
     if elements % size == 0:
         return None
-    return Finding(
+    return Violation(
         f"the {elements} elements of 'dsts' do not divide into {size} equal slots", ("dsts",)
     )
 
@@ -286,12 +288,12 @@ def equal_slots(op: NisaOp, target: Target) -> Finding | None:
 def rdispls_since(since: nc_version | None) -> Rule:
     """`has_rdispls` needs this generation; None: no generation has it."""
 
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         if not op.value_of("has_rdispls") or (since is not None and target.version >= since):
             return None
         if since is None:
-            return Finding("has_rdispls=True is not supported")
-        return Finding(
+            return Violation("has_rdispls=True is not supported")
+        return Violation(
             f"has_rdispls=True needs NeuronCore-v{since.value}, the target {target.platform} is "
             f"NeuronCore-v{target.version.value}"
         )
@@ -299,13 +301,13 @@ def rdispls_since(since: nc_version | None) -> Rule:
     return Rule(COLLECTIVE_RDISPLS, check)
 
 
-def two_cores_four_ranks(op: NisaOp, target: Target) -> Finding | None:
+def two_cores_four_ranks(op: NisaOp, target: Target) -> Violation | None:
     """all_gather_v runs in launches of two cores and in groups of four ranks."""
     size, cores = _group_size(op), cores_of(op)
     if cores != GATHER_V_CORES:
-        return Finding("the kernel is launched on one core")
+        return Violation("the kernel is launched on one core")
     if size not in (None, GATHER_V_RANKS):
-        return Finding(f"the groups have {size} ranks")
+        return Violation(f"the groups have {size} ranks")
     return None
 
 

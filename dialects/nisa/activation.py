@@ -43,7 +43,7 @@ from nkijit.dialects.declare.rules.shapes import (
     partitions_match,
 )
 from nkijit.dialects.declare.rules.targets import argument_since, engine_supported, since
-from nkijit.dialects.declare.spec import Accumulators, Finding, Rule, Stage
+from nkijit.dialects.declare.spec import Accumulators, Rule, Stage, Violation
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import engine, nc_version, reduce_cmd
 from nkijit.dialects.operators import BYPASS, AluKind
@@ -63,7 +63,7 @@ def _on_gpsimd(op: NisaOp) -> bool:
     return op.value_of("engine") is engine.gpsimd
 
 
-def _reduces_on_gpsimd(op: NisaOp, target: Target) -> Finding | None:
+def _reduces_on_gpsimd(op: NisaOp, target: Target) -> Violation | None:
     if not _on_gpsimd(op):
         return None
     command = op.value_of("reduce_cmd")
@@ -73,7 +73,7 @@ def _reduces_on_gpsimd(op: NisaOp, target: Target) -> Finding | None:
         what = "'reduce_res' is given"
     else:
         return None
-    return Finding(f"the GpSimd Engine has no accumulators, but {what}")
+    return Violation(f"the GpSimd Engine has no accumulators, but {what}")
 
 
 def _is_biased_reciprocal(op: NisaOp) -> bool:

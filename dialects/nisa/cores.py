@@ -13,7 +13,7 @@ from nkijit.dialects.declare.queries import SBUF, required_tile
 from nkijit.dialects.declare.rules.operands import in_buffer, same_dtype
 from nkijit.dialects.declare.rules.shapes import same_shape
 from nkijit.dialects.declare.rules.targets import engine_supported, since
-from nkijit.dialects.declare.spec import Finding, Rule, Stage
+from nkijit.dialects.declare.spec import Rule, Stage, Violation
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion, dma_engine, engine, nc_version
 from nkijit.dialects.nki.kernel import cores_of
@@ -28,15 +28,15 @@ CORES = tuple(range(MAX_CORES))
 """The cores of a logical NeuronCore."""
 
 
-def _two_cores(op: NisaOp, target: Target) -> Finding | None:
+def _two_cores(op: NisaOp, target: Target) -> Violation | None:
     if cores_of(op) == len(CORES):
         return None
-    return Finding("the kernel is launched on one core")
+    return Violation("the kernel is launched on one core")
 
 
-def _barrier_cores(op: NisaOp, target: Target) -> Finding | None:
+def _barrier_cores(op: NisaOp, target: Target) -> Violation | None:
     cores = op.value_of("cores")
-    return None if tuple(cores) == CORES else Finding(f"'cores' must be {CORES}, it is {cores}")
+    return None if tuple(cores) == CORES else Violation(f"'cores' must be {CORES}, it is {cores}")
 
 
 @instruction(
@@ -66,11 +66,11 @@ class CoreBarrierOp(NisaOp):
     """the engine that waits."""
 
 
-def _ranks(op: NisaOp, target: Target) -> Finding | None:
+def _ranks(op: NisaOp, target: Target) -> Violation | None:
     for name in ("send_to_rank", "recv_from_rank"):
         rank = op.value_of(name)
         if rank not in CORES:
-            return Finding(f"'{name}' must be 0 or 1, it is {rank}")
+            return Violation(f"'{name}' must be 0 or 1, it is {rank}")
     return None
 
 
@@ -78,14 +78,14 @@ GPSIMD_DMA_BYTES_PER_BYTE = 256
 """Bytes per partition that the GpSimd Engine's DMA moves, for each byte of an element."""
 
 
-def _gpsimd_dma_size(op: NisaOp, target: Target) -> Finding | None:
+def _gpsimd_dma_size(op: NisaOp, target: Target) -> Violation | None:
     src = required_tile(op, "src")
     if op.value_of("dma_engine") is not dma_engine.gpsimd_dma:
         return None
     limit = GPSIMD_DMA_BYTES_PER_BYTE * src.dtype.itemsize
     if src.partition_bytes <= limit:
         return None
-    return Finding(
+    return Violation(
         f"dma_engine.gpsimd_dma moves at most {limit} bytes per partition of {src.dtype.name}, "
         f"'src' has {src.partition_bytes}",
         ("src",),

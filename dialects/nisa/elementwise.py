@@ -45,7 +45,7 @@ from nkijit.dialects.declare.rules.shapes import (
     partitions_match,
 )
 from nkijit.dialects.declare.rules.targets import engine_supported, operators_since
-from nkijit.dialects.declare.spec import Accumulators, Finding, Rule, Stage
+from nkijit.dialects.declare.spec import Accumulators, Rule, Stage, Violation
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import engine, reduce_cmd
 from nkijit.dialects.nisa.activation import READ_ACCUMULATORS
@@ -72,9 +72,9 @@ def _tensor_tensor_engine(op: NisaOp, target: Target) -> engine:
     return engine.gpsimd if native_int32(op) and not in_psum else engine.vector
 
 
-def _power_on_gpsimd(op: NisaOp, target: Target) -> Finding | None:
+def _power_on_gpsimd(op: NisaOp, target: Target) -> Violation | None:
     if op.value_of("op") == "power" and op.value_of("engine") is engine.vector:
-        return Finding("nl.power runs on the GpSimd Engine, 'engine' is vector")
+        return Violation("nl.power runs on the GpSimd Engine, 'engine' is vector")
     return None
 
 
@@ -121,27 +121,27 @@ def _tensor_scalar_engine(op: NisaOp, target: Target) -> engine:
 _SCALAR_ENGINE_PAIRS = (("multiply", "add"), ("multiply", None), ("add", None))
 
 
-def _tensor_scalar_engine_operators(op: NisaOp, target: Target) -> Finding | None:
+def _tensor_scalar_engine_operators(op: NisaOp, target: Target) -> Violation | None:
     chosen, pair = op.value_of("engine"), (op.value_of("op0"), op.value_of("op1"))
     words = " then ".join(f"nl.{word}" for word in pair if word is not None)
     if chosen is engine.scalar and pair not in _SCALAR_ENGINE_PAIRS:
-        return Finding(
+        return Violation(
             "the Scalar Engine runs nl.multiply then nl.add, nl.multiply, or nl.add; "
             f"the operators are {words}"
         )
     if chosen is engine.gpsimd and "rsqrt" not in pair:
-        return Finding(f"the GpSimd Engine runs nl.rsqrt only; the operators are {words}")
+        return Violation(f"the GpSimd Engine runs nl.rsqrt only; the operators are {words}")
     if chosen is engine.vector and "rsqrt" in pair:
-        return Finding("nl.rsqrt runs on the GpSimd Engine, 'engine' is vector")
+        return Violation("nl.rsqrt runs on the GpSimd Engine, 'engine' is vector")
     return None
 
 
-def _float32_operands(op: NisaOp, target: Target) -> Finding | None:
+def _float32_operands(op: NisaOp, target: Target) -> Violation | None:
     for operator_name, name in (("op0", "operand0"), ("op1", "operand1")):
         operand = tile_of(op, name)
         if operand is None or is_bitvec(op, operator_name) or operand.dtype.name == "float32":
             continue
-        return Finding(
+        return Violation(
             f"with an arithmetic operator '{name}' must be float32, it is {operand.dtype.name}",
             (name,),
         )
@@ -152,7 +152,7 @@ _ADDRESS_DTYPES = ("int32", "uint32")
 _ADDRESS_OPERATORS = ("add", "subtract", "multiply")
 
 
-def _no_address_arithmetic(op: NisaOp, target: Target) -> Finding | None:
+def _no_address_arithmetic(op: NisaOp, target: Target) -> Violation | None:
     # The reference names the pattern without its operators: these are what addresses are made of.
     tiles = [tile for name in ("dst", "data") if (tile := tile_of(op, name)) is not None]
     operators = [op.value_of(name) for name in ("op0", "op1") if is_set(op, name)]
@@ -163,7 +163,7 @@ def _no_address_arithmetic(op: NisaOp, target: Target) -> Finding | None:
     if not operators or any(word not in _ADDRESS_OPERATORS for word in operators):
         return None
     words = " and ".join(f"nl.{word}" for word in operators)
-    return Finding(f"{words} of 32-bit integers with .indirect() is address arithmetic")
+    return Violation(f"{words} of 32-bit integers with .indirect() is address arithmetic")
 
 
 @instruction(
@@ -308,8 +308,8 @@ class ReciprocalOp(NisaOp):
 _COMMANDS = (reduce_cmd.reset_reduce, reduce_cmd.reduce, reduce_cmd.load_reduce)
 
 
-def _not_reversed(op: NisaOp, target: Target) -> Finding | None:
-    return Finding("'reverse0' is True") if op.value_of("reverse0") else None
+def _not_reversed(op: NisaOp, target: Target) -> Violation | None:
+    return Violation("'reverse0' is True") if op.value_of("reverse0") else None
 
 
 @instruction(

@@ -21,7 +21,7 @@ from nkijit.dialects.declare.rules.shapes import (
     whole_gpsimd_cores,
 )
 from nkijit.dialects.declare.rules.wording import one_of
-from nkijit.dialects.declare.spec import Finding, Rule, Stage
+from nkijit.dialects.declare.spec import Rule, Stage, Violation
 from nkijit.dialects.hardware.targets import (
     PARTITIONS_PER_QUADRANT,
     Target,
@@ -47,19 +47,19 @@ def shuffled_rows(mask: tuple[int, ...], rows: int) -> dict[int, int]:
     return taken
 
 
-def _shuffle_mask(op: NisaOp, target: Target) -> Finding | None:
+def _shuffle_mask(op: NisaOp, target: Target) -> Violation | None:
     mask = op.value_of("shuffle_mask")
     if len(mask) != PARTITIONS_PER_QUADRANT:
-        return Finding(
+        return Violation(
             f"'shuffle_mask' has {len(mask)} entries, it must have {PARTITIONS_PER_QUADRANT}"
         )
     for lane, entry in enumerate(mask):
         if entry != UNTOUCHED and not 0 <= entry < PARTITIONS_PER_QUADRANT:
-            return Finding(f"entry {lane} of 'shuffle_mask' is {entry}, not 0 to 31 or 255")
+            return Violation(f"entry {lane} of 'shuffle_mask' is {entry}, not 0 to 31 or 255")
     dst, src = required_tile(op, "dst"), required_tile(op, "src")
     for row, source in shuffled_rows(mask, dst.partitions).items():
         if source >= src.partitions:
-            return Finding(
+            return Violation(
                 f"partition {row} of 'dst' takes partition {source} of 'src', which has "
                 f"{src.partitions}",
                 ("dst", "src"),
@@ -67,7 +67,7 @@ def _shuffle_mask(op: NisaOp, target: Target) -> Finding | None:
     return None
 
 
-def _shuffle_start(op: NisaOp, target: Target) -> Finding | None:
+def _shuffle_start(op: NisaOp, target: Target) -> Violation | None:
     tiles = {name: required_tile(op, name) for name in ("src", "dst")}
     largest = max(tile.partitions for tile in tiles.values())
     for name, info in tiles.items():
@@ -77,7 +77,7 @@ def _shuffle_start(op: NisaOp, target: Target) -> Finding | None:
         if start in start_partitions(largest) or start not in start_partitions(info.partitions):
             continue  # where a tile can start on its own is a rule of every instruction
         other = "dst" if name == "src" else "src"
-        return Finding(
+        return Violation(
             f"'{name}' starts at partition {start}; as many partitions as '{other}' has, "
             f"{largest}, start at {one_of(tuple(map(str, start_partitions(largest))))}",
             (name, other),
@@ -124,30 +124,30 @@ def valid_indices(op: NisaOp) -> int | None:
     return None if index is None else gpsimd_core_elements(index.free_size)
 
 
-def _gather_size(op: NisaOp, target: Target) -> Finding | None:
+def _gather_size(op: NisaOp, target: Target) -> Violation | None:
     width, count = op.value_of("num_elem_per_idx"), valid_indices(op)
     index, dst, src = (required_tile(op, name) for name in ("index", "dst", "src_buffer"))
     if width not in _ELEMENTS_PER_INDEX:
         listed = ", ".join(map(str, _ELEMENTS_PER_INDEX))
-        return Finding(f"'num_elem_per_idx' must be one of {listed}, it is {width}")
+        return Violation(f"'num_elem_per_idx' must be one of {listed}, it is {width}")
     if count is None:
         return None
     available = gpsimd_core_elements(index.free_size)
     if not 1 <= count <= available:
-        return Finding(
+        return Violation(
             f"'num_valid_indices' is {count}, 16 partitions of 'index' have {available}", ("index",)
         )
     if count > _MAX_INDICES:
-        return Finding(f"each core has {count} indices, at most {_MAX_INDICES} are possible")
+        return Violation(f"each core has {count} indices, at most {_MAX_INDICES} are possible")
     if src.free_size < width:
-        return Finding(
+        return Violation(
             f"'num_elem_per_idx' is {width}, 'src_buffer' has {src.free_size} elements per "
             "partition",
             ("src_buffer",),
         )
     if dst.free_size == count * width:
         return None
-    return Finding(
+    return Violation(
         f"{count} indices of {width} elements are {count * width} per partition, 'dst' has "
         f"{dst.free_size}",
         ("dst",),

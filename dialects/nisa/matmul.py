@@ -35,7 +35,7 @@ from nkijit.dialects.declare.rules.pe_array import (
     tiling_mode,
 )
 from nkijit.dialects.declare.rules.targets import argument_since, engine_supported
-from nkijit.dialects.declare.spec import Finding, Rule, Stage
+from nkijit.dialects.declare.spec import Rule, Stage, Violation
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import engine, matmul_perf_mode, nc_version
 from nkijit.dialects.nisa.universal_rules import inside_a_bank
@@ -68,26 +68,26 @@ def _columns(op: NisaOp, tile: TileInfo) -> int:
     return tile.free_size // DOUBLE_ROW if _double_row(op) else tile.free_size
 
 
-def _double_row_shape(op: NisaOp, target: Target) -> Finding | None:
+def _double_row_shape(op: NisaOp, target: Target) -> Violation | None:
     if not _double_row(op):
         return None
     for name in ("stationary", "moving"):
         tile = tile_of(op, name)
         if tile is not None and (len(tile.shape) < 3 or tile.shape[1] != DOUBLE_ROW):
-            return Finding(f"with double_row '{name}' has shape (K, {DOUBLE_ROW}, …)", (name,))
+            return Violation(f"with double_row '{name}' has shape (K, {DOUBLE_ROW}, …)", (name,))
     return None
 
 
-def _dtypes(op: NisaOp, target: Target) -> Finding | None:
+def _dtypes(op: NisaOp, target: Target) -> Violation | None:
     dst, stationary, moving = (required_tile(op, n) for n in ("dst", "stationary", "moving"))
     names = (stationary.dtype.name, moving.dtype.name)
     operands = ("stationary", "moving")
     if (names[0] in _WIDE) != (names[1] in _WIDE):
-        return Finding(f"{names[0]} and {names[1]} cannot be multiplied", operands)
+        return Violation(f"{names[0]} and {names[1]} cannot be multiplied", operands)
     if set(names) == {"float8_e4m3", _FP8FN}:
-        return Finding("float8_e4m3 and float8_e4m3fn cannot be multiplied", operands)
+        return Violation("float8_e4m3 and float8_e4m3fn cannot be multiplied", operands)
     if _double_row(op) and not (names[0] in _FP8 and names[1] in _FP8):
-        return Finding(
+        return Violation(
             f"double_row takes float8 inputs, they are {names[0]} and {names[1]}", operands
         )
     legal = ["float32"]
@@ -98,20 +98,22 @@ def _dtypes(op: NisaOp, target: Target) -> Finding | None:
     if dst.dtype.name in legal:
         return None
     wanted = " or ".join(dict.fromkeys(legal))
-    return Finding(f"'dst' must be {wanted} on {target.platform}, it is {dst.dtype.name}", ("dst",))
+    return Violation(
+        f"'dst' must be {wanted} on {target.platform}, it is {dst.dtype.name}", ("dst",)
+    )
 
 
 def _rows_only(op: NisaOp) -> str | None:
     return "double_row" if _double_row(op) else None
 
 
-def _transpose_mode(op: NisaOp, target: Target) -> Finding | None:
+def _transpose_mode(op: NisaOp, target: Target) -> Violation | None:
     if not passes_bits_through(op, target):
         return None
     if _double_row(op):
-        return Finding("'is_transpose' is True, which does not go with double_row")
+        return Violation("'is_transpose' is True, which does not go with double_row")
     if op.value_of("accumulate"):
-        return Finding("'is_transpose' is True, which passes bits through and adds nothing")
+        return Violation("'is_transpose' is True, which passes bits through and adds nothing")
     return None
 
 
@@ -124,18 +126,22 @@ def _is_indirect(op: NisaOp, name: str) -> bool:
     return tile is not None and tile.indirection is Indirection.tensor
 
 
-def _indirect(op: NisaOp, target: Target) -> Finding | None:
+def _indirect(op: NisaOp, target: Target) -> Violation | None:
     named = [name for name in ("dst", "stationary", "moving") if _is_indirect(op, name)]
     if not named:
         return None
     if any(op.value_of("tile_position") or ()):
-        return Finding("'tile_position' does not go with .indirect()")
+        return Violation("'tile_position' does not go with .indirect()")
     if is_transpose(op) and "moving" in named:
-        return Finding("in transpose mode 'moving' is not addressed with .indirect()", ("moving",))
+        return Violation(
+            "in transpose mode 'moving' is not addressed with .indirect()", ("moving",)
+        )
     for name in named:
         tile = tile_of(op, name)
         if name != "dst" and tile is not None and tile.dtype.name not in INDIRECT_DTYPES:
-            return Finding(f"'{name}' is {tile.dtype.name} and addressed with .indirect()", (name,))
+            return Violation(
+                f"'{name}' is {tile.dtype.name} and addressed with .indirect()", (name,)
+            )
     return None
 
 
@@ -210,23 +216,23 @@ def _transpose_engine(op: NisaOp, target: Target) -> engine:
     return engine.tensor if to_psum else engine.vector
 
 
-def _transpose_buffers(op: NisaOp, target: Target) -> Finding | None:
+def _transpose_buffers(op: NisaOp, target: Target) -> Violation | None:
     dst, data = required_tile(op, "dst"), required_tile(op, "data")
     if engine_of(op, target) is not engine.tensor:
         return None
     if data.region is SBUF and dst.region is PSUM:
         return None
-    return Finding(
+    return Violation(
         "the Tensor Engine transposes from sbuf to psum, "
         f"'data' is in {data.region.value} and 'dst' in {dst.region.value}",
         ("dst", "data"),
     )
 
 
-def _transpose_shape(op: NisaOp, target: Target) -> Finding | None:
+def _transpose_shape(op: NisaOp, target: Target) -> Violation | None:
     dst, data = required_tile(op, "dst"), required_tile(op, "data")
     if (dst.partitions, dst.free_size) != (data.free_size, data.partitions):
-        return Finding(
+        return Violation(
             f"the transpose of {data.partitions}x{data.free_size} is "
             f"{data.free_size}x{data.partitions}, 'dst' is {dst.partitions}x{dst.free_size}",
             ("dst", "data"),
@@ -235,7 +241,7 @@ def _transpose_shape(op: NisaOp, target: Target) -> Finding | None:
     limit = target.pmax if runs_on is engine.tensor else target.vector_transpose_max
     if data.partitions <= limit and data.free_size <= limit:
         return None
-    return Finding(
+    return Violation(
         f"the {runs_on.name.capitalize()} Engine transposes at most {limit}x{limit}, 'data' is "
         f"{data.partitions}x{data.free_size}",
         ("data",),

@@ -34,7 +34,7 @@ from nkijit.dialects.declare.rules.shapes import (
     size_match,
 )
 from nkijit.dialects.declare.rules.targets import argument_since, engine_supported
-from nkijit.dialects.declare.spec import Finding, Rule, Stage
+from nkijit.dialects.declare.spec import Rule, Stage, Violation
 from nkijit.dialects.dtypes import Kind
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import dge_mode, engine, nc_version, oob_mode
@@ -50,20 +50,20 @@ MAX_DMA_PRIORITY = 3
 def gathers_with_software() -> Rule:
     """A vector of indices needs descriptors that software makes."""
 
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         mode = op.value_of("dge_mode")
         if mode in (dge_mode.unknown, dge_mode.swdge) or not by_vector(op):
             return None
-        return Finding(f"'dge_mode' is {mode.name}, a vector of indices needs swdge or unknown")
+        return Violation(f"'dge_mode' is {mode.name}, a vector of indices needs swdge or unknown")
 
     return Rule(VECTOR_DGE, check)
 
 
-def _priority(op: NisaOp, target: Target) -> Finding | None:
+def _priority(op: NisaOp, target: Target) -> Violation | None:
     priority = op.value_of("priority")
     if priority is None or 0 <= priority <= MAX_DMA_PRIORITY:
         return None
-    return Finding(f"'priority' must be 0 to {MAX_DMA_PRIORITY}, it is {priority}")
+    return Violation(f"'priority' must be 0 to {MAX_DMA_PRIORITY}, it is {priority}")
 
 
 PRIORITY_RULES = (
@@ -84,24 +84,24 @@ DMA_QUEUE_RULES = (
 """Rules of the arguments that say how a DMA is queued."""
 
 
-def _dma_engine(op: NisaOp, target: Target) -> Finding | None:
+def _dma_engine(op: NisaOp, target: Target) -> Violation | None:
     chosen, mode = op.value_of("engine"), op.value_of("dge_mode")
     if chosen is engine.unknown:
         return None
     if mode is not dge_mode.hwdge:
-        return Finding(f"'engine' goes with dge_mode.hwdge only, 'dge_mode' is {mode.name}")
+        return Violation(f"'engine' goes with dge_mode.hwdge only, 'dge_mode' is {mode.name}")
     if chosen not in (engine.sync, engine.scalar):
-        return Finding(f"'engine' must be sync or scalar, it is {chosen.name}")
+        return Violation(f"'engine' must be sync or scalar, it is {chosen.name}")
     return None
 
 
-def _hwdge_dtypes(op: NisaOp, target: Target) -> Finding | None:
+def _hwdge_dtypes(op: NisaOp, target: Target) -> Violation | None:
     dst, src = required_tile(op, "dst"), required_tile(op, "src")
     if op.value_of("dge_mode") is not dge_mode.hwdge:
         return None
     if dst.dtype is src.dtype:
         return None
-    return Finding(
+    return Violation(
         f"with dge_mode.hwdge nothing is converted, 'dst' is {dst.dtype.name}, 'src' is "
         f"{src.dtype.name}",
         ("dst", "src"),
@@ -143,39 +143,39 @@ class DmaCopyOp(NisaOp):
 MAX_DMA_SOURCES = 16
 
 
-def _dma_compute(op: NisaOp, target: Target) -> Finding | None:
+def _dma_compute(op: NisaOp, target: Target) -> Violation | None:
     sources = [info_of(value) for value in op.operands_named("srcs")]
     if op.value_of("reduce_op") != "add":
-        return Finding(f"'reduce_op' must be nl.add, it is nl.{op.value_of('reduce_op')}")
+        return Violation(f"'reduce_op' must be nl.add, it is nl.{op.value_of('reduce_op')}")
     if len(sources) > MAX_DMA_SOURCES:
-        return Finding(f"there are {len(sources)} sources, {MAX_DMA_SOURCES} at most", ("srcs",))
+        return Violation(f"there are {len(sources)} sources, {MAX_DMA_SOURCES} at most", ("srcs",))
     scales = op.value_of("scales")
     if scales is not None and (len(scales) != len(sources) or any(s != 1 for s in scales)):
-        return Finding(f"'scales' must be 1.0 for each source, it is {list(scales)}")
+        return Violation(f"'scales' must be 1.0 for each source, it is {list(scales)}")
     for f, value in op.given_operands():
         if info_of(value).indirection is Indirection.scalar:
-            return Finding(f"the address of '{f.name}' is not known at compile time", (f.name,))
+            return Violation(f"the address of '{f.name}' is not known at compile time", (f.name,))
     if not by_vector(op):
         if op.value_of("oob_mode") is not oob_mode.error:
-            return Finding("'oob_mode' is skip, and no operand is addressed by indices")
+            return Violation("'oob_mode' is skip, and no operand is addressed by indices")
         return None
     if not op.value_of("unique_indices"):
-        return Finding("'unique_indices' is False, indices must be unique")
+        return Violation("'unique_indices' is False, indices must be unique")
     return _read_modify_write(op)
 
 
-def _read_modify_write(op: NisaOp) -> Finding | None:
+def _read_modify_write(op: NisaOp) -> Violation | None:
     dst, values = op.operands_named("dst")[0], op.operands_named("srcs")
     if len(values) != 2:
-        return Finding(f"with indices there are two sources, not {len(values)}", ("srcs",))
+        return Violation(f"with indices there are two sources, not {len(values)}", ("srcs",))
     if not any(_same_elements(value, dst) for value in values):
-        return Finding("with indices one source is 'dst' itself", ("srcs", "dst"))
+        return Violation("with indices one source is 'dst' itself", ("srcs", "dst"))
     other = values[1] if _same_elements(values[0], dst) else values[0]
     scatters = info_of(dst).indirection is Indirection.vector
     if scatters and info_of(other).region is not SBUF:
-        return Finding("what is scattered lives in SBUF", ("srcs",))
+        return Violation("what is scattered lives in SBUF", ("srcs",))
     if not scatters and info_of(dst).region is not SBUF:
-        return Finding("what gathered elements are added to lives in SBUF", ("dst",))
+        return Violation("what gathered elements are added to lives in SBUF", ("dst",))
     return None
 
 
@@ -213,13 +213,13 @@ class DmaComputeOp(NisaOp):
     """`skip` leaves out rows whose index is out of bounds, with indices only."""
 
 
-def _indirect_copy(op: NisaOp, target: Target) -> Finding | None:
+def _indirect_copy(op: NisaOp, target: Target) -> Violation | None:
     tiles = [info_of(value) for _, value in op.given_operands()]
     if engine_of(op, target) is not engine.gpsimd:
         return None
     if all(tile.indirection is not Indirection.tensor for tile in tiles):
         return None
-    return Finding("'engine' is gpsimd, and a tile is addressed with .indirect()")
+    return Violation("'engine' is gpsimd, and a tile is addressed with .indirect()")
 
 
 @instruction(
@@ -255,32 +255,32 @@ class TensorCopyOp(NisaOp):
     """vector, scalar (NeuronCore-v3 and newer) or gpsimd (SBUF only)."""
 
 
-def _packed_zero(op: NisaOp, target: Target) -> Finding | None:
+def _packed_zero(op: NisaOp, target: Target) -> Violation | None:
     dst = required_tile(op, "dst")
     if dst.dtype.kind is not Kind.packed or op.value_of("value") == 0:
         return None
-    return Finding(
+    return Violation(
         f"'dst' is {dst.dtype.name} and can only be set to 0, 'value' is {op.value_of('value')}",
         ("dst",),
     )
 
 
-def _integer_value(op: NisaOp, target: Target) -> Finding | None:
+def _integer_value(op: NisaOp, target: Target) -> Violation | None:
     value = op.value_of("value")
     return None if isinstance(value, int) or value.is_integer() else _float_in_integers(op, value)
 
 
-def _integer_as_float(op: NisaOp, target: Target) -> Finding | None:
+def _integer_as_float(op: NisaOp, target: Target) -> Violation | None:
     value = op.value_of("value")
     is_integer = not isinstance(value, int) and value.is_integer()
     return _float_in_integers(op, value) if is_integer else None
 
 
-def _float_in_integers(op: NisaOp, value: float) -> Finding | None:
+def _float_in_integers(op: NisaOp, value: float) -> Violation | None:
     dst = required_tile(op, "dst")
     if not dst.dtype.is_integer:
         return None
-    return Finding(f"'dst' is {dst.dtype.name}, but 'value' is the float {value}", ("dst",))
+    return Violation(f"'dst' is {dst.dtype.name}, but 'value' is the float {value}", ("dst",))
 
 
 @instruction(

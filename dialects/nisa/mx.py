@@ -26,7 +26,7 @@ from nkijit.dialects.declare.rules.pe_array import (
 )
 from nkijit.dialects.declare.rules.targets import since
 from nkijit.dialects.declare.rules.wording import one_of
-from nkijit.dialects.declare.spec import Finding, Rule, Stage
+from nkijit.dialects.declare.spec import Rule, Stage, Violation
 from nkijit.dialects.hardware.targets import PARTITIONS_PER_QUADRANT as QUADRANT
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import engine, nc_version
@@ -66,12 +66,12 @@ def scale_rows(partitions: int) -> list[int]:
 def _quadrants(name: str) -> Rule:
     """The tile fills quadrants."""
 
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         data = tile_of(op, name)
         if data is None:
             return None
         if data.partitions % QUADRANT or data.partitions > target.pmax:
-            return Finding(
+            return Violation(
                 f"'{name}' must have a multiple of {QUADRANT} partitions up to {target.pmax}, it "
                 f"has {data.partitions}",
                 (name,),
@@ -82,11 +82,11 @@ def _quadrants(name: str) -> Rule:
 
 
 def _multiple(name: str, factor: int, unit: str) -> Rule:
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         data = tile_of(op, name)
         if data is None or data.free_size % factor == 0:
             return None
-        return Finding(
+        return Violation(
             f"'{name}' must have a multiple of {factor} {unit}, it has {data.free_size}", (name,)
         )
 
@@ -96,17 +96,17 @@ def _multiple(name: str, factor: int, unit: str) -> Rule:
 def _scales(name: str, data_name: str) -> Rule:
     """The tile `name` has the scales of x4 data where the engines look for them."""
 
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         scale, data = required_tile(op, name), required_tile(op, data_name)
         if scale.free_size != data.free_size:
-            return Finding(
+            return Violation(
                 f"'{name}' has {scale.free_size} scales per partition, '{data_name}' has "
                 f"{data.free_size} x4 elements",
                 (name, data_name),
             )
         rows = scale_rows(data.partitions)
         if rows and scale.partitions <= rows[-1]:
-            return Finding(
+            return Violation(
                 f"'{name}' must have at least {rows[-1] + 1} partitions for the "
                 f"{data.partitions} of '{data_name}', it has {scale.partitions}",
                 (name, data_name),
@@ -118,11 +118,11 @@ def _scales(name: str, data_name: str) -> Rule:
     return Rule(MX_SCALE, check)
 
 
-def _scale_place(name: str, scale: SSAValue, data_name: str, data: SSAValue) -> Finding | None:
+def _scale_place(name: str, scale: SSAValue, data_name: str, data: SSAValue) -> Violation | None:
     start, scale_fixed = start_partition(scale)
     quadrant, within = divmod(start, QUADRANT)
     if within not in _SCALE_STARTS:
-        return Finding(
+        return Violation(
             f"'{name}' starts at partition {within} of a quadrant, it must be "
             f"{one_of(tuple(map(str, _SCALE_STARTS)))}",
             (name,),
@@ -132,25 +132,27 @@ def _scale_place(name: str, scale: SSAValue, data_name: str, data: SSAValue) -> 
     # A tile that starts at partition 0 of its allocation may be anywhere in SBUF.
     known = (scale_fixed or quadrant) and (data_fixed or data_quadrant)
     if known and quadrant != data_quadrant:
-        return Finding(
+        return Violation(
             f"'{name}' starts in quadrant {quadrant}, '{data_name}' in quadrant {data_quadrant}",
             (name, data_name),
         )
     return None
 
 
-def _indirect_pairs(op: NisaOp, target: Target) -> Finding | None:
+def _indirect_pairs(op: NisaOp, target: Target) -> Violation | None:
     tiles = {
         f.name: index_of(value)
         for f, value in op.given_operands()
         if info_of(value).indirection is Indirection.tensor
     }
     if tiles and any(op.value_of("tile_position") or ()):
-        return Finding("'tile_position' does not go with .indirect()")
+        return Violation("'tile_position' does not go with .indirect()")
     for name in ("stationary", "moving"):
         scale = f"{name}_scale"
         if tiles.get(name) is not tiles.get(scale):
-            return Finding(f"'{name}' and '{scale}' are not addressed with the same index", (name,))
+            return Violation(
+                f"'{name}' and '{scale}' are not addressed with the same index", (name,)
+            )
     return None
 
 
@@ -204,12 +206,12 @@ class NcMatmulMxOp(NisaOp):
     to the rest."""
 
 
-def _quantized_shape(op: NisaOp, target: Target) -> Finding | None:
+def _quantized_shape(op: NisaOp, target: Target) -> Violation | None:
     dst, src = required_tile(op, "dst"), required_tile(op, "src")
     expected = (src.partitions, src.free_size // PACKED)
     if (dst.partitions, dst.free_size) == expected:
         return None
-    return Finding(
+    return Violation(
         f"'dst' must be ({expected[0]}, {expected[1]}), it has {dst.partitions} partitions and "
         f"{dst.free_size} elements per partition",
         ("dst", "src"),

@@ -30,7 +30,7 @@ from nkijit.dialects.declare.rules.shapes import (
     partitions_match,
 )
 from nkijit.dialects.declare.rules.targets import argument_since, engine_supported, since
-from nkijit.dialects.declare.spec import Finding, Rule, Stage
+from nkijit.dialects.declare.spec import Rule, Stage, Violation
 from nkijit.dialects.dtypes import Kind
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import engine, nc_version
@@ -76,13 +76,13 @@ class RngOp(NisaOp):
     """vector, or gpsimd (NeuronCore-v3 and newer)."""
 
 
-def _random_range(op: NisaOp, target: Target) -> Finding | None:
+def _random_range(op: NisaOp, target: Target) -> Violation | None:
     low, high = (number_of(op.operand_named(name)) for name in ("min", "max"))
     if low is None or high is None:
         return None
     if low < high and math.isfinite(to_float32(high - low)):
         return None
-    return Finding(f"'min' is {low:g}, 'max' is {high:g}")
+    return Violation(f"'min' is {low:g}, 'max' is {high:g}")
 
 
 @instruction(
@@ -124,23 +124,23 @@ class Rand2Op(NisaOp):
     """as `min`, and above it."""
 
 
-def _probability(op: NisaOp, target: Target) -> Finding | None:
+def _probability(op: NisaOp, target: Target) -> Violation | None:
     number = number_of(op.operand_named("prob"))
     if number is None or 0 <= number <= 1:
         return None
-    return Finding(f"'prob' must be 0 to 1, it is {number:g}")
+    return Violation(f"'prob' must be 0 to 1, it is {number:g}")
 
 
-def _probability_dtype(op: NisaOp, target: Target) -> Finding | None:
+def _probability_dtype(op: NisaOp, target: Target) -> Violation | None:
     prob, data = tile_of(op, "prob"), required_tile(op, "data")
     if prob is None:
         return None
     if prob.dtype.kind is not Kind.float:
-        return Finding(
+        return Violation(
             f"'prob' must be of a floating-point type, it is {prob.dtype.name}", ("prob",)
         )
     if data.dtype.is_integer and prob.dtype.name != "float32":
-        return Finding(
+        return Violation(
             f"for {data.dtype.name} data 'prob' must be float32, it is {prob.dtype.name}",
             ("prob", "data"),
         )
@@ -173,12 +173,12 @@ class DropoutOp(NisaOp):
     """number from 0 to 1, or (P, 1) tile of a floating-point type, float32 for integer data."""
 
 
-def _seed_shape(op: NisaOp, target: Target) -> Finding | None:
+def _seed_shape(op: NisaOp, target: Target) -> Violation | None:
     seeds = required_tile(op, "src_seeds")
     if seeds.size == 1:
         return None
     shape = "x".join(map(str, seeds.shape))
-    return Finding(f"'src_seeds' must be 1x1, it is {shape}", ("src_seeds",))
+    return Violation(f"'src_seeds' must be 1x1, it is {shape}", ("src_seeds",))
 
 
 @instruction(
@@ -200,12 +200,12 @@ class SetRngSeedOp(NisaOp):
 
 
 def _state_size(name: str) -> Rule:
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         state, runs_on = tile_of(op, name), engine_of(op, target)
         words = STATE_WORDS * GENERATORS[runs_on]
         if state is None or state.free_size == words:
             return None
-        return Finding(
+        return Violation(
             f"with engine.{runs_on.name} the state of a lane has {words} words, '{name}' has "
             f"{state.free_size} elements per partition",
             (name,),

@@ -12,7 +12,7 @@ from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import ON_CHIP, SBUF, alu_of, is_bitvec, required_tile
 from nkijit.dialects.declare.rules.operands import bitvec_on_integers, computable, in_buffer
 from nkijit.dialects.declare.rules.shapes import partitions_match
-from nkijit.dialects.declare.spec import Finding, Rule, Stage
+from nkijit.dialects.declare.spec import Rule, Stage, Violation
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import engine
 from nkijit.dialects.operators import AVERAGE
@@ -31,11 +31,11 @@ def reduced_dims(rank: int, axis: tuple[int, ...]) -> int | None:
     return count if legal and count <= MAX_REDUCED_DIMS else None
 
 
-def _reducible(op: NisaOp, target: Target) -> Finding | None:
+def _reducible(op: NisaOp, target: Target) -> Violation | None:
     alu = alu_of(op, "op")
     if alu is not None and alu.reducible:
         return None
-    return Finding(f"nl.{op.value_of('op')} is not a reduction operator")
+    return Violation(f"nl.{op.value_of('op')} is not a reduction operator")
 
 
 def wrong_axes(rank: int, axis: tuple[int, ...]) -> str | None:
@@ -47,13 +47,13 @@ def wrong_axes(rank: int, axis: tuple[int, ...]) -> str | None:
     return f"axis is {list(axis)}; legal for this tile are {legal}"
 
 
-def _axes(op: NisaOp, target: Target) -> Finding | None:
+def _axes(op: NisaOp, target: Target) -> Violation | None:
     data = required_tile(op, "data")
     wrong = wrong_axes(len(data.shape), op.value_of("axis"))
-    return None if wrong is None else Finding(wrong, ("data",))
+    return None if wrong is None else Violation(wrong, ("data",))
 
 
-def _dst_shape(op: NisaOp, target: Target) -> Finding | None:
+def _dst_shape(op: NisaOp, target: Target) -> Violation | None:
     data, dst = required_tile(op, "data"), required_tile(op, "dst")
     count = reduced_dims(len(data.shape), op.value_of("axis"))
     if count is None:
@@ -66,19 +66,19 @@ def _dst_shape(op: NisaOp, target: Target) -> Finding | None:
             return None
         wanted = "x".join(map(str, shape))
         shown = "x".join(map(str, dst.shape))
-        return Finding(f"with keepdims 'dst' has shape {wanted}, it is {shown}", ("dst", "data"))
+        return Violation(f"with keepdims 'dst' has shape {wanted}, it is {shown}", ("dst", "data"))
     if dst.free_size == expected:
         return None
-    return Finding(
+    return Violation(
         f"reducing axes {list(op.value_of('axis'))} leaves {expected} elements per partition, "
         f"'dst' has {dst.free_size}",
         ("dst", "data"),
     )
 
 
-def _negate(op: NisaOp, target: Target) -> Finding | None:
+def _negate(op: NisaOp, target: Target) -> Violation | None:
     if op.value_of("negate") and is_bitvec(op, "op"):
-        return Finding(f"'negate' is True, but nl.{op.value_of('op')} is a bitvec operator")
+        return Violation(f"'negate' is True, but nl.{op.value_of('op')} is a bitvec operator")
     return None
 
 
@@ -120,22 +120,22 @@ class TensorReduceOp(NisaOp):
 _PARTITION_REDUCTIONS = ("add", AVERAGE, "maximum", "bitwise_or", "bitwise_and")
 
 
-def _partition_reducible(op: NisaOp, target: Target) -> Finding | None:
+def _partition_reducible(op: NisaOp, target: Target) -> Violation | None:
     word = op.value_of("op")
     if word in _PARTITION_REDUCTIONS:
         return None
     listed = ", ".join(f"nl.{name}" for name in _PARTITION_REDUCTIONS)
-    return Finding(
+    return Violation(
         f"nl.{word} does not reduce over partitions",
         help=f"use one of {listed}, or transpose and use nisa.tensor_reduce",
     )
 
 
-def _one_partition(op: NisaOp, target: Target) -> Finding | None:
+def _one_partition(op: NisaOp, target: Target) -> Violation | None:
     data, dst = required_tile(op, "data"), required_tile(op, "dst")
     if (dst.partitions, dst.free_size) == (1, data.free_size):
         return None
-    return Finding(
+    return Violation(
         f"'dst' must have 1 partition of {data.free_size} elements, it has {dst.partitions} of "
         f"{dst.free_size}",
         ("dst", "data"),

@@ -16,7 +16,7 @@ from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import HBM, SBUF
 from nkijit.dialects.declare.rules.operands import in_buffer
 from nkijit.dialects.declare.rules.shapes import one_element
-from nkijit.dialects.declare.spec import Finding, Rule, Stage
+from nkijit.dialects.declare.spec import Rule, Stage, Violation
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import engine
 from nkijit.dialects.rule_texts.operators import REGISTER_OPERATOR
@@ -75,9 +75,9 @@ class RegisterStoreOp(NisaOp):
     """the register."""
 
 
-def _register_operator(op: NisaOp, target: Target) -> Finding | None:
+def _register_operator(op: NisaOp, target: Target) -> Violation | None:
     word = op.value_of("op")
-    return None if word in REGISTER_OPERATORS else Finding(f"'op' is nl.{word}")
+    return None if word in REGISTER_OPERATORS else Violation(f"'op' is nl.{word}")
 
 
 @instruction(

@@ -25,7 +25,7 @@ from nkijit.dialects.declare.rules.shapes import (
     whole_gpsimd_cores,
 )
 from nkijit.dialects.declare.rules.targets import since
-from nkijit.dialects.declare.spec import Finding, Rule, Stage
+from nkijit.dialects.declare.spec import Rule, Stage, Violation
 from nkijit.dialects.hardware.targets import (
     PARTITIONS_PER_GPSIMD_CORE,
     Target,
@@ -124,19 +124,19 @@ class NcMatchReplace8Op(NisaOp):
     indices."""
 
 
-def _topk_size(op: NisaOp, target: Target) -> Finding | None:
+def _topk_size(op: NisaOp, target: Target) -> Violation | None:
     n = op.value_of("n")
     if not TOPK_MIN <= n < TOPK_END:
-        return Finding(f"'n' must be {TOPK_MIN} to {TOPK_END - 1}, it is {n}")
+        return Violation(f"'n' must be {TOPK_MIN} to {TOPK_END - 1}, it is {n}")
     src, values = required_tile(op, "src"), required_tile(op, "val_dst")
     held = gpsimd_core_elements(src.free_size)
     if held < n:
-        return Finding(
+        return Violation(
             f"{PARTITIONS_PER_GPSIMD_CORE} partitions of 'src' have {held} elements, 'n' is {n}",
             ("src",),
         )
     if not values.free_size <= min(n, TOPK_K_END - 1):
-        return Finding(
+        return Violation(
             f"'val_dst' has {values.free_size} elements per partition, at most "
             f"{min(n, TOPK_K_END - 1)} of {n} can be returned",
             ("val_dst",),
@@ -144,8 +144,8 @@ def _topk_size(op: NisaOp, target: Target) -> Finding | None:
     return None
 
 
-def _topk_order(op: NisaOp, target: Target) -> Finding | None:
-    return Finding("'sorted' is True") if op.value_of("sorted") else None
+def _topk_order(op: NisaOp, target: Target) -> Violation | None:
+    return Violation("'sorted' is True") if op.value_of("sorted") else None
 
 
 @instruction(
@@ -190,11 +190,11 @@ class TopkOp(NisaOp):
     """must be False, which leaves the order of the results open; here they ascend."""
 
 
-def _count_slot(op: NisaOp, target: Target) -> Finding | None:
+def _count_slot(op: NisaOp, target: Target) -> Violation | None:
     src, dst = required_tile(op, "src"), required_tile(op, "dst")
     if dst.free_size == src.free_size + 1:
         return None
-    return Finding(
+    return Violation(
         f"'dst' must have {src.free_size + 1} elements per partition, one more than 'src', it has "
         f"{dst.free_size}",
         ("dst", "src"),

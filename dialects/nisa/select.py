@@ -45,7 +45,7 @@ from nkijit.dialects.declare.rules.shapes import (
     pattern_fits,
 )
 from nkijit.dialects.declare.rules.targets import since
-from nkijit.dialects.declare.spec import Accumulators, Finding, Rule, Stage
+from nkijit.dialects.declare.spec import Accumulators, Rule, Stage, Violation
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import engine, nc_version, reduce_cmd
 from nkijit.dialects.nisa.activation import READ_ACCUMULATORS
@@ -134,17 +134,17 @@ MAX_INDEX = 2**24
 """Up to here float32 has every integer."""
 
 
-def _on_false_value(op: NisaOp, target: Target) -> Finding | None:
+def _on_false_value(op: NisaOp, target: Target) -> Violation | None:
     value = op.value_of("on_false_value")
-    return None if value == FP32_MIN else Finding(f"'on_false_value' is {value}")
+    return None if value == FP32_MIN else Violation(f"'on_false_value' is {value}")
 
 
-def _indices(op: NisaOp, target: Target) -> Finding | None:
+def _indices(op: NisaOp, target: Target) -> Violation | None:
     data, start = required_tile(op, "on_true_tile"), op.value_of("range_start")
     last = start + data.free_size - 1
     if max(abs(start), abs(last)) <= MAX_INDEX:
         return None
-    return Finding(f"indices run from {start} to {last}", ("on_true_tile",))
+    return Violation(f"indices run from {start} to {last}", ("on_true_tile",))
 
 
 @instruction(
@@ -262,13 +262,13 @@ class SelectReduceOp(NisaOp):
     """take `on_true` where `predicate` is 0."""
 
 
-def _bounds_shape(op: NisaOp, target: Target) -> Finding | None:
+def _bounds_shape(op: NisaOp, target: Target) -> Violation | None:
     dst, ids = required_tile(op, "dst"), required_tile(op, "segment_ids")
     if ids.partitions != 1:
-        return Finding(f"'segment_ids' is in {ids.partitions} partitions", ("segment_ids",))
+        return Violation(f"'segment_ids' is in {ids.partitions} partitions", ("segment_ids",))
     if (dst.partitions, dst.free_size) == (1, 2 * ids.free_size):
         return None
-    return Finding(
+    return Violation(
         f"'dst' must be (1, 2, {ids.free_size}), it has {dst.partitions} partitions and "
         f"{dst.free_size} elements per partition",
         ("dst", "segment_ids"),

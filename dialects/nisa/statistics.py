@@ -9,7 +9,7 @@ from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import ON_CHIP, required_tile
 from nkijit.dialects.declare.rules.operands import computable, in_buffer
 from nkijit.dialects.declare.rules.shapes import partitions_match
-from nkijit.dialects.declare.spec import Finding, Rule, Stage
+from nkijit.dialects.declare.spec import Rule, Stage, Violation
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import engine
 from nkijit.dialects.rule_texts.shapes import STATISTICS_SHAPE
@@ -21,33 +21,33 @@ TRIPLE = 3
 def _results(count: int) -> Rule:
     """`dst` has as many elements per partition as the instruction has results."""
 
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         dst = required_tile(op, "dst")
         if dst.free_size == count:
             return None
-        return Finding(
+        return Violation(
             f"'dst' must have {count} elements per partition, it has {dst.free_size}", ("dst",)
         )
 
     return Rule(STATISTICS_SHAPE, check)
 
 
-def _at_most_fmax(op: NisaOp, target: Target) -> Finding | None:
+def _at_most_fmax(op: NisaOp, target: Target) -> Violation | None:
     data = required_tile(op, "data")
     if data.free_size <= target.bn_stats_fmax:
         return None
-    return Finding(
+    return Violation(
         f"'data' has {data.free_size} elements per partition, at most {target.bn_stats_fmax} are "
         "possible",
         ("data",),
     )
 
 
-def _triples(op: NisaOp, target: Target) -> Finding | None:
+def _triples(op: NisaOp, target: Target) -> Violation | None:
     data = required_tile(op, "data")
     if data.free_size % TRIPLE == 0:
         return None
-    return Finding(
+    return Violation(
         f"'data' has {data.free_size} elements per partition, which are not triples", ("data",)
     )
 

@@ -11,7 +11,7 @@ from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import HBM, SBUF, required_tile
 from nkijit.dialects.declare.rules.operands import in_buffer, same_dtype
 from nkijit.dialects.declare.rules.targets import argument_since
-from nkijit.dialects.declare.spec import Finding, Rule, Stage
+from nkijit.dialects.declare.spec import Rule, Stage, Violation
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import dge_mode, engine, nc_version, oob_mode
 from nkijit.dialects.nisa.movement import DMA_QUEUE_RULES
@@ -38,34 +38,36 @@ _HWDGE_COLUMNS = 128
 _HWDGE_BITS = 16
 
 
-def _axes(op: NisaOp, target: Target) -> Finding | None:
+def _axes(op: NisaOp, target: Target) -> Violation | None:
     src, axes = required_tile(op, "src"), op.value_of("axes")
     rank = len(src.shape)
     if rank not in DMA_AXES:
-        return Finding(f"'src' has {rank} dimensions, 2 to 4 can be transposed", ("src",))
+        return Violation(f"'src' has {rank} dimensions, 2 to 4 can be transposed", ("src",))
     if axes is None or axes == DMA_AXES[rank]:
         return None
-    return Finding(f"'axes' must be {DMA_AXES[rank]} for {rank} dimensions, it is {axes}", ("src",))
+    return Violation(
+        f"'axes' must be {DMA_AXES[rank]} for {rank} dimensions, it is {axes}", ("src",)
+    )
 
 
-def _shape(op: NisaOp, target: Target) -> Finding | None:
+def _shape(op: NisaOp, target: Target) -> Violation | None:
     dst, src = required_tile(op, "dst"), required_tile(op, "src")
     if len(src.shape) not in DMA_AXES:
         return None
     expected = tuple(src.shape[axis] for axis in DMA_AXES[len(src.shape)])
     if dst.shape == expected:
         return None
-    return Finding(f"'dst' must have shape {expected}, it has {dst.shape}", ("dst", "src"))
+    return Violation(f"'dst' must have shape {expected}, it has {dst.shape}", ("dst", "src"))
 
 
-def _dtype(op: NisaOp, target: Target) -> Finding | None:
+def _dtype(op: NisaOp, target: Target) -> Violation | None:
     src = required_tile(op, "src")
     if src.dtype.bits in _ELEMENT_BITS:
         return None
-    return Finding(f"'src' must have elements of 2 or 4 bytes, it is {src.dtype.name}", ("src",))
+    return Violation(f"'src' must have elements of 2 or 4 bytes, it is {src.dtype.name}", ("src",))
 
 
-def _static_modes(op: NisaOp, target: Target) -> Finding | None:
+def _static_modes(op: NisaOp, target: Target) -> Violation | None:
     mode, bounds = op.value_of("dge_mode"), op.value_of("oob_mode")
     src = required_tile(op, "src")
     if src.indirection is Indirection.vector:
@@ -73,9 +75,9 @@ def _static_modes(op: NisaOp, target: Target) -> Finding | None:
     if src.indirection is Indirection.scalar:
         bounds = oob_mode.error  # either is fine
     if mode not in (dge_mode.unknown, dge_mode.hwdge):
-        return Finding(f"'dge_mode' must be unknown or hwdge, it is {mode.name}")
+        return Violation(f"'dge_mode' must be unknown or hwdge, it is {mode.name}")
     if bounds is not oob_mode.error:
-        return Finding(f"'oob_mode' must be error, it is {bounds.name}")
+        return Violation(f"'oob_mode' must be error, it is {bounds.name}")
     return None
 
 
@@ -97,15 +99,15 @@ def _hwdge_obstacle(src: TileInfo) -> str | None:
     return None
 
 
-def _hwdge(op: NisaOp, target: Target) -> Finding | None:
+def _hwdge(op: NisaOp, target: Target) -> Violation | None:
     src = required_tile(op, "src")
     if op.value_of("dge_mode") is not dge_mode.hwdge:
         return None
     obstacle = _hwdge_obstacle(src)
-    return None if obstacle is None else Finding(f"with hwdge {obstacle}", ("src",))
+    return None if obstacle is None else Violation(f"with hwdge {obstacle}", ("src",))
 
 
-def _gather(op: NisaOp, target: Target) -> Finding | None:
+def _gather(op: NisaOp, target: Target) -> Violation | None:
     src, index = required_tile(op, "src"), index_of(op.required("src"))
     if index is None or src.indirection is not Indirection.vector:
         return None
@@ -132,7 +134,7 @@ def _gather(op: NisaOp, target: Target) -> Finding | None:
         wrong.append(f"several columns of indices are in {target.pmax} partitions, not {count}")
     if indices.dtype.name != "uint32":
         wrong.append(f"the indices are uint32, not {indices.dtype.name}")
-    return Finding(f"with indices {wrong[0]}", ("src",)) if wrong else None
+    return Violation(f"with indices {wrong[0]}", ("src",)) if wrong else None
 
 
 @instruction(

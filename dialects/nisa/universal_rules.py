@@ -18,7 +18,7 @@ from nkijit.dialects.declare.kinds import OperandKind, Role
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import PSUM, engine_of, required_tile, rules_of
 from nkijit.dialects.declare.rules.wording import one_of
-from nkijit.dialects.declare.spec import Field, Finding, Rule
+from nkijit.dialects.declare.spec import Field, Rule, Violation
 from nkijit.dialects.hardware.targets import (
     ACCESS_COUNT_MAX,
     ACCESS_STRIDES,
@@ -54,7 +54,7 @@ from nkijit.dialects.rule_texts.access import (
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
 
 
-def _indirect_operands(op: NisaOp, target: Target) -> Finding | None:
+def _indirect_operands(op: NisaOp, target: Target) -> Violation | None:
     for f, value in op.given_operands():
         if not is_tile(value):
             continue
@@ -63,11 +63,11 @@ def _indirect_operands(op: NisaOp, target: Target) -> Finding | None:
         if kind in (None, Indirection.scalar) or kind in allowed:
             continue
         what = "a vector of indices" if kind is Indirection.vector else ".indirect()"
-        return Finding(f"'{f.name}' is addressed with {what}, which it does not take", (f.name,))
+        return Violation(f"'{f.name}' is addressed with {what}, which it does not take", (f.name,))
     return None
 
 
-def _indirect_partitions(op: NisaOp, target: Target) -> Finding | None:
+def _indirect_partitions(op: NisaOp, target: Target) -> Violation | None:
     tiles = [(f, value) for f, value in op.given_operands() if is_tile(value)]
     # The operand that documents indirection decides, e.g. the predicate of a predicated copy.
     reads = [
@@ -81,7 +81,7 @@ def _indirect_partitions(op: NisaOp, target: Target) -> Finding | None:
             continue
         start, fixed = start_partition(index)
         if start % PARTITIONS_PER_QUADRANT:
-            return Finding(f"the index of '{f.name}' starts at partition {start}", (f.name,))
+            return Violation(f"the index of '{f.name}' starts at partition {start}", (f.name,))
         partner = (f, value) if f.role is Role.read else (reads[0] if reads else None)
         if partner is None:
             continue
@@ -92,7 +92,7 @@ def _indirect_partitions(op: NisaOp, target: Target) -> Finding | None:
             other = its_index
         its_start, its_fixed = start_partition(other)
         if fixed and its_fixed and start != its_start:
-            return Finding(
+            return Violation(
                 f"the index of '{f.name}' starts at partition {start}, '{partner[0].name}' at "
                 f"{its_start}",
                 (f.name,),
@@ -100,7 +100,7 @@ def _indirect_partitions(op: NisaOp, target: Target) -> Finding | None:
     return None
 
 
-def _scatter_to_psum(op: NisaOp, target: Target) -> Finding | None:
+def _scatter_to_psum(op: NisaOp, target: Target) -> Violation | None:
     if engine_of(op, target) is not engine.scalar:
         return None
     for f, value in op.given_operands():
@@ -108,7 +108,7 @@ def _scatter_to_psum(op: NisaOp, target: Target) -> Finding | None:
             continue
         tile = info_of(value)
         if tile.region is PSUM and tile.indirection is Indirection.tensor:
-            return Finding(f"the Scalar Engine scatters '{f.name}' to psum", (f.name,))
+            return Violation(f"the Scalar Engine scatters '{f.name}' to psum", (f.name,))
     return None
 
 
@@ -117,7 +117,7 @@ def indirection_group(op: NisaOp, target: Target) -> int:
     return TENSOR_ENGINE_GROUP if engine_of(op, target) is engine.tensor else INDIRECTION_GROUP
 
 
-def _indirect_counts(op: NisaOp, target: Target) -> Finding | None:
+def _indirect_counts(op: NisaOp, target: Target) -> Violation | None:
     for f, value in op.given_operands():
         index = index_of(value)
         if index is None or info_of(value).indirection is not Indirection.tensor:
@@ -127,7 +127,7 @@ def _indirect_counts(op: NisaOp, target: Target) -> Finding | None:
             numbers_held(info_of(index), indirection_group(op, target)),
         )
         if count > held:
-            return Finding(
+            return Violation(
                 f"'{f.name}' has {count} elements per partition, its index holds {held}", (f.name,)
             )
     return None
@@ -145,7 +145,7 @@ def _on_chip(op: NisaOp) -> Iterator[tuple[Field, SSAValue, TileInfo]]:
                 yield f, value, tile
 
 
-def _start_partition(op: NisaOp, target: Target) -> Finding | None:
+def _start_partition(op: NisaOp, target: Target) -> Violation | None:
     if engine_of(op, target) not in COMPUTE_ENGINES:
         return None
     for f, value, tile in _on_chip(op):
@@ -154,7 +154,7 @@ def _start_partition(op: NisaOp, target: Target) -> Finding | None:
         if start in legal or cast(OperandKind, f.kind).inside_quadrants:
             continue
         size = f"{tile.partitions} partition{'s' if tile.partitions > 1 else ''}"
-        return Finding(
+        return Violation(
             f"'{f.name}' starts at partition {start}; with {size} it can start at "
             f"{one_of(tuple(map(str, legal)))}",
             (f.name,),
@@ -165,7 +165,7 @@ def _start_partition(op: NisaOp, target: Target) -> Finding | None:
 def inside_a_bank(name: str) -> Rule:
     """What the Tensor Engine writes to the operand is in one bank, before NeuronCore-v4."""
 
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         value, tile = op.required(name), required_tile(op, name)
         if tile.region is not PSUM:
             return None
@@ -183,7 +183,7 @@ def inside_a_bank(name: str) -> Rule:
         first, last = start + low * size, start + (high + 1) * size - 1
         if first // bank == last // bank:
             return None
-        return Finding(
+        return Violation(
             f"'{name}' reaches from byte {first} to byte {last} of a partition, over banks "
             f"{first // bank} to {last // bank}; a bank has {bank} bytes",
             (name,),
@@ -192,7 +192,7 @@ def inside_a_bank(name: str) -> Rule:
     return Rule(PSUM_BANK, check)
 
 
-def _access_pattern(op: NisaOp, target: Target) -> Finding | None:
+def _access_pattern(op: NisaOp, target: Target) -> Violation | None:
     if engine_of(op, target) not in COMPUTE_ENGINES:
         return None
     for f, value, tile in _on_chip(op):
@@ -200,7 +200,7 @@ def _access_pattern(op: NisaOp, target: Target) -> Finding | None:
             continue
         problem = cannot_walk(access_of(value), target)
         if problem is not None:
-            return Finding(f"'{f.name}' {problem}", (f.name,))
+            return Violation(f"'{f.name}' {problem}", (f.name,))
     return None
 
 
@@ -258,7 +258,7 @@ def _parts_of(stride: int, count: int) -> int | None:
 # ------------------------------------------------------------------ operands that share memory
 
 
-def _overlap(op: NisaOp, target: Target) -> Finding | None:
+def _overlap(op: NisaOp, target: Target) -> Violation | None:
     operands = [(f, value) for f, value in op.given_operands() if is_tile(value)]
     bases = [base_of(value) for _, value in operands]
     if len(set(bases)) == len(bases):
@@ -272,7 +272,7 @@ def _overlap(op: NisaOp, target: Target) -> Finding | None:
                 continue
             problem = _read_too_late(read, src, dst, streams)
             if problem is not None:
-                return Finding(
+                return Violation(
                     f"'{written.name}' overlaps '{read.name}', {problem}",
                     (written.name, read.name),
                 )

@@ -23,7 +23,7 @@ from nkijit.dialects.declare.accessors import with_direct_accessors
 from nkijit.dialects.declare.creation import created
 from nkijit.dialects.declare.kinds import OperandKind, Role
 from nkijit.dialects.declare.properties import IntegersKind
-from nkijit.dialects.declare.spec import Finding, Rule
+from nkijit.dialects.declare.spec import Rule, Violation
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.affine import (
@@ -136,11 +136,11 @@ class AllocOp(IRDLOperation):
             raise VerifyException(f"expected an address of two numbers from 0 on, got {address}")
 
 
-def _alloc_partitions(op: AllocOp, target: Target) -> Finding | None:
+def _alloc_partitions(op: AllocOp, target: Target) -> Violation | None:
     info = info_of(op.result)
     if not info.region.on_chip or info.partitions <= target.pmax:
         return None
-    return Finding(
+    return Violation(
         f"a tile in {info.region.value} has at most {target.pmax} partitions, "
         f"this one has {info.partitions}",
         ("result",),
@@ -153,7 +153,7 @@ def _partition_bytes(region: MemoryRegion, target: Target) -> int:
     return target.psum_partition_bytes
 
 
-def _alloc_size(op: AllocOp, target: Target) -> Finding | None:
+def _alloc_size(op: AllocOp, target: Target) -> Violation | None:
     info = info_of(op.result)
     if not info.region.on_chip:
         return None
@@ -161,30 +161,30 @@ def _alloc_size(op: AllocOp, target: Target) -> Finding | None:
     needed = info.partition_bytes
     if needed <= limit:
         return None
-    return Finding(
+    return Violation(
         f"a partition of {info.region.value} holds {limit} bytes on {target.platform}, "
         f"this tile needs {needed}",
         ("result",),
     )
 
 
-def _alloc_address(op: AllocOp, target: Target) -> Finding | None:
+def _alloc_address(op: AllocOp, target: Target) -> Violation | None:
     address, info = op.fixed_address, info_of(op.result)
     if address is None:
         return None
     if not info.region.on_chip:
-        return Finding(f"a tensor in {info.region.value} has no fixed address", ("result",))
+        return Violation(f"a tensor in {info.region.value} has no fixed address", ("result",))
     partition, byte = address
     if partition + info.partitions <= target.pmax:
         return None
-    return Finding(
+    return Violation(
         f"at address ({partition}, {byte}) the tile reaches partition "
         f"{partition + info.partitions} of {target.pmax}",
         ("result",),
     )
 
 
-def _address_capacity(op: AllocOp, target: Target) -> Finding | None:
+def _address_capacity(op: AllocOp, target: Target) -> Violation | None:
     address, info = op.fixed_address, info_of(op.result)
     if address is None or not info.region.on_chip:
         return None
@@ -192,21 +192,21 @@ def _address_capacity(op: AllocOp, target: Target) -> Finding | None:
     limit = _partition_bytes(info.region, target)
     if byte + info.partition_bytes <= limit:
         return None
-    return Finding(
+    return Violation(
         f"at address ({partition}, {byte}) the tile reaches byte {byte + info.partition_bytes} of "
         f"{limit}",
         ("result",),
     )
 
 
-def _psum_address(op: AllocOp, target: Target) -> Finding | None:
+def _psum_address(op: AllocOp, target: Target) -> Violation | None:
     address = op.fixed_address
     if address is None or info_of(op.result).region is not MemoryRegion.psum:
         return None
     bank, byte = divmod(address[1], target.psum_bank_bytes)
     if byte == 0:
         return None
-    return Finding(f"the tile is at byte {byte} of PSUM bank {bank}", ("result",))
+    return Violation(f"the tile is at byte {byte} of PSUM bank {bank}", ("result",))
 
 
 AllocOp.RULES = (

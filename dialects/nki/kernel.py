@@ -34,7 +34,7 @@ from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from nkijit.dialects.core_program import CoreProgram, IllFormedInside
 from nkijit.dialects.declare.kinds import OperandKind, Role, parse_defined_operand
-from nkijit.dialects.declare.spec import Finding, Rule
+from nkijit.dialects.declare.spec import Rule, Violation
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.allocation import AllocOp
@@ -115,13 +115,13 @@ def shared_tensors(kernel: KernelOp) -> list[SSAValue]:
     return [*kernel.arguments, *allocated]
 
 
-def _return_shared(op: ReturnOp, target: Target) -> Finding | None:
+def _return_shared(op: ReturnOp, target: Target) -> Violation | None:
     if cores_of(op) == 1:
         return None
     for index, value in enumerate(op.values):
         region = info_of(value).region
         if region is not MemoryRegion.shared_hbm:
-            return Finding(f"result {index} lives in {region.value}", (f"result {index}",))
+            return Violation(f"result {index} lives in {region.value}", (f"result {index}",))
     return None
 
 

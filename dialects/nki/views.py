@@ -27,7 +27,7 @@ from nkijit.dialects.declare.accessors import value_at, with_direct_accessors
 from nkijit.dialects.declare.creation import created
 from nkijit.dialects.declare.kinds import OperandKind, Role, parse_defined_operand
 from nkijit.dialects.declare.properties import PairsKind
-from nkijit.dialects.declare.spec import Finding, Rule
+from nkijit.dialects.declare.spec import Rule, Violation
 from nkijit.dialects.dtypes import DType, dtype_of_type
 from nkijit.dialects.hardware.targets import INDIRECTION_GROUP, Target
 from nkijit.dialects.hardware.words import MemoryRegion, nc_version
@@ -187,7 +187,7 @@ def selectable(access: AccessPattern, part: DynamicPart) -> AccessPattern:
     return AccessPattern(access.offset, (part.scale, *strides), (part.bound, *shape))
 
 
-def _partition_step(op: ViewOp, target: Target) -> Finding | None:
+def _partition_step(op: ViewOp, target: Target) -> Violation | None:
     source, result = info_of(op.source), info_of(op.result)
     if not source.region.on_chip or result.partitions == 1:
         return None
@@ -195,13 +195,13 @@ def _partition_step(op: ViewOp, target: Target) -> Finding | None:
     step = op.access.strides[0]
     if step == row:
         return None
-    return Finding(
+    return Violation(
         f"the partition dimension of the view has a step of {step / row:g}",
         ("result",),
     )
 
 
-def _pattern_bounds(op: ViewOp, target: Target) -> Finding | None:
+def _pattern_bounds(op: ViewOp, target: Target) -> Violation | None:
     source, result = info_of(op.source), info_of(op.result)
     if not leaves(source, result):
         return None
@@ -215,49 +215,49 @@ def _pattern_bounds(op: ViewOp, target: Target) -> Finding | None:
         message = f"the pattern touches partitions {rows.start} to {rows.stop - 1} of {count}"
     else:
         message = f"the pattern touches {touched} of partitions of {own} {name}"
-    return Finding(message, ("result",))
+    return Violation(message, ("result",))
 
 
-def _index_tile(op: ViewOp, target: Target) -> Finding | None:
+def _index_tile(op: ViewOp, target: Target) -> Violation | None:
     if op.index is None or not is_tile(op.index):
         return None
     index, result = info_of(op.index), info_of(op.result)
     if index.region is not MemoryRegion.sbuf:
-        return Finding(f"the index lives in {index.region.value}", ("index",))
+        return Violation(f"the index lives in {index.region.value}", ("index",))
     if index.dtype.name not in INDEX_DTYPES:
-        return Finding(f"the index is {index.dtype.name}", ("index",))
+        return Violation(f"the index is {index.dtype.name}", ("index",))
     if op.kind is Indirection.scalar and index.size != 1:
-        return Finding(f"a scalar index has one element, this one {index.size}", ("index",))
+        return Violation(f"a scalar index has one element, this one {index.size}", ("index",))
     rows = result.shape[0]
     if op.kind is Indirection.vector and index.size < rows:
-        return Finding(
+        return Violation(
             f"dim 0 of the view needs {rows} indices, there are {index.size}", ("index",)
         )
     if op.kind is Indirection.vector and index.partitions < min(rows, target.pmax):
-        return Finding(
+        return Violation(
             f"the {rows} indices go down the partitions, the index has {index.partitions}",
             ("index",),
         )
     if op.kind is Indirection.tensor and index.partitions != result.partitions:
-        return Finding(
+        return Violation(
             f"the tile has {result.partitions} partitions, the index {index.partitions}",
             ("index",),
         )
     return None
 
 
-def _indirect_base(op: ViewOp, target: Target) -> Finding | None:
+def _indirect_base(op: ViewOp, target: Target) -> Violation | None:
     region = info_of(op.source).region
     if op.kind is Indirection.vector and region.on_chip:
-        return Finding(f"a vector of indices addresses HBM, not {region.value}", ("result",))
+        return Violation(f"a vector of indices addresses HBM, not {region.value}", ("result",))
     if op.kind is not Indirection.tensor:
         return None
     if not region.on_chip:
-        return Finding(
+        return Violation(
             f"tensor indirection addresses SBUF and PSUM, not {region.value}", ("result",)
         )
     if target.version < nc_version.gen4:
-        return Finding(
+        return Violation(
             f"tensor indirection needs NeuronCore-v4, the target {target.platform} is "
             f"NeuronCore-v{target.version.value}",
             ("result",),

@@ -15,7 +15,7 @@ from nkijit.classic import language
 from nkijit.classic.calls.assignment import accumulate, assign, update
 from nkijit.classic.destinations.temporaries import is_only_added, is_temporary
 from nkijit.classic.indexing.expressions import Index, Mask
-from nkijit.classic.tensors.tensors import ClassicTensor, Displaced, Tile
+from nkijit.classic.tensors.tensors import ClassicTensor, ClassicTile, Displaced
 
 _BINARY: dict[str, Callable[..., Any]] = {
     "add": language.add,
@@ -75,7 +75,7 @@ def _setitem(self: ClassicTensor, key: Any, value: Any) -> None:
 def _iadd(self: ClassicTensor, other: Any) -> ClassicTensor:
     """`t += other`: the sum; a matmul that is added to a tile in PSUM accumulates there."""
     frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
-    fresh = other.fresh if isinstance(other, Tile) else None
+    fresh = other.fresh if isinstance(other, ClassicTile) else None
     only_added = fresh is not None and is_only_added(fresh.made, frame)
     added = accumulate(self, other, only_added or _is_temporary(other))
     return _updated(self, language.add, other) if added is None else added
@@ -83,7 +83,7 @@ def _iadd(self: ClassicTensor, other: Any) -> ClassicTensor:
 
 def _is_temporary(value: Any) -> bool:
     """True for a result to which nothing can refer after the assignment that hands it over."""
-    fresh = value.fresh if isinstance(value, Tile) else None
+    fresh = value.fresh if isinstance(value, ClassicTile) else None
     if fresh is None:
         return False
     # The frame that assigns: it has called the method that asks.

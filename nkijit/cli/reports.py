@@ -22,7 +22,7 @@ from nkijit.passes.profile.profile import Profile
 from nkijit.traced.kernel import TracedKernel
 
 if TYPE_CHECKING:
-    from nkijit.traced.recording import Record
+    from nkijit.traced.recording import TracedRecording
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,8 +194,8 @@ def report(
         raise UsageError("--open is for a page in a file")
     if not with_values and (inputs or seed is not None):
         raise UsageError(f"{'-i' if inputs else '--seed'} is for a page with --record")
-    record: Record | None = None
-    other: TracedKernel | Record | None = None
+    record: TracedRecording | None = None
+    other: TracedKernel | TracedRecording | None = None
     if with_values:
         call = Call(kernels, inputs or (), seed or 0)
         with waiting("recording a run"):

@@ -20,7 +20,7 @@ from nkijit.discovery.config import split_kernel
 from nkijit.discovery.errors import UsageError
 from nkijit.discovery.given_arguments import argument_values
 from nkijit.discovery.python_files import STDIN, run_file, run_text
-from nkijit.discovery.selection import Asked, Chosen, chosen_of, the_only
+from nkijit.discovery.selection import Chosen, KernelRequest, chosen_of, the_only
 from nkijit.host.terminal import waiting
 from nkijit.ir.text import launches_of, load_module, looks_like_ir, parse
 from nkijit.kernels.kernel import Kernel
@@ -111,7 +111,7 @@ class Selection(Tracing):
     def all_chosen(self) -> list[Chosen]:
         """The kernels that a Python file has, or the one that is named."""
         path, name = split_kernel(self.file)
-        asked = Asked(self.values, self.target, self.cores)
+        asked = KernelRequest(self.values, self.target, self.cores)
         shown = STDIN if path == STANDARD_INPUT else path
         return chosen_of(self._module, path, name, asked, shown=shown)
 

@@ -17,7 +17,7 @@ from nkijit.testing.inputs import random_inputs
 from nkijit.traced.kernel import TracedKernel
 
 if TYPE_CHECKING:
-    from nkijit.traced.recording import Record
+    from nkijit.traced.recording import TracedRecording
 
 Inputs = Annotated[
     list[str] | None,
@@ -64,7 +64,7 @@ class Call:
             for array, drawn, (name, _, dtype) in zip(ordered, made, leaves, strict=True)
         ]
 
-    def record(self, strict: bool | None = None) -> Record:
+    def record(self, strict: bool | None = None) -> TracedRecording:
         """The run, recorded."""
         if self.kernels.is_ir:
             traced = self.kernels.one()

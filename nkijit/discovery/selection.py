@@ -25,7 +25,7 @@ from nkijit.tracing.target import TARGET_VARIABLE
 
 
 @dataclass(frozen=True)
-class Asked:
+class KernelRequest:
     """What somebody asks for, which outranks what files say."""
 
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -113,7 +113,7 @@ def chosen_of(
     module: ModuleType,
     path: str,
     name: str | None = None,
-    asked: Asked | None = None,
+    asked: KernelRequest | None = None,
     *,
     shown: str = "",
 ) -> list[Chosen]:
@@ -141,7 +141,12 @@ def chosen_of(
     alone = len(kernels) == 1
     return [
         _chosen(
-            shown or path, n, k, asked or Asked(), config, config.of(Path(path), n, alone=alone)
+            shown or path,
+            n,
+            k,
+            asked or KernelRequest(),
+            config,
+            config.of(Path(path), n, alone=alone),
         )
         for n, k in kernels.items()
     ]
@@ -156,7 +161,7 @@ def the_only(found: Sequence[Chosen], path: str) -> Chosen:
 
 
 def _chosen(
-    path: str, name: str, kernel: Kernel, asked: Asked, config: Config, said: KernelConfig
+    path: str, name: str, kernel: Kernel, asked: KernelRequest, config: Config, said: KernelConfig
 ) -> Chosen:
     cores = asked.cores or said.cores
     kernel = kernel if cores is None else kernel.on_cores(cores)

@@ -50,7 +50,7 @@ from nkijit.typing import annotation_of
 
 if TYPE_CHECKING:
     from nkijit.passes.values.bisect import Bisection
-    from nkijit.traced.recording import Record
+    from nkijit.traced.recording import TracedRecording
 
 Watch = Callable[[Tracer], None]
 """Gets a tracer before the body of a kernel runs."""
@@ -244,7 +244,7 @@ class Kernel(Generic[_P]):
         return self._specialise(*self._collect(args, kwargs))
 
     @called_by_authors
-    def record(self, /, *args: Any, **kwargs: Any) -> Record:
+    def record(self, /, *args: Any, **kwargs: Any) -> TracedRecording:
         """Run the kernel on these arguments, and keep what every instruction read and wrote.
 
         It is traced anew, so that instructions know the loops of Python that they were traced in.
@@ -303,8 +303,9 @@ class Kernel(Generic[_P]):
         Args:
             args: the arguments of a call; inputs are copied, and not written.
             against: what is right: a function of the same arguments that returns named
-                intermediates (`{"tile": array}`, see `Record.bisect`), another version of the
-                kernel, or `"float32"`: the same kernel with bfloat16 and float8 kept in float32.
+                intermediates (`{"tile": array}`, see `TracedRecording.bisect`), another version of
+                the kernel, or `"float32"`: the same kernel with bfloat16 and float8 kept in
+                float32.
             kwargs: further arguments of the call.
 
         `print` the result: the line, the element, its operands. Raises RecordError where the two

@@ -10,7 +10,7 @@ from nkijit.discovery.config import split_kernel
 from nkijit.discovery.errors import UsageError
 from nkijit.discovery.given_arguments import argument_values
 from nkijit.discovery.python_files import run_file, run_text
-from nkijit.discovery.selection import Asked, Chosen, chosen_of, the_only
+from nkijit.discovery.selection import Chosen, KernelRequest, chosen_of, the_only
 from nkijit.ir.text import launches_of, load_module, looks_like_ir, parse
 from nkijit.passes.diagnostics.source_text import hold_text
 from nkijit.traced.kernel import TracedKernel
@@ -51,7 +51,7 @@ class Question:
 
     def all_chosen(self) -> list[Chosen]:
         """The kernels, or the one that is named. Raises UsageError for a file that has none."""
-        asked = Asked(argument_values(self.arguments), self.target, self.cores)
+        asked = KernelRequest(argument_values(self.arguments), self.target, self.cores)
         if (self.file is None) == (self.source is None):
             raise UsageError("give either `file` or `source`: one kernel is looked at")
         if self.is_ir:

@@ -11,9 +11,9 @@ from typing import Any
 from nkijit.migrate.amounts import Amount, greatest, least
 from nkijit.migrate.errors import NoRewriteError
 from nkijit.migrate.indices import Bound, Mask
-from nkijit.migrate.observing import Event, Seen
+from nkijit.migrate.observing import ObservedEvent, Seen
 from nkijit.migrate.rewriting import Rewriter
-from nkijit.migrate.values import Ranges, Tile
+from nkijit.migrate.values import Ranges, TensorValue
 
 
 def bind(function: Callable[..., Any], node: ast.Call) -> dict[str, ast.expr]:
@@ -43,7 +43,7 @@ class Crop:
 
     ranges: Mapping[int, tuple[Amount, Amount]]
 
-    def of(self, tile: Tile, dims: Sequence[int] | None = None) -> Tile:
+    def of(self, tile: TensorValue, dims: Sequence[int] | None = None) -> TensorValue:
         """The part of a tile.
 
         `dims`: of which dimension of what the mask is about each of its own is; by default they
@@ -62,7 +62,9 @@ class Crop:
         return not self.ranges
 
 
-def crop(rewriter: Rewriter, arguments: dict[str, ast.expr], events: Sequence[Event]) -> Crop:
+def crop(
+    rewriter: Rewriter, arguments: dict[str, ast.expr], events: Sequence[ObservedEvent]
+) -> Crop:
     """What the `mask=` of a call leaves; takes it out of the arguments."""
     rewriter.guard = ""
     node = arguments.pop("mask", None)
@@ -117,7 +119,7 @@ def _hint(node: ast.expr, otherwise: str) -> str:
     return f"{otherwise}_left"
 
 
-def tensors(events: Sequence[Event], name: str) -> tuple[Seen, ...]:
+def tensors(events: Sequence[ObservedEvent], name: str) -> tuple[Seen, ...]:
     """How an argument was seen."""
     return tuple(s for e in events if isinstance(s := e.arguments.get(name), Seen))
 

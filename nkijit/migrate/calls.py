@@ -15,13 +15,13 @@ from nkijit.migrate.errors import NoRewriteError
 from nkijit.migrate.indices import Index
 from nkijit.migrate.observing import AUTHOR, Seen
 from nkijit.migrate.rewriting import Rewriter
-from nkijit.migrate.values import Plain, Tile, Value
+from nkijit.migrate.values import Plain, TensorValue, Value
 
-Handler = Callable[["Rewriter", ast.Call, "Tile | str | None"], Value]
+Handler = Callable[["Rewriter", ast.Call, "TensorValue | str | None"], Value]
 """Rewrites a call. Its result goes to a place, into a new variable, or is the value."""
 
 
-def call(rewriter: Rewriter, node: ast.Call, into: Tile | str | None) -> Value:
+def call(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -> Value:
     """Any call."""
     found = rewriter.api(node.func)
     if found is None:
@@ -37,7 +37,7 @@ def call(rewriter: Rewriter, node: ast.Call, into: Tile | str | None) -> Value:
     raise NoRewriteError(f"{module}.{name} has no counterpart", node)
 
 
-def _method(rewriter: Rewriter, node: ast.Call, into: Tile | str | None) -> Value:
+def _method(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -> Value:
     """A method of a tensor, or a call of something else."""
     if isinstance(node.func, ast.Attribute):
         method = node.func.attr
@@ -52,15 +52,17 @@ def _method(rewriter: Rewriter, node: ast.Call, into: Tile | str | None) -> Valu
             if method in ("reshape", "view"):
                 sizes = _shape_of(rewriter, node) if method == "reshape" else None
                 source = owner.source or owner.base if method == "reshape" else ""
-                return Tile(f"{owner.text}.{method}({inner})", seen, sizes=sizes, source=source)
+                return TensorValue(
+                    f"{owner.text}.{method}({inner})", seen, sizes=sizes, source=source
+                )
             rewriter.module.needed.add("nl")
             name = {"astype": "copy"}.get(method, method)
             rewriter.note("name", node)
-            return Tile(f"{rewriter.module.nl}.{name}({owner.text}, {inner})", seen)
+            return TensorValue(f"{rewriter.module.nl}.{name}({owner.text}, {inner})", seen)
     given = [e.result for e in rewriter.events(node) if e.function == AUTHOR]
     text = rewriter.spliced(node)
     seen = tuple(r for r in given if isinstance(r, Seen) and not r.blocks)
-    return Tile(text, seen) if seen and len(seen) == len(given) else Plain(text)
+    return TensorValue(text, seen) if seen and len(seen) == len(given) else Plain(text)
 
 
 def _shape_of(rewriter: Rewriter, node: ast.Call) -> Any:
@@ -71,30 +73,30 @@ def _shape_of(rewriter: Rewriter, node: ast.Call) -> Any:
     return None
 
 
-def _arange(rewriter: Rewriter, node: ast.Call, into: Tile | str | None) -> Value:
+def _arange(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -> Value:
     given = [rewriter.amount(a) for a in node.args]
     if len(given) == 1:
         return Index.arange(Amount.of(0), given[0])
     return Index.arange(*given)
 
 
-def _range(rewriter: Rewriter, node: ast.Call, into: Tile | str | None) -> Value:
+def _range(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -> Value:
     rewriter.note("loop", node)
     if node.keywords:
         raise NoRewriteError("a loop with named arguments", node)
     return Plain(f"range({', '.join(rewriter.text(a) for a in node.args)})")
 
 
-def _par_dim(rewriter: Rewriter, node: ast.Call, into: Tile | str | None) -> Value:
+def _par_dim(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -> Value:
     rewriter.note("blocks", node)
     return Plain(rewriter.text(node.args[0]))
 
 
-def _as_it_is(rewriter: Rewriter, node: ast.Call, into: Tile | str | None) -> Value:
+def _as_it_is(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -> Value:
     return Plain(rewriter.spliced(node))
 
 
-def _constant(rewriter: Rewriter, node: ast.Call, into: Tile | str | None) -> Value:
+def _constant(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -> Value:
     """`nl.shared_constant(array, dtype)`: today the array has the data type."""
     arguments = bounds.bind(language.classic.shared_constant, node)
     seen = tuple(e.result for e in rewriter.events(node) if isinstance(e.result, Seen))
@@ -108,10 +110,10 @@ def _constant(rewriter: Rewriter, node: ast.Call, into: Tile | str | None) -> Va
             raise NoRewriteError("a constant of a data type that is not NumPy's", node)
         text = f"{text}.astype({rewriter.text(arguments['dtype'])})"
     rewriter.module.needed.add("nl")
-    return Tile(f"{rewriter.module.nl}.shared_constant({text})", seen)
+    return TensorValue(f"{rewriter.module.nl}.shared_constant({text})", seen)
 
 
-def _program(rewriter: Rewriter, node: ast.Call, into: Tile | str | None) -> Value:
+def _program(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -> Value:
     if rewriter.grid is None:
         return Plain(rewriter.spliced(node))
     if rewriter.api(node.func) == ("nl", "program_ndim"):
@@ -128,7 +130,7 @@ def _program(rewriter: Rewriter, node: ast.Call, into: Tile | str | None) -> Val
     return Plain(f"program_{axis.value}")
 
 
-def _static_cast(rewriter: Rewriter, node: ast.Call, into: Tile | str | None) -> Value:
+def _static_cast(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -> Value:
     if not any(isinstance(e.result, Seen) for e in rewriter.events(node)):
         raise NoRewriteError("nl.static_cast of what is no tile", node)
     renamed = ast.copy_location(ast.Call(node.func, node.args, node.keywords), node)

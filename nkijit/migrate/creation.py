@@ -10,7 +10,7 @@ from nkijit.migrate.api import UNKNOWN, dtype_text
 from nkijit.migrate.errors import NoRewriteError
 from nkijit.migrate.observing import Seen
 from nkijit.migrate.rewriting import Rewriter
-from nkijit.migrate.values import Tile, Value
+from nkijit.migrate.values import TensorValue, Value
 
 _DROPPED = ("lazy_initialization",)
 
@@ -43,7 +43,7 @@ def buffer_of(rewriter: Rewriter, node: ast.expr) -> str:
     return rewriter.text(node)
 
 
-def create(rewriter: Rewriter, node: ast.Call, into: Tile | str | None) -> Value:
+def create(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -> Value:
     """`nl.ndarray`, `nl.zeros` and their like: the same call, with another shape."""
     found = rewriter.api(node.func)
     assert found is not None
@@ -77,11 +77,11 @@ def create(rewriter: Rewriter, node: ast.Call, into: Tile | str | None) -> Value
         callee = f"{nl}.ndarray" if _is_accumulated(rewriter, node) else callee
     text = f"{callee}({', '.join(texts)})"
     if blocks:
-        return Tile(_nested(text, blocks), seen)
+        return TensorValue(_nested(text, blocks), seen)
     spelled = rewriter.source.segment(node)
     if " ".join(spelled.split()) == " ".join(text.split()):
-        return Tile(spelled, seen)
-    return Tile(text, seen)
+        return TensorValue(spelled, seen)
+    return TensorValue(text, seen)
 
 
 def _nested(text: str, blocks: str) -> str:
@@ -121,7 +121,7 @@ def _shape(rewriter: Rewriter, node: ast.expr, seen: tuple[Seen, ...]) -> tuple[
     return f"({', '.join(inner)}{',' if len(inner) == 1 else ''})", "\0".join(dims[:blocks])
 
 
-def memset(rewriter: Rewriter, node: ast.Call, into: Tile | str | None) -> Value:
+def memset(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -> Value:
     """`nisa.memset(shape, value, dtype)`."""
     arguments = bounds.bind(isa.memset, node)
     events = [e for e in rewriter.events(node) if isinstance(e.result, Seen)]
@@ -129,13 +129,13 @@ def memset(rewriter: Rewriter, node: ast.Call, into: Tile | str | None) -> Value
     if not seen:
         raise NoRewriteError("nisa.memset, to which no run has come", node)
     crop = bounds.crop(rewriter, arguments, events)
-    if isinstance(into, Tile):
+    if isinstance(into, TensorValue):
         result = into
     else:
         name = into or rewriter.fresh("filled")
         shape = rewriter.text(arguments["shape"])
         rewriter.allocate(name, shape, dtype_of(rewriter, arguments["dtype"]), "sbuf")
-        result = Tile(name, seen, is_name=True)
+        result = TensorValue(name, seen, is_name=True)
     given = {"dst": crop.of(result).text, "value": rewriter.text(arguments["value"])}
     if "engine" in arguments:
         given["engine"] = rewriter.text(arguments["engine"])

@@ -18,7 +18,7 @@ from nkijit.migrate.errors import NoRewriteError
 from nkijit.migrate.indices import Index, Mask
 from nkijit.migrate.rewriting import Rewriter
 from nkijit.migrate.sources import Edit, one_line
-from nkijit.migrate.values import Grid, Plain, Tile, Value
+from nkijit.migrate.values import Grid, Plain, TensorValue, Value
 
 
 class FunctionRewriter(Rewriter):
@@ -61,7 +61,7 @@ class FunctionRewriter(Rewriter):
 
     def _name(self, node: ast.Name) -> Value:
         known = self._env.get(node.id)
-        if isinstance(known, Tile):
+        if isinstance(known, TensorValue):
             found = self.variable(node.id)
             return known if found is None or found.blocks else replace(known, seen=(found,))
         if known is not None:
@@ -69,7 +69,7 @@ class FunctionRewriter(Rewriter):
         found = self.variable(node.id) if node.id in self._local or node.id in self._env else None
         found = found or self.variable(node.id)
         if found is not None:
-            return Tile(node.id, (found,), is_name=True)
+            return TensorValue(node.id, (found,), is_name=True)
         return operators.named(self, node)
 
     # ---------------------------------------------------------------- statements
@@ -301,8 +301,8 @@ class FunctionRewriter(Rewriter):
                     return [self.source.segment(node)]
                 return [f"{self.source.segment(target)} = {one_line(text)}"]
             values = list(found.items)
-        if all(isinstance(v, (Plain, Tile)) for v in values):
-            texts = [v.text for v in values if isinstance(v, (Plain, Tile))]
+        if all(isinstance(v, (Plain, TensorValue)) for v in values):
+            texts = [v.text for v in values if isinstance(v, (Plain, TensorValue))]
             if texts == [self.source.segment(v) for v in getattr(value, "elts", [])]:
                 return [self.source.segment(node)]
             return [f"{self.source.segment(target)} = {', '.join(map(one_line, texts))}"]
@@ -328,7 +328,7 @@ class FunctionRewriter(Rewriter):
             return []
         if value.text == name:
             return []
-        if isinstance(value, Tile) and value.is_view:
+        if isinstance(value, TensorValue) and value.is_view:
             self._env[name] = value
         return [f"{name} = {one_line(value.text)}"]
 
@@ -342,8 +342,8 @@ class FunctionRewriter(Rewriter):
             found = operators.binary(self, value, into)
         else:
             found = self.value(value)
-        if isinstance(found, (Plain, Tile)):
-            if found.text == name and isinstance(found, Tile):
+        if isinstance(found, (Plain, TensorValue)):
+            if found.text == name and isinstance(found, TensorValue):
                 return []
             if found.text == self.source.segment(value) and not self._before:
                 return [self.source.segment(node)]

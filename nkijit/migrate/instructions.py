@@ -17,10 +17,10 @@ from nkijit.migrate.bounds import Crop
 from nkijit.migrate.creation import dtype_of
 from nkijit.migrate.errors import NoRewriteError
 from nkijit.migrate.indices import Index, Mask
-from nkijit.migrate.observing import Event, Seen
+from nkijit.migrate.observing import ObservedEvent, Seen
 from nkijit.migrate.rewriting import Rewriter
 from nkijit.migrate.shapes import axes_text, moved_last, reduced_shape, shape_text
-from nkijit.migrate.values import Plain, Tile, Value
+from nkijit.migrate.values import Plain, TensorValue, Value
 
 _OPERATORS = ("op", "op0", "op1", "reduce_op", "comp_op0", "comp_op1", "dst_rmw_op")
 _PER_PARTITION = (
@@ -44,7 +44,9 @@ _DATA_OPERAND1 = ("scalar_tensor_tensor",)
 _SWAPPED = ("nc_transpose",)
 
 
-def instruction(rewriter: Rewriter, node: ast.Call, name: str, into: Tile | str | None) -> Value:
+def instruction(
+    rewriter: Rewriter, node: ast.Call, name: str, into: TensorValue | str | None
+) -> Value:
     """`nisa.name(...)`."""
     function = getattr(classic, name)
     arguments = bounds.bind(function, node)
@@ -67,16 +69,16 @@ def instruction(rewriter: Rewriter, node: ast.Call, name: str, into: Tile | str 
     if writes:
         result = None
         text = cropped["dst"].text
-    elif isinstance(into, Tile):
+    elif isinstance(into, TensorValue):
         result = into
         text = _place(name, cut, result, values).text
     else:
         base = into or rewriter.fresh(name)
         shape, dtype = _shape(name, values, seen), _dtype(rewriter, name, arguments, values, seen)
-        if name == "tensor_reduce" and isinstance(data := values["data"], Tile):
+        if name == "tensor_reduce" and isinstance(data := values["data"], TensorValue):
             shape = reduced_shape(data, arguments["axis"], seen) or shape
         rewriter.allocate(base, shape, dtype, seen[-1].buffer)
-        result = Tile(base, seen, is_name=True)
+        result = TensorValue(base, seen, is_name=True)
         text = _place(name, cut, result, values).text
     if name == "tensor_reduce":
         cropped |= moved_last(cropped["data"], arguments["axis"], bool(cropped.get("keepdims")))
@@ -95,7 +97,7 @@ def _values(
     rewriter: Rewriter,
     name: str,
     arguments: Mapping[str, ast.expr],
-    events: Sequence[Event],
+    events: Sequence[ObservedEvent],
 ) -> dict[str, Value]:
     """The arguments but mask and dtype, as today's function takes them."""
     values: dict[str, Value] = {}
@@ -124,7 +126,7 @@ def _values(
         found = rewriter.value(node)
         if isinstance(found, Plain) and found.text == "None":
             continue
-        if not isinstance(found, (Plain, Tile)):
+        if not isinstance(found, (Plain, TensorValue)):
             raise NoRewriteError("an index expression is an operand", node)
         values[argument] = found
     return values
@@ -145,7 +147,7 @@ def _extra(
 
 
 def _forms(
-    name: str, events: Sequence[Event], node: ast.AST
+    name: str, events: Sequence[ObservedEvent], node: ast.AST
 ) -> tuple[str, list[tuple[str, tuple[str, str]]]]:
     """The instruction that a call is, and which operands are copied before: name and type."""
     forms = {e.instructions for e in events if e.instructions}
@@ -164,15 +166,15 @@ def _forms(
     return main.name, copies
 
 
-def _copied(rewriter: Rewriter, value: Value, wrote: tuple[str, str]) -> Tile:
+def _copied(rewriter: Rewriter, value: Value, wrote: tuple[str, str]) -> TensorValue:
     """A copy of an operand in SBUF."""
-    assert isinstance(value, Tile)
+    assert isinstance(value, TensorValue)
     tile = rewriter.bound(value, "operand")
     name = rewriter.fresh(f"{tile.base.partition('[')[0].partition('.')[0]}_sbuf")
     dtype = tile.dtype if tile.seen[-1].dtype == wrote[0] else f"{rewriter.module.nl}.{wrote[0]}"
     rewriter.allocate(name, tile.shape, dtype, wrote[1])
     rewriter.call("nisa.tensor_copy", {"dst": name, "src": tile.text})
-    return Tile(name, tile.seen, is_name=True)
+    return TensorValue(name, tile.seen, is_name=True)
 
 
 def _cropped(
@@ -181,7 +183,7 @@ def _cropped(
     """The operands under the mask."""
     found: dict[str, Any] = dict(values)
     for argument, value in values.items():
-        if not isinstance(value, Tile):
+        if not isinstance(value, TensorValue):
             continue
         if not cut.is_whole:
             value = rewriter.bound(value, argument)
@@ -190,7 +192,7 @@ def _cropped(
             dims = (0, -2) if argument == "stationary" else (0, -1)
             found[argument] = cut.of(value, dims) if value.rank == 2 else value
         elif _is_vector(name, argument):
-            rank = max(v.rank for v in values.values() if isinstance(v, Tile))
+            rank = max(v.rank for v in values.values() if isinstance(v, TensorValue))
             found[argument] = cut.of(value, (-rank, *(0,) * (value.rank - 1)))
         else:
             found[argument] = cut.of(value)
@@ -203,7 +205,7 @@ def _is_vector(name: str, argument: str) -> bool:
     return argument in _PER_PARTITION
 
 
-def _place(name: str, cut: Crop, result: Tile, values: Mapping[str, Value]) -> Tile:
+def _place(name: str, cut: Crop, result: TensorValue, values: Mapping[str, Value]) -> TensorValue:
     """The part of a result that is computed."""
     if cut.is_whole:
         return result
@@ -211,7 +213,7 @@ def _place(name: str, cut: Crop, result: Tile, values: Mapping[str, Value]) -> T
         return cut.of(result, (-1, -2))
     if name == "tensor_reduce":
         data = values["data"]
-        assert isinstance(data, Tile)
+        assert isinstance(data, TensorValue)
         # Partitions are kept; the reduced dimensions are the last ones.
         return cut.of(result, (-data.rank, *(0,) * (result.rank - 1)))
     if name in ("max8", "bn_stats", "bn_aggr", "nc_find_index8"):
@@ -221,7 +223,7 @@ def _place(name: str, cut: Crop, result: Tile, values: Mapping[str, Value]) -> T
 
 def _shape(name: str, values: Mapping[str, Value], seen: Sequence[Seen]) -> str:
     """An expression for the shape of a result."""
-    tiles = {n: v for n, v in values.items() if isinstance(v, Tile)}
+    tiles = {n: v for n, v in values.items() if isinstance(v, TensorValue)}
     if name == "nc_matmul":
         rows, columns = tiles["stationary"], tiles["moving"]
         free = [columns.size(d) for d in range(1, columns.rank)]
@@ -253,7 +255,7 @@ def _dtype(
     if name == "nc_matmul":
         rewriter.module.needed.add("nl")
         return f"{rewriter.module.nl}.float32"
-    tiles = [v for v in values.values() if isinstance(v, Tile)]
+    tiles = [v for v in values.values() if isinstance(v, TensorValue)]
     return operators.result_dtype(rewriter, seen, tiles)
 
 
@@ -273,7 +275,7 @@ def _affine(rewriter: Rewriter, index: Index, seen: Seen) -> dict[str, str]:
     }
 
 
-def iota(rewriter: Rewriter, node: ast.Call, into: Tile | str | None) -> Value:
+def iota(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -> Value:
     """`nisa.iota(expr, dtype)`: the expression as a pattern."""
     arguments = bounds.bind(classic.iota, node)
     events = [e for e in rewriter.events(node) if isinstance(e.result, Seen)]
@@ -285,7 +287,7 @@ def iota(rewriter: Rewriter, node: ast.Call, into: Tile | str | None) -> Value:
         expression = Index(Amount.of(expression.text), 0)
     if not isinstance(expression, Index):
         raise NoRewriteError("nisa.iota of what is no index expression", node)
-    if isinstance(into, Tile):
+    if isinstance(into, TensorValue):
         result = into
     else:
         name = into or rewriter.fresh("iota")
@@ -298,7 +300,7 @@ def iota(rewriter: Rewriter, node: ast.Call, into: Tile | str | None) -> Value:
         ]
         dtype = dtype_of(rewriter, arguments["dtype"])
         rewriter.allocate(name, f"({', '.join(sizes)})", dtype, "sbuf")
-        result = Tile(name, seen, is_name=True)
+        result = TensorValue(name, seen, is_name=True)
     rewriter.note("instruction", node)
     rewriter.call("nisa.iota", {"dst": result.text, **_affine(rewriter, expression, seen[-1])})
     return result
@@ -315,7 +317,7 @@ _SIGNS: Mapping[str, tuple[int, int, str]] = {
 }
 
 
-def affine_select(rewriter: Rewriter, node: ast.Call, into: Tile | str | None) -> Value:
+def affine_select(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -> Value:
     """`nisa.affine_select(pred, …)`: the comparison as a pattern and an operator."""
     arguments = bounds.bind(classic.affine_select, node)
     events = [e for e in rewriter.events(node) if isinstance(e.result, Seen)]
@@ -331,13 +333,13 @@ def affine_select(rewriter: Rewriter, node: ast.Call, into: Tile | str | None) -
     _, copies = _forms("affine_select", events, node)
     for owner, wrote in copies:
         values[owner] = _copied(rewriter, values[owner], wrote)
-    if isinstance(into, Tile):
+    if isinstance(into, TensorValue):
         result = into
     else:
         name = into or rewriter.fresh("selected")
         dtype = _dtype(rewriter, "affine_select", arguments, values, seen)
         rewriter.allocate(name, _shape("affine_select", values, seen), dtype, "sbuf")
-        result = Tile(name, seen, is_name=True)
+        result = TensorValue(name, seen, is_name=True)
     rewriter.note("instruction", node)
     pattern = _affine(rewriter, difference, seen[-1])
     call = {

@@ -12,10 +12,10 @@ from nkijit.migrate import bounds, operators
 from nkijit.migrate.bounds import Crop
 from nkijit.migrate.creation import dtype_of
 from nkijit.migrate.errors import NoRewriteError
-from nkijit.migrate.observing import Event, Seen
+from nkijit.migrate.observing import ObservedEvent, Seen
 from nkijit.migrate.rewriting import Rewriter
 from nkijit.migrate.shapes import axes_text, moved_last, reduced_shape, shape_text
-from nkijit.migrate.values import Plain, Tile, Value
+from nkijit.migrate.values import Plain, TensorValue, Value
 
 _ALONG = {
     "sum": "kept",
@@ -32,7 +32,7 @@ _ALONG = {
 """Functions whose results have other dimensions than their operands."""
 
 
-def load(rewriter: Rewriter, node: ast.Call, into: Tile | str | None) -> Value:
+def load(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -> Value:
     """`nl.load(x[...])`: an allocation and a DMA."""
     arguments = bounds.bind(classic.load, node)
     events = [e for e in rewriter.events(node) if isinstance(e.result, Seen)]
@@ -45,7 +45,7 @@ def load(rewriter: Rewriter, node: ast.Call, into: Tile | str | None) -> Value:
         source = rewriter.bound(source, "source")
     if any(len(e.instructions) > 1 for e in events):
         raise NoRewriteError("a load under a mask that is no block", node)
-    if isinstance(into, Tile):
+    if isinstance(into, TensorValue):
         result = into
     else:
         name = into or rewriter.fresh("loaded")
@@ -53,13 +53,13 @@ def load(rewriter: Rewriter, node: ast.Call, into: Tile | str | None) -> Value:
         if "dtype" in arguments and not _is_none(arguments["dtype"]):
             dtype = dtype_of(rewriter, arguments["dtype"])
         rewriter.allocate(name, _shape(source, seen), dtype, "sbuf")
-        result = Tile(name, seen, is_name=True)
+        result = TensorValue(name, seen, is_name=True)
     rewriter.note("load", node)
     rewriter.call("nisa.dma_copy", {"dst": cut.of(result).text, "src": cut.of(source).text})
     return result
 
 
-def _shape(source: Tile, seen: Sequence[Seen]) -> str:
+def _shape(source: TensorValue, seen: Sequence[Seen]) -> str:
     """The shape of a tile that is loaded."""
     if (*source.seen[-1].shape, 1) == seen[-1].shape:
         return f"({', '.join(source.size(d) for d in range(source.rank))}, 1)"
@@ -72,7 +72,7 @@ def _is_none(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
 
 
-def store(rewriter: Rewriter, node: ast.Call, into: Tile | str | None) -> Value:
+def store(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -> Value:
     """`nl.store(x[...], tile)`: a DMA."""
     arguments = bounds.bind(classic.store, node)
     events = rewriter.events(node)
@@ -95,7 +95,7 @@ def store(rewriter: Rewriter, node: ast.Call, into: Tile | str | None) -> Value:
         rewriter.call("nisa.memset", {"dst": name, "value": value.text})
         rewriter.call("nisa.dma_copy", {"dst": target.text, "src": name})
         return Plain("")
-    if not isinstance(value, Tile):
+    if not isinstance(value, TensorValue):
         raise NoRewriteError("an index expression is stored", node)
     source = rewriter.bound(value, "stored")
     same = len(source.seen[-1].shape) == len(place.seen[-1].shape)
@@ -106,14 +106,16 @@ def store(rewriter: Rewriter, node: ast.Call, into: Tile | str | None) -> Value:
         name = rewriter.fresh("moved")
         rewriter.allocate(name, source.shape, source.dtype, "sbuf")
         rewriter.call("nisa.tensor_copy", {"dst": name, "src": source.text})
-        source = Tile(name, source.seen, is_name=True)
+        source = TensorValue(name, source.seen, is_name=True)
     elif form != ("dma_copy",):
         raise NoRewriteError(f"a store that takes {' and '.join(form)}", node)
     rewriter.call("nisa.dma_copy", {"dst": place.text, "src": operators.fitted(source, place)})
     return Plain("")
 
 
-def function(rewriter: Rewriter, node: ast.Call, name: str, into: Tile | str | None) -> Value:
+def function(
+    rewriter: Rewriter, node: ast.Call, name: str, into: TensorValue | str | None
+) -> Value:
     """Any other function."""
     found = rewriter.api(node.func)
     assert found is not None
@@ -129,10 +131,10 @@ def function(rewriter: Rewriter, node: ast.Call, name: str, into: Tile | str | N
     arguments = bounds.bind(classic_function, node)
     given = _given(rewriter, arguments, events)
     cut = bounds.crop(rewriter, arguments, events)
-    is_isa = isinstance(into, Tile) or not cut.is_whole or _is_inner(name, given, arguments)
+    is_isa = isinstance(into, TensorValue) or not cut.is_whole or _is_inner(name, given, arguments)
     if not is_isa:
         return _called(rewriter, node, name, given, arguments, events, seen)
-    if isinstance(into, Tile):
+    if isinstance(into, TensorValue):
         result = into
     else:
         if cut.ranges and name in ("matmul",):
@@ -140,20 +142,20 @@ def function(rewriter: Rewriter, node: ast.Call, name: str, into: Tile | str | N
         base = into or rewriter.fresh(name)
         shape, dtype = _result(rewriter, name, given, arguments, seen)
         rewriter.allocate(base, shape, dtype, seen[-1].buffer)
-        result = Tile(base, seen, is_name=True)
+        result = TensorValue(base, seen, is_name=True)
     return _computed(rewriter, node, name, given, arguments, events, cut, result)
 
 
 def _is_inner(name: str, given: dict[str, Value], arguments: dict[str, ast.expr]) -> bool:
     """Whether dimensions are reduced that are not the last ones, which today's functions refuse."""
     x = given.get("x")
-    if _ALONG.get(name) != "kept" or not isinstance(x, Tile) or "axis" not in arguments:
+    if _ALONG.get(name) != "kept" or not isinstance(x, TensorValue) or "axis" not in arguments:
         return False
     return bool(moved_last(x, arguments["axis"], False))
 
 
 def _given(
-    rewriter: Rewriter, arguments: dict[str, ast.expr], events: Sequence[Event]
+    rewriter: Rewriter, arguments: dict[str, ast.expr], events: Sequence[ObservedEvent]
 ) -> dict[str, Value]:
     """The arguments but mask and dtype."""
     given: dict[str, Value] = {}
@@ -164,7 +166,7 @@ def _given(
             given[argument] = Plain(axes_text(rewriter, value))
             continue
         found = rewriter.value(value)
-        if not isinstance(found, (Plain, Tile)):
+        if not isinstance(found, (Plain, TensorValue)):
             raise NoRewriteError("an index expression is an operand", value)
         given[argument] = found
     return given
@@ -176,9 +178,9 @@ def _called(
     name: str,
     given: dict[str, Value],
     arguments: dict[str, ast.expr],
-    events: Sequence[Event],
+    events: Sequence[ObservedEvent],
     seen: tuple[Seen, ...],
-) -> Tile:
+) -> TensorValue:
     """Today's function of the same name."""
     rewriter.module.needed.add("nl")
     known = inspect.signature(getattr(today, name)).parameters
@@ -193,12 +195,12 @@ def _called(
             raise NoRewriteError(f"nl.{name} has no '{argument}' any more", node)
         text = operators.text_of(value)
         parts.append(f"{today_name}={text}" if argument in keywords else text)
-    first = next((v for v in given.values() if isinstance(v, Tile)), None)
+    first = next((v for v in given.values() if isinstance(v, TensorValue)), None)
     dtype = None
     if "dtype" in arguments and not _is_none(arguments["dtype"]):
         dtype = dtype_of(rewriter, arguments["dtype"])
     elif "dtype" in known and first is not None and first.seen[-1].dtype != seen[-1].dtype:
-        tiles = [v for v in given.values() if isinstance(v, Tile)]
+        tiles = [v for v in given.values() if isinstance(v, TensorValue)]
         dtype = operators.result_dtype(rewriter, seen, tiles)
     elif name == "rand":
         dtype = f"{rewriter.module.nl}.float32"
@@ -214,7 +216,7 @@ def _called(
     sizes = None
     if name not in _ALONG:
         sizes = operators.sizes_of(list(given.values()), seen)
-    return Tile(text, seen, sizes=sizes)
+    return TensorValue(text, seen, sizes=sizes)
 
 
 def _result(
@@ -225,7 +227,7 @@ def _result(
     seen: tuple[Seen, ...],
 ) -> tuple[str, str]:
     """Shape and data type of a result."""
-    tiles = {n: v for n, v in given.items() if isinstance(v, Tile)}
+    tiles = {n: v for n, v in given.items() if isinstance(v, TensorValue)}
     if "dtype" in arguments and not _is_none(arguments["dtype"]):
         dtype = dtype_of(rewriter, arguments["dtype"])
     else:
@@ -233,7 +235,7 @@ def _result(
     if _ALONG.get(name) == "swapped":
         (tile,) = tiles.values()
         return f"({tile.size(1)}, {tile.size(0)})", dtype
-    if _ALONG.get(name) == "kept" and isinstance(x := given.get("x"), Tile):
+    if _ALONG.get(name) == "kept" and isinstance(x := given.get("x"), TensorValue):
         shape = reduced_shape(x, arguments["axis"], seen)
         if shape is not None:
             return shape, dtype
@@ -246,15 +248,15 @@ def _computed(
     name: str,
     given: dict[str, Value],
     arguments: dict[str, ast.expr],
-    events: Sequence[Event],
+    events: Sequence[ObservedEvent],
     cut: Crop,
-    result: Tile,
-) -> Tile:
+    result: TensorValue,
+) -> TensorValue:
     """The instruction that a function is; else a copy of what today's function gives."""
     along = _ALONG.get(name)
     operands: dict[str, Value] = {}
     for argument, value in given.items():
-        if isinstance(value, Tile) and not cut.is_whole:
+        if isinstance(value, TensorValue) and not cut.is_whole:
             value = cut.of(rewriter.bound(value, argument))
         operands[argument] = value
     dst = cut.of(result) if along is None else result
@@ -262,7 +264,7 @@ def _computed(
         dst = cut.of(result, (-1, -2))
     if along == "kept" and not cut.is_whole:
         x = operands["x"]
-        assert isinstance(x, Tile)
+        assert isinstance(x, TensorValue)
         dst = cut.of(result, (-x.rank, *(0,) * (result.rank - 1)))
     instructions = {tuple(i.name for i in e.instructions) for e in events if e.instructions}
     rewriter.note("function", node)
@@ -281,7 +283,7 @@ def _computed(
     if name in ("sum", "max", "min") and instructions == {("tensor_reduce",)}:
         word = {"sum": "add", "max": "maximum", "min": "minimum"}[name]
         x = operands["x"]
-        if isinstance(x, Tile):
+        if isinstance(x, TensorValue):
             x = rewriter.bound(x, "x")
         moved = moved_last(x, arguments["axis"], "keepdims" in operands)
         arguments_of = {

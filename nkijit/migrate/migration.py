@@ -15,7 +15,7 @@ from nkijit.classic.grids.grid import LaunchGrid
 from nkijit.classic.launch.kernel import ClassicKernel
 from nkijit.discovery.errors import UsageError
 from nkijit.discovery.python_files import run_file
-from nkijit.discovery.selection import Asked, Chosen, checked, chosen_of
+from nkijit.discovery.selection import Chosen, KernelRequest, checked, chosen_of
 from nkijit.export.errors import ExportError
 from nkijit.kernels.arguments import TensorSpec
 from nkijit.kernels.kernel import Kernel
@@ -128,10 +128,10 @@ def migrate_file(
         report = Report(source.path, [], between.rewrites, between.left)
         return Migration(source, source.changed(between.edits), report, is_today=True)
     module = run_file(Path(path))
-    asked = Asked(dict(arguments or {}), target)
+    asked = KernelRequest(dict(arguments or {}), target)
     found = [
         c
-        for c in chosen_of(module, str(path), None, Asked(target=target))
+        for c in chosen_of(module, str(path), None, KernelRequest(target=target))
         if isinstance(c.kernel, ClassicKernel)
     ]
     names = {c.name for c in found}

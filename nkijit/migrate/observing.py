@@ -44,7 +44,7 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Instruction:
+class ObservedInstruction:
     """An instruction that came of a call."""
 
     name: str
@@ -56,7 +56,7 @@ class Instruction:
 
 
 @dataclass
-class Event:
+class ObservedEvent:
     """One call at a place."""
 
     function: str
@@ -64,7 +64,7 @@ class Event:
     arguments: dict[str, Any]
     """By parameter: tensors as `Seen`, numbers as they are, anything else as its type's name."""
     result: Any = None
-    instructions: tuple[Instruction, ...] = ()
+    instructions: tuple[ObservedInstruction, ...] = ()
     is_empty: bool = False
     """Whether a mask has left nothing."""
 
@@ -73,8 +73,8 @@ class Event:
 class Observations:
     """What was seen in the files of interest."""
 
-    events: dict[tuple[str, Place], list[Event]] = field(
-        default_factory=lambda: defaultdict(list[Event])
+    events: dict[tuple[str, Place], list[ObservedEvent]] = field(
+        default_factory=lambda: defaultdict(list[ObservedEvent])
     )
     variables: dict[tuple[str, int], dict[str, Seen]] = field(
         default_factory=lambda: defaultdict(dict[str, Seen])
@@ -85,7 +85,7 @@ class Observations:
     functions: set[tuple[str, int, str]] = field(default_factory=set[tuple[str, int, str]])
     """File, first line and name of the functions that have run."""
 
-    def at(self, file: str, place: Place) -> list[Event]:
+    def at(self, file: str, place: Place) -> list[ObservedEvent]:
         """The calls at a place."""
         return self.events.get((file, place), [])
 
@@ -173,15 +173,15 @@ class _Watcher:
         place = position_of(caller)
         events = self._found.events[self._file, place] if place else []  # pyright: ignore[reportArgumentType]
         if len(events) < _MANY:
-            events.append(Event(AUTHOR, {}, seen(value)))
+            events.append(ObservedEvent(AUTHOR, {}, seen(value)))
 
-    def _watching(self, frame: FrameType, events: list[Event]) -> Callable[..., Any] | None:
+    def _watching(self, frame: FrameType, events: list[ObservedEvent]) -> Callable[..., Any] | None:
         """A function of the API has been called: what it returns, and what comes of it."""
         tracer = active_tracer()
         given: dict[str, Any] = {}
         for name, value in frame.f_locals.items():
             given |= value if name == "kwargs" and isinstance(value, dict) else {name: value}
-        entry = Event(frame.f_code.co_name, {name: seen(v) for name, v in given.items()})
+        entry = ObservedEvent(frame.f_code.co_name, {name: seen(v) for name, v in given.items()})
         mark = None if tracer is None else tracer.mark()
         owners = {
             id(base_of(view)): name
@@ -219,7 +219,7 @@ def _storage(value: Any) -> Any:
     return base.storage.value if isinstance(base, NkiTensor) else None
 
 
-def _instruction(op: NisaOp, owners: Mapping[int, str]) -> Instruction:
+def _instruction(op: NisaOp, owners: Mapping[int, str]) -> ObservedInstruction:
     reads: dict[str, str] = {}
     wrote = ("", "")
     for f, value in op.given_operands():
@@ -231,7 +231,16 @@ def _instruction(op: NisaOp, owners: Mapping[int, str]) -> Instruction:
         if f.name == "dst":
             info = info_of(value)
             wrote = (info.dtype.name, info.region.name)
-    return Instruction(op.name.partition(".")[2], tuple(reads.items()), wrote)
+    return ObservedInstruction(op.name.partition(".")[2], tuple(reads.items()), wrote)
 
 
-__all__ = ["AUTHOR", "Event", "Instruction", "Observations", "Place", "Seen", "observing", "seen"]
+__all__ = [
+    "AUTHOR",
+    "Observations",
+    "ObservedEvent",
+    "ObservedInstruction",
+    "Place",
+    "Seen",
+    "observing",
+    "seen",
+]

@@ -10,10 +10,10 @@ from nkijit.migrate.amounts import Amount
 from nkijit.migrate.api import TODAY, UNKNOWN, api_name, dtype_text
 from nkijit.migrate.errors import NoRewriteError
 from nkijit.migrate.indices import Index, Mask
-from nkijit.migrate.observing import Event, Seen
+from nkijit.migrate.observing import ObservedEvent, Seen
 from nkijit.migrate.rewriting import Rewriter
 from nkijit.migrate.sources import one_line
-from nkijit.migrate.values import Plain, Tile, Value
+from nkijit.migrate.values import Plain, TensorValue, Value
 
 BINARY: Mapping[type[ast.operator], str] = {
     ast.Add: "add",
@@ -40,7 +40,7 @@ _COMPARISONS: Mapping[type[ast.cmpop], tuple[str, str]] = {
 _UNARY: Mapping[type[ast.unaryop], str] = {ast.USub: "negative", ast.Invert: "invert"}
 
 
-def binary(rewriter: Rewriter, node: ast.BinOp, into: Tile | str | None) -> Value:
+def binary(rewriter: Rewriter, node: ast.BinOp, into: TensorValue | str | None) -> Value:
     """`a + b`."""
     left, right = rewriter.value(node.left), rewriter.value(node.right)
     if isinstance(left, Index) or isinstance(right, Index):
@@ -49,7 +49,7 @@ def binary(rewriter: Rewriter, node: ast.BinOp, into: Tile | str | None) -> Valu
         one, two = (Mask((), (v.text,)) if isinstance(v, Plain) else v for v in (left, right))
         if isinstance(one, Mask) and isinstance(two, Mask):
             return one.joined(two)
-    if not isinstance(left, Tile) and not isinstance(right, Tile):
+    if not isinstance(left, TensorValue) and not isinstance(right, TensorValue):
         return Plain(rewriter.spliced(node))
     word = BINARY.get(type(node.op))
     events = [e for e in rewriter.events(node) if isinstance(e.result, Seen)]
@@ -80,19 +80,19 @@ def _index(value: Value) -> Index | None:
     return Index(Amount.of(value.text), 0) if isinstance(value, Plain) else None
 
 
-def unary(rewriter: Rewriter, node: ast.UnaryOp, into: Tile | str | None) -> Value:
+def unary(rewriter: Rewriter, node: ast.UnaryOp, into: TensorValue | str | None) -> Value:
     """`-a`."""
     operand = rewriter.value(node.operand)
     if isinstance(operand, Index) and isinstance(node.op, ast.USub):
         return operand.times(Amount.of(-1))
     word = _UNARY.get(type(node.op))
-    if not isinstance(operand, Tile) or word is None:
+    if not isinstance(operand, TensorValue) or word is None:
         return Plain(rewriter.spliced(node))
     events = [e for e in rewriter.events(node) if isinstance(e.result, Seen)]
     return function(rewriter, word, {"x": operand}, events, into, node)
 
 
-def compare(rewriter: Rewriter, node: ast.Compare, into: Tile | str | None) -> Value:
+def compare(rewriter: Rewriter, node: ast.Compare, into: TensorValue | str | None) -> Value:
     """`a < b`."""
     if len(node.ops) != 1:
         return Plain(rewriter.spliced(node))
@@ -107,7 +107,11 @@ def compare(rewriter: Rewriter, node: ast.Compare, into: Tile | str | None) -> V
         rewriter.note("mask", node)
         return Mask(((one, words[0], two),))
     events = [e for e in rewriter.events(node) if isinstance(e.result, Seen)]
-    if words is None or not events or not (isinstance(left, Tile) or isinstance(right, Tile)):
+    if (
+        words is None
+        or not events
+        or not (isinstance(left, TensorValue) or isinstance(right, TensorValue))
+    ):
         return Plain(rewriter.spliced(node))
     return function(rewriter, words[1], {"x": left, "y": right}, events, into, node)
 
@@ -116,28 +120,30 @@ def function(
     rewriter: Rewriter,
     word: str,
     operands: Mapping[str, Value],
-    events: Sequence[Event],
-    into: Tile | str | None,
+    events: Sequence[ObservedEvent],
+    into: TensorValue | str | None,
     node: ast.AST,
-) -> Tile:
+) -> TensorValue:
     """An operator as the function that it is: `nl.add(a, b)`."""
     rewriter.note("operator", node)
     seen = tuple(e.result for e in events if isinstance(e.result, Seen))
-    if isinstance(into, Tile):
+    if isinstance(into, TensorValue):
         names: dict[str, str] = dict(zip(("x", "y"), _parameters(events), strict=False))
         emit(rewriter, word, into, {names.get(k, k): v for k, v in operands.items()}, events)
         return into
     rewriter.module.needed.add("nl")
-    first = next(v for v in operands.values() if isinstance(v, Tile))
+    first = next(v for v in operands.values() if isinstance(v, TensorValue))
     parts = [text_of(v) for v in operands.values()]
-    dtype = result_dtype(rewriter, seen, [v for v in operands.values() if isinstance(v, Tile)])
+    dtype = result_dtype(
+        rewriter, seen, [v for v in operands.values() if isinstance(v, TensorValue)]
+    )
     if dtype != first.dtype and first.seen[-1].dtype != seen[-1].dtype:
         parts.append(f"dtype={dtype}")
     text = f"{rewriter.module.nl}.{word}({', '.join(parts)})"
-    return Tile(text, seen, sizes=sizes_of(list(operands.values()), seen))
+    return TensorValue(text, seen, sizes=sizes_of(list(operands.values()), seen))
 
 
-def _parameters(events: Sequence[Event]) -> list[str]:
+def _parameters(events: Sequence[ObservedEvent]) -> list[str]:
     """What the operands are called in what was seen."""
     names = events[-1].arguments
     return ["self", "other"] if "self" in names and "other" in names else ["x", "y"]
@@ -150,7 +156,7 @@ def sizes_of(values: Sequence[Value], seen: tuple[Seen, ...]) -> tuple[Amount | 
         alike = [
             value
             for value in values
-            if isinstance(value, Tile)
+            if isinstance(value, TensorValue)
             and value.rank == len(seen[-1].shape)
             and value.seen[-1].shape[dim] == size
             and (value.is_name or value.keys or value.sizes)
@@ -159,7 +165,7 @@ def sizes_of(values: Sequence[Value], seen: tuple[Seen, ...]) -> tuple[Amount | 
     return tuple(found)
 
 
-def fitted(value: Tile, place: Tile) -> str:
+def fitted(value: TensorValue, place: TensorValue) -> str:
     """A tensor repeated to the shape of a place, without a copy."""
     text = value.text
     mine, other = value.seen[-1].shape, place.seen[-1].shape
@@ -173,12 +179,12 @@ def fitted(value: Tile, place: Tile) -> str:
 
 def text_of(value: Value) -> str:
     """An operand."""
-    if isinstance(value, (Plain, Tile)):
+    if isinstance(value, (Plain, TensorValue)):
         return one_line(value.text)
     raise NoRewriteError("an index expression is an operand")
 
 
-def result_dtype(rewriter: Rewriter, seen: Sequence[Seen], operands: Sequence[Tile]) -> str:
+def result_dtype(rewriter: Rewriter, seen: Sequence[Seen], operands: Sequence[TensorValue]) -> str:
     """An expression for the data type of a result."""
     wanted = {s.dtype for s in seen}
     for operand in operands:
@@ -194,9 +200,9 @@ def result_dtype(rewriter: Rewriter, seen: Sequence[Seen], operands: Sequence[Ti
 def emit(
     rewriter: Rewriter,
     word: str,
-    dst: Tile,
+    dst: TensorValue,
     operands: Mapping[str, Value],
-    events: Sequence[Event],
+    events: Sequence[ObservedEvent],
 ) -> None:
     """One instruction for a function of tiles, as it was seen, with a destination."""
     shown = [e for e in events if e.instructions]
@@ -215,7 +221,7 @@ def emit(
         one, two = reads.get("data1", names[0]), reads.get("data2", names[-1])
         first, second = operands[one], operands[two]
         texts = [
-            fitted(value, dst) if isinstance(value, Tile) else text_of(value)
+            fitted(value, dst) if isinstance(value, TensorValue) else text_of(value)
             for value in (first, second)
         ]
         rewriter.call(

@@ -19,9 +19,9 @@ from nkijit.migrate.amounts import Amount
 from nkijit.migrate.api import UNKNOWN, api_name, value_of
 from nkijit.migrate.errors import NoRewriteError
 from nkijit.migrate.indices import Index
-from nkijit.migrate.observing import Event, Observations, Seen
+from nkijit.migrate.observing import Observations, ObservedEvent, Seen
 from nkijit.migrate.sources import Edit, Source, one_line
-from nkijit.migrate.values import Plain, Tile, Value
+from nkijit.migrate.values import Plain, TensorValue, Value
 
 Definition = ast.FunctionDef
 
@@ -145,7 +145,7 @@ class Rewriter(ABC):
         self._counts[-1][text] = name
         return Amount.of(name)
 
-    def events(self, node: ast.AST) -> list[Event]:
+    def events(self, node: ast.AST) -> list[ObservedEvent]:
         """What was seen at an expression."""
         n: Any = node
         place = (n.lineno, n.end_lineno, n.col_offset, n.end_col_offset)
@@ -203,7 +203,7 @@ class Rewriter(ABC):
     def text(self, node: ast.expr) -> str:
         """An expression in today's API; index expressions have none."""
         value = self.value(node)
-        if isinstance(value, (Plain, Tile)):
+        if isinstance(value, (Plain, TensorValue)):
             return value.text
         if isinstance(value, Index) and value.is_plain:
             return str(value.begin)
@@ -236,20 +236,20 @@ class Rewriter(ABC):
             text = text[:first] + new + text[last:]
         return text.decode()
 
-    def tile(self, node: ast.expr) -> Tile:
+    def tile(self, node: ast.expr) -> TensorValue:
         """A tensor."""
         value = self.value(node)
-        if not isinstance(value, Tile):
+        if not isinstance(value, TensorValue):
             raise NoRewriteError("a tensor was expected", node)
         return value
 
-    def bound(self, value: Tile, hint: str) -> Tile:
+    def bound(self, value: TensorValue, hint: str) -> TensorValue:
         """A tensor that a name or an index stands for; calls get a name."""
         if value.is_name or value.keys is not None or value.is_view:
             return value
         name = self.fresh(hint)
         self.emit(f"{name} = {value.text}")
-        return Tile(name, value.seen, is_name=True)
+        return TensorValue(name, value.seen, is_name=True)
 
 
 def _local_imports(node: Definition) -> dict[str, Any]:

@@ -9,10 +9,10 @@ from typing import Any, cast
 from nkijit.migrate.errors import NoRewriteError
 from nkijit.migrate.observing import Seen
 from nkijit.migrate.rewriting import Rewriter
-from nkijit.migrate.values import Plain, Tile, Value
+from nkijit.migrate.values import Plain, TensorValue, Value
 
 
-def shape_text(tiles: Mapping[str, Tile], seen: Sequence[Seen]) -> str:
+def shape_text(tiles: Mapping[str, TensorValue], seen: Sequence[Seen]) -> str:
     """An expression for the shape of a result, of the shapes of operands."""
     last = seen[-1].shape
     for tile in tiles.values():
@@ -24,7 +24,7 @@ def shape_text(tiles: Mapping[str, Tile], seen: Sequence[Seen]) -> str:
     return f"({', '.join(dims)}{',' if len(dims) == 1 else ''})"
 
 
-def _dim_text(tiles: Sequence[Tile], dim: int, size: int, seen: Sequence[Seen]) -> str:
+def _dim_text(tiles: Sequence[TensorValue], dim: int, size: int, seen: Sequence[Seen]) -> str:
     for tile in tiles:
         shape = tile.seen[-1].shape
         said = tile.is_name or tile.keys is not None or (tile.sizes and tile.sizes[dim])
@@ -50,7 +50,7 @@ def moved_last(data: Any, axis: ast.expr, keepdims: bool) -> dict[str, Value]:
 
     Nothing where they are the last ones already, or not written out.
     """
-    assert isinstance(data, Tile)
+    assert isinstance(data, TensorValue)
     rank = data.rank
     inner = _axes(axis, rank)
     if inner is None:
@@ -63,10 +63,10 @@ def moved_last(data: Any, axis: ast.expr, keepdims: bool) -> dict[str, Value]:
     order = [d for d in range(rank) if d not in inner] + inner
     axes = str(last[0]) if len(last) == 1 else f"({', '.join(map(str, last))})"
     text = f"{data.text}.permute(({', '.join(map(str, order))}))"
-    return {"data": Tile(text, data.seen, is_view=True), "axis": Plain(axes)}
+    return {"data": TensorValue(text, data.seen, is_view=True), "axis": Plain(axes)}
 
 
-def reduced_shape(data: Tile, axis: ast.expr, seen: Sequence[Seen]) -> str | None:
+def reduced_shape(data: TensorValue, axis: ast.expr, seen: Sequence[Seen]) -> str | None:
     """The shape of a reduction; None where its axes are not written out."""
     rank = data.rank
     inner = _axes(axis, rank)

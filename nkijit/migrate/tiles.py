@@ -10,9 +10,9 @@ from nkijit.migrate import calls, operators
 from nkijit.migrate.amounts import Amount, ceil_div
 from nkijit.migrate.errors import NoRewriteError
 from nkijit.migrate.indices import Index, Mask
-from nkijit.migrate.observing import Event, Seen
+from nkijit.migrate.observing import ObservedEvent, Seen
 from nkijit.migrate.rewriting import Rewriter
-from nkijit.migrate.values import Grid, Key, Plain, Tile, Value
+from nkijit.migrate.values import Grid, Key, Plain, TensorValue, Value
 
 
 def subscript(rewriter: Rewriter, node: ast.Subscript) -> Value:
@@ -29,16 +29,16 @@ def subscript(rewriter: Rewriter, node: ast.Subscript) -> Value:
     results = [e for e in rewriter.events(node) if e.function == "__getitem__"]
     seen = [e.result for e in results if isinstance(e.result, Seen)]
     if not seen:
-        if isinstance(owner, Tile):
+        if isinstance(owner, TensorValue):
             raise NoRewriteError("an index that no run has come to", node)
         return Plain(rewriter.spliced(node))
     if isinstance(owner, Mask):
         raise NoRewriteError("a mask that is indexed", node)
-    base = owner if isinstance(owner, Tile) else Tile(owner.text, _selves(results))
+    base = owner if isinstance(owner, TensorValue) else TensorValue(owner.text, _selves(results))
     return part(rewriter, base, _selves(results), node, tuple(seen))
 
 
-def _selves(events: Sequence[Event]) -> tuple[Seen, ...]:
+def _selves(events: Sequence[ObservedEvent]) -> tuple[Seen, ...]:
     return tuple(s for e in events if isinstance(s := e.arguments.get("self"), Seen))
 
 
@@ -72,11 +72,11 @@ def _new_dim(node: ast.expr) -> str:
 
 def part(
     rewriter: Rewriter,
-    base: Tile,
+    base: TensorValue,
     owners: tuple[Seen, ...],
     node: ast.Subscript,
     seen: tuple[Seen, ...],
-) -> Tile:
+) -> TensorValue:
     """`t[...]`, of a tensor."""
     items = _items(node.slice)
     blocks = owners[0].blocks
@@ -86,7 +86,7 @@ def part(
             raise NoRewriteError("several blocks at once", node)
         at = [rewriter.value(item) for item in items[:blocks]]
         if any(
-            isinstance(a, (Mask, Grid, Tile)) or (isinstance(a, Index) and not a.is_plain)
+            isinstance(a, (Mask, Grid, TensorValue)) or (isinstance(a, Index) and not a.is_plain)
             for a in at
         ):
             raise NoRewriteError("an index expression over blocks", node)
@@ -108,7 +108,7 @@ def part(
     items = items * len(values) if len(items) == 1 else items
     if any(isinstance(v, Mask) for v in values):
         raise NoRewriteError("an operand with a mask of its own", node)
-    if any(isinstance(v, Tile) for v in values):
+    if any(isinstance(v, TensorValue) for v in values):
         raise NoRewriteError("an index that is a tile", node)
     if base.is_view or (base.keys is not None):
         base = rewriter.bound(replace(base, keys=None, base=base.text, is_name=False), "view")
@@ -126,20 +126,20 @@ def part(
             raise NoRewriteError("slices and index expressions in one index", item)
     keys = _slices(indices, rank, seen)
     if keys is not None:
-        return Tile(base.text, seen, keys, source=source)
+        return TensorValue(base.text, seen, keys, source=source)
     return _pattern(base, indices, rank, owners, seen, source)
 
 
 def _plain(
     rewriter: Rewriter,
-    base: Tile,
+    base: TensorValue,
     owners: tuple[Seen, ...],
     values: Sequence[Value | ast.Slice],
     items: Sequence[ast.expr],
     seen: tuple[Seen, ...],
     source: str,
     node: ast.Subscript,
-) -> Tile:
+) -> TensorValue:
     """An index of slices and integers: the same today."""
     keys: list[Key] = []
     rank = len(owners[0].shape)
@@ -172,19 +172,19 @@ def _plain(
         if len(keys) != len(seen[0].shape) or not same:
             # A variable that is no integer, but `nl.ds(…)`.
             return _opaque(rewriter, base, items, seen, source)
-    return Tile(base.text, seen, tuple(keys), source=source)
+    return TensorValue(base.text, seen, tuple(keys), source=source)
 
 
 def _opaque(
     rewriter: Rewriter,
-    base: Tile,
+    base: TensorValue,
     items: Sequence[ast.expr],
     seen: tuple[Seen, ...],
     source: str,
-) -> Tile:
+) -> TensorValue:
     """An index as it is written, of which not all is known."""
     text = f"{base.text}[{', '.join(rewriter.spliced(item) for item in items)}]"
-    return Tile(text, seen, source=source, is_view=True)
+    return TensorValue(text, seen, source=source, is_view=True)
 
 
 def _is_ds(rewriter: Rewriter, node: ast.expr) -> bool:
@@ -196,7 +196,7 @@ def _ds_arguments(node: ast.Call) -> list[ast.expr]:
     return [*node.args, *(named[n] for n in ("start", "size") if n in named)]
 
 
-def _slice(rewriter: Rewriter, node: ast.Slice, base: Tile, dim: int) -> Key:
+def _slice(rewriter: Rewriter, node: ast.Slice, base: TensorValue, dim: int) -> Key:
     if node.lower is None and node.upper is None and node.step is None:
         return Key()
     begin = rewriter.amount(node.lower) if node.lower else Amount.of(0)
@@ -274,13 +274,13 @@ def _dim(used: Sequence[int], keys: Sequence[Key], at: int) -> int:
 
 
 def _pattern(
-    base: Tile,
+    base: TensorValue,
     indices: Sequence[Index],
     rank: int,
     owners: Sequence[Seen],
     seen: tuple[Seen, ...],
     source: str,
-) -> Tile:
+) -> TensorValue:
     """An access pattern, for what no slices say."""
     if not base.is_name:
         raise NoRewriteError("an access pattern of a view")
@@ -300,7 +300,7 @@ def _pattern(
     text = f"{base.base}.ap(pattern=[{pairs}], offset={offset})"
     if offset.number == 0:
         text = f"{base.base}.ap(pattern=[{pairs}])"
-    return Tile(text, seen, source=source, is_view=True, sizes=tuple(counts))
+    return TensorValue(text, seen, source=source, is_view=True, sizes=tuple(counts))
 
 
 # ---------------------------------------------------------------- assignments
@@ -316,7 +316,11 @@ def assign(rewriter: Rewriter, target: ast.Subscript, value: ast.expr) -> list[s
     if not places:
         raise NoRewriteError("an assignment to blocks", target)
     owner = rewriter.value(target.value)
-    base = owner if isinstance(owner, Tile) else Tile(rewriter.text(target.value), owners)
+    base = (
+        owner
+        if isinstance(owner, TensorValue)
+        else TensorValue(rewriter.text(target.value), owners)
+    )
     place = part(rewriter, base, owners, target, places)
     is_direct = all(not e.instructions for e in events)
     rewriter.note("assignment", target)
@@ -334,7 +338,9 @@ def assign(rewriter: Rewriter, target: ast.Subscript, value: ast.expr) -> list[s
     return []
 
 
-def copy(rewriter: Rewriter, place: Tile, value: Value, events: Sequence[Event]) -> None:
+def copy(
+    rewriter: Rewriter, place: TensorValue, value: Value, events: Sequence[ObservedEvent]
+) -> None:
     """Instructions that put a value to a place, as they were seen."""
     names = {tuple(i.name for i in e.instructions) for e in events}
     if len(names) != 1:
@@ -347,7 +353,7 @@ def copy(rewriter: Rewriter, place: Tile, value: Value, events: Sequence[Event])
             )
         rewriter.call("nisa.memset", {"dst": place.text, "value": value.text})
         return
-    if not isinstance(value, Tile):
+    if not isinstance(value, TensorValue):
         raise NoRewriteError("an index expression is assigned")
     if instructions == () and value.text == place.text:
         return
@@ -367,7 +373,11 @@ def augmented(rewriter: Rewriter, node: ast.AugAssign) -> list[str] | None:
         stored = [e for e in rewriter.events(target) if e.function == "__getitem__"]
         owners = _selves(stored)
         owner = rewriter.value(target.value)
-        base = owner if isinstance(owner, Tile) else Tile(rewriter.text(target.value), owners)
+        base = (
+            owner
+            if isinstance(owner, TensorValue)
+            else TensorValue(rewriter.text(target.value), owners)
+        )
         seen = tuple(e.result for e in stored if isinstance(e.result, Seen))
         place = part(rewriter, base, owners, target, seen)
     else:
@@ -392,7 +402,7 @@ def returned(rewriter: Rewriter, node: ast.Return, value: ast.expr) -> list[str]
     texts: list[str] = []
     for part_node in parts:
         found = rewriter.value(part_node)
-        if not isinstance(found, Tile) or found.seen[-1].buffer not in ("sbuf", "psum"):
+        if not isinstance(found, TensorValue) or found.seen[-1].buffer not in ("sbuf", "psum"):
             texts.append(rewriter.text(part_node))
             continue
         tile = rewriter.bound(found, "tile")

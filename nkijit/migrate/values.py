@@ -56,7 +56,7 @@ Ranges = Mapping[int, tuple[Amount, Amount]]
 
 
 @dataclass(frozen=True)
-class Tile:
+class TensorValue:
     """A tensor, or a part of one."""
 
     base: str
@@ -119,7 +119,7 @@ class Tile:
         """An expression for its data type."""
         return f"{self.source or self.base}.dtype"
 
-    def cropped(self, ranges: Ranges) -> Tile:
+    def cropped(self, ranges: Ranges) -> TensorValue:
         """The part in some ranges; only names and indices of them have parts."""
         wanted = {d: r for d, r in ranges.items() if all(s.shape[d] != 1 for s in self.seen)}
         if not wanted:
@@ -143,7 +143,7 @@ def _spaced(key: Key) -> str:
     return str(key).replace(" : ", ":") if simple else str(key)
 
 
-Value = Plain | Grid | Tile | Index | Mask
+Value = Plain | Grid | TensorValue | Index | Mask
 
 
 def shared(values: Sequence[Seen]) -> Seen | None:
@@ -151,4 +151,4 @@ def shared(values: Sequence[Seen]) -> Seen | None:
     return values[0] if len(set(values)) == 1 else None
 
 
-__all__ = ["Grid", "Key", "Plain", "Ranges", "Tile", "Value", "shared"]
+__all__ = ["Grid", "Key", "Plain", "Ranges", "TensorValue", "Value", "shared"]

@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Any
 
 from nkijit import collectives, isa, language
-from nkijit.dialects.declare.cost import Cost
+from nkijit.dialects.declare.cost import StageCost
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import rules_of
@@ -238,7 +238,7 @@ def _accepted(op: type[NisaOp], f: Field) -> str:
 _ROLES = {Role.read: "read", Role.write: "written", Role.update: "written on top of what is there"}
 
 
-def _unit(cost: Cost) -> str:
+def _unit(cost: StageCost) -> str:
     return "cycles" if cost.transfer is None else "bytes"
 
 

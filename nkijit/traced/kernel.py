@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from nkijit.passes.report.memory.report import MemoryReport
     from nkijit.passes.values.events import ListenerLike
     from nkijit.passes.values.instructions import TracedIndices
-    from nkijit.traced.predictions import Asked, Predictions
-    from nkijit.traced.recording import Record
+    from nkijit.traced.predictions import PredictionOptions, Predictions
+    from nkijit.traced.recording import TracedRecording
     from nkijit.traced.runs import Runs
 
 
@@ -301,7 +301,9 @@ class TracedKernel:
         return self._runs.run_queues(self.programs(strict=True), inputs, listener, seed)
 
     @called_by_authors
-    def record(self, *inputs: Any, budget: int = BUDGET, strict: bool | None = None) -> Record:
+    def record(
+        self, *inputs: Any, budget: int = BUDGET, strict: bool | None = None
+    ) -> TracedRecording:
         """Run, and keep what every instruction has read and written, to be looked at.
 
         Args:
@@ -396,9 +398,9 @@ class TracedKernel:
         strict: bool | None = None,
         disable_dge: bool = False,
         schedule: str = "compiler",
-        record: Record | None = None,
+        record: TracedRecording | None = None,
         advise: bool = False,
-        against: TracedKernel | Record | None = None,
+        against: TracedKernel | TracedRecording | None = None,
     ) -> ShownPage:
         """Source, IR, listing, timeline, profile, memory and findings as one HTML page.
 
@@ -551,10 +553,10 @@ def _size(shape: tuple[int, ...], dtype: str) -> str:
 
 def _asked(
     constants: str | os.PathLike[str] | None, strict: bool | None, disable_dge: bool, schedule: str
-) -> Asked:
-    from nkijit.traced.predictions import Asked
+) -> PredictionOptions:
+    from nkijit.traced.predictions import PredictionOptions
 
-    return Asked.of(constants, strict, disable_dge, schedule)
+    return PredictionOptions.of(constants, strict, disable_dge, schedule)
 
 
 def load(path: str | os.PathLike[str], kernel: str | None = None) -> TracedKernel:
@@ -586,8 +588,8 @@ def load(path: str | os.PathLike[str], kernel: str | None = None) -> TracedKerne
 
 
 @called_by_authors
-def load_record(path: str | os.PathLike[str], *, budget: int = BUDGET) -> Record:
-    """Load a recording that `Record.save` has written; `budget` is as for `TracedKernel.record`.
+def load_record(path: str | os.PathLike[str], *, budget: int = BUDGET) -> TracedRecording:
+    """Load a recording that `TracedRecording.save` wrote; `budget` is as for `TracedKernel.record`.
 
     The kernel in it is run again. Raises OSError when the file cannot be read, RecordError when it
     is no recording, or when this version of nkijit computes other results than the one that wrote
@@ -601,14 +603,14 @@ def load_record(path: str | os.PathLike[str], *, budget: int = BUDGET) -> Record
     """
     from nkijit.passes.interpret.plan.plan import Plan
     from nkijit.passes.values.items import RecordError
-    from nkijit.traced.recording import Record, read_record
+    from nkijit.traced.recording import TracedRecording, read_record
 
     found = read_record(path)
     traced = TracedKernel(found.module, kernels=[found.kernel])
     traced.loop_indices = found.indices
     traced.admit(strict=False)
     plan = Plan(found.kernel, precise=found.precise, launch=[found.kernel])
-    record = Record(traced, found.module, plan, found.inputs, budget, found.indices)
+    record = TracedRecording(traced, found.module, plan, found.inputs, budget, found.indices)
     for now, then in zip(record.results, found.results, strict=True):
         if now.tobytes() != then.tobytes():
             raise RecordError(

@@ -10,7 +10,7 @@ from nkijit.passes.profile.profile import Profile
 from nkijit.passes.report.compare import comparison_of, departed_of
 from nkijit.passes.report.model import Report
 from nkijit.traced.html import html_of
-from nkijit.traced.recording import Record
+from nkijit.traced.recording import TracedRecording
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Reported:
     report: Report
     programs: Sequence[Program]
     profile: Profile | None
-    record: Record | None = None
+    record: TracedRecording | None = None
     """A recorded run, whose values it shows, or others are compared with."""
 
     def html(self, against: Reported | None = None) -> str:

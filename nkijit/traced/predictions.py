@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import ModuleOp
 from nkijit.dialects.hardware.targets import Target, with_timing, without_dge
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.walks import unchanged
-from nkijit.passes.compile.pipeline import lowered
+from nkijit.passes.compile.pipeline import program_of
 from nkijit.passes.compile.schedules import Schedule
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import Findings
@@ -31,12 +31,12 @@ from nkijit.traced.strictness import is_strict
 if TYPE_CHECKING:
     from nkijit.passes.advise.advice import Advice
     from nkijit.traced.page import Reported
-    from nkijit.traced.recording import Record
+    from nkijit.traced.recording import TracedRecording
     from nkijit.traced.runs import Admit
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PredictionOptions:
     """What a prediction is about; see `TracedKernel.programs`."""
 
     constants: str | os.PathLike[str] | None
@@ -50,9 +50,9 @@ class Asked:
         strict: bool | None,
         disable_dge: bool,
         schedule: str,
-    ) -> Asked:
+    ) -> PredictionOptions:
         """What the arguments of a method ask for. Raises ValueError for an unknown schedule."""
-        return Asked(constants, is_strict(strict), disable_dge, Schedule(schedule))
+        return PredictionOptions(constants, is_strict(strict), disable_dge, Schedule(schedule))
 
 
 class Predictions:
@@ -61,18 +61,18 @@ class Predictions:
     def __init__(self, kernels: Sequence[KernelOp], admit: Admit):
         self._kernels = kernels
         self._admit = admit
-        self._programs: dict[Asked, list[Program]] = {}
+        self._programs: dict[PredictionOptions, list[Program]] = {}
 
-    def programs(self, asked: Asked) -> list[Program]:
+    def programs(self, asked: PredictionOptions) -> list[Program]:
         """The queues of each core."""
         return self._choice(asked).programs
 
-    def _choice(self, asked: Asked) -> Choice:
+    def _choice(self, asked: PredictionOptions) -> Choice:
         """The queues of each core; what was found out about them, if they are made just now."""
         with unchanged(self._kernels):
             return self._made(asked)
 
-    def _made(self, asked: Asked) -> Choice:
+    def _made(self, asked: PredictionOptions) -> Choice:
         """`_choice`, while nobody changes the kernels."""
         passed_over = self._passed_over(asked)
         made = self._programs.get(asked)
@@ -81,7 +81,7 @@ class Predictions:
         target = self._target(asked)
         if asked.schedule is Schedule.author:
             choice = Choice(
-                [lowered(k, asked.schedule, target, passed_over) for k in self._kernels]
+                [program_of(k, asked.schedule, target, passed_over) for k in self._kernels]
             )
         else:
             own = self.programs(replace(asked, schedule=Schedule.author))
@@ -90,23 +90,25 @@ class Predictions:
             self._programs[asked] = choice.programs
         return choice
 
-    def _passed_over(self, asked: Asked) -> PassedOver | None:
+    def _passed_over(self, asked: PredictionOptions) -> PassedOver | None:
         """The errors that do not stop it; raises NkiValidationError where there are others."""
         admitted = self._admit(asked.strict)
         return None if asked.strict else PassedOver.of(admitted)
 
-    def _target(self, asked: Asked) -> Target:
+    def _target(self, asked: PredictionOptions) -> Target:
         """The target with the constants that times are predicted with."""
         target = self._kernels[0].target
         if asked.constants is not None:
             target = with_timing(target, asked.constants)
         return without_dge(target) if asked.disable_dge else target
 
-    def listing(self, asked: Asked) -> str:
+    def listing(self, asked: PredictionOptions) -> str:
         """The queues of each core as text."""
         return "\n".join(map(listing, self.programs(asked)))
 
-    def profile(self, asked: Asked, iterations: int, progress: Progress | None) -> Profile:
+    def profile(
+        self, asked: PredictionOptions, iterations: int, progress: Progress | None
+    ) -> Profile:
         """How long it takes and why, with the time of the author's own order."""
         choice = self._choice(asked)
         if iterations != 1:
@@ -125,13 +127,13 @@ class Predictions:
 
     def report(
         self,
-        asked: Asked,
+        asked: PredictionOptions,
         iterations: int,
         module: ModuleOp,
         diagnostics: Findings,
-        record: Record | None = None,
+        record: TracedRecording | None = None,
         *,
-        compared: Record | None = None,
+        compared: TracedRecording | None = None,
         advise: bool = False,
     ) -> Reported:
         """What the page shows, which says so where there is no listing or no timeline.
@@ -160,7 +162,9 @@ class Predictions:
         )
         return Reported(report, programs, profile, record or compared)
 
-    def advice(self, asked: Asked, iterations: int, progress: Progress | None) -> Advice:
+    def advice(
+        self, asked: PredictionOptions, iterations: int, progress: Progress | None
+    ) -> Advice:
         """What would make it faster."""
         from nkijit.passes.advise.advisor import Conditions, advise
 

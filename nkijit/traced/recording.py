@@ -62,8 +62,8 @@ class Reporting(Protocol):
         ...
 
 
-class Record(values.Record):
-    """A recording of a run; see `nkijit.passes.values.record.Record`, which has what it can do."""
+class TracedRecording(values.Recording):
+    """A recording of a run of a traced kernel, which `save` writes to a file."""
 
     def __init__(
         self,
@@ -125,9 +125,9 @@ class Record(values.Record):
         """
         if isinstance(against, str) and against == "float32":
             plan = Plan(self._plan.kernel, precise=False, launch=[self._plan.kernel])
-            wide = values.Record(plan, self.inputs, indices=self._indices)
+            wide = values.Recording(plan, self.inputs, indices=self._indices)
             return against_record(self, wide, "the same kernel in float32")
-        if isinstance(against, values.Record):
+        if isinstance(against, values.Recording):
             return against_record(self, against, f"another run of {against.kernel}")
         if isinstance(against, Mapping):
             return against_names(self, cast("Mapping[str, Any]", against), "the reference")
@@ -160,7 +160,7 @@ class RecordFile:
 
 
 def read_record(path: StrPath) -> RecordFile:
-    """Read a file that `Record.save` has written.
+    """Read a file that `TracedRecording.save` has written.
 
     Raises OSError when it cannot be read and RecordError for anything else than such a file.
     """

@@ -28,7 +28,7 @@ from nkijit.passes.lower.program import Program
 from nkijit.passes.values.events import ListenerLike, as_listener
 from nkijit.passes.values.instructions import TracedIndices
 from nkijit.passes.values.items import RecordError
-from nkijit.traced.recording import Record, Reporting
+from nkijit.traced.recording import Reporting, TracedRecording
 from nkijit.traced.strictness import Teller, is_strict
 from nkijit.tracing.frameworks import (
     ArgumentTypeError,
@@ -146,7 +146,7 @@ class Runs:
         budget: int,
         indices: Mapping[Operation, TracedIndices],
         strict: bool | None,
-    ) -> Record:
+    ) -> TracedRecording:
         """Run once, keeping what instructions read and write."""
         plan, _ = self.plan(strict)
         if len(plan.plans) > 1:
@@ -156,7 +156,7 @@ class Runs:
                 "listener"
             )
         arrays, _ = _arrays(plan, inputs)
-        return Record(traced, module, plan.plans[0], arrays, budget, indices)
+        return TracedRecording(traced, module, plan.plans[0], arrays, budget, indices)
 
     def plan(self, strict: bool | None) -> tuple[Launch, Teller | None]:
         """The kernel as it is run, and what gets the errors that a run goes on with."""

@@ -14,7 +14,7 @@ from nkijit.passes.advise.edit import Edit, NotPossibleError
 from nkijit.passes.advise.experiments import proposals_for
 from nkijit.passes.advise.kinds import Numbers
 from nkijit.passes.advise.proposal import Proposal
-from nkijit.passes.compile.pipeline import FitPass, lowered
+from nkijit.passes.compile.pipeline import FitPass, program_of
 from nkijit.passes.compile.schedules import Schedule
 from nkijit.passes.diagnostics.passed_over import PassedOver
 from nkijit.passes.lower.program import LoweringError
@@ -44,7 +44,7 @@ class Conditions:
 
     def run(self, kernels: Sequence[KernelOp], schedule: Schedule) -> Timeline:
         """A kernel's timeline, the one that its profile has."""
-        own = [lowered(k, Schedule.author, self.target, self.passed_over) for k in kernels]
+        own = [program_of(k, Schedule.author, self.target, self.passed_over) for k in kernels]
         if schedule is Schedule.author:
             return simulate(own, iterations=self.iterations)
         choice = compiled_programs(kernels, own, self.target, self.passed_over)

@@ -217,7 +217,7 @@ def compiled(kernel: KernelOp, without: Collection[str] = ()) -> Compiled:
     return Compiled(copy, origins, changes)
 
 
-def lowered(
+def program_of(
     kernel: KernelOp,
     schedule: Schedule,
     target: Target | None = None,

@@ -8,7 +8,7 @@ from nkijit.dialects.declare.cost import Duration, Transfer, transfer_of
 from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nisa.work import flops_of, peak_flops
-from nkijit.passes.lower.program import Instruction, What
+from nkijit.passes.lower.program import EngineInstruction, What
 
 
 class Work(NamedTuple):
@@ -28,25 +28,25 @@ class Durations:
         self._transfers: dict[int, Transfer] = {}
         self._works: dict[int, Work] = {}
 
-    def of(self, instruction: Instruction) -> Duration:
+    def of(self, instruction: EngineInstruction) -> Duration:
         """How long an instruction keeps its queue, and until its results can be used, in ns."""
         found = self._known.get(instruction.like)
         if found is None:
             found = self._known[instruction.like] = self._ask(instruction)
         return found
 
-    def transfer(self, instruction: Instruction) -> Transfer:
+    def transfer(self, instruction: EngineInstruction) -> Transfer:
         """What a trigger or a transfer makes the DMA engines do."""
         found = self._transfers.get(instruction.like)
         if found is None:
             found = self._transfers[instruction.like] = transfer_of(instruction.op, self._target)
         return found
 
-    def engines_ns(self, instruction: Instruction) -> float:
+    def engines_ns(self, instruction: EngineInstruction) -> float:
         """How long a transfer takes of the time of all DMA engines together, in ns."""
         return self.transfer(instruction).busy_ns(self._target)
 
-    def work(self, instruction: Instruction) -> Work:
+    def work(self, instruction: EngineInstruction) -> Work:
         """What a matrix multiplication computes."""
         found = self._works.get(instruction.like)
         if found is None:
@@ -57,7 +57,7 @@ class Durations:
             found = self._works[instruction.like] = Work(flops, peak_ns)
         return found
 
-    def _ask(self, instruction: Instruction) -> Duration:
+    def _ask(self, instruction: EngineInstruction) -> Duration:
         timing = self._target.timing
         match instruction.what:
             case What.compute:

@@ -33,12 +33,12 @@ from nkijit.dialects.nki.registers import ReadRegisterOp
 from nkijit.dialects.nki.views import index_of
 from nkijit.dialects.register_type import RegisterType
 from nkijit.dialects.walks import directly_in
-from nkijit.passes.lower.forms import Form, Forms
+from nkijit.passes.lower.forms import LoweredForm, LoweredForms
 from nkijit.passes.lower.likeness import like_of, unlike
 from nkijit.passes.lower.needs import Needs
 from nkijit.passes.lower.placement import allocate
 from nkijit.passes.lower.program import (
-    Instruction,
+    EngineInstruction,
     Item,
     Loop,
     LoweringError,
@@ -99,17 +99,17 @@ def lower_to_engines(
 class _Lowering:
     def __init__(self, target: Target, placement: Placement):
         self.queues: dict[Queue, list[Item]] = {}
-        self.instructions: list[Instruction] = []
+        self.instructions: list[EngineInstruction] = []
         self.loops: list[Loop] = []
         self.blocks: dict[Loop | None, list[Item]] = {None: []}
         self._waiting = Waiting(placement)
-        self._forms = Forms(target)
+        self._forms = LoweredForms(target)
         self._needs = Needs(self._forms)
         self._named: dict[str, int] = {}
         """The last event of each instruction with a name."""
         self._reads: dict[ReadRegisterOp, int | None] = {}
         """The last event that had written a register when it was read for a bound."""
-        self._made: dict[Operation, list[Instruction]] = {}
+        self._made: dict[Operation, list[EngineInstruction]] = {}
         """The instructions of what is in loops, and walked again."""
         self._loop_of: dict[Operation, Loop] = {}
         self._resident: str | None = None
@@ -185,7 +185,9 @@ class _Lowering:
             ((table, user),) = needed.items()
             if self._resident != table:
                 self._resident = table
-                load = Instruction(Queue.scalar, parent, -1, user, What.load_table, LOAD_TABLE, ())
+                load = EngineInstruction(
+                    Queue.scalar, parent, -1, user, What.load_table, LOAD_TABLE, ()
+                )
                 load.table = table
                 self._add(load)
         elif needed:
@@ -218,7 +220,7 @@ class _Lowering:
         made = self._made.get(op)
         if made is None:
             made = [
-                self._add(Instruction(queue, loop, -1, op, What.test, mnemonic, ()))
+                self._add(EngineInstruction(queue, loop, -1, op, What.test, mnemonic, ()))
                 for queue in queues
                 if not queue.is_ring
             ]
@@ -231,7 +233,9 @@ class _Lowering:
         made = self._made.get(op)
         if made is None:
             made = [
-                self._add(Instruction(Queue.sync, loop, -1, op, What.print, PRINT, ("tensor",)))
+                self._add(
+                    EngineInstruction(Queue.sync, loop, -1, op, What.print, PRINT, ("tensor",))
+                )
             ]
             self._made[op] = made
         self._waiting.event(made[0], effects(op))
@@ -280,19 +284,19 @@ class _Lowering:
         else:
             self._array.note_writes(done)
 
-    def _make(self, op: NisaOp, form: Form, loop: Loop | None) -> list[Instruction]:
+    def _make(self, op: NisaOp, form: LoweredForm, loop: Loop | None) -> list[EngineInstruction]:
         queue, number = form.queue, form.number
-        made: list[Instruction] = []
+        made: list[EngineInstruction] = []
         if form.table is not None and form.table != self._resident:
             self._resident = form.table
-            load = Instruction(queue, loop, -1, op, What.load_table, LOAD_TABLE, ())
+            load = EngineInstruction(queue, loop, -1, op, What.load_table, LOAD_TABLE, ())
             load.table = form.table
             made.append(self._add(load, number))
-        trigger: Instruction | None = None
+        trigger: EngineInstruction | None = None
         what = What.compute
         if form.trigger is not None:
             what = What.transfer
-            trigger = Instruction(form.trigger, loop, -1, op, What.trigger, TRIGGER, ())
+            trigger = EngineInstruction(form.trigger, loop, -1, op, What.trigger, TRIGGER, ())
             made.append(self._add(trigger, number))
         for place, stage in form.stages:
             mnemonic = stage.mnemonic
@@ -301,7 +305,7 @@ class _Lowering:
                 continue
             parts = 1 if stage.parts is None else stage.parts(op)
             for part in range(parts):
-                instruction = Instruction(
+                instruction = EngineInstruction(
                     queue, loop, -1, op, what, mnemonic, stage.operands, place, trigger
                 )
                 if parts > 1:
@@ -324,7 +328,7 @@ class _Lowering:
         items.append(item)
         self.blocks[loop].append(item)
 
-    def _add(self, instruction: Instruction, form: int | None = None) -> Instruction:
+    def _add(self, instruction: EngineInstruction, form: int | None = None) -> EngineInstruction:
         """Add an instruction; `form`: the number of its NKI instruction's form, if it has one."""
         number = instruction.number = len(self.instructions)
         instruction.like = unlike(number) if form is None else like_of(form, instruction)
@@ -332,7 +336,9 @@ class _Lowering:
         self._append(instruction)
         return instruction
 
-    def _registers_of(self, op: NisaOp, form: Form, done: Sequence[Effect]) -> list[SSAValue]:
+    def _registers_of(
+        self, op: NisaOp, form: LoweredForm, done: Sequence[Effect]
+    ) -> list[SSAValue]:
         """The registers that an instruction reads, also those that say where its tiles are."""
         operands = op.operands
         found = [operands[position] for position in form.registers]

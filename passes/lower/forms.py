@@ -20,7 +20,7 @@ from nkijit.passes.lower.likeness import Likeness
 from nkijit.passes.lower.program import Queue
 
 
-class Form(NamedTuple):
+class LoweredForm(NamedTuple):
     """What equal NKI instructions become."""
 
     number: int
@@ -40,16 +40,16 @@ class Form(NamedTuple):
     """True when the address of a tile is known at run time only."""
 
 
-class Forms:
+class LoweredForms:
     """The forms of one kernel's instructions."""
 
     def __init__(self, target: Target):
         self._target = target
         self._likeness = Likeness()
-        self._forms: list[Form] = []
+        self._forms: list[LoweredForm] = []
         """By number."""
 
-    def of(self, op: NisaOp) -> Form:
+    def of(self, op: NisaOp) -> LoweredForm:
         """The form of an instruction."""
         forms, number = self._forms, self._likeness.number(op)
         if number == len(forms):
@@ -57,7 +57,7 @@ class Forms:
         return forms[number]
 
 
-def _form_of(op: NisaOp, target: Target, number: int) -> Form:
+def _form_of(op: NisaOp, target: Target, number: int) -> LoweredForm:
     runs_on = engine_of(op, target)
     trigger = None
     if runs_on is engine.dma:
@@ -73,7 +73,7 @@ def _form_of(op: NisaOp, target: Target, number: int) -> Form:
         for position in ((f.index,) if segments is None else segments[f.index])
         if isinstance(op.operands[position].type, RegisterType)
     )
-    return Form(
+    return LoweredForm(
         number,
         queue,
         trigger,

@@ -28,7 +28,7 @@ from nkijit.passes.lower.engines import LOAD_TABLE, PRINT, READ_BOUNDS, TEST, TR
 from nkijit.passes.lower.likeness import Likeness, like_of, unlike
 from nkijit.passes.lower.placement import allocate
 from nkijit.passes.lower.program import (
-    Instruction,
+    EngineInstruction,
     Item,
     Loop,
     LoweringError,
@@ -72,7 +72,7 @@ class _Reader:
         self._make_loops()
         queues = {op.queue: self._block(op.body.block, None) for op in self._op.queues}
         instructions = [
-            cast(Instruction, self._items[item])
+            cast(EngineInstruction, self._items[item])
             for _, item in sorted(self._contents.instructions.items())
         ]
         for item in self._items:
@@ -122,7 +122,7 @@ class _Reader:
         if isinstance(op, TestOp):
             tested = self._raised.loops[op.of_number]
             mnemonic = READ_BOUNDS if isinstance(tested, ForOp) else TEST
-            made = Instruction(op.queue, loop, op.number, tested, What.test, mnemonic, ())
+            made = EngineInstruction(op.queue, loop, op.number, tested, What.test, mnemonic, ())
             made.like = unlike(op.number)
             return made
         source = self._raised.ops[op.of_number if isinstance(op, PartOp) else op.number]
@@ -143,14 +143,14 @@ class _Reader:
             assert before is not None, "edges have been verified"
             item.edges.append(self._wait(op, before, edge.previous, edge.reason))
         if isinstance(op, IssueOp):
-            instruction = cast(Instruction, item)
+            instruction = cast(EngineInstruction, item)
             if op.weights is not None:
                 loaded = self._items[self._contents.instructions[op.weights]]
-                instruction.weights = cast(Instruction, loaded)
+                instruction.weights = cast(EngineInstruction, loaded)
             for number in self._transfers(op):
-                transfer = cast(Instruction, self._items[self._contents.instructions[number]])
+                transfer = cast(EngineInstruction, self._items[self._contents.instructions[number]])
                 trigger = self._items[self._contents.triggers[op.number]]
-                transfer.trigger = cast(Instruction, trigger)
+                transfer.trigger = cast(EngineInstruction, trigger)
 
     def _transfers(self, op: IssueOp) -> list[int]:
         """The transfers of a DMA."""
@@ -165,17 +165,17 @@ class _Reader:
         return Wait(self._items[before], previous, reason.kind, raised)
 
 
-def _instruction(op: ItemOp, loop: Loop | None, source: Operation) -> Instruction:
+def _instruction(op: ItemOp, loop: Loop | None, source: Operation) -> EngineInstruction:
     """An instruction of an NKI instruction, or a print."""
     queue, number = op.queue, op.number
     if isinstance(op, TriggerOp):
-        return Instruction(queue, loop, number, source, What.trigger, TRIGGER, ())
+        return EngineInstruction(queue, loop, number, source, What.trigger, TRIGGER, ())
     if isinstance(op, LoadTableOp):
-        made = Instruction(queue, loop, number, source, What.load_table, LOAD_TABLE, ())
+        made = EngineInstruction(queue, loop, number, source, What.load_table, LOAD_TABLE, ())
         made.table = op.table
         return made
     if not is_instruction(source):
-        return Instruction(queue, loop, number, source, What.print, PRINT, ("tensor",))
+        return EngineInstruction(queue, loop, number, source, What.print, PRINT, ("tensor",))
     stages = source.SPEC.stages
     if isinstance(op, StageOp):
         place = next(i for i, stage in enumerate(stages) if stage.mnemonic == op.mnemonic)
@@ -183,7 +183,7 @@ def _instruction(op: ItemOp, loop: Loop | None, source: Operation) -> Instructio
         place = source.SPEC.main_stage
     stage = stages[place]
     what = What.transfer if queue.is_ring else What.compute
-    made = Instruction(
+    made = EngineInstruction(
         queue, loop, number, source, what, stage.mnemonic, tuple(stage.operands), place
     )
     made.parts = 1 if stage.parts is None else stage.parts(source)

@@ -10,7 +10,7 @@ from operator import attrgetter
 from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.tiles import info_of, is_tile
-from nkijit.passes.lower.program import Instruction, What
+from nkijit.passes.lower.program import EngineInstruction, What
 
 SCHEDULING = ("name", "after")
 """Properties that say nothing of what an instruction does."""
@@ -72,12 +72,12 @@ class Likeness:
         return number
 
 
-def like_of(number: int, instruction: Instruction) -> int:
-    """`Instruction.like`, by the number of its NKI instruction."""
+def like_of(number: int, instruction: EngineInstruction) -> int:
+    """`EngineInstruction.like`, by the number of its NKI instruction."""
     kind = instruction.stage if instruction.stage >= 0 else -1 - _KINDS[instruction.what]
     return number * _MOST + kind % _MOST
 
 
 def unlike(number: int) -> int:
-    """`Instruction.like` of an instruction that is like no other, by its own number."""
+    """`EngineInstruction.like` of an instruction that is like no other, by its own number."""
     return -1 - number

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from nkijit.passes.lower.program import Instruction, Item, Program, QueueLoop
+from nkijit.passes.lower.program import EngineInstruction, Item, Program, QueueLoop
 from nkijit.passes.lower.texts import Texts
 
 WIDEST = 32
@@ -34,7 +34,7 @@ def _lines(program: Program) -> Iterator[str]:
     yield from _header(program)
     texts = Texts(program)
     for queue, items in program.queues.items():
-        count = sum(1 for item in program.items(queue) if isinstance(item, Instruction))
+        count = sum(1 for item in program.items(queue) if isinstance(item, EngineInstruction))
         yield ""
         yield f"{queue.name}: {_counted(count, 'instruction')}"
         waits = [len(texts.waits(item)) for item in program.items(queue) if item.waits]
@@ -70,7 +70,7 @@ def _rows(items: Sequence[Item], texts: Texts, width: int, indent: str) -> Itera
     for item in items:
         waits = texts.waits(item)
         signal = f"  signal({item.signal})" if item.signal else ""
-        if isinstance(item, Instruction):
+        if isinstance(item, EngineInstruction):
             row = f"{indent}{item.number:>5}  {waits:<{width}}  {texts.instruction(item)}{signal}"
             place = texts.place(item.op)
             yield f"{row}  {place}" if place else row.rstrip()

@@ -8,7 +8,7 @@ from typing import Any
 
 from nkijit.passes.diagnostics.places import positions
 from nkijit.passes.diagnostics.plain import plain
-from nkijit.passes.lower.program import Instruction, Item, Program, QueueLoop, Wait
+from nkijit.passes.lower.program import EngineInstruction, Item, Program, QueueLoop, Wait
 from nkijit.passes.lower.texts import Texts
 
 
@@ -49,7 +49,7 @@ def _item(item: Item, texts: Texts) -> dict[str, Any]:
     if isinstance(item, QueueLoop):
         inside = [_item(inner, texts) for inner in item.items]
         return {"loop": texts.iterations(item.body.op), **common, "items": inside}
-    assert isinstance(item, Instruction)
+    assert isinstance(item, EngineInstruction)
     return {
         "number": item.number,
         "mnemonic": item.mnemonic,

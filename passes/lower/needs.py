@@ -11,7 +11,7 @@ from xdsl.ir import Operation
 from nkijit.dialects.declare.operation import NisaOp, is_instruction
 from nkijit.dialects.nki.allocation import DECLARATIONS
 from nkijit.dialects.nki.kernel import DevicePrintOp
-from nkijit.passes.lower.forms import Forms
+from nkijit.passes.lower.forms import LoweredForms
 from nkijit.passes.lower.program import Queue
 
 
@@ -27,7 +27,7 @@ class Need(NamedTuple):
 class Needs:
     """What the loops of a kernel need, found once for each."""
 
-    def __init__(self, forms: Forms):
+    def __init__(self, forms: LoweredForms):
         self._forms = forms
         self._known: dict[Operation, Need] = {}
 

@@ -46,7 +46,7 @@ from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.flow.ranges import Ranges
 from nkijit.passes.lower.durations import Durations
 from nkijit.passes.lower.program import (
-    Instruction,
+    EngineInstruction,
     Item,
     Loop,
     Program,
@@ -212,7 +212,7 @@ class _Clock:
 
 def _is_movable(item: Item) -> bool:
     """True for a trigger of the Sync Engine that depends on nothing but the tiles it moves."""
-    if item.queue is not Queue.sync or type(item) is not Instruction:
+    if item.queue is not Queue.sync or type(item) is not EngineInstruction:
         return False
     if item.what is not What.trigger or type(item.op) in WAITING:
         return False
@@ -264,7 +264,7 @@ class _Stretch:
                 before.add(len(waiters))
                 self.late.append((late, len(waiters)))
                 waiters.append([])
-            trigger = item.trigger if type(item) is Instruction else None
+            trigger = item.trigger if type(item) is EngineInstruction else None
             if trigger is not None:
                 before.add(places[trigger])
             for other in before:
@@ -287,7 +287,7 @@ class _Stretch:
     def times(self, place: int) -> tuple[float, float]:
         """How long an item keeps its queue, and until its results can be used, in ns."""
         item = self.items[place]
-        return self.durations.of(item) if type(item) is Instruction else (0.0, 0.0)
+        return self.durations.of(item) if type(item) is EngineInstruction else (0.0, 0.0)
 
     def ranks(self) -> list[float]:
         """The time from the beginning of each item to the end of all that need it."""
@@ -435,7 +435,7 @@ class _Run:
         As long as it takes itself, from its trigger to its end: others overlap all of it then.
         """
         item = self._items[trigger]
-        assert isinstance(item, Instruction)
+        assert isinstance(item, EngineInstruction)
         return self._durations.transfer(item).latency_ns
 
     def _begin_sync(self, place: int, now: float) -> None:
@@ -453,7 +453,7 @@ class _Run:
     def _begin(self, place: int, start: float) -> None:
         item = self._items[place]
         issue, latency = self._stretch.times(place)
-        if type(item) is Instruction and item.what is What.transfer:
+        if type(item) is EngineInstruction and item.what is What.transfer:
             # The DMA engines serve all rings.
             ready = start + self._durations.transfer(item).dispatch_ns
             begun = max(self._engines_free, ready)
@@ -476,7 +476,7 @@ def _followers(items: Sequence[Item], movable: set[Item]) -> dict[Item, list[Ite
     last: dict[tuple[Queue, SSAValue], Item] = {}
     found: dict[Item, list[Item]] = {}
     for item in items:
-        if type(item) is not Instruction or item.trigger not in movable:
+        if type(item) is not EngineInstruction or item.trigger not in movable:
             continue
         trigger = item.trigger
         before: list[Item] = []

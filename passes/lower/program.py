@@ -102,7 +102,7 @@ class Item(ShownFields):
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class Instruction(Item):
+class EngineInstruction(Item):
     """An instruction of one engine or ring."""
 
     number: int
@@ -115,9 +115,9 @@ class Instruction(Item):
     """The fields of `op` that it touches."""
     stage: int = -1
     """Which of the op's stages, -1 for what is none."""
-    trigger: Instruction | None = None
+    trigger: EngineInstruction | None = None
     """Of a transfer: what starts it."""
-    weights: Instruction | None = None
+    weights: EngineInstruction | None = None
     """Of a multiplication: the instruction that has loaded its stationary tile."""
     table: str = ""
     """What `What.load_table` loads."""
@@ -186,7 +186,7 @@ class Program:
     placement: Placement
     queues: dict[Queue, list[Item]]
     """What each queue runs outside of loops, in order; queues without instructions are left out."""
-    instructions: list[Instruction]
+    instructions: list[EngineInstruction]
     """All instructions, by number."""
     loops: list[Loop]
     blocks: dict[Loop | None, list[Item]]

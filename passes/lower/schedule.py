@@ -28,7 +28,7 @@ from nkijit.passes.lower.engines import lower_to_engines
 from nkijit.passes.lower.order import Ordering
 from nkijit.passes.lower.placement import allocate
 from nkijit.passes.lower.program import (
-    Instruction,
+    EngineInstruction,
     Item,
     Loop,
     Placement,
@@ -120,7 +120,7 @@ class _Block:
             queue = item.queue
             known = last[queue]
             place = known[queue] + 1
-            trigger = item.trigger if isinstance(item, Instruction) else None
+            trigger = item.trigger if isinstance(item, EngineInstruction) else None
             if trigger is not None:
                 known = [*map(max, known, ended[trigger])]
             else:
@@ -141,7 +141,7 @@ class _Block:
         for item in items:
             queue = item.queue
             known = last[queue].copy()
-            trigger = item.trigger if isinstance(item, Instruction) else None
+            trigger = item.trigger if isinstance(item, EngineInstruction) else None
             if trigger is not None:
                 known = [*map(max, known, before[trigger])]
             for wait in item.waits:

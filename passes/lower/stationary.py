@@ -11,14 +11,14 @@ from nkijit.dialects.declare.operation import NisaOp, is_instruction
 from nkijit.dialects.declare.rules.pe_array import LOAD_STATIONARY
 from nkijit.dialects.effects import Effect
 from nkijit.dialects.nki.views import base_of, index_of
-from nkijit.passes.lower.program import Instruction
+from nkijit.passes.lower.program import EngineInstruction
 
 
 class Array:
     """What the array of processing elements holds: stationary tiles by their place in it."""
 
     def __init__(self) -> None:
-        self._held: dict[ArrayPlace, tuple[set[SSAValue], Instruction]] = {}
+        self._held: dict[ArrayPlace, tuple[set[SSAValue], EngineInstruction]] = {}
         self._bases: set[int] = set()
         """The tensors that it holds something of, by the identity of their values; maybe more."""
 
@@ -27,12 +27,12 @@ class Array:
         self._held.clear()
         self._bases.clear()
 
-    def holds(self, op: NisaOp) -> Instruction | None:
+    def holds(self, op: NisaOp) -> EngineInstruction | None:
         """What has loaded the stationary tile of a matmul, if the array still has it."""
         held = self._held.get(_place(op))
         return held[1] if held is not None and _loads_the_same(held[1].op, op) else None
 
-    def load(self, op: NisaOp, instruction: Instruction) -> None:
+    def load(self, op: NisaOp, instruction: EngineInstruction) -> None:
         """A stationary tile takes the place of those that it meets."""
         place = _place(op)
         self._held = {p: h for p, h in self._held.items() if not _meet(p, place)}

@@ -20,7 +20,7 @@ from nkijit.passes.analysis.bytes.rows import start_of
 from nkijit.passes.diagnostics.places import positions
 from nkijit.passes.lower.durations import Durations
 from nkijit.passes.lower.names import Names
-from nkijit.passes.lower.program import Instruction, Item, Program, Wait, What
+from nkijit.passes.lower.program import EngineInstruction, Item, Program, Wait, What
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +50,13 @@ class Texts:
             return ""
         return f"wait({', '.join(map(wait_text, item.waits))})"
 
-    def instruction(self, instruction: Instruction) -> str:
+    def instruction(self, instruction: EngineInstruction) -> str:
         """The mnemonic and what it works on."""
         parts = [f"{name}={operand.text}" for name, operand in self.operands(instruction)]
         parts += [f"{name}={value}" for name, value in self.immediates(instruction)]
         return f"{instruction.mnemonic:<21} {', '.join(parts)}".rstrip()
 
-    def operands(self, instruction: Instruction) -> Iterator[tuple[str, ListedOperand]]:
+    def operands(self, instruction: EngineInstruction) -> Iterator[tuple[str, ListedOperand]]:
         """The operands, those that are written first."""
         op = instruction.op
         if isinstance(op, DevicePrintOp):
@@ -81,7 +81,7 @@ class Texts:
             )
         return found
 
-    def transfer(self, instruction: Instruction) -> dict[str, Any]:
+    def transfer(self, instruction: EngineInstruction) -> dict[str, Any]:
         """Of a transfer: into how many descriptors, over how many DMA engines, it is split."""
         if instruction.what is not What.transfer:
             return {}
@@ -95,7 +95,7 @@ class Texts:
             }
         }
 
-    def immediates(self, instruction: Instruction) -> tuple[tuple[str, str], ...]:
+    def immediates(self, instruction: EngineInstruction) -> tuple[tuple[str, str], ...]:
         """Compile-time arguments; the last stage of an instruction that always runs has them."""
         op, what = instruction.op, instruction.what
         if what is What.load_table:

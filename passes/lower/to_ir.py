@@ -43,7 +43,7 @@ from nkijit.dialects.nki.registers import RegisterOp
 from nkijit.dialects.nki.views import ViewOp
 from nkijit.passes.lower.names import NAME, Names
 from nkijit.passes.lower.program import (
-    Instruction,
+    EngineInstruction,
     Item,
     LoweringError,
     Program,
@@ -145,7 +145,7 @@ class _Writer:
             if isinstance(item, QueueLoop):
                 op = self._loop(item, values)
             else:
-                op = self._instruction(cast(Instruction, item), block, values)
+                op = self._instruction(cast(EngineInstruction, item), block, values)
             op.synchronise(
                 () if self._program.scheduled else [self._edge(item, w) for w in item.edges],
                 [self._semaphore(item, wait) for wait in item.waits],
@@ -153,7 +153,7 @@ class _Writer:
             )
             block.add_op(op)
 
-    def _instruction(self, instruction: Instruction, block: Block, values: Values) -> ItemOp:
+    def _instruction(self, instruction: EngineInstruction, block: Block, values: Values) -> ItemOp:
         number, source = instruction.number, instruction.op
         if instruction.what is What.test:
             loop = next(loop for loop in self._loops if loop.op is source)
@@ -215,7 +215,7 @@ class _Writer:
         before, reason = wait.before, self._reason(waiter, wait)
         if isinstance(before, QueueLoop):
             return Predecessor(self._loops[before.body], before.queue, wait.carried, reason)
-        return Predecessor(cast(Instruction, before).number, None, wait.carried, reason)
+        return Predecessor(cast(EngineInstruction, before).number, None, wait.carried, reason)
 
     def _reason(self, waiter: Item, wait: Wait) -> Reason:
         value = wait.value
@@ -227,7 +227,7 @@ class _Writer:
                 inside = self._inside[waiter] = _values_inside(waiter)
             number, operand = inside[value]
             return Reason(wait.kind, operand, number)
-        return Reason(wait.kind, _waiting_values(cast(Instruction, waiter))[value])
+        return Reason(wait.kind, _waiting_values(cast(EngineInstruction, waiter))[value])
 
 
 def _read(value: SSAValue, values: Values) -> SSAValue:
@@ -250,7 +250,7 @@ def _sides(loop: ScfWhileOp) -> tuple[SSAValue, SSAValue]:
     return sides
 
 
-def _waiting_values(instruction: Instruction) -> dict[SSAValue, str]:
+def _waiting_values(instruction: EngineInstruction) -> dict[SSAValue, str]:
     """What an instruction can wait for, with its name."""
     op = instruction.op
     if isinstance(op, ScfWhileOp):
@@ -269,7 +269,7 @@ def _values_inside(loop: QueueLoop) -> dict[SSAValue, tuple[int, str]]:
         if isinstance(item, QueueLoop):
             inside: Iterable[tuple[SSAValue, tuple[int, str]]] = _values_inside(item).items()
         else:
-            instruction = cast(Instruction, item)
+            instruction = cast(EngineInstruction, item)
             values = _waiting_values(instruction)
             inside = [(value, (instruction.number, name)) for value, name in values.items()]
         for value, place in inside:
@@ -277,7 +277,7 @@ def _values_inside(loop: QueueLoop) -> dict[SSAValue, tuple[int, str]]:
     return found
 
 
-def is_issued(instruction: Instruction) -> bool:
+def is_issued(instruction: EngineInstruction) -> bool:
     """True for the one instruction that holds its NKI instruction in the IR."""
     if instruction.what is What.print:
         return True

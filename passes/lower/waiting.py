@@ -16,9 +16,14 @@ from nkijit.dialects.effects import Effect
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tuples import made
 from nkijit.passes.analysis.bytes.bounding_boxes import BoundingBox
-from nkijit.passes.analysis.flow.dependences import Accesses, Dependence, DependenceKind, Tile
+from nkijit.passes.analysis.flow.dependences import (
+    Accesses,
+    Dependence,
+    DependenceKind,
+    TrackedTile,
+)
 from nkijit.passes.analysis.flow.ranges import surely_runs
-from nkijit.passes.lower.program import Instruction, Item, Loop, Placement, Queue, Wait
+from nkijit.passes.lower.program import EngineInstruction, Item, Loop, Placement, Queue, Wait
 from nkijit.passes.lower.reuse import Reuse, Tenant
 
 _RINGS = frozenset(queue for queue in Queue if queue.is_ring)
@@ -36,9 +41,9 @@ class Waiting:
     def __init__(self, placement: Placement):
         self._accesses = Accesses(reordered=_RINGS)
         self._reuse = Reuse(placement)
-        self._tiles: dict[int, tuple[Tile, tuple[Tenant, BoundingBox] | None]] = {}
+        self._tiles: dict[int, tuple[TrackedTile, tuple[Tenant, BoundingBox] | None]] = {}
         """Tiles by the identity of their values, and where those lie that share bytes."""
-        self._events: list[Instruction] = []
+        self._events: list[EngineInstruction] = []
         """The instruction of each event."""
         self._tags: list[Tags] = []
         self._tag: Tags = ()
@@ -73,7 +78,7 @@ class Waiting:
         """The number of the last event."""
         return len(self._events) - 1
 
-    def event(self, instruction: Instruction, done: Sequence[Effect]) -> None:
+    def event(self, instruction: EngineInstruction, done: Sequence[Effect]) -> None:
         """An instruction runs: what do its tiles have to wait for?"""
         events = self._events
         number = len(events)
@@ -86,8 +91,8 @@ class Waiting:
             return
         waiter = instruction.trigger or instruction
         tiles = self._tiles
-        touched: list[tuple[Tile, Role, bool]] = []
-        shared: list[tuple[Tenant, BoundingBox, Tile]] = []
+        touched: list[tuple[TrackedTile, Role, bool]] = []
+        shared: list[tuple[Tenant, BoundingBox, TrackedTile]] = []
         found: list[Dependence] = []
         for _, value, role, partial in done:
             tile, place = tiles.get(id(value)) or self._tile(value)
@@ -118,7 +123,7 @@ class Waiting:
             tenant.last = number
             tenant.accesses[id(tile.value), queue] = box, number
 
-    def _tile(self, value: SSAValue) -> tuple[Tile, tuple[Tenant, BoundingBox] | None]:
+    def _tile(self, value: SSAValue) -> tuple[TrackedTile, tuple[Tenant, BoundingBox] | None]:
         base, tiles = base_of(value), self._tiles
         tenant = self._reuse.tenant_of(base)
         for tile in self._accesses.tiles_of(base):
@@ -127,7 +132,11 @@ class Waiting:
         return tiles[id(value)]
 
     def edge(
-        self, event: int, waiter: Instruction, kind: DependenceKind | None, value: SSAValue | None
+        self,
+        event: int,
+        waiter: EngineInstruction,
+        kind: DependenceKind | None,
+        value: SSAValue | None,
     ) -> None:
         """An instruction waits for an event, unless its queue keeps them in order."""
         before = self._events[event]
@@ -162,7 +171,7 @@ class Waiting:
         found = self._registers.get(register)
         return None if found is None else found.writer
 
-    def read_registers(self, instruction: Instruction, registers: Sequence[SSAValue]) -> None:
+    def read_registers(self, instruction: EngineInstruction, registers: Sequence[SSAValue]) -> None:
         """The instruction of the last event reads registers."""
         event = self.last
         for value in registers:
@@ -171,7 +180,9 @@ class Waiting:
                 self.edge(register.writer, instruction, DependenceKind.true, value)
             register.readers[instruction.queue] = event
 
-    def write_registers(self, instruction: Instruction, registers: Iterable[SSAValue]) -> None:
+    def write_registers(
+        self, instruction: EngineInstruction, registers: Iterable[SSAValue]
+    ) -> None:
         """The instruction of the last event writes registers."""
         event = self.last
         for value in registers:
@@ -203,6 +214,6 @@ def _chain(loop: Loop | None) -> list[Loop]:
     return found[::-1]
 
 
-def _lift(instruction: Instruction, chain: Sequence[Loop], depth: int) -> Item:
+def _lift(instruction: EngineInstruction, chain: Sequence[Loop], depth: int) -> Item:
     """An instruction, or the loop that it is in, as an item of the block at some depth."""
     return instruction if len(chain) == depth else chain[depth].queues[instruction.queue]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nki.kernel import KernelOp
-from nkijit.passes.compile.pipeline import ORDERING, lowered
+from nkijit.passes.compile.pipeline import ORDERING, program_of
 from nkijit.passes.compile.schedules import Schedule
 from nkijit.passes.diagnostics.passed_over import PassedOver
 from nkijit.passes.lower.program import Program
@@ -43,14 +43,14 @@ def compiled_programs(
         kernels: the verified kernels of all cores.
         own: their queues as the author has them; as the compiler has them, if they do not fit.
         target: the hardware.
-        passed_over: see `lowered`.
+        passed_over: see `program_of`.
     """
     if own[0].changes is not None:
         return Choice(
-            [lowered(kernel, Schedule.compiler, target, passed_over) for kernel in kernels]
+            [program_of(kernel, Schedule.compiler, target, passed_over) for kernel in kernels]
         )
     made = [
-        lowered(kernel, Schedule.compiler, target, passed_over, own=program)
+        program_of(kernel, Schedule.compiler, target, passed_over, own=program)
         for kernel, program in zip(kernels, own, strict=True)
     ]
     try:
@@ -62,7 +62,7 @@ def compiled_programs(
         if time > before:
             quiet = simulate(
                 [
-                    lowered(kernel, Schedule.compiler, target, passed_over, without=ORDERING)
+                    program_of(kernel, Schedule.compiler, target, passed_over, without=ORDERING)
                     for kernel in kernels
                 ]
             )

@@ -10,7 +10,7 @@ from pathlib import PurePath
 
 from nkijit.dialects.engine.queues import QUEUES
 from nkijit.passes.diagnostics.tables import aligned
-from nkijit.passes.lower.program import Instruction, Item, Program, QueueLoop
+from nkijit.passes.lower.program import EngineInstruction, Item, Program, QueueLoop
 from nkijit.passes.lower.texts import Texts
 from nkijit.passes.profile.figures import LineUse
 from nkijit.passes.profile.profile import Profile
@@ -194,7 +194,7 @@ def _rows(program: Program) -> Iterator[str]:
 
 def _block(items: Sequence[Item], texts: Texts, indent: str) -> Iterator[str]:
     for item in items:
-        if isinstance(item, Instruction):
+        if isinstance(item, EngineInstruction):
             yield indent + _ADDRESS.sub(lambda m: m[1] or "", texts.instruction(item)).rstrip()
         elif isinstance(item, QueueLoop):
             yield f"{indent}{texts.loop(item.body.op)} {{"

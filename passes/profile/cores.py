@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from nkijit.passes.lower.durations import Durations
 from nkijit.passes.lower.program import (
-    Instruction,
+    EngineInstruction,
     Item,
     Loop,
     Program,
@@ -53,7 +53,7 @@ class Cursor:
         self.flat: dict[Loop | None, int] = {None: 0}
         """How many iterations of each loop have begun before this one, over all entries."""
         self.last: Event | None = None
-        self.head: Instruction | None = None
+        self.head: EngineInstruction | None = None
         self.waits: list[tuple[Wait, int]] = []
         """What the head waits for, and in which iteration."""
         self.free = 0.0
@@ -84,7 +84,7 @@ class Cursor:
                     self.waits.append((wait, at))
                 elif not frame.is_first:
                     self.waits.append((wait, at - 1))
-            if isinstance(item, Instruction):
+            if isinstance(item, EngineInstruction):
                 self.head = item
             else:
                 assert isinstance(item, QueueLoop)

@@ -9,13 +9,13 @@ from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.ncc import WAITING
 from nkijit.dialects.nisa.cores import SendrecvOp
 from nkijit.dialects.tiles import info_of, is_tile
-from nkijit.passes.lower.program import Instruction
+from nkijit.passes.lower.program import EngineInstruction
 
 MEETING_OPS = frozenset(WAITING)
 """Instructions that begin when all cores have come to them."""
 
 
-def meeting_of(head: Instruction) -> Hashable:
+def meeting_of(head: EngineInstruction) -> Hashable:
     """Equal for the instructions that meet, in their order."""
     op = cast(NisaOp, head.op)
     if isinstance(op, SendrecvOp):

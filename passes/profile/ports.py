@@ -6,7 +6,7 @@ from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.passes.lower.ports import shared_ports
-from nkijit.passes.lower.program import Instruction, What
+from nkijit.passes.lower.program import EngineInstruction, What
 from nkijit.passes.profile.timeline import Event
 
 
@@ -18,7 +18,7 @@ class Ports:
         self._users: dict[MemoryRegion, Event] = {}
         self._known: dict[int, tuple[MemoryRegion, ...]] = {}
 
-    def held(self, instruction: Instruction, time: float) -> Event | None:
+    def held(self, instruction: EngineInstruction, time: float) -> Event | None:
         """What holds a port that an instruction needs at some time, the longest."""
         found: Event | None = None
         for region in self._needed(instruction):
@@ -27,12 +27,12 @@ class Ports:
                 found, time = user, user.free
         return found
 
-    def note(self, instruction: Instruction, event: Event) -> None:
+    def note(self, instruction: EngineInstruction, event: Event) -> None:
         """An instruction uses its ports."""
         for region in self._needed(instruction):
             self._users[region] = event
 
-    def _needed(self, instruction: Instruction) -> tuple[MemoryRegion, ...]:
+    def _needed(self, instruction: EngineInstruction) -> tuple[MemoryRegion, ...]:
         if not self._shared or instruction.what is not What.compute:
             return ()
         found = self._known.get(instruction.like)

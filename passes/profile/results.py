@@ -17,7 +17,7 @@ from nkijit.dialects.effects import Effect, effects
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.bytes.bounding_boxes import BoundingBox, bounding_box_of
-from nkijit.passes.lower.program import Instruction
+from nkijit.passes.lower.program import EngineInstruction
 from nkijit.passes.profile.timeline import Event
 
 _Tiles = list[tuple[int, SSAValue]]
@@ -31,12 +31,12 @@ class Results:
         self._places: dict[int, tuple[list[int], list[int]]] = {}
         """Which effects are reads and writes on chip, of instructions that are alike."""
         self._boxes: dict[int, BoundingBox] = {}
-        self._parts: dict[Instruction, tuple[_Tiles, _Tiles]] = {}
+        self._parts: dict[EngineInstruction, tuple[_Tiles, _Tiles]] = {}
         """What the instructions of loops read and write, and the one that begins next."""
         self._pending: dict[int, list[tuple[SSAValue, Event]]] = {}
         """What is written of each allocation, by its identity, as hashing a value is a call."""
 
-    def awaited(self, instruction: Instruction, time: float) -> Event | None:
+    def awaited(self, instruction: EngineInstruction, time: float) -> Event | None:
         """The result that an instruction has to wait for last, if one comes after `time`."""
         parts = self._parts.get(instruction)
         if parts is None:
@@ -50,7 +50,7 @@ class Results:
                         time, last = event.end, event
         return last
 
-    def note(self, instruction: Instruction, event: Event) -> None:
+    def note(self, instruction: EngineInstruction, event: Event) -> None:
         """An instruction has begun that `awaited` was asked about."""
         parts = self._parts[instruction]
         if instruction.loop is None:
@@ -64,7 +64,7 @@ class Results:
                 self._pending[base] = [p for p in before if p[1].end > begin]
                 self._pending[base].append((value, event))
 
-    def _touched(self, instruction: Instruction) -> tuple[_Tiles, _Tiles]:
+    def _touched(self, instruction: EngineInstruction) -> tuple[_Tiles, _Tiles]:
         done = effects(instruction.op)
         places = self._places.get(instruction.like)
         if places is None:
@@ -85,7 +85,7 @@ class Results:
         return box
 
 
-def _places(instruction: Instruction, done: Sequence[Effect]) -> tuple[list[int], list[int]]:
+def _places(instruction: EngineInstruction, done: Sequence[Effect]) -> tuple[list[int], list[int]]:
     """The effects of an instruction's operation that are its reads and its writes on chip."""
     reads: list[int] = []
     writes: list[int] = []

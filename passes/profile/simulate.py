@@ -28,7 +28,7 @@ from heapq import heappop, heappush
 from itertools import count
 
 from nkijit.dialects.declare.rules.pe_array import LOAD_STATIONARY
-from nkijit.passes.lower.program import Instruction, Program, Wait, What
+from nkijit.passes.lower.program import EngineInstruction, Program, Wait, What
 from nkijit.passes.profile.cores import Core, Cursor
 from nkijit.passes.profile.iterations import MOST, Iterations, SimulationError, simulation_limit
 from nkijit.passes.profile.meetings import MEETING_OPS, meeting_of
@@ -166,7 +166,7 @@ class _Run:
         cursor.ready = ready
         heappush(self._heap, (time, next(self._order), cursor))
 
-    def _started(self, cursor: Cursor, head: Instruction) -> Event | None:
+    def _started(self, cursor: Cursor, head: EngineInstruction) -> Event | None:
         """The trigger of a transfer, when that has begun."""
         trigger = head.trigger
         assert trigger is not None
@@ -180,7 +180,7 @@ class _Run:
     def _array(
         self,
         cursor: Cursor,
-        head: Instruction,
+        head: EngineInstruction,
         time: float,
         ready: tuple[Reason, Event | None, Wait | None],
     ) -> tuple[float, tuple[Reason, Event | None, Wait | None]]:
@@ -211,7 +211,7 @@ class _Run:
             return
         self._begin(cursor, head, time)
 
-    def _meet(self, cursor: Cursor, head: Instruction, time: float) -> None:
+    def _meet(self, cursor: Cursor, head: EngineInstruction, time: float) -> None:
         name = meeting_of(head)
         key = (name, cursor.core.met[name])
         cursor.core.met[name] += 1
@@ -227,7 +227,7 @@ class _Run:
             other.ready = (Reason.meeting, last, None)
             self._begin(other, other.head, time)
 
-    def _begin(self, cursor: Cursor, head: Instruction, time: float) -> Event:
+    def _begin(self, cursor: Cursor, head: EngineInstruction, time: float) -> Event:
         core = cursor.core
         event = Event(head, core.number, time, time, time, *cursor.ready, 0.0)
         if head.what is What.transfer:

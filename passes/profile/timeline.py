@@ -8,7 +8,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from nkijit.passes.diagnostics.fields import ShownFields
-from nkijit.passes.lower.program import Instruction, Loop, Program, Wait
+from nkijit.passes.lower.program import EngineInstruction, Loop, Program, Wait
 from nkijit.passes.profile.iterations import LoopCount
 
 
@@ -39,7 +39,7 @@ class Reason(Enum):
 class Event(ShownFields):
     """An instruction that has run. Times are in ns from the kernel's first instruction on."""
 
-    instruction: Instruction
+    instruction: EngineInstruction
     core: int
     begin: float
     """Of a transfer, when the last of its DMA engines took it up."""

@@ -8,7 +8,7 @@ from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
 from nkijit.passes.lower.durations import Durations
-from nkijit.passes.lower.program import Instruction
+from nkijit.passes.lower.program import EngineInstruction
 
 
 class Move(NamedTuple):
@@ -28,7 +28,7 @@ class Traffic:
         self._durations = durations
         self._known: dict[int, Move] = {}
 
-    def of(self, instruction: Instruction) -> Move:
+    def of(self, instruction: EngineInstruction) -> Move:
         """What a transfer moves."""
         move = self._known.get(instruction.like)
         if move is None:

@@ -22,7 +22,7 @@ from nkijit.passes.diagnostics.places import Position, cell_of, positions, shown
 from nkijit.passes.diagnostics.plain import plain
 from nkijit.passes.diagnostics.source_text import source_text
 from nkijit.passes.lower.durations import Durations
-from nkijit.passes.lower.program import Instruction, Item, Program, QueueLoop, Wait, What
+from nkijit.passes.lower.program import EngineInstruction, Item, Program, QueueLoop, Wait, What
 from nkijit.passes.lower.texts import Texts, wait_text
 from nkijit.passes.profile.profile import Profile
 from nkijit.passes.profile.timeline import Timeline
@@ -30,7 +30,7 @@ from nkijit.passes.report import model
 from nkijit.passes.report.iterations import Grouping
 from nkijit.passes.report.printing import printed
 from nkijit.passes.report.values import values_of
-from nkijit.passes.values.record import Record
+from nkijit.passes.values.record import Recording
 
 DIGITS = 1
 """Decimals of a time in ns."""
@@ -43,7 +43,7 @@ def report_of(
     programs: Sequence[Program] = (),
     profile: Profile | None = None,
     missing: str = "",
-    record: Record | None = None,
+    record: Recording | None = None,
     advice: object = None,
 ) -> model.Report:
     """The report of a kernel.
@@ -72,7 +72,7 @@ class _Builder:
     def __init__(self, module: ModuleOp):
         self._printed = printed(module)
         self._sources: dict[str, int] = {}
-        self.files: list[model.Source] = []
+        self.files: list[model.ReportSource] = []
         self._strings: dict[str, int] = {}
         self._chains: dict[int, int] = {}
         self._known_chains: dict[tuple[model.Place, ...], int] = {}
@@ -87,7 +87,7 @@ class _Builder:
         programs: Sequence[Program],
         profile: Profile | None,
         missing: str,
-        record: Record | None,
+        record: Recording | None,
     ) -> model.Report:
         """Everything together."""
         self._number_ops(kernels)
@@ -136,7 +136,7 @@ class _Builder:
         if number is None:
             number = self._sources[file] = len(self.files)
             self.files.append(
-                model.Source(cell_of(file) or shown_path(file), source_text(file) or None)
+                model.ReportSource(cell_of(file) or shown_path(file), source_text(file) or None)
             )
         return number
 
@@ -171,7 +171,7 @@ class _Builder:
 
     # ---------------------------------------------------------------- listing
 
-    def _core(self, program: Program) -> model.Core:
+    def _core(self, program: Program) -> model.ReportCore:
         # Items hash slowly, and live as long as the program.
         numbers = {id(item): n for n, item in enumerate(program.instructions)}
         loops = [
@@ -182,7 +182,7 @@ class _Builder:
         ]
         numbers |= {id(item): len(numbers) + n for n, item in enumerate(loops)}
         queues = {queue: n for n, queue in enumerate(program.queues)}
-        columns = model.Items()
+        columns = model.ReportItems()
         texts = Texts(program)
         durations = Durations(program.target)
         items: list[Item] = [*program.instructions, *loops]
@@ -192,7 +192,7 @@ class _Builder:
             columns.waits.append([self._wait(wait, numbers, texts) for wait in item.waits])
             columns.bytes.append(_bytes(item, durations))
             columns.flops.append(_flops(item, durations))
-        return model.Core(
+        return model.ReportCore(
             program.kernel.core[0],
             len(program.instructions),
             [
@@ -203,10 +203,12 @@ class _Builder:
             [-1 if loop.parent is None else loop.parent.number for loop in program.loops],
         )
 
-    def _add_item(self, columns: model.Items, item: Item, program: Program, texts: Texts) -> None:
+    def _add_item(
+        self, columns: model.ReportItems, item: Item, program: Program, texts: Texts
+    ) -> None:
         words: list[str] = []
         body = -1
-        if isinstance(item, Instruction):
+        if isinstance(item, EngineInstruction):
             op, mnemonic = item.op, item.mnemonic
             words += [f"{name}={operand.text}" for name, operand in texts.operands(item)]
             words += [f"{name}={value}" for name, value in texts.immediates(item)]
@@ -221,13 +223,13 @@ class _Builder:
         columns.loop.append(-1 if item.loop is None else item.loop.number)
         columns.body.append(body)
 
-    def _wait(self, wait: Wait, numbers: dict[int, int], texts: Texts) -> model.Wait:
+    def _wait(self, wait: Wait, numbers: dict[int, int], texts: Texts) -> model.ReportWait:
         reason = -1
         if wait.kind is not None:
             tile = "" if wait.value is None else f" {texts.operand(wait.value).text}"
             reason = self._string(f"{wait.kind.value} dependence{tile}")
         text = self._string(wait_text(wait))
-        return model.Wait(numbers[id(wait.before)], text, int(wait.carried), reason)
+        return model.ReportWait(numbers[id(wait.before)], text, int(wait.carried), reason)
 
     # ---------------------------------------------------------------- time
 
@@ -248,7 +250,7 @@ class _Builder:
 
     # ---------------------------------------------------------------- memory
 
-    def _placed(self, program: Program) -> model.Memory:
+    def _placed(self, program: Program) -> model.ReportMemory:
         """Tiles at the addresses of the lowering."""
         placed = program.placement
         peaks = {MemoryRegion.sbuf: placed.sbuf_live, MemoryRegion.psum: placed.psum_live}
@@ -256,9 +258,9 @@ class _Builder:
             program.kernel, placed.live, placed.addresses, peaks, program.target, program.origins
         )
 
-    def _unplaced(self, kernels: Sequence[KernelOp]) -> list[model.Memory]:
+    def _unplaced(self, kernels: Sequence[KernelOp]) -> list[model.ReportMemory]:
         """Tiles at the addresses of the memory map, which there are also for too many tiles."""
-        memories: list[model.Memory] = []
+        memories: list[model.ReportMemory] = []
         for kernel, core in zip(kernels, map_of(kernels).cores, strict=True):
             live = liveness(kernel)
             addresses: dict[AllocOp, tuple[int, int]] = {}
@@ -279,9 +281,9 @@ class _Builder:
         peaks: dict[MemoryRegion, int],
         target: Target,
         origins: dict[Operation, Operation],
-    ) -> model.Memory:
+    ) -> model.ReportMemory:
         numbers = self._numbers
-        spaces: list[model.Space] = []
+        spaces: list[model.ReportSpace] = []
         for region in SPACES:
             space = space_of(region, target)
             ranges = [r for r in live.ranges if r.tile.region is region]
@@ -290,20 +292,20 @@ class _Builder:
                 for r in ranges
             ]
             spaces.append(
-                model.Space(
+                model.ReportSpace(
                     region.name.upper(), space.capacity, space.bank or 0, peaks[region], tiles
                 )
             )
         where = [numbers.get(origins.get(op, op), -1) for op in live.instructions]
-        return model.Memory(kernel.core[0], where, spaces)
+        return model.ReportMemory(kernel.core[0], where, spaces)
 
     def _tile(
         self, live: Liveness, found: LiveRange, address: tuple[int, int], op: int
-    ) -> model.Tile:
+    ) -> model.ReportTile:
         tile = live_tile(live, found)
         partition, byte = address
         fixed = int(found.alloc.fixed_address is not None)
-        return model.Tile(
+        return model.ReportTile(
             tile.name,
             tile.size,
             partition,
@@ -318,15 +320,15 @@ class _Builder:
 
     # ---------------------------------------------------------------- findings
 
-    def _findings(self, findings: Findings) -> list[model.Finding]:
+    def _findings(self, findings: Findings) -> list[model.ReportFinding]:
         lines: dict[str, list[int]] = {}
         if any(d.ir for d in findings):
             for number, line in enumerate(self._printed.text.splitlines()):
                 lines.setdefault(line.strip(), []).append(number)
         return [self._finding(d, lines.get(d.ir.strip(), [])) for d in findings]
 
-    def _finding(self, found: Diagnostic, lines: Sequence[int]) -> model.Finding:
-        return model.Finding(
+    def _finding(self, found: Diagnostic, lines: Sequence[int]) -> model.ReportFinding:
+        return model.ReportFinding(
             found.severity,
             found.rule.id,
             found.subject,
@@ -348,9 +350,11 @@ class _Builder:
         )
 
 
-def _rule(rule: RuleText) -> model.Rule:
+def _rule(rule: RuleText) -> model.ReportRule:
     kind = "" if rule.kind is None else rule.kind.value
-    return model.Rule(rule.category, rule.severity, kind, rule.sentence, rule.help, rule.source)
+    return model.ReportRule(
+        rule.category, rule.severity, kind, rule.sentence, rule.help, rule.source
+    )
 
 
 def _marked(found: Diagnostic) -> list[tuple[int, int, int]]:
@@ -369,13 +373,13 @@ def _marked(found: Diagnostic) -> list[tuple[int, int, int]]:
 
 
 def _bytes(item: Item, durations: Durations) -> int:
-    if not isinstance(item, Instruction) or item.what is not What.transfer:
+    if not isinstance(item, EngineInstruction) or item.what is not What.transfer:
         return 0
     return durations.transfer(item).bytes
 
 
 def _flops(item: Item, durations: Durations) -> int:
-    if not isinstance(item, Instruction) or item.weights is None:
+    if not isinstance(item, EngineInstruction) or item.weights is None:
         return 0
     return round(durations.work(item).flops)
 

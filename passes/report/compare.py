@@ -18,7 +18,7 @@ from nkijit.passes.profile.profile import Profile
 from nkijit.passes.report import model
 from nkijit.passes.values.bisect import against_record
 from nkijit.passes.values.items import RecordError
-from nkijit.passes.values.record import Record
+from nkijit.passes.values.record import Recording
 
 
 def comparison_of(
@@ -48,7 +48,7 @@ def comparison_of(
     )
 
 
-def departed_of(values: model.Values, record: Record, other: Record) -> model.Departed:
+def departed_of(values: model.ReportValues, record: Recording, other: Recording) -> model.Departed:
     """Where the values of two recorded runs part; `values` are those of the first."""
     try:
         found = against_record(record, other, f"another run of {other.kernel}")

@@ -17,7 +17,7 @@ class Grouping:
     """Iterations of the loops that kernels had, found again as `reroll` finds them."""
 
     def __init__(self) -> None:
-        self.iterations = model.Iterations()
+        self.iterations = model.ReportIterations()
         self._found: dict[Operation, int] = {}
 
     def add(self, kernel: KernelOp) -> None:

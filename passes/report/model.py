@@ -24,7 +24,7 @@ class Place(NamedTuple):
 
 
 @dataclass(slots=True)
-class Source:
+class ReportSource:
     """A file of the author."""
 
     name: str
@@ -42,11 +42,11 @@ class Ops:
     chain: list[int] = field(default_factory=list[int])
     """Where it comes from."""
     iteration: list[int] = field(default_factory=list[int])
-    """The innermost iteration that it is in, of loops that were unrolled: a row of `Iterations`."""
+    """The innermost iteration of unrolled loops that it is in: a row of `ReportIterations`."""
 
 
 @dataclass(slots=True)
-class Iterations:
+class ReportIterations:
     """Iterations of loops that were unrolled while the kernel was traced."""
 
     parent: list[int] = field(default_factory=list[int])
@@ -57,7 +57,7 @@ class Iterations:
     """How many its loop has."""
 
 
-class Wait(NamedTuple):
+class ReportWait(NamedTuple):
     """A semaphore that an item waits for."""
 
     item: int
@@ -71,17 +71,17 @@ class Wait(NamedTuple):
 
 
 @dataclass(slots=True)
-class Items:
+class ReportItems:
     """What stands in the queues of a core: instructions by number, then loops in queues."""
 
     op: list[int] = field(default_factory=list[int])
     queue: list[int] = field(default_factory=list[int])
-    """Index into `Core.queues`."""
+    """Index into `ReportCore.queues`."""
     mnemonic: list[int] = field(default_factory=list[int])
     """A string; of a loop its head."""
     words: list[list[int]] = field(default_factory=list[list[int]])
     """Operands and immediates, strings."""
-    waits: list[list[Wait]] = field(default_factory=list[list[Wait]])
+    waits: list[list[ReportWait]] = field(default_factory=list[list[ReportWait]])
     signal: list[int] = field(default_factory=list[int])
     loop: list[int] = field(default_factory=list[int])
     """Which loop it is directly in."""
@@ -104,13 +104,13 @@ class QueueRows:
 
 
 @dataclass(slots=True)
-class Core:
+class ReportCore:
     """The program of one core."""
 
     number: int
     instructions: int
     queues: list[QueueRows]
-    items: Items
+    items: ReportItems
     loops: list[int]
     """For each loop the one that it is in."""
 
@@ -136,7 +136,7 @@ class Events:
     """The events of the critical path."""
 
 
-class Tile(NamedTuple):
+class ReportTile(NamedTuple):
     """A tile and where it lies."""
 
     name: str
@@ -148,7 +148,7 @@ class Tile(NamedTuple):
     bytes: int
     """Per partition."""
     start: int
-    """Index into `Memory.positions`, as `end`: between which it is in use."""
+    """Index into `ReportMemory.positions`, as `end`: between which it is in use."""
     end: int
     op: int
     """Its allocation."""
@@ -157,7 +157,7 @@ class Tile(NamedTuple):
 
 
 @dataclass(slots=True)
-class Space:
+class ReportSpace:
     """SBUF or PSUM of a core."""
 
     name: str
@@ -166,21 +166,21 @@ class Space:
     """Bytes of a bank; 0 when it has none."""
     peak: int
     """The most bytes in use at once, per partition."""
-    tiles: list[Tile]
+    tiles: list[ReportTile]
 
 
 @dataclass(slots=True)
-class Memory:
+class ReportMemory:
     """The memories of a core."""
 
     core: int
     positions: list[int]
     """The operation at each position of the program."""
-    spaces: list[Space]
+    spaces: list[ReportSpace]
 
 
 @dataclass(slots=True)
-class Finding:
+class ReportFinding:
     """A diagnostic."""
 
     severity: str
@@ -202,7 +202,7 @@ class Finding:
 
 
 @dataclass(slots=True)
-class Rule:
+class ReportRule:
     """What there is to know of a rule, as `nkijit explain` has it."""
 
     category: str
@@ -215,7 +215,7 @@ class Rule:
     """The public document that states it."""
 
 
-class Figures(NamedTuple):
+class ReportFigures(NamedTuple):
     """What the elements of an operand are like; see `Statistics`, which says what is counted."""
 
     least: float | None
@@ -228,7 +228,7 @@ class Figures(NamedTuple):
     saturated: int
 
 
-class Picture(NamedTuple):
+class ReportPicture(NamedTuple):
     """Values as partitions by free elements, made smaller; see `passes.report.values`."""
 
     rows: int
@@ -267,7 +267,7 @@ class Shown(NamedTuple):
     """The allocation of its tensor."""
 
 
-class Step(NamedTuple):
+class ReportStep(NamedTuple):
     """An instruction that has run."""
 
     op: int
@@ -289,7 +289,7 @@ class Turn(NamedTuple):
 
 
 @dataclass(slots=True)
-class Values:
+class ReportValues:
     """What a recorded run has read and written."""
 
     instructions: int
@@ -301,10 +301,10 @@ class Values:
     saturated: int = 0
     """Instructions that wrote numbers at an end of their data type."""
     turns: list[Turn] = field(default_factory=list[Turn])
-    steps: list[Step] = field(default_factory=list[Step])
+    steps: list[ReportStep] = field(default_factory=list[ReportStep])
     operands: list[Shown] = field(default_factory=list[Shown])
-    figures: list[Figures] = field(default_factory=list[Figures])
-    pictures: list[Picture] = field(default_factory=list[Picture])
+    figures: list[ReportFigures] = field(default_factory=list[ReportFigures])
+    pictures: list[ReportPicture] = field(default_factory=list[ReportPicture])
     patterns: list[Pattern] = field(default_factory=list[Pattern])
 
 
@@ -332,7 +332,7 @@ class Departed:
     text: str
     """In lines."""
     step: int
-    """The first instruction that departs, a row of `Values.steps`; -1 for none."""
+    """The first instruction that departs, a row of `ReportValues.steps`; -1 for none."""
 
 
 @dataclass(slots=True)
@@ -343,22 +343,22 @@ class Report:
     target: str
     missing: str
     """Why there is no listing, or no timeline; empty when there are both."""
-    sources: list[Source]
+    sources: list[ReportSource]
     chains: list[list[Place]]
     """Places with the calls that lead there, innermost first."""
     ir: str
     ops: Ops
-    iterations: Iterations
+    iterations: ReportIterations
     strings: list[str]
-    cores: list[Core]
+    cores: list[ReportCore]
     events: Events | None
     profile: dict[str, Any] | None
     """A `Profile` without its timeline; places are `Place`s."""
-    memory: list[Memory]
-    findings: list[Finding]
-    rules: dict[str, Rule]
+    memory: list[ReportMemory]
+    findings: list[ReportFinding]
+    rules: dict[str, ReportRule]
     """Those of the findings, by id."""
-    values: Values | None = None
+    values: ReportValues | None = None
     """Of a run that was recorded."""
     advice: dict[str, Any] | None = None
     """An `Advice`; places are `Place`s."""

@@ -22,8 +22,8 @@ from nkijit.passes.interpret.records.environment import strided
 from nkijit.passes.report import model
 from nkijit.passes.values.cells import cells_of, sizes_of, sums_of
 from nkijit.passes.values.instructions import Statistics, loops_text
-from nkijit.passes.values.items import Instruction, StepValues
-from nkijit.passes.values.record import Record
+from nkijit.passes.values.items import RecordedInstruction, StepValues
+from nkijit.passes.values.record import Recording
 
 Array = npt.NDArray[Any]
 
@@ -44,11 +44,11 @@ _LARGEST_PATTERN = 1 << 24
 
 
 def values_of(
-    record: Record,
+    record: Recording,
     numbers: dict[Operation, int],
     chains: Sequence[int],
     string: Callable[[str], int],
-) -> model.Values:
+) -> model.ReportValues:
     """The values of a recording.
 
     Args:
@@ -64,7 +64,7 @@ def values_of(
     operands = sum(len(record.instructions[n].operands) for n in pictured)
     # Of each place also the first one with something unusual, if it is not among them.
     made = _Pictures(_side(operands + 2 * len(set(places))), string, numbers)
-    values = model.Values(len(ops))
+    values = model.ReportValues(len(ops))
     known: set[tuple[object, str]] = set()
     for number, (instruction, held) in enumerate(record.steps()):
         found = [Statistics.of(after) for after in held.after if after is not None]
@@ -86,7 +86,7 @@ def values_of(
     return values
 
 
-def _add_turns(values: model.Values, record: Record, made: _Pictures) -> None:
+def _add_turns(values: model.ReportValues, record: Recording, made: _Pictures) -> None:
     """Say where NaN and the like turned up first: steps that have pictures."""
     searches = (
         ("NaN or infinity", values.not_finite, record.first),
@@ -143,23 +143,23 @@ class _Pictures:
 
     def __init__(self, side: int, string: Callable[[str], int], numbers: dict[Operation, int]):
         self._side, self._string, self._numbers = side, string, numbers
-        self.figures: list[model.Figures] = []
-        self.pictures: list[model.Picture] = []
+        self.figures: list[model.ReportFigures] = []
+        self.pictures: list[model.ReportPicture] = []
         self.patterns: list[model.Pattern] = []
         self.entries: list[model.Shown] = []
         self._known: dict[object, int] = {}
 
-    def is_pictured(self, step: model.Step) -> bool:
+    def is_pictured(self, step: model.ReportStep) -> bool:
         """Whether there are pictures of a step."""
         return any(self.entries[operand].picture >= 0 for operand in step.operands)
 
     def step(
         self,
-        instruction: Instruction,
+        instruction: RecordedInstruction,
         held: StepValues,
         written: Sequence[Statistics],
         is_pictured: bool,
-    ) -> model.Step:
+    ) -> model.ReportStep:
         """What an instruction wrote, with these figures; with pictures also what it read."""
         statistics = iter(written)
         row: list[int] = []
@@ -182,11 +182,11 @@ class _Pictures:
             row.append(self._keep(self.entries, entry, entry))
         loops = self._string(loops_text(tuple(instruction.loops.items())))
         op = self._numbers[instruction.operation]
-        return model.Step(op, instruction.number, loops, row)
+        return model.ReportStep(op, instruction.number, loops, row)
 
     def picture(self, array: Array, statistics: Statistics) -> int:
         rows = array.reshape(array.shape[0] if array.ndim > 1 else 1, -1)
-        made = model.Picture(
+        made = model.ReportPicture(
             rows.shape[0],
             rows.shape[1],
             min(rows.shape[0], self._side),
@@ -236,8 +236,8 @@ def _histogram(rows: Array, statistics: Statistics) -> list[int]:
     return np.bincount(np.minimum(place, BINS - 1), minlength=BINS).tolist()
 
 
-def _figures(found: Statistics) -> model.Figures:
-    return model.Figures(
+def _figures(found: Statistics) -> model.ReportFigures:
+    return model.ReportFigures(
         _number(found.least),
         _number(found.largest),
         _number(found.mean),

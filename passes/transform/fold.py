@@ -15,9 +15,9 @@ from itertools import pairwise
 import numpy as np
 
 from nkijit.passes.transform.nodes import (
-    Forms,
     Loop,
     Node,
+    NodeForms,
     Place,
     Ref,
     RefStep,
@@ -33,7 +33,7 @@ _FEWEST_SAVED = 2
 """So many operations a loop saves at least: as many as it is written with itself."""
 
 
-def fold(nodes: list[Node], forms: Forms) -> list[Node]:
+def fold(nodes: list[Node], forms: NodeForms) -> list[Node]:
     """The nodes with loops in the place of repetition."""
     rounds = 0
     period = 0
@@ -49,7 +49,7 @@ def fold(nodes: list[Node], forms: Forms) -> list[Node]:
 
 
 def _fold_shortest(
-    nodes: list[Node], forms: Forms, least: int
+    nodes: list[Node], forms: NodeForms, least: int
 ) -> tuple[list[Node], int, list[Loop]] | None:
     """The nodes with the loops of the shortest iterations, how long these are, and the loops.
 
@@ -137,7 +137,7 @@ def _fold_period(
     nodes: list[Node],
     ids: np.ndarray[tuple[int], np.dtype[np.int64]],
     period: int,
-    forms: Forms,
+    forms: NodeForms,
     multiples: set[int],
 ) -> tuple[list[Node], list[Loop]] | None:
     same = ids[period:] == ids[:-period]
@@ -159,7 +159,7 @@ def _fold_period(
 
 
 def _loops_in(
-    nodes: list[Node], start: int, end: int, period: int, forms: Forms, multiples: set[int]
+    nodes: list[Node], start: int, end: int, period: int, forms: NodeForms, multiples: set[int]
 ) -> list[tuple[int, Loop]]:
     """The loops in a part that repeats its forms, with where they begin.
 
@@ -176,7 +176,7 @@ def _loops_in(
 
 
 def _loops_from(
-    nodes: list[Node], start: int, end: int, period: int, forms: Forms, multiples: set[int]
+    nodes: list[Node], start: int, end: int, period: int, forms: NodeForms, multiples: set[int]
 ) -> list[tuple[int, Loop]]:
     """`_loops_in`, where the first iteration begins with the part."""
     count = (end - start) // period
@@ -331,7 +331,7 @@ def _pairs(steps: Sequence[_Difference], start: int, end: int) -> list[tuple[int
     return [(first, first + 2) for first in range(start, end - 1, 2)]
 
 
-def _loop(blocks: Sequence[list[Node]], forms: Forms) -> Loop | None:
+def _loop(blocks: Sequence[list[Node]], forms: NodeForms) -> Loop | None:
     """The loop of some iterations, if what each uses is there before it, or made in it."""
     first, second = blocks[0], blocks[1]
     masks: list[int] = []

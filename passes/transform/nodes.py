@@ -16,7 +16,7 @@ Place = tuple[tuple[int, int], ...]
 
 
 @dataclass(slots=True)
-class Form:
+class NodeForm:
     """What nodes have in common that differ in numbers at most."""
 
     index: int
@@ -54,7 +54,7 @@ class Ref:
 class Node:
     """An operation, or a loop; of a loop, what it is in its first iteration."""
 
-    form: Form
+    form: NodeForm
     numbers: tuple[int, ...]
     refs: Sequence[Ref]
     """Uses of what is made outside of the node."""
@@ -153,18 +153,18 @@ class Loop(Node):
         return self.iterations[0]
 
 
-class Forms:
+class NodeForms:
     """Gives each form its number."""
 
     def __init__(self):
-        self._forms: dict[Hashable, Form] = {}
+        self._forms: dict[Hashable, NodeForm] = {}
         self._kinds: dict[Hashable, int] = {}
 
-    def form(self, key: Hashable, masks: tuple[int, ...] = ()) -> Form:
+    def form(self, key: Hashable, masks: tuple[int, ...] = ()) -> NodeForm:
         """The form that a key stands for; equal keys have equal masks."""
         form = self._forms.get(key)
         if form is None:
-            form = self._forms[key] = Form(len(self._forms), masks)
+            form = self._forms[key] = NodeForm(len(self._forms), masks)
         return form
 
     def kind(self, key: Hashable) -> int:

@@ -27,9 +27,9 @@ from nkijit.passes.transform.fold import fold
 from nkijit.passes.transform.nodes import (
     GIVEN,
     OMITTED,
-    Forms,
     InRegion,
     Node,
+    NodeForms,
     Place,
     Ref,
     Unit,
@@ -69,7 +69,7 @@ class Reader:
     tops: set[Operation]
 
     def __init__(self, kernel: KernelOp):
-        self.forms = Forms()
+        self.forms = NodeForms()
         self.splits = Splits()
         self.shared = SharedViews(self.splits)
         """Views that were made for the first operation that touches them."""

@@ -20,8 +20,13 @@ from nkijit.dialects.dtypes import DTYPES, Kind
 from nkijit.dialects.nki.views import base_of
 from nkijit.passes.diagnostics.shown import ShownAsText
 from nkijit.passes.values.instructions import Array
-from nkijit.passes.values.items import Instruction, Operand, RecordError, Tile
-from nkijit.passes.values.record import Record
+from nkijit.passes.values.items import (
+    RecordedInstruction,
+    RecordedOperand,
+    RecordedTile,
+    RecordError,
+)
+from nkijit.passes.values.record import Recording
 from nkijit.passes.values.rounding import Tolerance, departs, rounding, tolerance
 from nkijit.passes.values.search import headline
 
@@ -65,7 +70,7 @@ class _Explained:
     def __init__(self) -> None:
         self._known: dict[int, _Exactness] = {}
 
-    def follow(self, instruction: Instruction) -> dict[str, tuple[Tolerance, float]]:
+    def follow(self, instruction: RecordedInstruction) -> dict[str, tuple[Tolerance, float]]:
         """The tolerance and the least size of the terms of each tile that it writes, by operand."""
         operands = instruction.operands
         read = [o for o in operands if o.is_read]
@@ -99,7 +104,7 @@ class _Explained:
         return found
 
     @staticmethod
-    def _gain(instruction: Instruction, read: Sequence[Operand]) -> float:
+    def _gain(instruction: RecordedInstruction, read: Sequence[RecordedOperand]) -> float:
         """How much larger relative errors are in the result of a function."""
         if "activation" not in instruction.op and "exponential" not in instruction.op:
             return 1.0
@@ -116,7 +121,9 @@ def _size(values: Array, filling: float = _FILLING) -> float:
     return float(size[size < filling].max(initial=0.0))
 
 
-def _terms(instruction: Instruction, written: Operand, read: Sequence[Operand]) -> int:
+def _terms(
+    instruction: RecordedInstruction, written: RecordedOperand, read: Sequence[RecordedOperand]
+) -> int:
     """Float32 operations, one after the other, behind an element that is written."""
     if instruction.op in _MOVES:
         return 0
@@ -137,7 +144,7 @@ _MOVES = frozenset({"nisa.dma_copy", "nisa.tensor_copy", "nisa.nc_transpose", "n
 class Departure(ShownAsText):
     """The first instruction whose result is too far from the reference. `print` it."""
 
-    instruction: Instruction
+    instruction: RecordedInstruction
     tile: str
     """The author's name of what departs."""
     values: Array
@@ -204,7 +211,7 @@ class Bisection(ShownAsText):
 # ------------------------------------------------------------------ against another recording
 
 
-def against_record(record: Record, other: Record, name: str) -> Bisection:
+def against_record(record: Recording, other: Recording, name: str) -> Bisection:
     """The first instruction whose result departs from that of another recording.
 
     Instructions correspond in their order, where they are the same and write tiles of one name and
@@ -234,7 +241,7 @@ def against_record(record: Record, other: Record, name: str) -> Bisection:
     return Bisection(None, compared, name)
 
 
-def _aligned(record: Record, other: Record) -> dict[int, int]:
+def _aligned(record: Recording, other: Recording) -> dict[int, int]:
     """For instructions of a recording those of another one that do the same."""
     one, two = ([_key(i) for i in each.instructions] for each in (record, other))
     if one == two:
@@ -250,12 +257,14 @@ def _aligned(record: Record, other: Record) -> dict[int, int]:
     return found
 
 
-def _key(instruction: Instruction) -> tuple[Any, ...]:
+def _key(instruction: RecordedInstruction) -> tuple[Any, ...]:
     written = [(o.name, o.tile, o.shape) for o in instruction.operands if o.is_written]
     return instruction.op, *written
 
 
-def _missing(partner: Mapping[int, int], other: Record, there: Instruction) -> Iterator[str]:
+def _missing(
+    partner: Mapping[int, int], other: Recording, there: RecordedInstruction
+) -> Iterator[str]:
     """What the other version does before an instruction, and this one does not."""
     known = set(partner.values())
     lacking = [n for n in range(there.number) if n not in known]
@@ -264,7 +273,9 @@ def _missing(partner: Mapping[int, int], other: Record, there: Instruction) -> I
 
 
 def _operands(
-    instruction: Instruction, there: Instruction, theirs: Mapping[str, Operand]
+    instruction: RecordedInstruction,
+    there: RecordedInstruction,
+    theirs: Mapping[str, RecordedOperand],
 ) -> Iterator[str]:
     """Whether what an instruction read agrees; its numbers, where they differ."""
     for name, number in instruction.numbers.items():
@@ -287,12 +298,12 @@ def _operands(
                 yield f"{name} is off by {np.nanmax(off):.3g} at most, which rounding explains"
 
 
-def _is_number(operand: Operand) -> bool:
+def _is_number(operand: RecordedOperand) -> bool:
     return DTYPES[operand.dtype].kind is not Kind.packed
 
 
 def _departure(
-    instruction: Instruction,
+    instruction: RecordedInstruction,
     tile: str,
     values: Array,
     reference: Array,
@@ -312,7 +323,7 @@ def _departure(
 # ------------------------------------------------------------------ against named intermediates
 
 
-def against_names(record: Record, reference: Reference, name: str) -> Bisection:
+def against_names(record: Recording, reference: Reference, name: str) -> Bisection:
     """The first instance of a variable that departs from an array of the reference.
 
     Raises RecordError for names that the kernel does not have and for arrays that do not fit.
@@ -323,7 +334,7 @@ def against_names(record: Record, reference: Reference, name: str) -> Bisection:
             f"the reference has '{unknown[0]}', which the kernel does not write; it writes "
             f"{', '.join(record.names)}"
         )
-    wanted: dict[int, list[tuple[str, Tile, Array]]] = {}
+    wanted: dict[int, list[tuple[str, RecordedTile, Array]]] = {}
     for variable, given in reference.items():
         for tile, array in _instances(record, variable, given):
             wanted.setdefault(tile.writes[-1].number, []).append((variable, tile, array))
@@ -359,9 +370,9 @@ def _between(agreed: str, since: Sequence[str]) -> Iterator[str]:
         yield from (f"  {each}" for each in since[-5:])
 
 
-def _check_apart(tiles: Sequence[Tile], count: int) -> None:
+def _check_apart(tiles: Sequence[RecordedTile], count: int) -> None:
     """Refuse a function of the loop indices for instances that have the same ones."""
-    known: dict[tuple[tuple[str, int], ...], Tile] = {}
+    known: dict[tuple[tuple[str, int], ...], RecordedTile] = {}
     for tile in tiles:
         other = known.setdefault(tuple(tile.loops.items()), tile)
         if other is not tile:
@@ -372,7 +383,7 @@ def _check_apart(tiles: Sequence[Tile], count: int) -> None:
             )
 
 
-def _instances(record: Record, name: str, given: Any) -> Iterator[tuple[Tile, Array]]:
+def _instances(record: Recording, name: str, given: Any) -> Iterator[tuple[RecordedTile, Array]]:
     """The instances of a variable that a reference has something for, with that."""
     tiles = list(record[name])
     if callable(given):

@@ -66,7 +66,7 @@ class Items(Sequence[_T]):
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class RecordedForm:
     """What the instances of an operation have in common."""
 
     op: Operation
@@ -84,7 +84,7 @@ class StepValues:
     """None for what is read only."""
 
     @staticmethod
-    def of(instruction: Instruction) -> StepValues:
+    def of(instruction: RecordedInstruction) -> StepValues:
         """Those of an instruction of a recording."""
         operands = instruction.operands
         before = tuple(operand.before for operand in operands)
@@ -97,7 +97,7 @@ class StepValues:
         return sum(a.nbytes for a in (*self.before, *self.after) if a is not None)
 
 
-class Operand:
+class RecordedOperand:
     """An operand of an instruction that has run.
 
     `name` is that in the signature (`data`), `tile` the author's name for the tensor that it is, or
@@ -106,7 +106,7 @@ class Operand:
 
     __slots__ = ("_instruction", "_number", "_shape")
 
-    def __init__(self, instruction: Instruction, number: int, shape: OperandShape):
+    def __init__(self, instruction: RecordedInstruction, number: int, shape: OperandShape):
         self._instruction, self._number, self._shape = instruction, number, shape
 
     @property
@@ -161,13 +161,17 @@ class Operand:
         return f"<{self.name} {arrow or '->'} {self._shape}>"
 
 
-class Instruction:
+class RecordedInstruction:
     """An instruction of a run, with what it read and wrote."""
 
     __slots__ = ("_form", "_loops", "_values_of", "number")
 
     def __init__(
-        self, number: int, form: Form, loops: LoopIndices, values_of: Callable[[int], StepValues]
+        self,
+        number: int,
+        form: RecordedForm,
+        loops: LoopIndices,
+        values_of: Callable[[int], StepValues],
     ):
         """`values_of` computes what the operands of an instruction hold, by its number."""
         self._form, self._loops, self._values_of = form, loops, values_of
@@ -203,16 +207,16 @@ class Instruction:
         return dict(self._loops)
 
     @property
-    def operands(self) -> tuple[Operand, ...]:
+    def operands(self) -> tuple[RecordedOperand, ...]:
         """The tiles that it touches, the written ones first."""
-        return tuple(Operand(self, n, shape) for n, shape in enumerate(self._form.operands))
+        return tuple(RecordedOperand(self, n, shape) for n, shape in enumerate(self._form.operands))
 
     @property
     def numbers(self) -> dict[str, float]:
         """What it is given as constant numbers, by name."""
         return numbers_of(self._form.op)
 
-    def __getitem__(self, name: str) -> Operand:
+    def __getitem__(self, name: str) -> RecordedOperand:
         """An operand by its name in the signature. Raises KeyError when there is none."""
         for operand in self.operands:
             if operand.name == name:
@@ -235,7 +239,7 @@ class Instruction:
         """All that it wrote, by the names of its operands."""
         return {operand.name: operand.after for operand in self.operands if operand.is_written}
 
-    def _written(self) -> Operand:
+    def _written(self) -> RecordedOperand:
         for operand in self.operands:
             if operand.is_written:
                 return operand
@@ -277,7 +281,7 @@ class Instruction:
         return html_of_text(str(self)) + "".join(figures)
 
 
-class Tile:
+class RecordedTile:
     """An instance of a variable: the contents of a tensor after writes that follow each other.
 
     A variable has an instance for each tensor that was allocated under its name. Where loops on the
@@ -292,7 +296,7 @@ class Tile:
         base: SSAValue,
         numbers: Sequence[int],
         loops: LoopIndices,
-        instructions: Sequence[Instruction],
+        instructions: Sequence[RecordedInstruction],
         contents_of: Callable[[SSAValue, int], Array],
     ):
         """
@@ -319,7 +323,7 @@ class Tile:
         return info_of(self._base).dtype.name
 
     @property
-    def writes(self) -> list[Instruction]:
+    def writes(self) -> list[RecordedInstruction]:
         """The instructions that wrote it, or a part of it."""
         return [self._instructions[number] for number in self._numbers]
 

@@ -39,7 +39,14 @@ from nkijit.passes.values.instructions import (
     numbers_of,
     operands_of,
 )
-from nkijit.passes.values.items import Form, Instruction, Items, RecordError, StepValues, Tile
+from nkijit.passes.values.items import (
+    Items,
+    RecordedForm,
+    RecordedInstruction,
+    RecordedTile,
+    RecordError,
+    StepValues,
+)
 from nkijit.passes.values.search import Found, Given, Holds, Predicate, fills, not_finite, saturated
 from nkijit.passes.values.text import record_text
 
@@ -48,7 +55,7 @@ _INTERVAL = 16
 _MOST_CHECKPOINTS = 512
 
 
-class Record:
+class Recording:
     """What every instruction of a run has read and written.
 
     Example:
@@ -89,7 +96,7 @@ class Record:
         self._cached = 0
         self._room = budget // 4
         """Bytes of values that are kept in case they are asked for again."""
-        self._forms: list[Form] = []
+        self._forms: list[RecordedForm] = []
         self._form_of = array("l")
         """The form of each instruction."""
         self._loops: list[DeviceLoops] = []
@@ -125,7 +132,7 @@ class Record:
             number = known.get(op)
             if number is None:
                 number = known[op] = len(self._forms)
-                self._forms.append(Form(op, operands_of(op), self._indices.get(op, ())))
+                self._forms.append(RecordedForm(op, operands_of(op), self._indices.get(op, ())))
             around = cursor.loops
             if around != loops:  # instructions of an iteration share the tuple
                 loops = around
@@ -146,14 +153,14 @@ class Record:
         return self._plan
 
     @cached_property
-    def instructions(self) -> Items[Instruction]:
+    def instructions(self) -> Items[RecordedInstruction]:
         """All instructions, in the order in which they ran."""
         return Items("instructions", len(self._loops), self._instruction)
 
-    def _instruction(self, number: int) -> Instruction:
+    def _instruction(self, number: int) -> RecordedInstruction:
         form = self._forms[self._form_of[number]]
         loops = merged(form.indices, named(self._loops[number]))
-        return Instruction(number, form, loops, self._values_of)
+        return RecordedInstruction(number, form, loops, self._values_of)
 
     @cached_property
     def _instances(self) -> dict[str, list[tuple[SSAValue, list[int], LoopIndices]]]:
@@ -196,7 +203,7 @@ class Record:
         """The variables that were written, in order."""
         return list(self._instances)
 
-    def __getitem__(self, name: str) -> Items[Tile]:
+    def __getitem__(self, name: str) -> Items[RecordedTile]:
         """The instances that a variable had over the run.
 
         Raises KeyError when nothing was written to a tensor of that name.
@@ -211,15 +218,15 @@ class Record:
                 f"{', '.join(close)}"
             )
 
-        def tile(number: int) -> Tile:
-            return Tile(*found[number], self.instructions, self._contents_of)
+        def tile(number: int) -> RecordedTile:
+            return RecordedTile(*found[number], self.instructions, self._contents_of)
 
         return Items(f"instances of {name}", len(found), tile)
 
     def __contains__(self, name: object) -> bool:
         return name in self._instances
 
-    def at(self, place: str | int) -> Items[Instruction]:
+    def at(self, place: str | int) -> Items[RecordedInstruction]:
         """The instructions of a line, in the order in which they ran.
 
         Args:
@@ -326,7 +333,7 @@ class Record:
             cursor.run(shows=False)
         return as_authors_see(base, self._plan.array_of(base, cursor.env).copy())
 
-    def steps(self) -> Iterator[tuple[Instruction, StepValues]]:
+    def steps(self) -> Iterator[tuple[RecordedInstruction, StepValues]]:
         """Every instruction with what its operands held before and after, in order.
 
         Faster than asking instruction by instruction, and nothing is kept.

@@ -15,7 +15,7 @@ from nkijit.passes.values.instructions import (
     loops_text,
     short_place,
 )
-from nkijit.passes.values.items import Instruction, Operand
+from nkijit.passes.values.items import RecordedInstruction, RecordedOperand
 
 Predicate = Callable[[Array], npt.NDArray[np.bool_]]
 """`np.isnan` and its like: says of each element whether it is one."""
@@ -62,14 +62,14 @@ def not_finite(values: Array) -> npt.NDArray[np.bool_]:
 class Found:
     """The first instruction that wrote what was looked for. `print` it."""
 
-    instruction: Instruction
-    operand: Operand
+    instruction: RecordedInstruction
+    operand: RecordedOperand
     """What it wrote."""
     index: tuple[int, ...]
     """The first such element of it."""
     count: int
     """How many of its elements are such."""
-    had: Operand | None
+    had: RecordedOperand | None
     """The operand that had such elements before; None when the instruction made them."""
 
     @property
@@ -104,7 +104,7 @@ class Found:
         )
 
 
-def headline(instruction: Instruction, text: str) -> list[str]:
+def headline(instruction: RecordedInstruction, text: str) -> list[str]:
     """The author's line with what is said of it, the loops around and the text of the line."""
     loops = f" ({loops_text(tuple(instruction.loops.items()))})" if instruction.loops else ""
     lines = [f"{short_place(instruction.location)}: {text}{loops}"]
@@ -113,7 +113,9 @@ def headline(instruction: Instruction, text: str) -> list[str]:
     return [*lines, *[f"    {source}"] * bool(source)]
 
 
-def operands_at(instruction: Instruction, written: Operand, index: tuple[int, ...]) -> list[str]:
+def operands_at(
+    instruction: RecordedInstruction, written: RecordedOperand, index: tuple[int, ...]
+) -> list[str]:
     """What the operands held where an element of the result comes from, a line each."""
     lines: list[str] = []
     for operand in instruction.operands:

@@ -6,13 +6,15 @@ from collections.abc import Sequence
 
 from nkijit.passes.diagnostics.tables import aligned
 from nkijit.passes.values.instructions import Statistics, short_place
-from nkijit.passes.values.items import Instruction
+from nkijit.passes.values.items import RecordedInstruction
 
 MOST_LINES = 40
 """Rows of the table."""
 
 
-def record_text(kernel: str, instructions: Sequence[Instruction], names: Sequence[str]) -> str:
+def record_text(
+    kernel: str, instructions: Sequence[RecordedInstruction], names: Sequence[str]
+) -> str:
     """A row for each line of a kernel that wrote something, in the order of the first time.
 
     Args:

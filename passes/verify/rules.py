@@ -8,7 +8,7 @@ from functools import cache
 from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.declare.operation import NisaOp, form_key, is_instruction
-from nkijit.dialects.declare.spec import Finding, Rule
+from nkijit.dialects.declare.spec import Rule, Violation
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nisa.universal_rules import all_rules_of
@@ -181,7 +181,7 @@ def _findings(
             yield _diagnostic(op, rule, finding)
 
 
-def _diagnostic(op: Operation, rule: Rule, finding: Finding) -> Diagnostic:
+def _diagnostic(op: Operation, rule: Rule, finding: Violation) -> Diagnostic:
     operands: list[tuple[str, SSAValue]] = []
     for name in finding.operands:
         if isinstance(op, NisaOp):

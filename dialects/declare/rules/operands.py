@@ -8,7 +8,7 @@ from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp, scalar_constant
 from nkijit.dialects.declare.queries import HBM, PSUM, engine_of, is_bitvec, tile_of, tiles_in
 from nkijit.dialects.declare.rules.wording import one_of, quoted
-from nkijit.dialects.declare.spec import Finding, Limits, Rule
+from nkijit.dialects.declare.spec import Limits, Rule, Violation
 from nkijit.dialects.dtypes import DType, Kind
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion, engine
@@ -27,13 +27,13 @@ from nkijit.dialects.tiles import is_tile
 def gpsimd_without_psum(*names: str) -> Rule:
     """When the GpSimd Engine runs the instruction, none of these operands is in PSUM."""
 
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         if engine_of(op, target) is not engine.gpsimd:
             return None
         bad = tuple(n for n in names if (t := tile_of(op, n)) is not None and t.region is PSUM)
         if not bad:
             return None
-        return Finding(f"the GpSimd Engine cannot reach PSUM, but {quoted(bad)} is in PSUM", bad)
+        return Violation(f"the GpSimd Engine cannot reach PSUM, but {quoted(bad)} is in PSUM", bad)
 
     return Rule(GPSIMD_PSUM, check)
 
@@ -52,11 +52,11 @@ def in_buffer(regions: tuple[MemoryRegion, ...], *names: str) -> Rule:
     """These operands live in one of `regions`."""
     legal = one_of(buffer_names(regions))
 
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         for name, tile in tiles_in(op, names):
             if tile.region not in regions:
                 wrong = f"'{name}' must be in {legal}, it is in {tile.region.value}"
-                return Finding(wrong, (name,), _where_to_write(op, name, regions, tile.region))
+                return Violation(wrong, (name,), _where_to_write(op, name, regions, tile.region))
         return None
 
     return Rule(BUFFER, check, Limits(names, buffers=regions))
@@ -78,11 +78,11 @@ def _where_to_write(
 def not_both_in_psum(first: str, second: str) -> Rule:
     """The two operands are not both in PSUM."""
 
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         a, b = tile_of(op, first), tile_of(op, second)
         if a is None or b is None or a.region is not PSUM or b.region is not PSUM:
             return None
-        return Finding(f"'{first}' and '{second}' are both in psum", (first, second))
+        return Violation(f"'{first}' and '{second}' are both in psum", (first, second))
 
     return Rule(BOTH_PSUM, check)
 
@@ -112,11 +112,11 @@ def _dtype(
     names: tuple[str, ...],
     limits: Limits | None = None,
 ) -> Rule:
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         for name in names:
             tile = tile_of(op, name)
             if tile is not None and not legal(tile.dtype):
-                return Finding(f"'{name}' {demand.format(dtype=tile.dtype.name)}", (name,))
+                return Violation(f"'{name}' {demand.format(dtype=tile.dtype.name)}", (name,))
         return None
 
     return Rule(DTYPE, check, limits)
@@ -125,14 +125,14 @@ def _dtype(
 def computable(*names: str, unless_same_dtype: bool = False) -> Rule:
     """None of these tiles is of a packed type; a plain copy may be, hence `unless_same_dtype`."""
 
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         tiles = dict(tiles_in(op, names))
         all_tiles = len(tiles) >= len(names)  # a number would have to be converted
         if unless_same_dtype and all_tiles and len({t.dtype for t in tiles.values()}) == 1:
             return None
         for name, tile in tiles.items():
             if tile.dtype.kind is Kind.packed:
-                return Finding(f"engines do not convert '{name}', a {tile.dtype.name}", (name,))
+                return Violation(f"engines do not convert '{name}', a {tile.dtype.name}", (name,))
         return None
 
     return Rule(COMPUTABLE, check)
@@ -141,12 +141,12 @@ def computable(*names: str, unless_same_dtype: bool = False) -> Rule:
 def same_dtype(*names: str) -> Rule:
     """Tiles in these operands have the same data type."""
 
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         tiles = {name: tile.dtype.name for name, tile in tiles_in(op, names)}
         if len(set(tiles.values())) <= 1:
             return None
         listed = ", ".join(f"'{name}' is {dtype}" for name, dtype in tiles.items())
-        return Finding(f"different data types: {listed}", tuple(tiles))
+        return Violation(f"different data types: {listed}", tuple(tiles))
 
     return Rule(SAME_DTYPE, check)
 
@@ -154,7 +154,7 @@ def same_dtype(*names: str) -> Rule:
 def bitvec_on_integers(operators: tuple[str, ...], *names: str) -> Rule:
     """With a bitvec operator, tiles and numbers are integers, the tiles of one width."""
 
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         if not is_bitvec(op, *operators):
             return None
         tiles = {n: t for n in names if (t := tile_of(op, n)) is not None}
@@ -163,15 +163,15 @@ def bitvec_on_integers(operators: tuple[str, ...], *names: str) -> Rule:
             if value is not None and not is_tile(value):
                 number = scalar_constant(value)
                 if isinstance(number, float):
-                    return Finding(f"'{name}' must be an integer, it is {number}")
+                    return Violation(f"'{name}' must be an integer, it is {number}")
         for name, tile in tiles.items():
             if not tile.dtype.is_integer:
-                return Finding(
+                return Violation(
                     f"'{name}' must be of an integer type, it is {tile.dtype.name}", (name,)
                 )
         if len({tile.dtype.bits for tile in tiles.values()}) > 1:
             listed = ", ".join(f"'{n}' is {t.dtype.name}" for n, t in tiles.items())
-            return Finding(f"integers of different widths: {listed}", tuple(tiles))
+            return Violation(f"integers of different widths: {listed}", tuple(tiles))
         return None
 
     return Rule(BITVEC_DTYPE, check)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from nkijit.dialects.declare.operation import NisaOp, scalar_constant
 from nkijit.dialects.declare.queries import alu_of, is_set, number_of
 from nkijit.dialects.declare.rules.wording import one_of
-from nkijit.dialects.declare.spec import Finding, Rule
+from nkijit.dialects.declare.spec import Rule, Violation
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import reduce_cmd
 from nkijit.dialects.operators import BYPASS, OPERATORS, AluKind
@@ -33,11 +33,11 @@ from nkijit.dialects.tiles import is_tile
 def activation_function(name: str) -> Rule:
     """The field holds an activation function."""
 
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         word = op.value_of(name)
         if OPERATORS[word].activation is not None:
             return None
-        return Finding(f"'{name}' is nl.{word}, which is not an activation function")
+        return Violation(f"'{name}' is nl.{word}, which is not an activation function")
 
     return Rule(ACTIVATION, check)
 
@@ -50,20 +50,20 @@ def alu_operator(
 ) -> Rule:
     """The fields hold ALU operators of these kinds and arities."""
 
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         for name in names:
             word = op.value_of(name)
             if word is None or (bypass and word == BYPASS):
                 continue
             alu = OPERATORS[word].alu
             if alu is None:
-                return Finding(f"'{name}' is nl.{word}, which is not an ALU operator")
+                return Violation(f"'{name}' is nl.{word}, which is not an ALU operator")
             if alu.kind not in kinds:
                 wanted = one_of(tuple(kind.value for kind in kinds))
-                return Finding(f"'{name}' must be {wanted}, nl.{word} is {alu.kind.value}")
+                return Violation(f"'{name}' must be {wanted}, nl.{word} is {alu.kind.value}")
             if alu.arity not in arities:
                 count = "one operand" if alu.arity == 1 else "two operands"
-                return Finding(f"'{name}' is nl.{word}, an operator of {count}")
+                return Violation(f"'{name}' is nl.{word}, an operator of {count}")
         return None
 
     return Rule(ALU_OPERATOR, check)
@@ -72,12 +72,12 @@ def alu_operator(
 def comparison(*names: str, legal: tuple[str, ...]) -> Rule:
     """The fields hold one of these comparisons."""
 
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         for name in names:
             word = op.value_of(name)
             if word not in legal:
                 listed = one_of(tuple(f"nl.{w}" for w in legal))
-                return Finding(f"'{name}' must be {listed}, it is nl.{word}")
+                return Violation(f"'{name}' must be {listed}, it is nl.{word}")
         return None
 
     return Rule(COMPARISON, check)
@@ -86,11 +86,11 @@ def comparison(*names: str, legal: tuple[str, ...]) -> Rule:
 def same_kind(first: str, second: str) -> Rule:
     """Both operators are bitvec, or both arithmetic."""
 
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         a, b = alu_of(op, first), alu_of(op, second)
         if a is None or b is None or a.kind is b.kind:
             return None
-        return Finding(
+        return Violation(
             f"'{first}' is {a.kind.value} (nl.{op.value_of(first)}), "
             f"'{second}' is {b.kind.value} (nl.{op.value_of(second)})"
         )
@@ -101,12 +101,12 @@ def same_kind(first: str, second: str) -> Rule:
 def op_pair(first: str, second: str, legal: tuple[tuple[str, str], ...]) -> Rule:
     """The two operators are one of the legal pairs. Silent where `first` alone is the mistake."""
 
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         pair = (op.value_of(first), op.value_of(second))
         if pair in legal or (pair[0] == BYPASS and pair[1] != BYPASS):
             return None
         listed = ", ".join(f"({a}, {b})" for a, b in legal)
-        return Finding(f"({first}, {second}) is ({pair[0]}, {pair[1]}), legal are {listed}")
+        return Violation(f"({first}, {second}) is ({pair[0]}, {pair[1]}), legal are {listed}")
 
     return Rule(OP_PAIR, check)
 
@@ -114,10 +114,10 @@ def op_pair(first: str, second: str, legal: tuple[tuple[str, str], ...]) -> Rule
 def op1_needs_op0(second: str, first: str) -> Rule:
     """`second` is set only when `first` is."""
 
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         if not is_set(op, second) or is_set(op, first):
             return None
-        return Finding(f"'{second}' is nl.{op.value_of(second)}, but '{first}' is not set")
+        return Violation(f"'{second}' is nl.{op.value_of(second)}, but '{first}' is not set")
 
     return Rule(OP1_NEEDS_OP0, check)
 
@@ -125,10 +125,10 @@ def op1_needs_op0(second: str, first: str) -> Rule:
 def reverse_needs_op(*pairs: tuple[str, str]) -> Rule:
     """A reverse flag comes with its operator: pairs of (flag, operator)."""
 
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         for flag, operator in pairs:
             if op.value_of(flag) and not is_set(op, operator):
-                return Finding(f"'{flag}' is True, but '{operator}' is not set")
+                return Violation(f"'{flag}' is True, but '{operator}' is not set")
         return None
 
     return Rule(REVERSE_NEEDS_OP, check)
@@ -137,15 +137,15 @@ def reverse_needs_op(*pairs: tuple[str, str]) -> Rule:
 def op_with_operand(operator: str, operand: str) -> Rule:
     """Operator and operand are given together; a unary operator needs none."""
 
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         alu = alu_of(op, operator)
         has_operand = op.operand_named(operand) is not None
         if op.value_of(operator) is None:
             if has_operand:
-                return Finding(f"'{operand}' is given, but '{operator}' is not", (operand,))
+                return Violation(f"'{operand}' is given, but '{operator}' is not", (operand,))
         elif not has_operand and alu is not None and alu.arity == 2:
             word = op.value_of(operator)
-            return Finding(f"'{operator}' is nl.{word}, which needs '{operand}'")
+            return Violation(f"'{operator}' is nl.{word}, which needs '{operand}'")
         return None
 
     return Rule(OP_WITH_OPERAND, check)
@@ -154,14 +154,14 @@ def op_with_operand(operator: str, operand: str) -> Rule:
 def unary_operand(*pairs: tuple[str, str]) -> Rule:
     """With a unary operator, the operand is None or 0: pairs of (operator, operand)."""
 
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         for operator, operand in pairs:
             alu, value = alu_of(op, operator), op.operand_named(operand)
             if alu is None or alu.arity != 1 or value is None:
                 continue
             if is_tile(value) or scalar_constant(value) != 0:
                 shown = "a tile" if is_tile(value) else str(scalar_constant(value))
-                return Finding(
+                return Violation(
                     f"'{operator}' is nl.{op.value_of(operator)}, which takes no operand, but "
                     f"'{operand}' is {shown}"
                 )
@@ -173,12 +173,12 @@ def unary_operand(*pairs: tuple[str, str]) -> Rule:
 def reduce_op_in(*legal: str, name: str = "reduce_op") -> Rule:
     """The operator of the accumulators is one of these, or left out."""
 
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         word = op.value_of(name)
         if word is None or word in legal:
             return None
         listed = one_of(tuple(f"nl.{w}" for w in legal))
-        return Finding(f"'{name}' must be {listed}, it is nl.{word}")
+        return Violation(f"'{name}' must be {listed}, it is nl.{word}")
 
     return Rule(REDUCE_OP, check)
 
@@ -186,12 +186,12 @@ def reduce_op_in(*legal: str, name: str = "reduce_op") -> Rule:
 def reduce_cmd_in(*legal: reduce_cmd) -> Rule:
     """`reduce_cmd` is one of these."""
 
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         command = op.value_of("reduce_cmd")
         if command in legal:
             return None
         listed = one_of(tuple(command.name for command in legal))
-        return Finding(f"'reduce_cmd' must be {listed}, it is {command.name}")
+        return Violation(f"'reduce_cmd' must be {listed}, it is {command.name}")
 
     return Rule(REDUCE_CMD, check)
 
@@ -200,12 +200,12 @@ def reduce_cmd_needs_op(*, reset: bool) -> Rule:
     """Every reducing command comes with `reduce_op`; with `reset` also the one that only resets,
     because the identity depends on the operator."""
 
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         command = op.value_of("reduce_cmd")
         needs_op = command.reduces or (reset and command is reduce_cmd.reset)
         if not needs_op or op.value_of("reduce_op") is not None:
             return None
-        return Finding(f"'reduce_cmd' is {command.name}, but 'reduce_op' is not given")
+        return Violation(f"'reduce_cmd' is {command.name}, but 'reduce_op' is not given")
 
     return Rule(REDUCE_CMD_NEEDS_OP, check)
 
@@ -213,15 +213,15 @@ def reduce_cmd_needs_op(*, reset: bool) -> Rule:
 def reduce_res_needs_op() -> Rule:
     """What asks for a reduction that an instruction may leave out names its operator."""
 
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         if op.value_of("reduce_op") is not None:
             return None
         if op.operand_named("reduce_res") is not None:
-            return Finding("'reduce_res' is given, but 'reduce_op' is not given", ("reduce_res",))
+            return Violation("'reduce_res' is given, but 'reduce_op' is not given", ("reduce_res",))
         command = op.value_of("reduce_cmd")
         if command in (reduce_cmd.idle, op.SPEC.by_name["reduce_cmd"].default):
             return None
-        return Finding(f"'reduce_cmd' is {command.name}, but 'reduce_op' is not given")
+        return Violation(f"'reduce_cmd' is {command.name}, but 'reduce_op' is not given")
 
     return Rule(REDUCE_CMD_NEEDS_OP, check)
 
@@ -229,13 +229,13 @@ def reduce_res_needs_op() -> Rule:
 def reduce_init_unset() -> Rule:
     """`reduce_init` is left at its default unless `reduce_cmd` loads it."""
 
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         init, command = op.operand_named("reduce_init"), op.value_of("reduce_cmd")
         if init is None or command is reduce_cmd.load_reduce:
             return None
         if not is_tile(init) and number_of(init) == op.SPEC.by_name["reduce_init"].default:
             return None
-        return Finding(f"'reduce_init' is given, but 'reduce_cmd' is {command.name}")
+        return Violation(f"'reduce_init' is given, but 'reduce_cmd' is {command.name}")
 
     return Rule(REDUCE_INIT, check)
 
@@ -243,10 +243,10 @@ def reduce_init_unset() -> Rule:
 def load_needs_init(name: str) -> Rule:
     """With `reduce_cmd.load_reduce` the operand that it loads is given."""
 
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         command = op.value_of("reduce_cmd")
         if command is not reduce_cmd.load_reduce or op.operand_named(name) is not None:
             return None
-        return Finding(f"'reduce_cmd' is {command.name}, but '{name}' is not given")
+        return Violation(f"'reduce_cmd' is {command.name}, but '{name}' is not given")
 
     return Rule(LOAD_NEEDS_INIT, check)

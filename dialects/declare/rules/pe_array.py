@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import required_tile
-from nkijit.dialects.declare.spec import Finding, Rule
+from nkijit.dialects.declare.spec import Rule, Violation
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import nc_version
 from nkijit.dialects.rule_texts.shapes import MATMUL_POSITION, MATMUL_SHAPE, MATMUL_TILE
@@ -36,10 +36,10 @@ def free_size(op: NisaOp, tile: TileInfo) -> int:
 def product_shape(columns: Columns) -> Rule:
     """`dst` has the shape of the product of the inputs."""
 
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         dst, stationary, moving = _tiles(op)
         if stationary.partitions != moving.partitions:
-            return Finding(
+            return Violation(
                 f"the contraction runs over {stationary.partitions} partitions of 'stationary' "
                 f"and {moving.partitions} of 'moving'",
                 ("stationary", "moving"),
@@ -47,7 +47,7 @@ def product_shape(columns: Columns) -> Rule:
         expected = (columns(op, stationary), columns(op, moving))
         if (dst.partitions, dst.free_size) == expected:
             return None
-        return Finding(
+        return Violation(
             f"'dst' must be ({expected[0]}, {expected[1]}), it has {dst.partitions} partitions "
             f"and {dst.free_size} elements per partition",
             ("dst", "stationary", "moving"),
@@ -59,19 +59,19 @@ def product_shape(columns: Columns) -> Rule:
 def fits_the_array(columns: Columns) -> Rule:
     """Rows and columns of the inputs fit the array, or the tile of it, and the result PSUM."""
 
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         dst, stationary, moving = _tiles(op)
         size = op.value_of("tile_size") or ()
         if len(size) != 2:  # not given, or a mistake that `tiling_mode` reports
             size = (target.pmax, target.gemm_stationary_fmax)
         rows, width = size
         if stationary.partitions > rows:
-            return Finding(
+            return Violation(
                 f"the contraction has {stationary.partitions} rows, at most {rows} fit",
                 ("stationary", "moving"),
             )
         if columns(op, stationary) > width:
-            return Finding(
+            return Violation(
                 f"'stationary' has {columns(op, stationary)} columns, at most {width} fit",
                 ("stationary",),
             )
@@ -79,7 +79,7 @@ def fits_the_array(columns: Columns) -> Rule:
         if target.version >= nc_version.gen4 and dst.dtype.name == "bfloat16":
             limit *= 2  # the whole of PSUM, in elements of half the size
         if columns(op, moving) > limit:
-            return Finding(
+            return Violation(
                 f"'moving' has {columns(op, moving)} columns, at most {limit} fit on "
                 f"{target.platform}",
                 ("moving",),
@@ -95,12 +95,12 @@ def tiling_mode(rows_only: Callable[[NisaOp], str | None]) -> Rule:
     `rows_only` names what keeps the array from being sliced into columns, if something does.
     """
 
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         position, size = op.value_of("tile_position") or (), op.value_of("tile_size") or ()
         if not position and not size:
             return None
         if len(position) != 2 or len(size) != 2:
-            return Finding(
+            return Violation(
                 "'tile_position' and 'tile_size' are given together, two numbers each; they are "
                 f"{position} and {size}"
             )
@@ -108,15 +108,17 @@ def tiling_mode(rows_only: Callable[[NisaOp], str | None]) -> Rule:
         smallest = _ROW_TILES[target.version is nc_version.gen2]
         for axis, start, extent in zip(("row", "column"), position, size, strict=True):
             if extent not in (*_ROW_TILES, full) or extent < smallest:
-                return Finding(f"the {axis} size of a tile is {smallest} to {full}, it is {extent}")
+                return Violation(
+                    f"the {axis} size of a tile is {smallest} to {full}, it is {extent}"
+                )
             if start % extent or not 0 <= start < full:
-                return Finding(
+                return Violation(
                     f"the start {axis} must be a multiple of the {axis} size {extent} below "
                     f"{full}, it is {start}"
                 )
         reason = rows_only(op)
         if reason is not None and size[1] != full:
-            return Finding(f"{reason} goes with a column size of {full}, it is {size[1]}")
+            return Violation(f"{reason} goes with a column size of {full}, it is {size[1]}")
         return None
 
     return Rule(MATMUL_POSITION, check)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import tile_of, tiles_in
-from nkijit.dialects.declare.spec import Check, Finding, Rule
+from nkijit.dialects.declare.spec import Check, Rule, Violation
 from nkijit.dialects.hardware.targets import PARTITIONS_PER_GPSIMD_CORE, Target
 from nkijit.dialects.rule_texts.access import ONE_ELEMENT
 from nkijit.dialects.rule_texts.cores import SAME_SHAPE
@@ -28,11 +28,11 @@ from nkijit.dialects.tiles import TileInfo
 def same_shape(first: str, second: str) -> Rule:
     """The two tiles have the same shape."""
 
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         a, b = tile_of(op, first), tile_of(op, second)
         if a is None or b is None or a.shape == b.shape:
             return None
-        return Finding(
+        return Violation(
             f"'{first}' and '{second}' must have the same shape, they have {a.shape} and {b.shape}",
             (first, second),
         )
@@ -43,11 +43,11 @@ def same_shape(first: str, second: str) -> Rule:
 def one_element(name: str) -> Rule:
     """The tile has a single element."""
 
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         tile = tile_of(op, name)
         if tile is None or tile.size == 1:
             return None
-        return Finding(f"'{name}' must have one element, it has {tile.size}", (name,))
+        return Violation(f"'{name}' must have one element, it has {tile.size}", (name,))
 
     return Rule(ONE_ELEMENT, check)
 
@@ -77,14 +77,14 @@ def not_transposed(first: str, second: str) -> Rule:
     size 1 say nothing about an order.
     """
 
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         a, b = tile_of(op, first), tile_of(op, second)
         if a is None or b is None or a.shape == b.shape:
             return None
         one, other = ([size for size in tile.shape if size > 1] for tile in (a, b))
         if one == other or sorted(one) != sorted(other):
             return None
-        return Finding(
+        return Violation(
             f"'{first}' has shape {a.shape} and '{second}' {b.shape}: the elements are copied in "
             "row-major order, not transposed",
             (first, second),
@@ -94,12 +94,12 @@ def not_transposed(first: str, second: str) -> Rule:
 
 
 def _same(names: tuple[str, ...], measure: Callable[[TileInfo], int], unit: str) -> Check:
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         sizes = {name: measure(tile) for name, tile in tiles_in(op, names)}
         if len(set(sizes.values())) <= 1:
             return None
         listed = ", ".join(f"'{name}' has {size}" for name, size in sizes.items())
-        return Finding(f"different numbers of {unit}: {listed}", tuple(sizes))
+        return Violation(f"different numbers of {unit}: {listed}", tuple(sizes))
 
     return check
 
@@ -107,14 +107,14 @@ def _same(names: tuple[str, ...], measure: Callable[[TileInfo], int], unit: str)
 def column_of(name: str, data: str) -> Rule:
     """A tile in `name` has one element for each partition of `data`."""
 
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         column, tile = tile_of(op, name), tile_of(op, data)
         if column is None or tile is None:
             return None
         if column.partitions == tile.partitions and column.free_size == 1:
             return None
         shape = "x".join(map(str, column.shape))
-        return Finding(
+        return Violation(
             f"'{name}' must have shape ({tile.partitions}, 1), one element for each partition of "
             f"'{data}', it is {shape}",
             (name, data),
@@ -126,11 +126,11 @@ def column_of(name: str, data: str) -> Rule:
 def at_most_dims(limit: int, *names: str) -> Rule:
     """These tiles have at most `limit` dimensions."""
 
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         for name in names:
             tile = tile_of(op, name)
             if tile is not None and len(tile.shape) > limit:
-                return Finding(
+                return Violation(
                     f"'{name}' has {len(tile.shape)} dimensions, at most {limit} are possible",
                     (name,),
                 )
@@ -143,11 +143,11 @@ def free_size_in(low: int, high: int, *names: str) -> Rule:
     """These tiles have `low` to `high` elements per partition."""
     legal = str(low) if low == high else f"{low} to {high}"
 
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         for name in names:
             tile = tile_of(op, name)
             if tile is not None and not low <= tile.free_size <= high:
-                return Finding(
+                return Violation(
                     f"'{name}' must have {legal} elements per partition, it has {tile.free_size}",
                     (name,),
                 )
@@ -160,10 +160,10 @@ def whole_gpsimd_cores(*names: str) -> Rule:
     """These tiles have all partitions of each GpSimd core that they begin with."""
     group = PARTITIONS_PER_GPSIMD_CORE
 
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         for name, tile in tiles_in(op, names):
             if tile.partitions % group:
-                return Finding(
+                return Violation(
                     f"'{name}' has {tile.partitions} partitions, not a multiple of {group}", (name,)
                 )
         return None
@@ -178,18 +178,18 @@ MAX_PATTERN_DIMS = 4
 def pattern_fits(name: str) -> Rule:
     """`pattern` is well formed and has an element for each one in a partition of the tile."""
 
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         pattern, tile = op.value_of("pattern"), tile_of(op, name)
         if not 1 <= len(pattern) <= MAX_PATTERN_DIMS:
-            return Finding(
+            return Violation(
                 f"'pattern' has {len(pattern)} pairs, 1 to {MAX_PATTERN_DIMS} are possible"
             )
         counts = [count for _, count in pattern]
         if min(counts) < 1:
-            return Finding(f"'pattern' has counts {counts}, each must be positive")
+            return Violation(f"'pattern' has counts {counts}, each must be positive")
         if tile is None or math.prod(counts) == tile.free_size:
             return None
-        return Finding(
+        return Violation(
             f"'pattern' has {math.prod(counts)} elements, '{name}' has {tile.free_size} per "
             "partition",
             (name,),

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import alu_of
 from nkijit.dialects.declare.rules.wording import one_of
-from nkijit.dialects.declare.spec import Finding, Rule
+from nkijit.dialects.declare.spec import Rule, Violation
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import engine, nc_version
 from nkijit.dialects.rule_texts.targets import (
@@ -23,10 +23,10 @@ from nkijit.dialects.rule_texts.targets import (
 def since(version: nc_version) -> Rule:
     """The instruction exists from this generation on."""
 
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         if target.version >= version:
             return None
-        return Finding(
+        return Violation(
             f"the instruction needs NeuronCore-v{version.value}, "
             f"the target {target.platform} is NeuronCore-v{target.version.value}"
         )
@@ -37,11 +37,11 @@ def since(version: nc_version) -> Rule:
 def operators_since(*names: str) -> Rule:
     """The operators in these fields exist on the target."""
 
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         for name in names:
             alu = alu_of(op, name)
             if alu is not None and alu.since > target.version:
-                return Finding(
+                return Violation(
                     f"'{name}' is nl.{op.value_of(name)}, an operator of NeuronCore-"
                     f"v{alu.since.value}, the target {target.platform} is "
                     f"NeuronCore-v{target.version.value}"
@@ -56,10 +56,10 @@ def argument_since(
 ) -> Rule:
     """An argument value, described by `what`, exists from a generation on."""
 
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         if target.version >= version or not given(op):
             return None
-        return Finding(
+        return Violation(
             f"{what} needs NeuronCore-v{version.value}, the target {target.platform} is "
             f"NeuronCore-v{target.version.value}",
             operands,
@@ -71,11 +71,11 @@ def argument_since(
 def engine_supported() -> Rule:
     """`engine` is one that the instruction supports."""
 
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         chosen = op.value_of("engine")
         if chosen is engine.unknown or chosen in op.SPEC.engines:
             return None
         supported = one_of(tuple(e.name for e in op.SPEC.engines))
-        return Finding(f"the instruction runs on {supported}, not on {chosen.name}")
+        return Violation(f"the instruction runs on {supported}, not on {chosen.name}")
 
     return Rule(ENGINE, check)

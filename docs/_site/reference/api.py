@@ -23,7 +23,7 @@ from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.profile.profile import Profile
 from nkijit.passes.report.memory.report import MemoryReport
 from nkijit.passes.values.bisect import Bisection
-from nkijit.passes.values.items import Instruction, Operand, Tile
+from nkijit.passes.values.items import RecordedInstruction, RecordedOperand, RecordedTile
 from nkijit.reference import catalogue
 from nkijit.traced import recording as records
 
@@ -58,7 +58,13 @@ def pages() -> Iterator[tuple[str, str]]:
         "recordings": _classes_page(
             "Recordings of runs",
             "What `record` and `bisect` return; [values](../../values.md) shows how they are used.",
-            (records.Record, Tile, Instruction, Operand, Bisection),
+            (
+                records.TracedRecording,
+                RecordedTile,
+                RecordedInstruction,
+                RecordedOperand,
+                Bisection,
+            ),
         ),
         "language": _module_page("nkijit.language", language, "What kernels import as `nl`."),
         "isa": _module_page(

@@ -17,7 +17,7 @@ from nkijit.classic.indexing.expressions import Mask
 from nkijit.classic.indexing.masked_regions import MaskedRegion
 from nkijit.classic.indexing.predicates import select
 from nkijit.classic.tensors.blocks import Blocks
-from nkijit.classic.tensors.tensors import ClassicTensor, Tile, as_tensor
+from nkijit.classic.tensors.tensors import ClassicTensor, ClassicTile, as_tensor
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.declare.queries import is_transpose
@@ -75,17 +75,21 @@ def assign(target: ClassicTensor, value: Any, temporary_value: bool) -> None:
         fill(target.whole(), value)
         return
     source = fitting(target, as_tensor("assignment", "value", value))
-    computed = source.computed if isinstance(source, Tile) else None
+    computed = source.computed if isinstance(source, ClassicTile) else None
     if computed is not None and computed.box is not None:
         mark_masked(target.part(computed.box.within(target.shape)))
-    if temporary_value and isinstance(source, Tile) and source.shape == target.shape:
+    if temporary_value and isinstance(source, ClassicTile) and source.shape == target.shape:
         fresh, tracer = source.fresh, tracer_for("assignment")
         if fresh is not None and forward(tracer, fresh, target.part):
             return
     if _is_same_place(target, source):  # `t[k] += x` has been done by then, too
         return
     region = MaskedRegion(TileBox.whole(target.shape), ())
-    if isinstance(source, Tile) and source.computed is not None and source.shape == target.shape:
+    if (
+        isinstance(source, ClassicTile)
+        and source.computed is not None
+        and source.shape == target.shape
+    ):
         region = source.computed
     _copy_region(target, source, region)
 
@@ -200,7 +204,7 @@ def accumulate(target: ClassicTensor, value: Any, temporary_value: bool) -> Clas
     """
     if target.buffer is not MemoryRegion.psum or not temporary_value:
         return None
-    fresh = value.fresh if isinstance(value, Tile) else None
+    fresh = value.fresh if isinstance(value, ClassicTile) else None
     if fresh is None or value.shape != target.shape:
         return None
     matmul = fresh.ops[-1]  # what comes before it makes its operands
@@ -220,7 +224,7 @@ def accumulate(target: ClassicTensor, value: Any, temporary_value: bool) -> Clas
     return target
 
 
-def _computed(value: Tile) -> TileBox:
+def _computed(value: ClassicTile) -> TileBox:
     """The block of a tile that instructions have filled."""
     box = None if value.computed is None else value.computed.box
     return TileBox.whole(value.shape) if box is None else box
@@ -273,12 +277,12 @@ def update(
     target: ClassicTensor, compute: Callable[[ClassicTensor, Any], ClassicTensor], value: Any
 ) -> None:
     """`target = compute(target, value)`, where a mask has let the value be computed."""
-    region = value.computed if isinstance(value, Tile) else None
+    region = value.computed if isinstance(value, ClassicTile) else None
     if region is None or value.shape != target.shape:
         assign(target, compute(target, value), True)
         return
-    if isinstance(target, Tile):
+    if isinstance(target, ClassicTile):
         mark_masked(target.value)
     for box in region.boxes():
-        place = Tile(target.part(box))
-        assign(place, compute(place, Tile(value.part(box))), True)
+        place = ClassicTile(target.part(box))
+        assign(place, compute(place, ClassicTile(value.part(box))), True)

@@ -22,7 +22,7 @@ from nkijit.classic.destinations.forwarding import (
 from nkijit.classic.indexing.boxes import TileBox, broadcast
 from nkijit.classic.indexing.expressions import Index, Mask, as_mask
 from nkijit.classic.indexing.masked_regions import MaskedRegion
-from nkijit.classic.tensors.tensors import ClassicTensor, Masked, Tile, as_tensor
+from nkijit.classic.tensors.tensors import ClassicTensor, ClassicTile, Masked, as_tensor
 from nkijit.dialects.hardware.targets import start_partitions
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.allocation import AllocOp
@@ -69,7 +69,7 @@ def functional(
     exact: bool = True,
     by_dma: bool = False,
     box_only: bool = False,
-) -> Tile:
+) -> ClassicTile:
     """The tile that a call returns, filled by instructions.
 
     Args:
@@ -103,7 +103,7 @@ def functional(
     if box is None or region.rest or not box.is_whole(spanned):
         mark_masked(result)
     if box is None:
-        return Tile(result, computed=region)
+        return ClassicTile(result, computed=region)
     part = box
     if dims is not None:
         part = TileBox(
@@ -111,7 +111,7 @@ def functional(
             tuple(box.sizes[d] if isinstance(d, Axis) else d for d in dims),
         )
     part = _of_rank(part, result.ndim)
-    dst = result if part.is_whole(result.shape) else Tile(result).part(part)
+    dst = result if part.is_whole(result.shape) else ClassicTile(result).part(part)
     given = span.parts(box, span.operands if by_dma else updated)
     given |= {name: in_sbuf(given[name]) for name in from_sbuf}
     mark = result.storage.tracer.mark()
@@ -125,9 +125,11 @@ def functional(
     if out is not dst:
         isa.dma_copy(dst, out)
     if region.rest:  # the block around the mask is computed, too: no place for it but a tile
-        return Tile(result, computed=region)
+        return ClassicTile(result, computed=region)
     fresh = fresh_since(mark, result, exact, result.storage.tracer.sites())
-    return Tile(result, fresh, None if part.is_whole(result.shape) else MaskedRegion(part, ()))
+    return ClassicTile(
+        result, fresh, None if part.is_whole(result.shape) else MaskedRegion(part, ())
+    )
 
 
 def in_pieces(
@@ -274,11 +276,11 @@ def _alike(
             continue
         if prod(tensor.shape) == partitions and len(tensor.shape) < len(largest.shape):
             ones = (1,) * (len(largest.shape) - 1)
-            found[name] = Tile(tensor.whole().reshape((partitions, *ones)))
+            found[name] = ClassicTile(tensor.whole().reshape((partitions, *ones)))
         elif broadcast(tensor.shape, largest.shape) is not None:
             continue
         elif prod(tensor.shape) == prod(largest.shape):
-            found[name] = Tile(tensor.whole().reshape(largest.shape))
+            found[name] = ClassicTile(tensor.whole().reshape(largest.shape))
     return found
 
 
@@ -310,7 +312,7 @@ def place(dst: NkiTensor, result: NkiTensor, mark: Mark) -> None:
     """Let what was emitted since a mark to fill `result` write `dst`, or copy it there."""
     target = with_shape(dst, result.shape)
     fresh = fresh_since(mark, result, False)
-    if fresh is None or not forward(result.storage.tracer, fresh, Tile(target).part):
+    if fresh is None or not forward(result.storage.tracer, fresh, ClassicTile(target).part):
         isa.tensor_copy(target, result)
 
 

@@ -17,7 +17,7 @@ from nkijit.classic.calls.calls import functional, in_place, refuse_rest
 from nkijit.classic.destinations.forwarding import instructions_since
 from nkijit.classic.isa.constants import as_member, is_enumeration
 from nkijit.classic.tensors.promotion import promoted, type_of
-from nkijit.classic.tensors.tensors import ClassicTensor, Tile, as_tensor
+from nkijit.classic.tensors.tensors import ClassicTensor, ClassicTile, as_tensor
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED
 from nkijit.language.creation import allocate
 from nkijit.tracing.dtype_names import as_dtype
@@ -38,7 +38,7 @@ def returning(
     dtype_of: Collection[str] = ("data",),
     dtype: Any = None,
     **options: Any,
-) -> Tile:
+) -> ClassicTile:
     """The body of an instruction that returns a tile.
 
     Args:
@@ -127,7 +127,7 @@ def _arguments(call: str, given: Mapping[str, Any]) -> dict[str, Any]:
 def two_dimensional(call: str, argument: str, value: Any) -> ClassicTensor:
     """A tile with its free dimensions flattened to one."""
     tile = as_tensor(call, argument, value)
-    return tile if tile.ndim == 2 else Tile(tile.whole().reshape((tile.shape[0], -1)))
+    return tile if tile.ndim == 2 else ClassicTile(tile.whole().reshape((tile.shape[0], -1)))
 
 
 def converting(emit: Callable[..., Any], dst: NkiTensor, dtype: str, *args: Any) -> None:

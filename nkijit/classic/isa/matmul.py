@@ -8,7 +8,7 @@ from nkijit import isa
 from nkijit.classic.calls.calls import Axis
 from nkijit.classic.isa.bodies import converting, returning, two_dimensional
 from nkijit.classic.isa.constants import as_member, engine
-from nkijit.classic.tensors.tensors import ClassicTensor, Masked, Tile, as_tensor
+from nkijit.classic.tensors.tensors import ClassicTensor, ClassicTile, Masked, as_tensor
 from nkijit.dialects.hardware.words import MemoryRegion, matmul_perf_mode, nc_version
 from nkijit.dialects.nisa.matmul import DOUBLE_ROW
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED
@@ -88,7 +88,7 @@ _MATRICES = ("stationary", "moving")
 
 
 def _is_result(tile: Any) -> bool:
-    return isinstance(tile, Tile) and tile.fresh is not None
+    return isinstance(tile, ClassicTile) and tile.fresh is not None
 
 
 def _perf_mode(call: str, rest: dict[str, Any]) -> Any:

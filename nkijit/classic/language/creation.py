@@ -18,7 +18,7 @@ from nkijit.classic.grids.instances import active_instance, places_automatically
 from nkijit.classic.tensors.blocks import Blocks
 from nkijit.classic.tensors.dtypes import as_numpy
 from nkijit.classic.tensors.memory import DirectAllocation, as_buffer
-from nkijit.classic.tensors.tensors import ClassicTensor, Tile, as_tensor
+from nkijit.classic.tensors.tensors import ClassicTensor, ClassicTile, as_tensor
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nisa.movement import MemsetOp
 from nkijit.dialects.rule_texts.classic import HBM_INITIAL_VALUE, PLACED_INITIAL_VALUE
@@ -35,7 +35,12 @@ hbm = private_hbm
 
 
 def _new(
-    call: str, shape: Any, dtype: Any, buffer: Any, name: str, put: Callable[[Tile], None] | None
+    call: str,
+    shape: Any,
+    dtype: Any,
+    buffer: Any,
+    name: str,
+    put: Callable[[ClassicTile], None] | None,
 ) -> ClassicTensor:
     """Allocate a tensor, one tile for each block, and let `put` fill each of them."""
     region, placement = as_buffer(buffer)
@@ -47,13 +52,13 @@ def _new(
     on_chip = region in (sbuf, psum)
     blocks = dims[:at] if on_chip else ()
     tile_shape = dims[len(blocks) :]
-    tiles: list[Tile] = []
+    tiles: list[ClassicTile] = []
     for index in product(*map(range, blocks)):
         address = None
         if placement is not None:
             size = prod(tile_shape[1:]) * as_dtype(dtype).itemsize
             address = placement.address(call, index, tile_shape[0], size)
-        tile = Tile(_allocated(call, tile_shape, dtype, region, name, address))
+        tile = ClassicTile(_allocated(call, tile_shape, dtype, region, name, address))
         if put is not None:
             put(tile)
         tiles.append(tile)
@@ -163,7 +168,7 @@ def _filled(
             PLACED_INITIAL_VALUE, call, "a tensor at a fixed address with an initial value"
         )
 
-    def put(tile: Tile) -> None:
+    def put(tile: ClassicTile) -> None:
         tracer = tracer_for(call)
         mark = tracer.mark()
         fill(tile.whole(), value)
@@ -216,7 +221,7 @@ def shared_constant(constant: Any, dtype: Any = None, **kwargs: Any) -> ClassicT
     refuse_rest("nl.shared_constant", kwargs)
     if dtype is not None and isinstance(constant, np.ndarray):
         constant = cast("npt.NDArray[Any]", constant).astype(as_numpy(as_dtype(dtype).name))
-    return Tile(current.shared_constant(constant))
+    return ClassicTile(current.shared_constant(constant))
 
 
 def shared_identity_matrix(n: Any, dtype: Any = np.uint8, **kwargs: Any) -> ClassicTensor:

@@ -16,7 +16,7 @@ from nkijit.classic.calls.calls import (
 from nkijit.classic.indexing.expressions import as_mask
 from nkijit.classic.indexing.masked_regions import MaskedRegion
 from nkijit.classic.language.tiles import transposed
-from nkijit.classic.tensors.tensors import ClassicTensor, Selected, Tile, as_tensor
+from nkijit.classic.tensors.tensors import ClassicTensor, ClassicTile, Selected, as_tensor
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.classic import UNSUPPORTED_MEMORY
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED
@@ -55,7 +55,7 @@ def load(src: Any, *, mask: Any = None, dtype: Any = None, **kwargs: Any) -> Cla
         return functional(
             call, isa.dma_copy, {"src": source}, dtype=wanted, mask=mask, exact=False, by_dma=True
         )
-    result = Tile(allocate(call, source.shape, wanted, MemoryRegion.sbuf, ""))
+    result = ClassicTile(allocate(call, source.shape, wanted, MemoryRegion.sbuf, ""))
     isa.memset(result.whole(), 0)
     for box in region.boxes():
         isa.dma_copy(result.part(box), source.part(box))

@@ -9,7 +9,7 @@ import numpy as np
 from nkijit import isa
 from nkijit import language as current
 from nkijit.classic.calls.calls import composed, fresh_since, functional, in_place, refuse_rest
-from nkijit.classic.tensors.tensors import ClassicTensor, Tile, as_tensor
+from nkijit.classic.tensors.tensors import ClassicTensor, ClassicTile, as_tensor
 from nkijit.language.broadcasting import broadcast_view
 from nkijit.language.tiles import temporary
 from nkijit.tracing.tensor import NkiTensor
@@ -22,7 +22,7 @@ def rand(shape: Any, dtype: Any = np.float32, **kwargs: Any) -> ClassicTensor:
     refuse_rest(call, kwargs)
     mark = tracer_for(call).mark()
     result = current.rand(shape, dtype)
-    return Tile(result, fresh_since(mark, result, False))
+    return ClassicTile(result, fresh_since(mark, result, False))
 
 
 def random_seed(seed: Any, *, mask: Any = None, **kwargs: Any) -> None:

@@ -25,7 +25,7 @@ from nkijit.classic.calls.calls import (
 from nkijit.classic.indexing.expressions import Index
 from nkijit.classic.tensors.dtypes import as_numpy
 from nkijit.classic.tensors.promotion import promoted
-from nkijit.classic.tensors.tensors import ClassicTensor, Tile, as_tensor
+from nkijit.classic.tensors.tensors import ClassicTensor, ClassicTile, as_tensor
 from nkijit.dialects.access import DynamicSlice
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.language.composites import where_into
@@ -134,7 +134,7 @@ def broadcast_to(src: Any, *, shape: Any, **kwargs: Any) -> ClassicTensor:
         return tile
     mark = tracer_for(call).mark()
     result = current.broadcast_to(raised(call, readable(tile.whole()), len(dims)), dims)
-    return Tile(result, fresh_since(mark, result, True, result.storage.tracer.sites()))
+    return ClassicTile(result, fresh_since(mark, result, True, result.storage.tracer.sites()))
 
 
 def expand_dims(data: Any, axis: Any) -> ClassicTensor | Index:
@@ -158,7 +158,7 @@ def expand_dims(data: Any, axis: Any) -> ClassicTensor | Index:
             result = result.expand_dims(position)
         else:
             result = current.expand_dims(result, position)
-    return result if isinstance(result, Index) else Tile(result)
+    return result if isinstance(result, Index) else ClassicTile(result)
 
 
 def gather_flattened(

@@ -20,7 +20,7 @@ from nkijit.classic.launch.modes import BenchmarkResult, Mode, Outcome
 from nkijit.classic.launch.outputs import check_outputs, check_placements
 from nkijit.classic.tensors.blocks import Blocks
 from nkijit.classic.tensors.initialisation import settle
-from nkijit.classic.tensors.tensors import ClassicTensor, Tile
+from nkijit.classic.tensors.tensors import ClassicTensor, ClassicTile
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nisa.movement import MemsetOp
@@ -166,7 +166,7 @@ class ClassicKernel(Kernel[_P]):
             )
 
     def _parameter(self, tensor: NkiTensor) -> Any:
-        return Tile(tensor)
+        return ClassicTile(tensor)
 
     def _trace_core(
         self,

@@ -1,6 +1,6 @@
 """Tensors of the classic API (`neuronxcc.nki.tensor`): shapes and index expressions, no data.
 
-A tensor is a `Tile`, which is a view as the current API has it; a `Selected`, which index
+A tensor is a `ClassicTile`, which is a view as the current API has it; a `Selected`, which index
 expressions pick out of one and which becomes a view when an instruction, with its mask, asks for
 it; or `Blocks`, tiles with leading block dimensions. All of them give instructions a view of
 the current API through `part`.
@@ -120,11 +120,11 @@ class ClassicTensor:
 
     def reshape(self, shape: Any) -> ClassicTensor:
         """The same elements in another shape, without a copy."""
-        return Tile(self.whole().reshape(tuple(shape)))
+        return ClassicTile(self.whole().reshape(tuple(shape)))
 
     def view(self, dtype: Any) -> ClassicTensor:
         """The same bits as elements of another type, without a copy."""
-        return Tile(self.whole().view(dtype))
+        return ClassicTile(self.whole().view(dtype))
 
     def assert_shape(self, shape: Any) -> ClassicTensor:
         """The tensor itself, when it has that shape."""
@@ -145,7 +145,7 @@ class ClassicTensor:
         tracer = tracer_for("nki.tensor")
         subject, frame = f"tensor '{self.name}'", author_frame()
         is_asked_for_its_values = DTYPES[self._element].kind is Kind.boolean
-        if isinstance(self, Tile) and is_argument(self.value):
+        if isinstance(self, ClassicTile) and is_argument(self.value):
             tracer.record(PARAMETER_TRUTH_VALUE, subject, "a tensor parameter counts as true")
             return True
         if not is_asked_for_its_values and (frame is None or while_test(frame) is None):
@@ -214,7 +214,7 @@ class Masked(ClassicTensor):
         )
 
 
-class Tile(ClassicTensor):
+class ClassicTile(ClassicTensor):
     """A tensor that is a view of the current API."""
 
     __slots__ = ("_computed", "_writes", "fresh", "value")
@@ -272,7 +272,7 @@ class Tile(ClassicTensor):
         plain = plain_keys(keys)
         if not self.value.buffer.on_chip and runs_past(plain, self.shape):
             return Selected(self.value, as_expressions(plain, self.shape), plain)
-        return Tile(self.value[plain])
+        return ClassicTile(self.value[plain])
 
 
 def _writes(value: SSAValue) -> int:
@@ -375,7 +375,7 @@ class Selected(ClassicTensor):
     def __getitem__(self, key: Any) -> ClassicTensor:
         if isinstance(key, Mask):
             return Masked(self, key)
-        return Tile(self.whole())[key]
+        return ClassicTile(self.whole())[key]
 
     def part(self, box: TileBox) -> NkiTensor:
         """The view of a block of the tile; all of it must be inside the tensor."""
@@ -445,5 +445,5 @@ def as_tensor(call: str, argument: str, value: Any) -> ClassicTensor:
     if isinstance(value, ClassicTensor):
         return value
     if isinstance(value, NkiTensor):
-        return Tile(value)
+        return ClassicTile(value)
     tracer_for(call).wrong_argument(call, argument, "a tensor", value)

@@ -231,11 +231,11 @@ class _Tensors:
         """By the identities of the types of a tensor and its tiles; None where all tiles touch the
         whole."""
 
-    def tiles_of(self, base: SSAValue) -> list[Tile]:
+    def tiles_of(self, base: SSAValue) -> list[TrackedTile]:
         """The tiles of a tensor that has not been touched yet."""
         used = used_of(base)
         if len(used) == 1:
-            return [Tile(used[0], _Whole())]
+            return [TrackedTile(used[0], _Whole())]
         # An index counts by the view, not by its type; such a tensor is not known.
         alike = all([info_of(value).indirection is None for value in used])
         key = (id(base.type), *[id(value.type) for value in used]) if alike else ()
@@ -244,15 +244,17 @@ class _Tensors:
         else:
             found = _cut(base, used)
             if isinstance(found, list):
-                return list(map(Tile, used, found))
+                return list(map(TrackedTile, used, found))
             if alike:
                 self._known[key] = found
         if found is None:
             whole = _Whole()
-            return [Tile(value, whole) for value in used]
+            return [TrackedTile(value, whole) for value in used]
         cells, count = found
         few = _Few(count)
-        return [Tile(value, _OfFew(few, own)) for value, own in zip(used, cells, strict=True)]
+        return [
+            TrackedTile(value, _OfFew(few, own)) for value, own in zip(used, cells, strict=True)
+        ]
 
 
 def _cut(base: SSAValue, used: Sequence[SSAValue]) -> _FewCells | list[_OfMany] | None:
@@ -271,7 +273,7 @@ def _cut(base: SSAValue, used: Sequence[SSAValue]) -> _FewCells | list[_OfMany] 
     return [parts[extent] for extent in extents]
 
 
-class Tile:
+class TrackedTile:
     """A tile that operations touch."""
 
     __slots__ = ("known", "of", "value")
@@ -302,14 +304,14 @@ class Accesses:
         self.blocks: list[int] = []
         """The block that each event is directly in: a loop, or the program."""
 
-    def tiles_of(self, base: SSAValue) -> list[Tile]:
+    def tiles_of(self, base: SSAValue) -> list[TrackedTile]:
         """What is known of the tiles of a tensor; asked for once, before the tensor is touched."""
         return self._tensors.tiles_of(base)
 
     def add(
         self,
         queue: int,
-        touched: Sequence[tuple[Tile, Role, bool]],
+        touched: Sequence[tuple[TrackedTile, Role, bool]],
         ordered: int,
         block: int = 0,
         sources: set[int] | None = None,
@@ -365,7 +367,7 @@ class Accesses:
     def _wait_for_part(
         self,
         found: list[Dependence],
-        tile: Tile,
+        tile: TrackedTile,
         part: _Part,
         role: Role,
         kind: DependenceKind,
@@ -419,7 +421,7 @@ class _Walk:
         self._target = target
         self._accesses = Accesses()
         # By identity, as hashing a value is a call.
-        self._tiles: dict[int, Tile] = {}
+        self._tiles: dict[int, TrackedTile] = {}
         self._fixed: dict[type[Operation], int] = {}
 
     def walk(self, block: Block, again: bool = False) -> Iterator[Execution]:
@@ -459,7 +461,7 @@ class _Walk:
         found = accesses.add(queue, touched, queue, sources=sources)
         return Execution(number, op, queue, found, done, sources)
 
-    def _tile(self, value: SSAValue) -> Tile:
+    def _tile(self, value: SSAValue) -> TrackedTile:
         for tile in self._accesses.tiles_of(base_of(value)):
             self._tiles[id(tile.value)] = tile
         return self._tiles[id(value)]

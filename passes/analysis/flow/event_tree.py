@@ -27,7 +27,7 @@ _E_contra = TypeVar("_E_contra", contravariant=True)
 
 
 @dataclass(slots=True)
-class Stretch(Generic[E]):
+class EventSequence(Generic[E]):
     """Events one after the other, and the loop on the device that follows them, if any."""
 
     events: list[E]
@@ -46,7 +46,7 @@ class Repetition(Generic[E]):
     """Iterations at most; None when that is known on the device only."""
 
 
-EventTree = list[Stretch[E]]
+EventTree = list[EventSequence[E]]
 """A block: its events and loops in program order."""
 
 
@@ -56,7 +56,7 @@ def event_tree(block: Block, event: Callable[[Operation], E | None]) -> EventTre
     `event` is asked in program order, also about loops that never run and are left out; not about
     declarations.
     """
-    program: EventTree[E] = [Stretch([])]
+    program: EventTree[E] = [EventSequence([])]
     _collect(block, event, program)
     return program
 
@@ -100,7 +100,7 @@ def _enter(op: Operation, event: Callable[[Operation], E | None], into: EventTre
 def _add_loop(program: EventTree[E], loop: Repetition[E]) -> None:
     if any(stretch.events or stretch.loop for stretch in loop.body):
         program[-1].loop = loop
-        program.append(Stretch([]))
+        program.append(EventSequence([]))
 
 
 class Flow(Protocol[_E_contra, K, V]):

@@ -11,9 +11,9 @@ from xdsl.ir import Operation
 from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.passes.compile.analyses.accesses import Accesses, accesses_of
-from nkijit.passes.compile.analyses.costs import Cost, Costs
+from nkijit.passes.compile.analyses.costs import Costs, InstructionCost
 from nkijit.passes.compile.analyses.ordering import Kept, has_accumulators
-from nkijit.passes.compile.analyses.regions import Stretches
+from nkijit.passes.compile.analyses.regions import Regions
 
 
 class Analyses:
@@ -79,12 +79,12 @@ class Analyses:
         return Kept.by(self.kernel, chain.from_iterable(uses))
 
     @cached_property
-    def costs(self) -> dict[int, Cost]:
+    def costs(self) -> dict[int, InstructionCost]:
         """The cost of each instruction that may change places, by the identity of the operation.
 
         In the order of the program.
         """
-        found: dict[int, Cost] = {}
+        found: dict[int, InstructionCost] = {}
         if_movable = self.costs_by_form.if_movable
         for op in self.operations:
             if is_instruction(op):
@@ -94,9 +94,9 @@ class Analyses:
         return found
 
     @cached_property
-    def stretches(self) -> Stretches:
+    def stretches(self) -> Regions:
         """The instructions that may change places, with what they must not pass."""
-        return Stretches(
+        return Regions(
             *(self.kernel, self.nests, self.places, self.costs, self.accesses, self.kept)
         )
 

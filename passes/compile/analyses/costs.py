@@ -8,11 +8,11 @@ from nkijit.dialects.declare.cost import transfer_of
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.hardware.targets import Target
 from nkijit.passes.compile.analyses.ordering import is_movable
-from nkijit.passes.lower.forms import Form, Forms
+from nkijit.passes.lower.forms import LoweredForm, LoweredForms
 from nkijit.passes.lower.program import Queue
 
 
-class Cost(NamedTuple):
+class InstructionCost(NamedTuple):
     """What an instruction takes, in ns."""
 
     queue: Queue
@@ -33,16 +33,16 @@ class Costs:
 
     def __init__(self, target: Target):
         self._target = target
-        self._forms = Forms(target)
-        self._known: dict[int, Cost] = {}
+        self._forms = LoweredForms(target)
+        self._known: dict[int, InstructionCost] = {}
         self._movable: dict[int, bool] = {}
 
-    def of(self, op: NisaOp) -> Cost:
+    def of(self, op: NisaOp) -> InstructionCost:
         """The cost of an instruction."""
         form = self._forms.of(op)
         return self._known.get(form.number) or self._find(op, form)
 
-    def if_movable(self, op: NisaOp) -> Cost | None:
+    def if_movable(self, op: NisaOp) -> InstructionCost | None:
         """The cost of an instruction that may change places, None for others."""
         form = self._forms.of(op)
         movable = self._movable.get(form.number)
@@ -52,7 +52,7 @@ class Costs:
             return None
         return self._known.get(form.number) or self._find(op, form)
 
-    def _find(self, op: NisaOp, form: Form) -> Cost:
+    def _find(self, op: NisaOp, form: LoweredForm) -> InstructionCost:
         if form.trigger is not None:
             moved = transfer_of(op, self._target)
             issue = max(moved.busy_ns(self._target), moved.trigger_ns)
@@ -63,6 +63,6 @@ class Costs:
             latency = issue + max(wait - busy for busy, wait in times)
             table = form.table
         resource = "dma" if form.queue.is_ring else form.queue
-        found = Cost(form.queue, resource, issue, latency, table, form.number)
+        found = InstructionCost(form.queue, resource, issue, latency, table, form.number)
         self._known[form.number] = found
         return found

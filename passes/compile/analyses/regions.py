@@ -27,7 +27,7 @@ from nkijit.dialects.nki.registers import RegisterOp
 from nkijit.dialects.tiles import info_of
 from nkijit.dialects.walks import directly_in
 from nkijit.passes.compile.analyses.accesses import Accesses
-from nkijit.passes.compile.analyses.costs import Cost
+from nkijit.passes.compile.analyses.costs import InstructionCost
 from nkijit.passes.compile.analyses.ordering import Kept, predecessors
 
 _DECLARATIONS = (*DECLARATIONS, ConstantOp, RegisterOp, arith.ConstantOp)
@@ -44,13 +44,13 @@ def declares(kind: type[Operation]) -> bool:
     return issubclass(kind, _DECLARATIONS)
 
 
-class Stretch:
+class Region:
     """Instructions that may change places, with what engines need to know to run them."""
 
     def __init__(self, block: Block):
         self.block = block
         self.ops: list[NisaOp] = []
-        self.costs: list[Cost] = []
+        self.costs: list[InstructionCost] = []
         """What each instruction takes."""
         self.start = self.end = 0
         """The places of the first and of the last instruction in the program."""
@@ -73,7 +73,7 @@ class Stretch:
         """How many others each instruction waits for."""
 
 
-class Stretches:
+class Regions:
     """The stretches of a kernel."""
 
     def __init__(
@@ -81,7 +81,7 @@ class Stretches:
         kernel: KernelOp,
         nests: Sequence[Operation],
         places: Mapping[int, int],
-        costs: Mapping[int, Cost],
+        costs: Mapping[int, InstructionCost],
         accesses: Accesses,
         kept: Kept,
     ):
@@ -103,9 +103,9 @@ class Stretches:
         """Of each place of the program that is in a stretch, the place in the stretch."""
         self._uses: dict[Block, Uses] = {}
 
-    def _cut(self, block: Block, costs: Mapping[int, Cost]) -> list[Stretch]:
-        found: list[Stretch] = []
-        stretch = Stretch(block)
+    def _cut(self, block: Block, costs: Mapping[int, InstructionCost]) -> list[Region]:
+        found: list[Region] = []
+        stretch = Region(block)
         for op in directly_in(block):
             cost = costs.get(id(op))
             if cost is not None:
@@ -114,7 +114,7 @@ class Stretches:
             elif not declares(type(op)):
                 stretch.fence = op
                 found.append(stretch)
-                stretch = Stretch(block)
+                stretch = Region(block)
         found.append(stretch)
         for stretch in found:
             if stretch.ops:
@@ -122,7 +122,7 @@ class Stretches:
                 stretch.start, stretch.end = (self._places[id(op)] for op in ends)
         return found
 
-    def prepare(self, stretch: Stretch) -> None:
+    def prepare(self, stretch: Region) -> None:
         """Find out what the instructions of a stretch wait for, and which tiles are its own."""
         if not self._numbers:
             self._hand_out()
@@ -153,7 +153,7 @@ class Stretches:
 
     def _hand_out(self) -> None:
         """Give stretches their accesses, and what is in use when they begin."""
-        within: list[Stretch | None] = [None] * len(self._places)
+        within: list[Region | None] = [None] * len(self._places)
         self._numbers = [0] * len(self._places)
         for _, stretches in self.in_blocks:
             for stretch in stretches:
@@ -207,7 +207,7 @@ def _uses(outermost: Block, accesses: Accesses, *, nested: bool) -> dict[Block, 
     return found
 
 
-def _note_what_is_in_use(uses: Uses, stretches: Sequence[Stretch], target: Target) -> None:
+def _note_what_is_in_use(uses: Uses, stretches: Sequence[Region], target: Target) -> None:
     """Add up the tensors of a block that are in use when its stretches begin, and before."""
     stretches = [stretch for stretch in stretches if stretch.ops]
     starts = [stretch.start for stretch in stretches]

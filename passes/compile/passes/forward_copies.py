@@ -41,7 +41,7 @@ from nkijit.passes.compile.analyses.accesses import (
     overwrites,
 )
 from nkijit.passes.compile.analyses.cache import Analyses
-from nkijit.passes.compile.analyses.costs import Cost, Costs
+from nkijit.passes.compile.analyses.costs import Costs, InstructionCost
 from nkijit.passes.compile.analyses.memory_use import Rooms
 from nkijit.passes.compile.analyses.ordering import Kept
 from nkijit.passes.compile.passes.list_schedule import ROOM
@@ -88,7 +88,7 @@ def forward_copies(
 class _Busy:
     """How long the instructions of a kernel keep each queue busy, in ns."""
 
-    def __init__(self, costs: Iterable[Cost]):
+    def __init__(self, costs: Iterable[InstructionCost]):
         self._of: defaultdict[Queue, float] = defaultdict(float)
         for cost in costs:
             self._of[cost.queue] += cost.issue

@@ -31,8 +31,8 @@ from nkijit.dialects.tiles import info_of
 from nkijit.dialects.tuples import made
 from nkijit.dialects.walks import directly_in
 from nkijit.passes.compile.analyses.cache import Analyses
-from nkijit.passes.compile.analyses.costs import Cost
-from nkijit.passes.compile.analyses.regions import Stretch, declares
+from nkijit.passes.compile.analyses.costs import InstructionCost
+from nkijit.passes.compile.analyses.regions import Region, declares
 from nkijit.passes.lower.program import Queue
 
 ROOM = 0.75
@@ -76,7 +76,7 @@ def list_schedule(kernel: KernelOp, analyses: Analyses | None = None) -> int:
     return moved
 
 
-def _arrange(block: Block, stretches: Sequence[Stretch]) -> None:
+def _arrange(block: Block, stretches: Sequence[Region]) -> None:
     """Put the operations of a block into an order, each behind what declares its operands."""
     ops = list(directly_in(block))
     # Tensors in HBM are those of other cores by their order.
@@ -111,7 +111,7 @@ _ALIKE = 256
 
 
 def best_order(
-    stretch: Stretch, costs: Sequence[Cost], analyses: Analyses
+    stretch: Region, costs: Sequence[InstructionCost], analyses: Analyses
 ) -> tuple[float, Sequence[int]]:
     """`fastest`, found once for short stretches that are alike."""
     target = analyses.kernel.target
@@ -130,7 +130,9 @@ def best_order(
     return found
 
 
-def fastest(stretch: Stretch, costs: Sequence[Cost], target: Target) -> tuple[float, list[int]]:
+def fastest(
+    stretch: Region, costs: Sequence[InstructionCost], target: Target
+) -> tuple[float, list[int]]:
     """The fastest of some orders of a stretch: its time in ns, and the order as places in it.
 
     Args:
@@ -156,7 +158,7 @@ def fastest(stretch: Stretch, costs: Sequence[Cost], target: Target) -> tuple[fl
     return best, order
 
 
-def _ranks(stretch: Stretch, costs: Sequence[Cost]) -> list[float]:
+def _ranks(stretch: Region, costs: Sequence[InstructionCost]) -> list[float]:
     """The time from the beginning of each instruction to the end of all that need it."""
     ranks = [0.0] * len(costs)
     after = stretch.after
@@ -169,7 +171,7 @@ def _ranks(stretch: Stretch, costs: Sequence[Cost]) -> list[float]:
     return ranks
 
 
-def _latest(stretch: Stretch, costs: Sequence[Cost]) -> list[float]:
+def _latest(stretch: Region, costs: Sequence[InstructionCost]) -> list[float]:
     """When each instruction begins, in a run from the end of the stretch to its beginning.
 
     Times are less than 0: what comes last ends at 0. Those from which the longest chain of others
@@ -221,7 +223,7 @@ def _latest(stretch: Stretch, costs: Sequence[Cost]) -> list[float]:
     return begin
 
 
-def _busiest(costs: Sequence[Cost]) -> float:
+def _busiest(costs: Sequence[InstructionCost]) -> float:
     """How long the queue, or the DMA engines, have to do that has most to do."""
     busy: dict[object, float] = {}
     for cost in costs:
@@ -279,7 +281,7 @@ class _Lane:
 class _Engines:
     """What runs the instructions of a stretch: lanes in the order in which they are asked."""
 
-    def __init__(self, costs: Sequence[Cost]):
+    def __init__(self, costs: Sequence[InstructionCost]):
         lanes: dict[Queue, _Lane] = {}
         resources: dict[object, _Resource] = {}
         self.lane_of: list[_Lane] = []
@@ -311,7 +313,7 @@ class _Engines:
         return mask
 
 
-def _end_in_order(stretch: Stretch, costs: Sequence[Cost], target: Target) -> float:
+def _end_in_order(stretch: Region, costs: Sequence[InstructionCost], target: Target) -> float:
     """When all has ended if queues keep the order of the program, in ns."""
     engines = _Engines(costs)
     lane_of, after, missing = engines.lane_of, stretch.after, list(stretch.waiting)
@@ -359,8 +361,8 @@ class _Run:
 
     def __init__(
         self,
-        stretch: Stretch,
-        costs: Sequence[Cost],
+        stretch: Region,
+        costs: Sequence[InstructionCost],
         target: Target,
         priorities: Sequence[float],
         *,

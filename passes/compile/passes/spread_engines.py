@@ -25,8 +25,8 @@ from nkijit.dialects.nisa.universal_rules import all_rules_of
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.passes.compile.analyses.accesses import is_free
 from nkijit.passes.compile.analyses.cache import Analyses
-from nkijit.passes.compile.analyses.costs import Cost
-from nkijit.passes.compile.analyses.regions import Stretch
+from nkijit.passes.compile.analyses.costs import InstructionCost
+from nkijit.passes.compile.analyses.regions import Region
 from nkijit.passes.compile.passes.list_schedule import best_order
 from nkijit.passes.lower.ports import shared_ports
 from nkijit.passes.lower.program import Queue
@@ -51,7 +51,7 @@ def spread_engines(kernel: KernelOp, analyses: Analyses | None = None) -> int:
     )
 
 
-_Choice = tuple[Attribute | None, Cost]
+_Choice = tuple[Attribute | None, InstructionCost]
 """A value of `engine`, None for the one by default, and what the instruction then costs."""
 
 
@@ -66,7 +66,7 @@ class _Program:
         """The engines that share one to SBUF."""
         self._known: dict[int, list[_Choice]] = {}
 
-    def deal(self, stretch: Stretch) -> int:
+    def deal(self, stretch: Region) -> int:
         """Give the instructions of a stretch engines, if that makes it faster."""
         choices = list(map(self._choices, stretch.ops, stretch.costs))
         if all(len(each) == 1 for each in choices):
@@ -92,7 +92,7 @@ class _Program:
             op.properties["engine"] = attribute
         return len(moved)
 
-    def _choices(self, op: NisaOp, default: Cost) -> list[_Choice]:
+    def _choices(self, op: NisaOp, default: InstructionCost) -> list[_Choice]:
         """The engines that an instruction may run on, the one by default first."""
         known = self._known.get(default.form)
         if known is not None and (len(known) == 1 or is_free(op)):

@@ -61,7 +61,7 @@ from nkijit.passes.interpret.steps.arena import (
     lifetimes,
 )
 from nkijit.passes.interpret.steps.body import compile_body
-from nkijit.passes.interpret.steps.forms import Forms
+from nkijit.passes.interpret.steps.forms import StepForms
 from nkijit.passes.numerics.storage import storage, untrapped
 
 
@@ -156,7 +156,7 @@ class Plan:
         self.kernel = kernel
         self.precise = precise
         self.slots = slots = Slots(kernel, precise, launch)
-        self.body = compile_body(slots, Forms(slots, bind), kernel.body.block)
+        self.body = compile_body(slots, StepForms(slots, bind), kernel.body.block)
         self.resolved = {
             op: found for body in self.body.all() for op, found in body.resolved.items()
         }

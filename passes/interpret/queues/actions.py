@@ -19,7 +19,7 @@ from nkijit.passes.interpret.plan.plan import Plan
 from nkijit.passes.interpret.records.environment import Env, Step
 from nkijit.passes.interpret.records.indirect import Indirect
 from nkijit.passes.interpret.steps.body import Driver, numbers_of
-from nkijit.passes.lower.program import Instruction, Program, Queue, What
+from nkijit.passes.lower.program import EngineInstruction, Program, Queue, What
 
 Name = tuple[str, int]
 """An operand by the name of its effect, and which of several."""
@@ -79,11 +79,11 @@ class Actions:
 
         self._rings = {i.trigger: i.queue for i in program.instructions if i.trigger is not None}
 
-    def ring(self, trigger: Instruction) -> Queue:
+    def ring(self, trigger: EngineInstruction) -> Queue:
         """The ring of the DMA that a trigger starts."""
         return self._rings[trigger]
 
-    def of(self, instruction: Instruction) -> Action:
+    def of(self, instruction: EngineInstruction) -> Action:
         """What an instruction does."""
         return self._of[instruction]
 
@@ -91,7 +91,7 @@ class Actions:
         """How a loop is run."""
         return self._loops[op]
 
-    def _action(self, instruction: Instruction) -> Action:
+    def _action(self, instruction: EngineInstruction) -> Action:
         op = instruction.op
         if instruction.what is What.trigger:
             return Action(registers=self._registers(op))

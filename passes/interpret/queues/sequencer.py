@@ -26,7 +26,7 @@ from nkijit.passes.interpret.records.errors import InterpretationError
 from nkijit.passes.interpret.records.machine import Core, Meeting, Runner, place_of
 from nkijit.passes.interpret.steps.body import loop_limit, runaway, too_many
 from nkijit.passes.lower.program import (
-    Instruction,
+    EngineInstruction,
     Item,
     Loop,
     Program,
@@ -69,8 +69,8 @@ class CoreState:
         default_factory=Counter[tuple[Queue, "Loop | None"]]
     )
     """How far each queue has counted, in each block."""
-    rings: dict[Queue, deque[tuple[Instruction, dict[int, Any]]]] = field(
-        default_factory=dict[Queue, "deque[tuple[Instruction, dict[int, Any]]]"]
+    rings: dict[Queue, deque[tuple[EngineInstruction, dict[int, Any]]]] = field(
+        default_factory=dict[Queue, "deque[tuple[EngineInstruction, dict[int, Any]]]"]
     )
     """What each ring has been given: triggers, with the registers that their DMAs go by."""
     rounds: dict[tuple[Queue, Loop], list[bool]] = field(
@@ -139,7 +139,7 @@ class Sequencer:
         self._heard: Counter[Loop] = Counter()
         """Of a ring: how many of a loop's `CoreState.rounds` it has followed."""
         self._leaders = _leaders(core.program, queue) if queue.is_ring else {}
-        self._held: dict[Instruction, Taken] = {}
+        self._held: dict[EngineInstruction, Taken] = {}
         """The stationary tiles in the array of processing elements, by what has loaded them."""
         self._kept: dict[Operation, list[tuple[MemoryTile, Array]]] = {}
         """Computed, and not written out yet."""
@@ -185,7 +185,7 @@ class Sequencer:
             flight.taken = self.take(self.action(flight))
             flight.due = Moment.write
         elif move.moment is Moment.write:
-            self._finish(cast(Instruction, flight.item), flight)
+            self._finish(cast(EngineInstruction, flight.item), flight)
             flight.due = Moment.end
         else:
             self._end()
@@ -196,7 +196,7 @@ class Sequencer:
         loop = self._frames[-1].loop
         if loop is not None and item is loop:
             return not self.queue.is_ring or self._answer(loop.body) is not None
-        if isinstance(item, Instruction) and item.trigger is not None:
+        if isinstance(item, EngineInstruction) and item.trigger is not None:
             return bool(self.core.rings.get(self.queue)) and not self._missing(item)
         return not self._missing(item)
 
@@ -224,7 +224,7 @@ class Sequencer:
         reasons = [f"{_text(wait.before)} in {wait.queue.name}" for wait in self._missing(item)]
         if self.flying:
             reasons = ["who it meets"]
-        elif isinstance(item, Instruction) and item.trigger is not None:
+        elif isinstance(item, EngineInstruction) and item.trigger is not None:
             reasons.append(f"{_text(item.trigger)} in {item.trigger.queue.name}")
         return (
             f"  {self.core.where}, {self.queue.name}: {_text(item)} waits for "
@@ -248,11 +248,11 @@ class Sequencer:
                 numbers = self._numbers(item.body)
                 frames[-1].numbers = None if numbers is None else iter(numbers)
         else:
-            assert isinstance(item, Instruction)
+            assert isinstance(item, EngineInstruction)
             frame.at += 1
             self._take_off(item)
 
-    def _take_off(self, instruction: Instruction) -> None:
+    def _take_off(self, instruction: EngineInstruction) -> None:
         if instruction.trigger is not None:
             trigger, registers = self.core.rings[self.queue].popleft()
             if trigger is not instruction.trigger:
@@ -278,7 +278,7 @@ class Sequencer:
 
     def action(self, flight: Flight) -> Action:
         """What an instruction that has begun does."""
-        return self.core.actions.of(cast(Instruction, flight.item))
+        return self.core.actions.of(cast(EngineInstruction, flight.item))
 
     def take(self, action: Action) -> Taken:
         """The operands of an instruction, as memory holds them now."""
@@ -308,7 +308,9 @@ class Sequencer:
         else:
             first = frame.items[0]
             is_tested = (
-                isinstance(first, Instruction) and first.what is What.test and first.op is loop.op
+                isinstance(first, EngineInstruction)
+                and first.what is What.test
+                and first.op is loop.op
             )
             goes_on = is_tested or self._holds(loop)
             if frame.done > loop_limit():
@@ -337,7 +339,7 @@ class Sequencer:
         self.flying.append(flight)
         self._frames[-1].at += 1
 
-    def _test(self, instruction: Instruction) -> None:
+    def _test(self, instruction: EngineInstruction) -> None:
         """Read what says how often, or whether, a loop runs."""
         numbers = self.core.actions.control(instruction.op).numbers
         if numbers is not None:
@@ -362,7 +364,7 @@ class Sequencer:
         """End what has begun first."""
         flight = self.flying.popleft()
         item = flight.item
-        if isinstance(item, Instruction) and not self.queue.is_ring:
+        if isinstance(item, EngineInstruction) and not self.queue.is_ring:
             self._finish(item, flight)
         block = (self.queue, item.loop)
         if flight.total is not None:
@@ -371,7 +373,7 @@ class Sequencer:
         if item.signal:
             self.core.counts[block] += 1
 
-    def _finish(self, instruction: Instruction, flight: Flight) -> None:
+    def _finish(self, instruction: EngineInstruction, flight: Flight) -> None:
         action = self.core.actions.of(instruction)
         if instruction.what is What.trigger:
             env = self.core.env
@@ -396,7 +398,7 @@ class Sequencer:
         elif action.loads:
             self._load_stationary(instruction, flight.taken)
 
-    def _load_stationary(self, instruction: Instruction, taken: Taken) -> None:
+    def _load_stationary(self, instruction: EngineInstruction, taken: Taken) -> None:
         self._held = {
             other: tiles
             for other, tiles in self._held.items()
@@ -404,14 +406,14 @@ class Sequencer:
         }
         self._held[instruction] = taken
 
-    def _compute(self, instruction: Instruction, action: Action, flight: Flight) -> None:
+    def _compute(self, instruction: EngineInstruction, action: Action, flight: Flight) -> None:
         self._check_engine(instruction, action)
         taken = flight.taken
         if instruction.weights is not None:
             taken = taken | self._stationary(instruction.weights, action)
         self._with(flight.registers, lambda env: self._run(instruction, action, taken, env))
 
-    def _check_engine(self, instruction: Instruction, action: Action) -> None:
+    def _check_engine(self, instruction: EngineInstruction, action: Action) -> None:
         if self.queue is Queue.scalar:
             op = instruction.op
             needed = table_of(op) if is_instruction(op) else None
@@ -423,7 +425,7 @@ class Sequencer:
         if self.queue is Queue.tensor and not action.ahead:
             self._held.clear()
 
-    def _stationary(self, weights: Instruction, action: Action) -> Taken:
+    def _stationary(self, weights: EngineInstruction, action: Action) -> Taken:
         held = self._held.get(weights)
         if held is None:
             raise QueueError(f"the Tensor Engine no longer holds what {_text(weights)} has loaded")
@@ -434,7 +436,7 @@ class Sequencer:
                 found[name] = tile, held[name][1]
         return found
 
-    def _run(self, instruction: Instruction, action: Action, taken: Taken, env: Env) -> None:
+    def _run(self, instruction: EngineInstruction, action: Action, taken: Taken, env: Env) -> None:
         memory = self.core.memory
         for tile, bits in taken.values():
             tile.enter(bits)
@@ -454,7 +456,7 @@ class Sequencer:
             self._kept[instruction.op] = [(tile, tile.own.copy()) for tile in later]
         self.clear(action)
 
-    def notify(self, instruction: Instruction) -> None:
+    def notify(self, instruction: EngineInstruction) -> None:
         """Pass what an NKI instruction has computed to the listener."""
         core = self.core
         if core.listener is not None:
@@ -496,7 +498,7 @@ def settle(group: Sequence[Arrival]) -> None:
     first.settle(here)
     for member, runner in zip(group, runners, strict=True):
         next(runner, None)
-        member.queue.notify(cast(Instruction, member.flight.item))
+        member.queue.notify(cast(EngineInstruction, member.flight.item))
         action = member.queue.action(member.flight)
         for value, _ in action.writes:
             tile = member.queue.core.memory.tile(value)
@@ -510,7 +512,7 @@ def settle(group: Sequence[Arrival]) -> None:
 
 def _text(item: Item) -> str:
     """An item in words."""
-    if isinstance(item, Instruction):
+    if isinstance(item, EngineInstruction):
         return f"{item.mnemonic} ({item.number}, {place_of(item.op)})"
     assert isinstance(item, QueueLoop)
     return f"loop {item.body.number}"
@@ -524,7 +526,7 @@ def _leaders(program: Program, ring: Queue) -> dict[Loop, Queue]:
             leaders[loop] = next(
                 item.trigger.queue
                 for item in walk(loop.queues[ring].items)
-                if isinstance(item, Instruction) and item.trigger is not None
+                if isinstance(item, EngineInstruction) and item.trigger is not None
             )
     return leaders
 

@@ -33,7 +33,14 @@ from nkijit.passes.interpret.records.errors import InterpretationError, failure
 from nkijit.passes.interpret.records.indirect import Indirect, with_indirects
 from nkijit.passes.interpret.records.machine import Runner
 from nkijit.passes.interpret.records.records import Meets, Record
-from nkijit.passes.interpret.steps.forms import Form, Forms, Frame, record_at, step_at, whole
+from nkijit.passes.interpret.steps.forms import (
+    Frame,
+    StepForm,
+    StepForms,
+    record_at,
+    step_at,
+    whole,
+)
 
 LOOP_LIMIT = 1_000_000
 """Iterations, of all loops on the device together, after which a run of a core ends."""
@@ -64,7 +71,7 @@ class Body:
     native: int
     """The slot that holds what native code needs in a run, or None."""
     ops: list[Operation] = field(default_factory=list[Operation])
-    forms: list[Form] = field(default_factory=list[Form])
+    forms: list[StepForm] = field(default_factory=list[StepForm])
     """The form of each operation; a loop, and what is no instruction, has one of its own."""
     frames: list[Frame] = field(default_factory=list[Frame])
     """Where each operation has what its form is about."""
@@ -182,14 +189,14 @@ class Body:
                 observer.after(op, env)
 
 
-def compile_body(slots: Slots, forms: Forms, block: Block) -> Body:
+def compile_body(slots: Slots, forms: StepForms, block: Block) -> Body:
     """Bind the operations of a block and of the loops in it."""
     body = Body(slots, slots.named("observer"), slots.named("native"))
     _compile_into(slots, forms, block, body)
     return body
 
 
-def _compile_into(slots: Slots, forms: Forms, block: Block, body: Body) -> None:
+def _compile_into(slots: Slots, forms: StepForms, block: Block, body: Body) -> None:
     for op in block.ops:
         if type(op) in _DECLARATIONS:
             continue
@@ -206,7 +213,7 @@ def _compile_into(slots: Slots, forms: Forms, block: Block, body: Body) -> None:
             continue
         else:
             step, driver = _compile(slots, forms, op, body)
-            form, frame = Form(step, None), whole
+            form, frame = StepForm(step, None), whole
         if driver is not None:
             body.drivers[len(body.ops)] = driver
         body.ops.append(op)
@@ -215,21 +222,21 @@ def _compile_into(slots: Slots, forms: Forms, block: Block, body: Body) -> None:
 
 
 def _with_addresses(
-    form: Form, op: NisaOp, binding: Binding, body: Body
-) -> tuple[Form, Driver | None]:
+    form: StepForm, op: NisaOp, binding: Binding, body: Body
+) -> tuple[StepForm, Driver | None]:
     """What an instruction does that has a form of its own, around what its record says."""
     record, found, slots = form.record, binding.indirects, binding.slots
     driver = record.drive if isinstance(record, Meets) else None
     if found:
         if driver is not None:
             raise failure(op, "an address known at run time only is not modelled here")
-        form = Form(with_indirects(op, form.step, found, binding.slot_of), record)
+        form = StepForm(with_indirects(op, form.step, found, binding.slot_of), record)
         body.resolved[op] = [(located.value, located.indirect) for located in found]
         body.wrapped.add(len(body.ops))
     forget = _forgetting(slots, reads_and_writes(op))
     if forget is not None:
         body.wrapped.add(len(body.ops))
-        form = Form(_and_then(form.step, forget), record)
+        form = StepForm(_and_then(form.step, forget), record)
         driver = None if driver is None else _drive_and_then(driver, forget)
     return form, driver
 
@@ -276,7 +283,9 @@ def _drive_and_then(drive: Driver, then: Step) -> Driver:
     return both
 
 
-def _compile(slots: Slots, forms: Forms, op: Operation, around: Body) -> tuple[Step, Driver | None]:
+def _compile(
+    slots: Slots, forms: StepForms, op: Operation, around: Body
+) -> tuple[Step, Driver | None]:
     if isinstance(op, DevicePrintOp):
         return _print(slots, op), None
     if isinstance(op, ReadRegisterOp):
@@ -434,14 +443,14 @@ class ConditionalLoop:
 Loop = CountedLoop | ConditionalLoop
 
 
-def _for(slots: Slots, forms: Forms, op: ForOp) -> Loop:
+def _for(slots: Slots, forms: StepForms, op: ForOp) -> Loop:
     numbers = numbers_of(slots, op)
     index = slots.register(op.body.block.args[0])
     count = slots.named("iterations", 0)
     return CountedLoop(op, compile_body(slots, forms, op.body.block), index, numbers, count)
 
 
-def _while(slots: Slots, forms: Forms, op: WhileOp) -> Loop:
+def _while(slots: Slots, forms: StepForms, op: WhileOp) -> Loop:
     before = compile_body(slots, forms, op.before_region.block)
     condition = slots.register(condition_of(op))
     count = slots.named("iterations", 0)

@@ -52,7 +52,7 @@ def whole(env: Env) -> Env:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Form:
+class StepForm:
     """What instructions have in common that differ in the tiles that they touch."""
 
     step: Step
@@ -66,7 +66,7 @@ class Form:
     """The operands that the record names, with their numbers; None for one operation's own."""
 
 
-def record_at(form: Form, frame: Frame, op: NisaOp, slots: Slots) -> Record | None:
+def record_at(form: StepForm, frame: Frame, op: NisaOp, slots: Slots) -> Record | None:
     """What an instance computes, on slots of the environment."""
     numbers = form.operands
     if numbers is None:
@@ -77,7 +77,7 @@ def record_at(form: Form, frame: Frame, op: NisaOp, slots: Slots) -> Record | No
     return _moved(form.record, lambda slot: at[slot], tiles)
 
 
-def step_at(form: Form, frame: Frame) -> Step:
+def step_at(form: StepForm, frame: Frame) -> Step:
     """The step of an instance, as one of the environment."""
     if frame is whole:
         return form.step
@@ -85,14 +85,14 @@ def step_at(form: Form, frame: Frame) -> Step:
     return lambda env: step(frame(env))
 
 
-class Forms:
+class StepForms:
     """The forms of a kernel's instructions, as far as they have been bound."""
 
     def __init__(self, slots: Slots, bind: Bind):
         """`bind`: makes the step of a record, on a backend."""
         self._slots = slots
         self._bind = bind
-        self._known: dict[tuple[object, ...] | None, Form | None] = {}
+        self._known: dict[tuple[object, ...] | None, StepForm | None] = {}
         """None for those of which each instruction has one of its own."""
         self._numbers: dict[int, str] = {}
         """What constants are, by identity."""
@@ -142,7 +142,7 @@ class Forms:
             starts.append(start)
         return tuple(parts)
 
-    def bind(self, op: NisaOp) -> tuple[Form, Frame, Binding | None]:
+    def bind(self, op: NisaOp) -> tuple[StepForm, Frame, Binding | None]:
         """The form of an instruction, and where its frame is in the environment.
 
         Also its binding, of an instruction that has a form of its own.
@@ -156,10 +156,10 @@ class Forms:
             form = None if key is None or key in self._known else self._made(op, record)
             self._known[key] = form
             if form is None:
-                return Form(self._bind(record, self._slots), record), whole, binding
+                return StepForm(self._bind(record, self._slots), record), whole, binding
         return form, self._frame(form, op), None
 
-    def _frame(self, form: Form, op: NisaOp) -> Frame:
+    def _frame(self, form: StepForm, op: NisaOp) -> Frame:
         """Where an instance has its slots."""
         slots, values = self._slots, op._operands  # pyright: ignore[reportPrivateUsage]
         found: list[int] = []
@@ -172,7 +172,7 @@ class Forms:
             found *= 2
         return itemgetter(*found)
 
-    def _made(self, op: NisaOp, record: Record) -> Form | None:
+    def _made(self, op: NisaOp, record: Record) -> StepForm | None:
         if type(record) not in _SHARED_RECORDS:
             return None
         numbers: dict[SSAValue, int] = {}
@@ -197,7 +197,7 @@ class Forms:
         step = self._bind(moved, local)
         scratch = [slots.scratch_of(*key) for key in local.scratch]
         named = {value: numbers[value] for value in own}
-        return Form(step, moved, tuple(placed.values()), (*others, *scratch), named)
+        return StepForm(step, moved, tuple(placed.values()), (*others, *scratch), named)
 
 
 def _operands_of(part: Any) -> list[Source | Destination]:

@@ -8,7 +8,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from nkijit.passes.interpret.backends.native.forms import Form
+from nkijit.passes.interpret.backends.native.forms import NativeForm
 from nkijit.passes.interpret.backends.native.llvm import binding as llvm
 from nkijit.passes.interpret.backends.native.objects import Objects, folder
 
@@ -29,14 +29,14 @@ class Compiler:
         self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), self._machine)
         self._objects = Objects(folder()) if objects is None else objects
         self._machine_key = repr((llvm.llvm_version_info, triple, cpu, features, _sources()))
-        self._functions: dict[Form | str, int] = {}
+        self._functions: dict[NativeForm | str, int] = {}
         self._lock = threading.Lock()
         self.compiled = 0
         """How many forms were not on disk."""
         kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
         self.walk = kind(self.function(_WALK))
 
-    def function(self, form: Form | str) -> int:
+    def function(self, form: NativeForm | str) -> int:
         """The address of the code of a form."""
         with self._lock:
             address = self._functions.get(form)
@@ -44,7 +44,7 @@ class Compiler:
                 address = self._functions[form] = self._make(form)
             return address
 
-    def _make(self, form: Form | str) -> int:
+    def _make(self, form: NativeForm | str) -> int:
         digest = hashlib.sha256(f"{self._machine_key}{form!r}".encode()).hexdigest()
         name = f"nkijit_{digest}"
         code = self._objects.load(digest)
@@ -55,7 +55,7 @@ class Compiler:
         self._engine.finalize_object()
         return self._engine.get_function_address(name)
 
-    def _compile(self, form: Form | str, name: str) -> bytes:
+    def _compile(self, form: NativeForm | str, name: str) -> bytes:
         # What emits IR is imported only where something is compiled.
         from nkijit.passes.interpret.backends.native.emit.modules import emit, emit_walk
 

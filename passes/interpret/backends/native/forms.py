@@ -130,7 +130,7 @@ class MatmulForm:
     """Operand 0 transposed times operand 1 into operand 2, all float32, by NumPy's own loop."""
 
 
-Form = RowForm | CopyForm | TransposeForm | MatmulForm
+NativeForm = RowForm | CopyForm | TransposeForm | MatmulForm
 
 
 CHEAP = (*LOADS, "number", "literal")

@@ -18,12 +18,12 @@ from nkijit.passes.interpret.backends.native.graphs import LOADS, Graph, Node
 from nkijit.passes.interpret.backends.native.instructions import (
     FIRST_SLOT,
     SCRATCH,
-    Instruction,
     Moved,
+    NativeInstruction,
     Product,
     Reduced,
     Rows,
-    Tile,
+    StridedTile,
     Transposed,
     UnsupportedError,
 )
@@ -47,7 +47,7 @@ class Foreign:
     written: frozenset[int]
 
 
-Item = Instruction | Foreign
+Item = NativeInstruction | Foreign
 
 
 class Fusion:
@@ -94,7 +94,7 @@ class Fusion:
 
     # ---------------------------------------------------------------- what is known of tiles
 
-    def _made(self, number: int) -> tuple[Instruction, Tile] | None:
+    def _made(self, number: int) -> tuple[NativeInstruction, StridedTile] | None:
         """An instruction that alone writes a passing tile, as a whole, with that tile."""
         item = self.items[number]
         if not isinstance(item, (Rows, Moved, Transposed, Product)):
@@ -112,7 +112,7 @@ class Fusion:
             return None
         return item, tile
 
-    def _is_written(self, tile: Tile, first: int, last: int) -> bool:
+    def _is_written(self, tile: StridedTile, first: int, last: int) -> bool:
         """Whether some items, from one to before another, may write to a tile."""
         if tile.base not in self._private and self._among(self._meetings, first, last):
             return True
@@ -121,7 +121,7 @@ class Fusion:
             for n in self._among(self._writers.get(tile.base, ()), first, last)
         )
 
-    def _is_used(self, tile: Tile, first: int, last: int) -> bool:
+    def _is_used(self, tile: StridedTile, first: int, last: int) -> bool:
         """Whether some items, from one to before another, may read or write a tile."""
         readers = self._among(self._readers.get(tile.base, ()), first, last)
         return self._is_written(tile, first, last) or any(
@@ -133,23 +133,23 @@ class Fusion:
         return list(numbers[bisect_left(numbers, first) : bisect_left(numbers, last)])
 
     @staticmethod
-    def _writes(item: Item | None, tile: Tile) -> bool:
+    def _writes(item: Item | None, tile: StridedTile) -> bool:
         if isinstance(item, Foreign):
             return tile.base in item.written
         return item is not None and any(tile.may_overlap(other) for other in item.writes)
 
     @staticmethod
-    def _reads(item: Item | None, tile: Tile) -> bool:
+    def _reads(item: Item | None, tile: StridedTile) -> bool:
         if isinstance(item, Foreign):
             return tile.base in item.read
         return item is not None and any(tile.may_overlap(other) for other in item.reads)
 
-    def _lives(self, tile: Tile, first: int, last: int) -> None:
+    def _lives(self, tile: StridedTile, first: int, last: int) -> None:
         """A tile is in use between two items."""
         low, high = self.moved_to.get(tile.base, (first, last))
         self.moved_to[tile.base] = min(low, first), max(high, last)
 
-    def _replace(self, number: int, item: Instruction | None) -> None:
+    def _replace(self, number: int, item: NativeInstruction | None) -> None:
         """Put an instruction in the place of one, or nothing."""
         old = self.items[number]
         assert old is not None
@@ -179,10 +179,10 @@ class Fusion:
             return
         if self._is_written(source, number, readers[-1] + 1):
             return
-        changed: list[tuple[int, Instruction]] = []
+        changed: list[tuple[int, NativeInstruction]] = []
         for reader in readers:
             user = self.items[reader]
-            if reader <= number or not isinstance(user, Instruction):
+            if reader <= number or not isinstance(user, NativeInstruction):
                 return
             user = user.copy()
             for place, operand in enumerate(user.tiles):
@@ -279,7 +279,7 @@ def _bases(item: Item) -> tuple[set[int], set[int]]:
     return {tile.base for tile in item.reads}, {tile.base for tile in item.writes}
 
 
-def _is_possible(item: Instruction) -> bool:
+def _is_possible(item: NativeInstruction) -> bool:
     """Whether native code can run an instruction."""
     try:
         item.entry()
@@ -288,7 +288,7 @@ def _is_possible(item: Instruction) -> bool:
     return True
 
 
-def _seen_through(view: Tile, copy: Tile, source: Tile) -> Tile | None:
+def _seen_through(view: StridedTile, copy: StridedTile, source: StridedTile) -> StridedTile | None:
     """What a view of a copy shows, in what was copied; None where that is no tile."""
     if view.same_place(copy):
         return replace(source, element=view.element)
@@ -319,10 +319,10 @@ def _seen_through(view: Tile, copy: Tile, source: Tile) -> Tile | None:
         if stride not in along or first[stride] + count > along[stride][0]:
             return None
         strides.append(along[stride][1])
-    return Tile(source.base, offset, view.shape, tuple(strides), view.element)
+    return StridedTile(source.base, offset, view.shape, tuple(strides), view.element)
 
 
-def _fused(first: Rows, tile: Tile, second: Rows) -> Rows | None:
+def _fused(first: Rows, tile: StridedTile, second: Rows) -> Rows | None:
     """Two instructions as one, in which `tile`, made by the first, is no more than a value."""
     places = [n for n, operand in enumerate(second.tiles) if operand.base == tile.base]
     if len(first.graph.nodes) + len(second.graph.nodes) > MOST_NODES:
@@ -333,7 +333,7 @@ def _fused(first: Rows, tile: Tile, second: Rows) -> Rows | None:
         return None  # what a row has once would be computed for each of its elements
     graph = Graph(list[Node](), list(first.graph.loops))
     # Operands: those of the first, then those of the second but for the tile.
-    tiles: list[Tile] = []
+    tiles: list[StridedTile] = []
     numbered: list[dict[int, int]] = [{}, {}]
     for which, row in enumerate((first, second)):
         for number, operand in enumerate(row.tiles):

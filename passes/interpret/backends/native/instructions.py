@@ -13,9 +13,9 @@ from nkijit.passes.interpret.backends.native.forms import (
     AccumulatorForm,
     CopyForm,
     Fold,
-    Form,
     Inner,
     MatmulForm,
+    NativeForm,
     OperandForm,
     RowForm,
     TransposeForm,
@@ -43,7 +43,7 @@ class UnsupportedError(Exception):
 class Entry:
     """An instruction as native code runs it."""
 
-    form: Form
+    form: NativeForm
     words: list[int]
     scratch: int
     """Bytes of scratch that it takes."""
@@ -54,7 +54,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Tile:
+class StridedTile:
     """An operand: a base, a byte offset, and dimensions with strides in bytes."""
 
     base: int
@@ -76,14 +76,14 @@ class Tile:
         low, high = sum(s for s in spans if s < 0), sum(s for s in spans if s > 0)
         return self.offset + low, self.offset + high + 1
 
-    def may_overlap(self, other: Tile) -> bool:
+    def may_overlap(self, other: StridedTile) -> bool:
         """True unless the two certainly share no byte."""
         if self.base != other.base:
             return False
         (low, high), (low2, high2) = self.reach, other.reach
         return low < high2 + MOST_BYTES - 1 and low2 < high + MOST_BYTES - 1
 
-    def same_place(self, other: Tile) -> bool:
+    def same_place(self, other: StridedTile) -> bool:
         """True when both have the same elements in the same order."""
         return (self.base, self.offset, self.element) == (
             other.base,
@@ -92,11 +92,11 @@ class Tile:
         ) and _significant(self) == _significant(other)
 
 
-def _significant(tile: Tile) -> list[tuple[int, int]]:
+def _significant(tile: StridedTile) -> list[tuple[int, int]]:
     return [(n, s) for n, s in zip(tile.shape, tile.strides, strict=True) if n != 1]
 
 
-def known(tile: Tile) -> Tile:
+def known(tile: StridedTile) -> StridedTile:
     """The tile, if native code converts its elements. Raises UnsupportedError."""
     if tile.element not in CONVERTED:
         raise UnsupportedError(f"{tile.element} is not converted here")
@@ -104,10 +104,10 @@ def known(tile: Tile) -> Tile:
 
 
 @dataclass
-class Instruction:
+class NativeInstruction:
     """What native code does in one go."""
 
-    tiles: list[Tile]
+    tiles: list[StridedTile]
     written: list[int]
     """The operands that it writes; it reads the others, and those in `updated`."""
     updated: list[int]
@@ -115,13 +115,13 @@ class Instruction:
     _entry: Entry | None = field(init=False, default=None)
 
     @property
-    def reads(self) -> list[Tile]:
+    def reads(self) -> list[StridedTile]:
         """What it reads."""
         only = set(self.written) - set(self.updated)
         return [tile for number, tile in enumerate(self.tiles) if number not in only]
 
     @property
-    def writes(self) -> list[Tile]:
+    def writes(self) -> list[StridedTile]:
         """What it writes."""
         return [self.tiles[number] for number in (*self.written, *self.updated)]
 
@@ -146,7 +146,7 @@ class Instruction:
 
 
 @dataclass
-class Rows(Instruction):
+class Rows(NativeInstruction):
     """A graph over elements, element by element, with what is done to rows of results."""
 
     graph: Graph = field(default_factory=Graph)
@@ -197,7 +197,7 @@ class Rows(Instruction):
         return row_entry(self, dims, strides, rows, None, self.shape[1])
 
 
-def _partition_stride(tile: Tile, partitions: int) -> int:
+def _partition_stride(tile: StridedTile, partitions: int) -> int:
     if tile.shape[0] == partitions:
         return tile.strides[0]
     if tile.shape[0] == 1:
@@ -283,7 +283,7 @@ class Reduced(Rows):
 
 
 @dataclass
-class Moved(Instruction):
+class Moved(NativeInstruction):
     """Stored elements as they are, from operand 0 to operand 1."""
 
     size: int = 4
@@ -316,7 +316,7 @@ class Moved(Instruction):
 
 
 @dataclass
-class Transposed(Instruction):
+class Transposed(NativeInstruction):
     """Stored elements of the rows of operand 0 into the columns of operand 1."""
 
     size: int = 4
@@ -336,7 +336,7 @@ class Transposed(Instruction):
 
 
 @dataclass
-class Product(Instruction):
+class Product(NativeInstruction):
     """Operand 0, (K, M), transposed, times operand 1, (K, N), into operand 2; all float32."""
 
     shape: tuple[int, int, int] = (1, 1, 1)
@@ -361,7 +361,7 @@ class Product(Instruction):
         return Entry(MatmulForm(), words, 0, used, m * k * n)
 
 
-def as_matrix(tile: Tile, rows: int, size: int) -> tuple[int, int] | None:
+def as_matrix(tile: StridedTile, rows: int, size: int) -> tuple[int, int] | None:
     """The strides of a tile as a matrix, if it is one without being copied."""
     if tile.shape[0] != rows:
         return None

@@ -15,8 +15,8 @@ from nkijit.passes.interpret.backends.native.instructions import (
     FIRST_SLOT,
     SCRATCH,
     Entry,
-    Instruction,
     Moved,
+    NativeInstruction,
 )
 from nkijit.passes.interpret.records.environment import Env, Step
 from nkijit.passes.interpret.steps.body import Driver
@@ -50,7 +50,7 @@ class Program:
         kept: list[Any] = []
         count = 0
         for item in items:
-            if isinstance(item, Instruction):
+            if isinstance(item, NativeInstruction):
                 self._enter(item.entry(), table)
                 if isinstance(item, Moved) and item.keep is not None:
                     kept.append(item.keep)

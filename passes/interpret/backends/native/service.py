@@ -24,7 +24,7 @@ from nkijit.passes.interpret.backends.native.fusion import Foreign, Fusion, Item
 from nkijit.passes.interpret.backends.native.instructions import (
     FIRST_SLOT,
     SCRATCH,
-    Instruction,
+    NativeInstruction,
     UnsupportedError,
 )
 from nkijit.passes.interpret.backends.native.program import Program, put
@@ -173,7 +173,7 @@ class _Translated:
 
     def _add(self, items: Sequence[Item], position: int) -> None:
         for item in items:
-            if isinstance(item, Instruction):
+            if isinstance(item, NativeInstruction):
                 item.entry()  # raises for what has no form
         self.items += items
         self.positions += [position] * len(items)

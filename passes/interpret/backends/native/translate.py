@@ -21,12 +21,12 @@ from nkijit.passes.interpret.backends.native.instructions import (
     CONSTANTS,
     FIRST_SLOT,
     SCRATCH,
-    Instruction,
     Moved,
+    NativeInstruction,
     Product,
     Reduced,
     Rows,
-    Tile,
+    StridedTile,
     Transposed,
     UnsupportedError,
     as_matrix,
@@ -53,7 +53,7 @@ from nkijit.passes.interpret.records.records import (
 from nkijit.passes.numerics import operators as functions
 
 
-def instructions_of(record: Record, slots: Slots) -> list[Instruction]:
+def instructions_of(record: Record, slots: Slots) -> list[NativeInstruction]:
     """A record as instructions, in order. Raises UnsupportedError where NumPy computes it."""
     make = _MAKERS.get(type(record))
     if make is None:
@@ -64,10 +64,10 @@ def instructions_of(record: Record, slots: Slots) -> list[Instruction]:
         raise UnsupportedError(str(error)) from None
 
 
-def filled(slot: int, elements: int, value: np.ndarray[Any, Any]) -> Instruction:
+def filled(slot: int, elements: int, value: np.ndarray[Any, Any]) -> NativeInstruction:
     """All elements of a tensor become one value."""
-    source = Tile(CONSTANTS, value.ctypes.data, (elements,), (0,), "")
-    into = Tile(FIRST_SLOT + slot, 0, (elements,), (value.itemsize,), "")
+    source = StridedTile(CONSTANTS, value.ctypes.data, (elements,), (0,), "")
+    into = StridedTile(FIRST_SLOT + slot, 0, (elements,), (value.itemsize,), "")
     return Moved([source, into], [1], [], value.itemsize, value)
 
 
@@ -77,12 +77,14 @@ def filled(slot: int, elements: int, value: np.ndarray[Any, Any]) -> Instruction
 _LINE = 64
 
 
-def _tile(operand: Source | Destination, slots: Slots) -> Tile:
+def _tile(operand: Source | Destination, slots: Slots) -> StridedTile:
     tile = operand.tile
     if isinstance(operand, Source) and operand.lanes is not None:
         lanes = operand.lanes
         count = lanes.stop - lanes.start
-        return Tile(FIRST_SLOT + operand.slot, lanes.start * 4, (count, 1), (4, 4), "float32")
+        return StridedTile(
+            FIRST_SLOT + operand.slot, lanes.start * 4, (count, 1), (4, 4), "float32"
+        )
     if tile is None or tile.info.indirection is not None:
         raise UnsupportedError("an operand without a known address")
     info = tile.info
@@ -93,7 +95,7 @@ def _tile(operand: Source | Destination, slots: Slots) -> Tile:
     size = stored.itemsize
     strides = tuple(stride * size for stride in access.strides)
     base = FIRST_SLOT + slots.base(tile.base)
-    found = Tile(base, access.offset * size, access.shape, strides, name)
+    found = StridedTile(base, access.offset * size, access.shape, strides, name)
     # NumPy refuses a view that leaves its memory; native code would not notice.
     low, high = found.reach
     of = info_of(tile.base).dtype
@@ -116,27 +118,29 @@ def _overlapping(into: Destination, sources: Sequence[Source | None]) -> bool:
     )
 
 
-def _aside(into: Tile) -> Tile:
+def _aside(into: StridedTile) -> StridedTile:
     """Scratch for results that are not to be written while operands are read."""
     return _dense(0, into.shape, into.element)
 
 
-def _dense(offset: int, shape: Shape, element: str) -> Tile:
+def _dense(offset: int, shape: Shape, element: str) -> StridedTile:
     """A tile in scratch."""
     strides: list[int] = []
     size = size_of(element)
     for count in reversed(shape):
         strides.append(size)
         size *= count
-    return Tile(SCRATCH, offset, shape, tuple(reversed(strides)), element)
+    return StridedTile(SCRATCH, offset, shape, tuple(reversed(strides)), element)
 
 
-def _room(tile: Tile) -> int:
+def _room(tile: StridedTile) -> int:
     """The bytes that a tile takes in scratch."""
     return -(-tile.size * size_of(tile.element) // _LINE) * _LINE
 
 
-def _moved_there(made: Instruction, aside: Tile, into: Tile) -> list[Instruction]:
+def _moved_there(
+    made: NativeInstruction, aside: StridedTile, into: StridedTile
+) -> list[NativeInstruction]:
     """An instruction, and what moves its results where they belong, if they do not lie there."""
     if aside is into:
         return [made]
@@ -158,10 +162,10 @@ class _Builder:
     def __init__(self, slots: Slots):
         self.slots = slots
         self.graph = Graph()
-        self.tiles: list[Tile] = []
+        self.tiles: list[StridedTile] = []
         self.numbers: list[int] = []
 
-    def operand(self, tile: Tile) -> int:
+    def operand(self, tile: StridedTile) -> int:
         """The number of an operand."""
         self.tiles.append(known(tile))
         return len(self.tiles) - 1
@@ -189,11 +193,11 @@ class _Builder:
             raise UnsupportedError("stored bits are read")
         return self.load(_tile(source, self.slots))
 
-    def load(self, tile: Tile) -> Traced:
+    def load(self, tile: StridedTile) -> Traced:
         """The values of a tile."""
         return self.value(Node("load", "f", detail=self.operand(tile)))
 
-    def bits(self, source: Source, like: Tile) -> Traced:
+    def bits(self, source: Source, like: StridedTile) -> Traced:
         """The stored bits of an operand, as wide as those of a tile."""
         width = size_of(like.element)
         kind = _UNSIGNED[width]
@@ -224,7 +228,7 @@ class _Builder:
             self.graph.loops.append(called)
         return self.graph.loops.index(called)
 
-    def rows(self, value: Traced, into: Tile, shape: Sequence[int], **more: Any) -> Rows:
+    def rows(self, value: Traced, into: StridedTile, shape: Sequence[int], **more: Any) -> Rows:
         """The instruction that stores a value."""
         self.tiles.append(known(into) if value.type == "f" else into)
         number = len(self.tiles) - 1
@@ -282,7 +286,7 @@ def _traced(stage: Applied, x: Traced, operand: Traced | None) -> Traced:
     return out
 
 
-def _chain(record: Chain, slots: Slots) -> list[Instruction]:
+def _chain(record: Chain, slots: Slots) -> list[NativeInstruction]:
     b = _Builder(slots)
     sources = [record.data, *(s.operand for s in record.stages)]
     if _overlapping(record.into, ()):
@@ -376,7 +380,7 @@ def _accumulate(
     made.accumulators = AccumulatorForm(registers, start, number, fold, combine, out, use.negate)
 
 
-def _reduce(record: Reduce, slots: Slots) -> list[Instruction]:
+def _reduce(record: Reduce, slots: Slots) -> list[NativeInstruction]:
     if record.arithmetic is not Arithmetic.float32 or record.over_partitions:
         raise UnsupportedError("a reduction of another kind")
     if _touches(record.into, [record.source]):
@@ -412,7 +416,7 @@ def _reduce(record: Reduce, slots: Slots) -> list[Instruction]:
 # ------------------------------------------------------------------ movement
 
 
-def _copy(record: Copy, slots: Slots) -> list[Instruction]:
+def _copy(record: Copy, slots: Slots) -> list[NativeInstruction]:
     if _overlapping(record.into, ()):
         raise UnsupportedError("elements that are written twice")
     into = _tile(record.into, slots)
@@ -425,7 +429,7 @@ def _copy(record: Copy, slots: Slots) -> list[Instruction]:
     return _moved_there(copied, aside, into)
 
 
-def _fill(record: Fill, slots: Slots) -> list[Instruction]:
+def _fill(record: Fill, slots: Slots) -> list[NativeInstruction]:
     if _overlapping(record.into, ()):
         raise UnsupportedError("elements that are written twice")
     into = _tile(record.into, slots)
@@ -436,11 +440,11 @@ def _fill(record: Fill, slots: Slots) -> list[Instruction]:
         strides = values.strides
     else:
         raise UnsupportedError("values that broadcast")
-    source = Tile(CONSTANTS, values.ctypes.data, into.shape, strides, into.element)
+    source = StridedTile(CONSTANTS, values.ctypes.data, into.shape, strides, into.element)
     return [Moved([source, into], [1], [], values.itemsize, values)]
 
 
-def _transpose(record: Transpose, slots: Slots) -> list[Instruction]:
+def _transpose(record: Transpose, slots: Slots) -> list[NativeInstruction]:
     if record.valid is not None or record.axes != (1, 0):
         raise UnsupportedError("a transpose of another kind")
     if _overlapping(record.into, ()):
@@ -456,14 +460,14 @@ def _transpose(record: Transpose, slots: Slots) -> list[Instruction]:
 # ------------------------------------------------------------------ products
 
 
-def _matmul(record: Matmul, slots: Slots) -> list[Instruction]:
+def _matmul(record: Matmul, slots: Slots) -> list[NativeInstruction]:
     if not isinstance(record.stationary, Source) or not isinstance(record.moving, Source):
         raise UnsupportedError("an MX product")
     if not isinstance(record.added, bool) and record.previous is not None:
         raise UnsupportedError("a product that is added in parts")
     m, n = record.into.shape
-    made: list[Instruction] = []
-    operands: list[Tile] = []
+    made: list[NativeInstruction] = []
+    operands: list[StridedTile] = []
     taken = 0
     for source, width in ((record.stationary, m), (record.moving, n)):
         if source.tile is None:
@@ -500,7 +504,7 @@ def _matmul(record: Matmul, slots: Slots) -> list[Instruction]:
     return made
 
 
-_MAKERS: dict[type[Any], Callable[[Any, Slots], list[Instruction]]] = {
+_MAKERS: dict[type[Any], Callable[[Any, Slots], list[NativeInstruction]]] = {
     Chain: _chain,
     Reduce: _reduce,
     Copy: _copy,

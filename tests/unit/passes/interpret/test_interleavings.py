@@ -33,7 +33,7 @@ from nkijit.passes.interpret.queues.run import Queues
 from nkijit.passes.interpret.queues.sequencer import QueueError
 from nkijit.passes.interpret.records.errors import InterpretationError
 from nkijit.passes.lower.program import (
-    Instruction,
+    EngineInstruction,
     Item,
     Placement,
     Program,
@@ -299,7 +299,7 @@ def all_waits(program: Program) -> list[tuple[Item, Wait]]:
 
 
 def place(item: Item) -> str:
-    number = item.number if isinstance(item, Instruction) else "loop"
+    number = item.number if isinstance(item, EngineInstruction) else "loop"
     return f"{item.queue.name} {number}"
 
 

@@ -21,7 +21,7 @@ import nkijit.language as nl
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.interpret.records.errors import InterpretationError
 from nkijit.passes.lower import order, waiting
-from nkijit.passes.lower.program import Instruction, Program, Queue
+from nkijit.passes.lower.program import EngineInstruction, Program, Queue
 
 
 def i32(*shape: int, buffer: Any = None) -> Any:
@@ -60,7 +60,7 @@ def test_dmas_that_are_ready_early_do_not_pass_those_whose_turn_it_is() -> None:
         np.zeros((16, 128, 1024), np.float32), np.zeros((16, 1, 512), np.float32)
     )
     (program,) = traced.programs(schedule="author")
-    loads = [item for item in program.queues[Queue.dma_load] if isinstance(item, Instruction)]
+    loads = [item for item in program.queues[Queue.dma_load] if isinstance(item, EngineInstruction)]
     is_row = [info_of(item.op.operands[0]).partitions == 1 for item in loads]
     assert len(is_row) == 32
     for number, place in enumerate(place for place, row in enumerate(is_row) if row):
@@ -157,7 +157,7 @@ def changed_rings(program: Program) -> int:
     found = 0
     for items in (items for loop, items in program.blocks.items() if loop is not None):
         for queue in {item.queue for item in items if item.queue.is_ring}:
-            own = [i.number for i in items if i.queue is queue and isinstance(i, Instruction)]
+            own = [i.number for i in items if i.queue is queue and isinstance(i, EngineInstruction)]
             found += own != sorted(own)
     return found
 
@@ -190,7 +190,9 @@ def test_a_store_that_waits_holds_up_no_other_one_in_a_loop() -> None:
     (program,) = programs = kernel.trace(x).programs()
     (loop,) = program.loops
     stores = [
-        item.number for item in loop.queues[Queue.dma_store].items if isinstance(item, Instruction)
+        item.number
+        for item in loop.queues[Queue.dma_store].items
+        if isinstance(item, EngineInstruction)
     ]
     assert len(stores) == 2
     assert stores == sorted(stores, reverse=True)

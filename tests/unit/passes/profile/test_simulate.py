@@ -26,7 +26,15 @@ from nkijit.dialects.hardware.targets import TARGETS, Target
 from nkijit.dialects.hardware.words import nc_version
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.ir.text import launches_of, parse
-from nkijit.passes.lower.program import Instruction, Item, Program, Queue, QueueLoop, Wait, What
+from nkijit.passes.lower.program import (
+    EngineInstruction,
+    Item,
+    Program,
+    Queue,
+    QueueLoop,
+    Wait,
+    What,
+)
 from nkijit.passes.lower.schedule import lower
 from nkijit.passes.profile.simulate import SimulationError, simulate
 from nkijit.passes.profile.timeline import Event, Reason, Timeline
@@ -551,7 +559,7 @@ def check_waits(program: Program, queue: Queue, by_item: dict[Item, list[Event]]
     """Nothing begins before what it waits for has ended, and a semaphore has told."""
     semaphore = program.target.timing.semaphores.latency_ns
     for item in program.items(queue):
-        if not isinstance(item, Instruction):
+        if not isinstance(item, EngineInstruction):
             continue
         for wait in item.waits:
             assert wait.before.loop is item.loop

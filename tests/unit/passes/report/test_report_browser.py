@@ -20,7 +20,7 @@ from nkijit.passes.report import values as report_values
 from nkijit.passes.report.build import report_of
 from nkijit.traced.html import html_of
 from nkijit.traced.kernel import TracedKernel
-from nkijit.traced.recording import Record
+from nkijit.traced.recording import TracedRecording
 
 webdriver = pytest.importorskip("selenium.webdriver")
 
@@ -144,7 +144,7 @@ def open_report(open_page: Any, pages: dict[str, Path]) -> Any:
         if name not in pages:
             pages[name] = pages["folder"] / f"{name}.html"
             made = KERNELS[name]()
-            if isinstance(made, Record):
+            if isinstance(made, TracedRecording):
                 page = made.report()
             else:
                 page = made.report() if isinstance(made, TracedKernel) else html_of(made)

@@ -11,8 +11,8 @@ from nkijit.passes.interpret.backends.native.emit.movement import write_copy, wr
 from nkijit.passes.interpret.backends.native.emit.rows import write_rows
 from nkijit.passes.interpret.backends.native.forms import (
     CopyForm,
-    Form,
     MatmulForm,
+    NativeForm,
     RowForm,
     TransposeForm,
 )
@@ -21,7 +21,7 @@ from nkijit.passes.interpret.backends.native.llvm import building
 ir = building()
 
 
-def emit(form: Form, name: str) -> Any:
+def emit(form: NativeForm, name: str) -> Any:
     """A module with the function of a form."""
     module = ir.Module(name)
     function = ir.Function(module, SIGNATURE, name)

@@ -11,8 +11,8 @@ from xdsl.ir import Block
 
 from nkijit.dialects.hardware.targets import Target, target_named
 from nkijit.passes.compile.analyses.cache import Analyses
-from nkijit.passes.compile.analyses.costs import Cost
-from nkijit.passes.compile.analyses.regions import Stretch
+from nkijit.passes.compile.analyses.costs import InstructionCost
+from nkijit.passes.compile.analyses.regions import Region
 from nkijit.passes.compile.passes import list_schedule
 from nkijit.passes.lower.program import Queue
 
@@ -20,10 +20,10 @@ TARGET = target_named("trn2")
 QUEUES = (Queue.vector, Queue.scalar, Queue.gpsimd, Queue.dma_load)
 
 
-def a_stretch(seed: int) -> tuple[Stretch, list[Cost]]:
+def a_stretch(seed: int) -> tuple[Region, list[InstructionCost]]:
     """Instructions that share large tiles, of both memories, and wait for few others."""
     rng = random.Random(seed)
-    stretch = Stretch(Block())
+    stretch = Region(Block())
     count = rng.randint(4, 60)
     queues = rng.sample(QUEUES, rng.randint(1, len(QUEUES)))
     memories = (TARGET.sbuf_usable_bytes, TARGET.psum_partition_bytes)
@@ -36,12 +36,14 @@ def a_stretch(seed: int) -> tuple[Stretch, list[Cost]]:
     before = [rng.sample(range(n), min(n, rng.choice((0, 0, 1, 2)))) for n in range(count)]
     stretch.waiting = [len(each) for each in before]
     stretch.after = [[n for n in range(count) if other in before[n]] for other in range(count)]
-    costs: list[Cost] = []
+    costs: list[InstructionCost] = []
     for number in range(count):
         queue = rng.choice(queues)
         issue = rng.choice((50.0, 100.0, 300.0))
         table = rng.choice((None, "exp", "tanh")) if queue is Queue.scalar else None
-        costs.append(Cost(queue, queue, issue, issue + rng.choice((0.0, 60.0)), table, number))
+        costs.append(
+            InstructionCost(queue, queue, issue, issue + rng.choice((0.0, 60.0)), table, number)
+        )
     return stretch, costs
 
 
@@ -82,9 +84,9 @@ def test_looking_again_at_what_has_no_room_finds_nothing_else(
 def test_stretches_that_are_alike_are_ordered_once(monkeypatch: pytest.MonkeyPatch) -> None:
     analyses = Analyses(kernel_of(target="trn2"))
     once = list_schedule.fastest
-    asked: list[Stretch] = []
+    asked: list[Region] = []
 
-    def counted(stretch: Stretch, costs: list[Cost], target: Target) -> Any:
+    def counted(stretch: Region, costs: list[InstructionCost], target: Target) -> Any:
         asked.append(stretch)
         return once(stretch, costs, target)
 
@@ -128,7 +130,7 @@ def test_nothing_that_decides_on_an_order_is_left_out(what: str) -> None:
 def test_what_could_run_far_ahead_leaves_room_for_what_comes_next() -> None:
     """A chain in each block, whose first part needs nothing and would fill the memory."""
     blocks, parts, tiles_in_sbuf = 100, 4, 24
-    stretch, costs = Stretch(Block()), []
+    stretch, costs = Region(Block()), []
     size = float(TARGET.sbuf_usable_bytes // tiles_in_sbuf)
     for block in range(blocks):
         for part in range(parts):
@@ -139,7 +141,7 @@ def test_what_could_run_far_ahead_leaves_room_for_what_comes_next() -> None:
             stretch.waiting.append(0 if part == 0 else 1)
             stretch.after.append([] if part == parts - 1 else [number + 1])
             queue = Queue.scalar if part == 0 else Queue.vector
-            costs.append(Cost(queue, queue, 90.0, 190.0, None, block * parts + part))
+            costs.append(InstructionCost(queue, queue, 90.0, 190.0, None, block * parts + part))
     time, order = list_schedule.fastest(stretch, costs, TARGET)
     vector = blocks * (parts - 1) * 90.0
     in_order = blocks * (parts - 1) * 190.0

@@ -105,7 +105,7 @@ def test_it_does_not_matter_that_instructions_share_a_form(
     every = list(kernels())
     assert len(every) > 50
     shared = [outcome(kernel) for kernel in every]
-    monkeypatch.setattr(forms.Forms, "_key", no_key)
+    monkeypatch.setattr(forms.StepForms, "_key", no_key)
     for kernel, (records, results) in zip(every, shared, strict=True):
         expected, alone = outcome(kernel)
         assert records == expected, kernel.sym_name.data
