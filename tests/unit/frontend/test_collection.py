@@ -1,10 +1,11 @@
-"""The search for garbage is paused, and goes on afterwards as before."""
+"""Garbage collection is paused, and goes on afterwards as before."""
 
 from __future__ import annotations
 
 import gc
-import weakref
+import sys
 from collections.abc import Callable, Iterator
+from threading import Barrier, Event, Thread
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,6 @@ import pytest
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.dialects import collection as pausing
 from nkijit.dialects.collection import without_collection
 from nkijit.ir.text import parse
 
@@ -48,70 +48,53 @@ def test_also_when_the_work_fails() -> None:
     assert gc.isenabled()
 
 
-class _Cycle:
-    """Garbage that only a search finds."""
-
-    def __init__(self) -> None:
-        self.itself = self
-
-
-def _make(count: int) -> weakref.ref[_Cycle]:
-    gc.collect()
-    with without_collection():
-        cycles = [_Cycle() for _ in range(count)]
-        return weakref.ref(cycles[0])
-
-
-def test_few_objects_are_looked_through_at_once() -> None:
+def test_it_goes_on_when_the_last_of_several_threads_has_left() -> None:
     gc.enable()
-    garbage = _make(10_000)
-    young, middle, _ = gc.get_threshold()
-    _ = [[] for _ in range(2 * young * middle)]
-    assert garbage() is None
+    inside, leave = Barrier(3), [Event(), Event()]
+
+    def work(number: int) -> None:
+        with without_collection():
+            inside.wait(60)
+            leave[number].wait(60)
+
+    threads = [Thread(target=work, args=(number,)) for number in range(2)]
+    for thread in threads:
+        thread.start()
+    inside.wait(60)
+    for number, thread in enumerate(threads):
+        assert not gc.isenabled()
+        leave[number].set()
+        thread.join(60)
+    assert gc.isenabled()
 
 
-def test_many_are_put_aside_and_looked_through_when_more_come() -> None:
+def test_threads_that_come_and_go_leave_it_enabled() -> None:
     gc.enable()
-    garbage = _make(300_000)
-    assert any(isinstance(each, _Cycle) for each in gc.get_objects(generation=2))
-    for _ in range(20):
-        _make_without_a_search(300_000)
-    assert garbage() is None
-
-
-def test_what_stays_is_not_looked_through_for_each_few_more(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(pausing, "_MANY", 1_000)
-    monkeypatch.setattr(pausing, "_MOST_MOVED", 10_000)
-    monkeypatch.setattr(pausing, "_moved", 0)
-    monkeypatch.setattr(pausing, "_stayed", 0)
-    kept: list[Any] = []
 
     def work() -> None:
-        for _ in range(100):
+        for _ in range(2_000):
             with without_collection():
-                kept.append([[] for _ in range(5_000)])
+                pass
 
-    # As often as what stays has doubled, which is at least what the tests themselves have.
-    assert 1 <= _searches(work, generation=2) <= 4
-
-
-def _make_without_a_search(count: int) -> None:
-    with without_collection():
-        kept = [[] for _ in range(count)]
-        assert kept
-
-
-def test_what_somebody_has_frozen_stays_so() -> None:
-    gc.enable()
-    gc.freeze()
+    threads = [Thread(target=work) for _ in range(4)]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
     try:
-        before = gc.get_freeze_count()
-        _make_without_a_search(300_000)
-        assert gc.get_freeze_count() == before
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
     finally:
-        gc.unfreeze()
+        sys.setswitchinterval(interval)
+    assert gc.isenabled()
+
+
+def test_nothing_is_frozen() -> None:
+    before = gc.get_freeze_count()
+    with without_collection():
+        kept = [[] for _ in range(300_000)]
+    assert kept
+    assert gc.get_freeze_count() == before
 
 
 # ------------------------------------------------------------------ what makes many objects
