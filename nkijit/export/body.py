@@ -35,17 +35,18 @@ from nkijit.dialects.tiles import info_of
 from nkijit.export.calls import Function, call_source, function_of, list_source
 from nkijit.export.constants import constant_source
 from nkijit.export.errors import ExportError
-from nkijit.export.facts import (
-    differs_in_shape,
-    facts_of,
-    initial_move,
-    is_read_at_once,
-    is_used,
-    loop_start,
-)
+from nkijit.export.facts import differs_in_shape, facts_of, is_used
 from nkijit.export.iterations import Iterations
 from nkijit.export.layout import INDENT, WIDTH
+from nkijit.export.merging import in_brackets
 from nkijit.export.names import Names
+from nkijit.export.registers import (
+    initial_move,
+    is_read_at_once,
+    is_register,
+    is_scalar,
+    loop_start,
+)
 from nkijit.export.statements import Statement
 from nkijit.export.views import dynamic_source, pattern_source, static_source
 from nkijit.host.installed import is_library_file
@@ -60,6 +61,10 @@ _SILENT = (
 """Operations that are said where they are used."""
 _SIGNS = {"add": "+", "subtract": "-", "multiply": "*"}
 """What the operators of registers are in Python."""
+
+
+def _is_zero(value: SSAValue) -> bool:
+    return scalar_constant(value) == 0
 
 
 def _is_authors(file: str) -> bool:
@@ -103,12 +108,16 @@ class Body:
 
     # ---------------------------------------------------------------- blocks
 
-    def _block(self, block: Block) -> list[Statement]:
+    def _block(self, block: Block, result: SSAValue | None = None) -> list[Statement]:
+        """The statements of a block; the last one returns `result`, if any."""
         outer, self._out = self._out, []
         op = block.first_op
         while op is not None:
             self._operation(op)
             op = op.next_op
+        last = block.last_op
+        if result is not None and last is not None:
+            self._say(last, lambda: f"return {self._operand(result)}")
         inner, self._out = self._out, outer
         return inner
 
@@ -160,6 +169,8 @@ class Body:
             return str(self._iterations.number(owner.value.data))
         if isinstance(owner, ElementOp):
             return self._element(owner)
+        if isinstance(owner, ReadRegisterOp):
+            return self._operand(owner.source)
         number = scalar_constant(value)
         if number is not None:
             return number_source(number)
@@ -273,7 +284,7 @@ class Body:
         self._assign(op, op.result, "constant", lambda: f"nl.shared_constant({source})")
 
     def _register(self, op: RegisterOp) -> None:
-        if op.result in self._facts.returned:
+        if op.result in self._facts.makers or op.result in self._facts.conditions:
             return
         first = initial_move(op)
         number = "" if first is None else self._operand(first.required("src"))
@@ -296,13 +307,11 @@ class Body:
             self._say(op, build)
 
     def _read(self, op: ReadRegisterOp) -> None:
-        if not is_read_at_once(op):
+        source = op.source
+        if source not in self._facts.scalars and not is_read_at_once(op):
             name = self._name(op.result, "number")
             self._say(op, lambda: f"{name} = nisa.register_alloc()")
-            source = op.source
             self._say(op, lambda: f"nisa.register_move(dst={name}, src={self._operand(source)})")
-        elif op.source in self._named:
-            self._named[op.result] = self._named[op.source]
 
     # ---------------------------------------------------------------- instructions
 
@@ -353,11 +362,16 @@ class Body:
         """The expression of a scalar."""
         if isinstance(op, RegisterLoadOp):
             return f"nisa.scalar_load({self._operand(op.required('src'))})"
-        left, right = (self._operand(op.required(name)) for name in ("data1", "data2"))
+        left, right = (self._term(op.required(name)) for name in ("data1", "data2"))
         word: str = op.value_of("op")
         if word not in _SIGNS:
             raise ExportError.at(op, f"scalars have no operator nl.{word}")
         return f"{left} {_SIGNS[word]} {right}"
+
+    def _term(self, value: SSAValue) -> str:
+        """The expression of an operand of one of Python's operators."""
+        source = self._operand(value)
+        return source if is_register(value) else in_brackets(source)
 
     def _given(self, op: NisaOp, function: Function) -> dict[str, str] | None:
         """What a function takes that its instruction does not have."""
@@ -404,6 +418,24 @@ class Body:
 
     # ---------------------------------------------------------------- loops
 
+    def _function(
+        self, loop: ForOp | WhileOp, block: Block, head: str, result: SSAValue | None = None
+    ) -> None:
+        """The body of a loop on the device as a function.
+
+        Names that it assigns and that are used outside of the loop are declared before it.
+        """
+        scalars, named = self._facts.scalars, self._named
+        escapes = self._facts.escapes
+        for escape in escapes:
+            if escape.outer is loop:
+                name = self._name(escape.register, "scalar")
+                kind = "NkiScalar" if escape.register in scalars else "VirtualRegister"
+                self._say(loop, f"{name}: nisa.{kind}".__str__)
+        inner = self._block(block, result)
+        self._say(loop, head.__str__, inner or [Statement("pass")])
+        self._out[-1].nonlocals = tuple(named[e.register] for e in escapes if e.inner is loop)
+
     def _for(self, op: ForOp) -> None:
         step = scalar_constant(op.step)
         if not isinstance(step, int):
@@ -411,40 +443,33 @@ class Body:
         index = op.body.block.args[0]
         body = self._names.of("body", "body")
         name = self._name(index, "i")
-        kind = "VirtualRegister" if self._is_counted_by_register(op) else "NkiScalar"
-        inner = self._block(op.body.block) or [Statement("pass")]
-        self._say(op, lambda: f"def {body}({name}: nisa.{kind}) -> None:", inner)
+        kind = "NkiScalar" if is_scalar(index, self._facts.scalars) else "VirtualRegister"
+        self._function(op, op.body.block, f"def {body}({name}: nisa.{kind}) -> None:")
         more = "" if step == 1 else f", step={step}"
         bounds = (op.lb, op.ub)
         self._say(
             op, lambda: f"nl.fori_loop({', '.join(map(self._operand, bounds))}, {body}{more})"
         )
 
-    def _is_counted_by_register(self, op: ForOp) -> bool:
-        bounds = (op.lb.owner, op.ub.owner)
-        read = [owner.source for owner in bounds if isinstance(owner, ReadRegisterOp)]
-        return any(source not in self._facts.scalars for source in read)
-
     def _while(self, op: WhileOp) -> None:
         numbers = compared(op)
         read = None if numbers is None else numbers[0].owner
-        if numbers is None or not isinstance(read, ReadRegisterOp) or scalar_constant(numbers[1]):
+        if numbers is None or not isinstance(read, ReadRegisterOp) or not _is_zero(numbers[1]):
             raise ExportError.at(op, "a loop goes on while a register is not 0")
         register = read.source
         start = loop_start(op)
         body = self._names.of("body", "body")
         if start is None:
             # A register of the loop's own stands for the one that the body changes.
-            init, following = self._operand(register), register
+            init = following = register
             name = self._names.of("condition", "condition")
         else:
-            init, following = self._operand(start.required("src")), self._facts.following[op]
+            init, following = start.required("src"), self._facts.following[op]
             name = self._name(register, "condition")
-        inner = self._block(op.after_region.block)
-        inner.append(Statement(f"return {self._operand(following)}"))
         kind = "nisa.VirtualRegister"
-        self._say(op, lambda: f"def {body}({name}: {kind}) -> {kind}:", inner)
-        self._say(op, lambda: f"nl.while_loop({init}, {body})")
+        head = f"def {body}({name}: {kind}) -> {kind}:"
+        self._function(op, op.after_region.block, head, following)
+        self._say(op, lambda: f"nl.while_loop({self._operand(init)}, {body})")
 
     def _no_reorder(self, op: NoReorderOp) -> None:
         inner = self._block(op.body.block)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from nkijit.export.merging import Template, without_zeros
-from nkijit.export.statements import Statement
+from nkijit.export.merging import Template, tidied
+from nkijit.export.statements import Statement, is_function, scope_of
 
 _WORD = re.compile(r"\w+")
 CORE = "core"
@@ -15,20 +15,19 @@ CORE = "core"
 
 def merged_programs(programs: Sequence[list[Statement]]) -> list[Statement]:
     """The statements that are each core's where `core` is its number."""
+    statements = programs[0] if len(programs) == 1 else _merged(*programs)
+    _tidy(statements)
     if len(programs) == 1:
-        return programs[0]
-    statements = _merged(*programs)
-    _clean(statements)
+        return statements
     if CORE in {word for text in _texts(statements) for word in _WORD.findall(text)}:
         statements.insert(0, Statement(f"{CORE} = nl.program_id(0)"))
     return statements
 
 
-def _clean(statements: Sequence[Statement]) -> None:
-    """Leave out the zeros that were said for the other core."""
+def _tidy(statements: Sequence[Statement]) -> None:
     for statement in statements:
-        statement.text = without_zeros(statement.text)
-        _clean(statement.body or ())
+        statement.text = tidied(statement.text)
+        _tidy(statement.body or ())
 
 
 def _texts(statements: Sequence[Statement]) -> Iterator[str]:
@@ -74,4 +73,14 @@ def _alike(a: Statement, b: Statement) -> Statement | None:
     text = made.source()
     if a.body is None or b.body is None:
         return Statement(text, a.place)
-    return Statement(text, a.place, _merged(a.body, b.body))
+    nonlocals = _nonlocals(a, b) if is_function(a) else ()
+    return Statement(text, a.place, _merged(a.body, b.body), nonlocals)
+
+
+def _nonlocals(a: Statement, b: Statement) -> tuple[str, ...]:
+    """The names that the function of both cores has from around it, and assigns.
+
+    A name that is local on one core may be from around the function on the other one.
+    """
+    (own, outer), (other_own, other_outer) = scope_of(a), scope_of(b)
+    return tuple(sorted({*a.nonlocals, *b.nonlocals, *(own & other_outer), *(other_own & outer)}))

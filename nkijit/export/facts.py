@@ -7,12 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 import numpy as np
-from xdsl.dialects.arith import CmpiOp
-from xdsl.dialects.arith import ConstantOp as NumberConstantOp
-from xdsl.dialects.scf import ForOp, WhileOp
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.dialects.scf import WhileOp
+from xdsl.ir import Attribute, Operation, SSAValue
 
-from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp, is_instruction
 from nkijit.dialects.dtypes import Kind
 from nkijit.dialects.hardware.words import MemoryRegion
@@ -23,19 +20,27 @@ from nkijit.dialects.ncc.collectives import (
     AllToAllVTriggerOp,
 )
 from nkijit.dialects.nisa.movement import DmaCopyOp
-from nkijit.dialects.nisa.registers import RegisterComputeOp, RegisterLoadOp, RegisterMoveOp
+from nkijit.dialects.nisa.registers import RegisterComputeOp, RegisterMoveOp
 from nkijit.dialects.nki.affine import TYPE, varying
-from nkijit.dialects.nki.allocation import DECLARATIONS
 from nkijit.dialects.nki.constant import ConstantOp
 from nkijit.dialects.nki.kernel import KernelOp
-from nkijit.dialects.nki.loops import compared
-from nkijit.dialects.nki.registers import ReadRegisterOp, RegisterOp
+from nkijit.dialects.nki.loops import storage_of
+from nkijit.dialects.nki.registers import RegisterOp
 from nkijit.dialects.nki.repeat import ElementOp, RepeatOp, TilesType
 from nkijit.dialects.nki.views import ViewOp
 from nkijit.dialects.register_type import RegisterType
 from nkijit.dialects.tiles import info_of
 from nkijit.export.calls import function_of
 from nkijit.export.errors import ExportError
+from nkijit.export.registers import (
+    Escape,
+    escape_of,
+    initial_move,
+    is_plain,
+    is_register,
+    loop_start,
+    scalars_of,
+)
 from nkijit.passes.numerics.storage import storage
 
 _TRIGGERS: dict[type[Operation], type[Operation]] = {
@@ -44,18 +49,19 @@ _TRIGGERS: dict[type[Operation], type[Operation]] = {
 }
 """The instruction whose result each function takes that has no tensors itself."""
 
-_SILENT = (*DECLARATIONS, RegisterOp, NumberConstantOp, ReadRegisterOp)
-"""Operations that write no register."""
-
 
 @dataclass
 class Facts:
     """What the statements of a kernel depend on, beside the operation that each is made of."""
 
     scalars: set[SSAValue] = field(default_factory=set[SSAValue])
-    """Registers that Python's operators compute, or compute with."""
-    returned: set[SSAValue] = field(default_factory=set[SSAValue])
-    """Registers that are allocated by the function that writes them first, or by their loop."""
+    """Registers and induction variables that are scalars in Python."""
+    makers: dict[SSAValue, NisaOp] = field(default_factory=dict[SSAValue, NisaOp])
+    """The function or operator that returns each register that it allocates."""
+    conditions: set[SSAValue] = field(default_factory=set[SSAValue])
+    """Registers that `nl.while_loop` allocates."""
+    escapes: list[Escape] = field(default_factory=list[Escape])
+    """Registers that bodies of loops assign and operations outside use."""
     implied: set[Operation] = field(default_factory=set[Operation])
     """Moves that are made by what allocates a register, or by `nl.while_loop`."""
     identities: set[SSAValue] = field(default_factory=set[SSAValue])
@@ -76,10 +82,15 @@ def facts_of(kernel: KernelOp) -> Facts:
     """The facts of a kernel. Raises ExportError for what contradicts the API."""
     facts = Facts()
     labels = set[str]()
-    for op in kernel.operations:
+    computing: list[SSAValue] = []
+    order: dict[Operation, int] = {}
+    for number, op in enumerate(kernel.operations):
+        order[op] = number
         if is_instruction(op):
             _note_instruction(facts, op)
             labels.update(op.runs_after)
+            if isinstance(op, RegisterComputeOp):
+                computing += filter(is_register, map(storage_of, op.operands))
         elif isinstance(op, WhileOp):
             start = loop_start(op)
             if start is not None:
@@ -92,43 +103,36 @@ def facts_of(kernel: KernelOp) -> Facts:
             if first is not None:
                 facts.implied.add(first)
     facts.awaited = {op for label in labels for op in facts.labelled.get(label, ())}
-    for register in facts.scalars:
-        _check_scalar(register)
-    facts.returned |= facts.scalars
+    for value, made in scalars_of(computing).items():
+        facts.scalars.add(value)
+        if made is not None:
+            facts.makers[value] = made
+    for register, made in facts.makers.items():
+        first = min(register.uses, key=lambda use: order[use.operation]).operation
+        if order[first] < order[made]:
+            raise ExportError.at(first, "it uses a register before the function that returns it")
+        escape = escape_of(register, made)
+        if escape is not None:
+            facts.escapes.append(escape)
     return facts
 
 
 def _note_loop(facts: Facts, loop: WhileOp, start: RegisterMoveOp) -> None:
     condition = start.required("dst")
     facts.implied.add(start)
-    facts.returned.add(condition)
+    facts.conditions.add(condition)
     facts.following[loop] = condition
     last = cast(Operation, loop.after_region.block.last_op).prev_op
-    if isinstance(last, RegisterMoveOp) and last.required("dst") is condition and _is_plain(last):
+    if isinstance(last, RegisterMoveOp) and last.required("dst") is condition and is_plain(last):
         source = last.required("src")
         if isinstance(source.type, RegisterType) and source is not condition:
             facts.implied.add(last)
             facts.following[loop] = source
 
 
-def initial_move(op: RegisterOp) -> RegisterMoveOp | None:
-    """The move that gives a register its first number, where it stands behind its allocation."""
-    move = op.next_op
-    if not isinstance(move, RegisterMoveOp) or move.required("dst") is not op.result:
-        return None
-    is_number = isinstance(move.required("src").owner, NumberConstantOp)
-    return move if is_number and _is_plain(move) else None
-
-
-def _is_plain(op: NisaOp) -> bool:
-    return not op.label and not op.runs_after
-
-
 def _note_instruction(facts: Facts, op: NisaOp) -> None:
     if op.label:
         facts.labelled.setdefault(op.label, []).append(op)
-    if isinstance(op, RegisterComputeOp):
-        facts.scalars.update(v for v in op.operands if isinstance(v.type, RegisterType))
     prepare = _TRIGGERS.get(type(op))
     if prepare is not None:
         found = _prepare_of(op, prepare, facts.triggers)
@@ -137,8 +141,8 @@ def _note_instruction(facts: Facts, op: NisaOp) -> None:
     function = function_of(type(op))
     if function is not None and function.result is not None:
         register = op.required(function.result)
-        _check_scope(register, op)
-        facts.returned.add(register)
+        if facts.makers.setdefault(register, op) is not op:
+            raise ExportError.at(op, "two functions return one register")
 
 
 def _prepare_of(trigger: NisaOp, prepare: type[Operation], taken: Collection[Operation]) -> NisaOp:
@@ -191,53 +195,6 @@ def copies_identity(op: Operation) -> bool:
     return on_chip and info.dtype is of.dtype and info.shape == of.shape
 
 
-# ---------------------------------------------------------------- registers
-
-
-def _check_scalar(register: SSAValue) -> None:
-    """Raise ExportError for a register that is written as no scalar is."""
-    writers = _writers(register)
-    computes = (RegisterLoadOp, RegisterComputeOp)
-    if len(writers) != 1 or not isinstance(writers[0], computes):
-        at = writers[0] if writers else register.owner
-        assert isinstance(at, Operation)
-        raise ExportError.at(
-            at, "Python computes with scalars, which are loaded or computed once, not written"
-        )
-    _check_scope(register, writers[0])
-
-
-def _writers(register: SSAValue) -> list[NisaOp]:
-    users = (use.operation for use in register.uses)
-    found = (op for op in users if isinstance(op, NisaOp))
-    return [
-        op
-        for op in found
-        if any(f.role is not Role.read and v is register for f, v in op.given_operands())
-    ]
-
-
-def _check_scope(register: SSAValue, made: Operation) -> None:
-    """Raise ExportError for what a function of the author's returns, used outside of it."""
-    block = made.parent
-    while block is not None and not isinstance(block.parent_op(), (ForOp, WhileOp)):
-        around = block.parent_op()
-        block = None if around is None else around.parent
-    if block is None:
-        return
-    for use in register.uses:
-        if not _is_inside(use.operation, block):
-            raise ExportError.at(use.operation, "a scalar of a loop's body is used outside of it")
-
-
-def _is_inside(op: Operation, block: Block) -> bool:
-    parent: Block | None = op.parent
-    while parent is not None and parent is not block:
-        around = parent.parent_op()
-        parent = None if around is None else around.parent
-    return parent is block
-
-
 def is_used(value: SSAValue, made: Operation) -> bool:
     """Whether anything uses a value but what makes it, and views that nothing uses."""
     return any(
@@ -246,53 +203,6 @@ def is_used(value: SSAValue, made: Operation) -> bool:
         else use.operation is not made
         for use in value.uses
     )
-
-
-def is_read_at_once(op: ReadRegisterOp) -> bool:
-    """Whether the loop that uses the value of a register could as well read it itself."""
-    users = {use.operation for use in op.result.uses}
-    if any(isinstance(user, CmpiOp) for user in users):
-        return True
-    if len(users) != 1 or not isinstance(next(iter(users)), ForOp):
-        return not users
-    changes = {_beside(op, writer) for writer in _writers(op.source)}
-    following = op.next_op
-    while following is not None and following not in users:
-        if following in changes:
-            return False
-        following = following.next_op
-    return following is not None
-
-
-def _beside(op: Operation, other: Operation) -> Operation | None:
-    """The operation of the same block as another one that an operation is, or is inside of."""
-    found: Operation | None = other
-    while found is not None and found.parent is not op.parent:
-        found = found.parent_op()
-    return found
-
-
-# ---------------------------------------------------------------- loops
-
-
-def loop_start(loop: WhileOp) -> RegisterMoveOp | None:
-    """The move that `nl.while_loop` makes before its loop; None for a loop without one.
-
-    It writes the register that the loop tests, which nothing uses but the move and the loop.
-    """
-    numbers = compared(loop)
-    read = None if numbers is None else numbers[0].owner
-    if not isinstance(read, ReadRegisterOp):
-        return None
-    register = read.source
-    op = loop.prev_op
-    while isinstance(op, _SILENT):
-        op = op.prev_op
-    if not isinstance(op, RegisterMoveOp) or op.required("dst") is not register:
-        return None
-    is_number = isinstance(op.required("src").owner, NumberConstantOp) or not _is_plain(op)
-    users = [use.operation for use in register.uses if use.operation is not op]
-    return None if is_number or not all(loop.is_ancestor(user) for user in users) else op
 
 
 # ---------------------------------------------------------------- iterations

@@ -106,15 +106,37 @@ class Template:
         return self.tokens[at] if 0 <= at < len(self.tokens) else None
 
 
-def without_zeros(text: str) -> str:
-    """A text in which nothing is said of constants that are 0: `m` for `m + 0`."""
-    tokens = _TOKEN.findall(text)
+def tidied(text: str) -> str:
+    """A text without what only its merging needed.
+
+    Constants of 0 in sums of indices (`m` for `m + 0`) and brackets around one number or index.
+    The brackets of `in_brackets` keep the 0 of `x + (0)`.
+    """
+    if " + 0" not in text and f" {_OPEN}" not in text and not text.startswith(_OPEN):
+        return text
     made: list[str] = []
-    for token in tokens:
+    for token in _TOKEN.findall(text):
         made.append(token)
         if made[-4:] == [" ", "+", " ", "0"]:
             del made[-4:]
+        elif made[-4:-3] in ([], [" "]) and _is_in_brackets(made[-3:]):
+            made[-3:] = [made[-2]]
     return "".join(made)
+
+
+def _is_in_brackets(tokens: list[str]) -> bool:
+    """Whether tokens are a number or an index in brackets."""
+    if tokens[:1] != [_OPEN] or tokens[-1] != _CLOSE or len(tokens) != 3:
+        return False
+    return tokens[1].isidentifier() or bool(_INTEGER.fullmatch(tokens[1]))
+
+
+def in_brackets(number: str) -> str:
+    """A number that stays one operand, whatever sum it becomes when texts are merged."""
+    return f"{_OPEN}{number}{_CLOSE}"
+
+
+_OPEN, _CLOSE = "()"
 
 
 def _at(token: str | Affine | _String, indices: Mapping[str, int]) -> str:

@@ -1,6 +1,7 @@
 """Declarations where tracing has them: views at their first use, numbers at the top.
 
 Passes leave them wherever they were. What repeats itself is found where equal things look alike.
+Registers that a function returns stand before it, not before the loops around.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from xdsl.ir import Block, Operation, SSAValue
 from nkijit.dialects.declare.creation import copied
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.nki.registers import RegisterOp
 from nkijit.dialects.nki.views import ViewOp, base_of
 from nkijit.dialects.tiles import info_of
+from nkijit.export.facts import facts_of
 
 _Views = dict[tuple[Any, ...], SSAValue]
 _Numbers = dict[tuple[Any, ...], NumberConstantOp]
@@ -29,6 +32,8 @@ def settled(kernel: KernelOp, *, tiles: bool = False) -> KernelOp:
     """
     copy, _ = copied(kernel)
     block = copy.body.block
+    for register, made in facts_of(copy).makers.items():
+        _settle_register(register.owner, made)
     if tiles:
         _settle_tiles(copy)
     old = [op for op in copy.operations if isinstance(op, (ViewOp, NumberConstantOp))]
@@ -43,6 +48,16 @@ def settled(kernel: KernelOp, *, tiles: bool = False) -> KernelOp:
     return copy
 
 
+def _settle_register(op: Operation | Block, made: Operation) -> None:
+    """Allocate a register before the function that returns it, if nothing else needs it earlier."""
+    block = made.parent
+    if not isinstance(op, RegisterOp) or block is None:
+        return
+    if all(block.find_ancestor_op_in_block(use.operation) for use in op.result.uses):
+        op.detach()
+        block.insert_op_before(op, made)
+
+
 def _settle_tiles(kernel: KernelOp) -> None:
     moved = set[Operation]()
     for op in list(kernel.operations):
@@ -52,22 +67,13 @@ def _settle_tiles(kernel: KernelOp) -> None:
             made = base_of(value).owner
             if isinstance(made, AllocOp) and made not in moved:
                 moved.add(made)
-                place = _beside(made, op)
                 block = made.parent
                 if info_of(made.result).region.on_chip and block is not None:
-                    # Its views are made anew behind it.
+                    place = block.find_ancestor_op_in_block(op)
+                    assert place is not None, "a tile is used where it is known"
+                    # Its views are made anew after it.
                     made.detach()
                     block.insert_op_before(made, place)
-
-
-def _beside(op: Operation, other: Operation) -> Operation:
-    """The operation of the same block as another one that an operation is, or is inside of."""
-    found = other
-    while found.parent is not op.parent:
-        around = found.parent_op()
-        assert around is not None, "a tile is used where it is known"
-        found = around
-    return found
 
 
 def _settle(block: Block, scopes: list[_Views], numbers: _Numbers) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,46 @@ class Statement:
     place: Position | None = None
     """Where in the author's source it comes from."""
     body: list[Statement] | None = None
+    nonlocals: tuple[str, ...] = ()
+    """Names of the function around that the body of this one assigns."""
+
+
+def scope_of(function: Statement) -> tuple[set[str], set[str]]:
+    """The names that belong to a function, and those that it has from around it."""
+    _, _, own = _names_of(function)
+    used = set(function.nonlocals)
+    pending = list(function.body or ())
+    while pending:
+        statement = pending.pop()
+        stored, loaded, _ = _names_of(statement)
+        own |= stored
+        used |= loaded
+        if is_function(statement):
+            used |= scope_of(statement)[1]
+        else:
+            pending += statement.body or ()
+    own -= {*function.nonlocals}
+    return own, used - own
+
+
+def is_function(statement: Statement) -> bool:
+    """Whether a statement is the definition of a function."""
+    return statement.text.startswith("def ")
+
+
+def _names_of(statement: Statement) -> tuple[set[str], set[str], set[str]]:
+    """The names that a statement, without its block, stores and loads, and its parameters."""
+    stored, loaded, parameters = set[str](), set[str](), set[str]()
+    if statement.text != "else:":
+        block = "" if statement.body is None else " pass"
+        for node in ast.walk(ast.parse(f"{statement.text}{block}")):
+            if isinstance(node, ast.Name):
+                (stored if isinstance(node.ctx, ast.Store) else loaded).add(node.id)
+            elif isinstance(node, ast.FunctionDef):
+                stored.add(node.name)
+            elif isinstance(node, ast.arg):
+                parameters.add(node.arg)
+    return stored, loaded, parameters
 
 
 def lines_of(statements: Iterable[Statement], depth: int, *, comments: bool) -> Iterator[str]:
@@ -25,10 +66,9 @@ def lines_of(statements: Iterable[Statement], depth: int, *, comments: bool) -> 
     told: Position | None = None
     first, after_function = True, False
     for statement in statements:
-        is_function = statement.text.startswith("def ")
-        if after_function or (is_function and not first):
+        if after_function or (is_function(statement) and not first):
             yield ""
-        first, after_function = False, is_function
+        first, after_function = False, is_function(statement)
         place = statement.place
         if (
             comments
@@ -40,6 +80,8 @@ def lines_of(statements: Iterable[Statement], depth: int, *, comments: bool) -> 
             if comment.partition(": ")[2].strip() != statement.text:
                 yield comment
         yield from wrapped(statement.text, depth)
+        for name in statement.nonlocals:
+            yield f"{INDENT * (depth + 1)}nonlocal {name}"
         if statement.body is not None:
             yield from lines_of(statement.body, depth + 1, comments=comments)
 

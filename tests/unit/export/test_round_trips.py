@@ -19,6 +19,7 @@ from support.lowered_runs import numbers
 from support.paths import ROOT
 from support.random_kernels import PARTS, TARGETS
 from support.redundant_kernels import redundant_kernel
+from support.runtime_kernels import runtime_kernel
 from support.tangled_kernels import tangled_kernel, visible_kernel
 from xdsl.dialects.builtin import ModuleOp
 
@@ -123,6 +124,7 @@ SORTS: dict[str, Callable[[int, str], TracedKernel]] = {
     "tangled": lambda seed, target: tangled_kernel(seed, target, 24, 0)[0],
     "tangled in loops": lambda seed, target: tangled_kernel(seed, target, 6, 1)[0],
     "tangled in loops of loops": lambda seed, target: tangled_kernel(seed, target, 7, 2)[0],
+    "run-time": lambda seed, target: runtime_kernel(seed, target, 6, 2, 1 + seed % 2)[0],
     "visible": lambda seed, target: visible_kernel(seed, target)[0],
     "redundant": lambda seed, target: redundant_kernel(seed, target, 8, 1)[0],
     "classic": lambda seed, target: classic_kernel(seed)[0],

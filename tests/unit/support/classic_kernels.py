@@ -227,3 +227,63 @@ class _Body:
         changed = a.copy()
         changed[:COLUMNS] = array[columns]
         self.keep(result, changed)
+
+
+# ------------------------------------------------------------------ indices known at run time
+
+PAGES, PAGE_ROWS = 5, 10
+
+
+def indexed_classic_kernel(seed: int, length: int = 6) -> tuple[TracedKernel, list[Any], Any]:
+    """A kernel whose indices are elements of tensors, its inputs, and its results.
+
+    Loads and stores of rows that an index tile names, in each dimension of a tensor, and of parts
+    that begin at the number in a tile.
+    """
+    random, choice = np.random.default_rng(seed), Random(seed)
+    a = random.integers(-9, 10, (PAGES, PAGE_ROWS, 8)).astype(np.float32)
+    rows = np.stack([random.permutation(PAGES) for _ in range(6)]).astype(np.int32)
+    expected = np.zeros((length, PAGES, 8), np.float32)
+
+    def kernel(a_hbm: Any, rows_hbm: Any) -> Any:
+        out = cl.ndarray(expected.shape, dtype=cl.float32, buffer=cl.shared_hbm)
+        for step in range(length):
+            _indexed(choice, (a_hbm, rows_hbm, out), (a, rows, expected), step)
+        return out
+
+    return classic.jit(kernel, platform_target="trn2").trace(a, rows), [a, rows], expected
+
+
+def _indexed(choice: Random, tensors: Any, arrays: Any, step: int) -> None:
+    (a, rows, out), (values, numbers, expected) = tensors, arrays
+    first, times = choice.randrange(3), choice.randint(1, 3)
+    word, page, column = choice.randrange(4), choice.randrange(PAGES), choice.randrange(5)
+    p, f = cl.arange(PAGES)[:, None], cl.arange(8)[None, :]
+    one = cl.arange(1)[:, None]
+    total, found = (
+        cl.zeros((cl.par_dim(PAGES), 8), cl.float32, buffer=cl.sbuf),
+        np.zeros((PAGES, 8)),
+    )
+    for i in cl.affine_range(times):
+        names = numbers[first + i]
+        if word == 3:
+            start = cl.load(rows[first + i, one])
+            part, array = cl.load(a[page, start + p, f]), values[page, names[0] : names[0] + PAGES]
+        else:
+            chosen = cl.load(rows[first + i, p])
+            picked = chosen[p, 0]
+            if word == 0:
+                part, array = cl.load(a[picked, column + i, f]), values[names, column + i]
+            elif word == 1:
+                part, array = cl.load(a[page, picked, f]), values[page, names]
+            else:
+                part, array = cl.load(a[picked, 2 * i, f]), values[names, 2 * i]
+        total += part
+        found += array
+    if choice.random() < 0.5:
+        cl.store(out[step, p, f], total)
+        expected[step] = found
+        return
+    chosen = cl.load(rows[first, p])
+    cl.store(out[step, chosen[p, 0], f], total)
+    expected[step, numbers[first]] = found

@@ -1,0 +1,211 @@
+"""Registers as Python has them: scalars, which its operators compute with, and all others.
+
+An NkiScalar is a register that one load or one operator writes, before anything reads it. The
+induction variable of `nl.fori_loop` is one where both bounds are numbers or scalars.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from xdsl.dialects.arith import CmpiOp
+from xdsl.dialects.arith import ConstantOp as NumberConstantOp
+from xdsl.dialects.scf import ForOp, WhileOp
+from xdsl.ir import Block, Operation, SSAValue
+
+from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.nisa.registers import RegisterComputeOp, RegisterLoadOp, RegisterMoveOp
+from nkijit.dialects.nki.allocation import DECLARATIONS
+from nkijit.dialects.nki.loops import bounds_of, compared, storage_of
+from nkijit.dialects.nki.registers import ReadRegisterOp, RegisterOp
+from nkijit.dialects.nki.repeat import ElementOp, RepeatOp
+from nkijit.dialects.nki.repeat import YieldOp as RepeatYieldOp
+from nkijit.dialects.register_type import RegisterType
+from nkijit.dialects.tiles import info_of
+from nkijit.export.errors import ExportError
+from nkijit.tracing.scalars import NkiScalar
+
+_SILENT = (*DECLARATIONS, RegisterOp, NumberConstantOp, ReadRegisterOp, ElementOp, RepeatYieldOp)
+"""Operations that write no register."""
+
+
+# ---------------------------------------------------------------- scalars
+
+
+def scalars_of(computing: Iterable[SSAValue]) -> dict[SSAValue, NisaOp | None]:
+    """The values that must be scalars, given the operands of Python's operators.
+
+    With each register the instruction that makes it, with other values None. Raises ExportError
+    where a register is written as no scalar is.
+    """
+    found: dict[SSAValue, NisaOp | None] = {}
+    pending = list(computing)
+    while pending:
+        value = pending.pop()
+        if value not in found:
+            found[value] = _maker_of(value)
+            pending += _scalars_with(value)
+    return found
+
+
+def _scalars_with(value: SSAValue) -> list[SSAValue]:
+    """The values that must be scalars where another one is."""
+    owner = value.owner
+    if isinstance(owner, ElementOp):
+        return list(owner.lists)
+    if isinstance(owner, RepeatOp):
+        return [owner.yielded[owner.results.index(value)]]
+    return registers_of_bounds(value)
+
+
+def is_scalar(value: SSAValue, scalars: set[SSAValue]) -> bool:
+    """Whether a register, or an induction variable, is a scalar in Python."""
+    if isinstance(value.owner, Operation):
+        return value in scalars
+    return all(is_scalar(bound, scalars) for bound in registers_of_bounds(value))
+
+
+def registers_of_bounds(value: SSAValue) -> list[SSAValue]:
+    """The registers and induction variables that bound the loop of an induction variable."""
+    loop = value.owner.parent_op() if isinstance(value.owner, Block) else None
+    bounds = bounds_of(loop)[:2] if isinstance(loop, ForOp) else ()
+    return [bound for bound in map(storage_of, bounds) if is_register(bound)]
+
+
+def is_register(value: SSAValue) -> bool:
+    """Whether a value is a register or an induction variable."""
+    return isinstance(value.type, RegisterType) or isinstance(value.owner, Block)
+
+
+def _maker_of(value: SSAValue) -> NisaOp | None:
+    """The load or the operator that makes a scalar; None for one that has its value from others."""
+    owner = value.owner
+    if not isinstance(owner, Operation) or isinstance(owner, RepeatOp):
+        return None
+    writers = _writers_of(value)
+    if isinstance(owner, ElementOp) and not writers:
+        return None
+    made = writers[0] if len(writers) == 1 and isinstance(owner, RegisterOp) else None
+    if not isinstance(made, (RegisterLoadOp, RegisterComputeOp)):
+        raise ExportError.at(
+            writers[0] if writers else owner,
+            "Python computes with scalars, which are loaded or computed once, not written",
+        )
+    if isinstance(made, RegisterLoadOp):
+        info = info_of(made.required("src"))
+        if info.dtype.name != NkiScalar.dtype:
+            raise ExportError.at(made, f"a scalar is loaded from int32, not from {info.dtype.name}")
+    elif not any(map(is_register, (made.required("data1"), made.required("data2")))):
+        raise ExportError.at(made, "Python computes with numbers while a kernel is traced")
+    return made
+
+
+def _writers_of(register: SSAValue) -> list[NisaOp]:
+    """The instructions that write a register."""
+    users = (use.operation for use in register.uses)
+    found = (op for op in users if isinstance(op, NisaOp))
+    return [
+        op
+        for op in found
+        if any(f.role is not Role.read and v is register for f, v in op.given_operands())
+    ]
+
+
+# ---------------------------------------------------------------- scopes
+
+
+@dataclass(frozen=True, slots=True)
+class Escape:
+    """A register that the body of a loop assigns, and operations outside of the loop use.
+
+    The body is a function: the name belongs to the block around `outer`.
+    """
+
+    register: SSAValue
+    outer: Operation
+    """The outermost loop that some uses are outside of."""
+    inner: Operation
+    """The innermost loop around the assignment."""
+
+
+def escape_of(register: SSAValue, made: NisaOp) -> Escape | None:
+    """Where the name of a register that a function returns leaves the body of a loop."""
+    loops = [op for op in _around(made) if isinstance(op, (ForOp, WhileOp))]
+    users = [use.operation for use in register.uses]
+    left = [loop for loop in loops if not all(loop.is_ancestor(user) for user in users)]
+    return Escape(register, left[-1], loops[0]) if left else None
+
+
+def _around(op: Operation) -> Iterator[Operation]:
+    """The operations around another one, from the inside out."""
+    around = op.parent_op()
+    while around is not None:
+        yield around
+        around = around.parent_op()
+
+
+# ---------------------------------------------------------------- moves and reads
+
+
+def initial_move(op: RegisterOp) -> RegisterMoveOp | None:
+    """The move that gives a register its first number, directly after its allocation."""
+    move = op.next_op
+    if not isinstance(move, RegisterMoveOp) or move.required("dst") is not op.result:
+        return None
+    is_number = isinstance(move.required("src").owner, NumberConstantOp)
+    return move if is_number and is_plain(move) else None
+
+
+def is_plain(op: NisaOp) -> bool:
+    """Whether an instruction has no name and no edges."""
+    return not op.label and not op.runs_after
+
+
+def is_read_at_once(op: ReadRegisterOp) -> bool:
+    """Whether the loop that uses the value of a register could as well read it itself."""
+    users = {use.operation for use in op.result.uses}
+    if any(isinstance(user, CmpiOp) for user in users):
+        return True
+    if len(users) != 1 or not isinstance(next(iter(users)), ForOp):
+        return not users
+    block = op.parent
+    assert block is not None
+    changes = {block.find_ancestor_op_in_block(writer) for writer in _writers_of(op.source)}
+    following = op.next_op
+    while following is not None and following not in users:
+        if following in changes:
+            return False
+        following = following.next_op
+    return following is not None
+
+
+# ---------------------------------------------------------------- loops
+
+
+def loop_start(loop: WhileOp) -> RegisterMoveOp | None:
+    """The move that `nl.while_loop` makes before its loop; None for a loop without one.
+
+    It writes the register that the loop tests, which nothing uses but the move and the loop.
+    """
+    numbers = compared(loop)
+    read = None if numbers is None else numbers[0].owner
+    if not isinstance(read, ReadRegisterOp):
+        return None
+    register = read.source
+    op = loop.prev_op
+    while op is not None and _is_silent(op):
+        op = op.prev_op
+    if not isinstance(op, RegisterMoveOp) or op.required("dst") is not register:
+        return None
+    is_number = isinstance(op.required("src").owner, NumberConstantOp) or not is_plain(op)
+    users = [use.operation for use in register.uses if use.operation is not op]
+    return None if is_number or not all(loop.is_ancestor(user) for user in users) else op
+
+
+def _is_silent(op: Operation) -> bool:
+    """Whether an operation writes no register."""
+    if isinstance(op, RepeatOp):
+        return all(map(_is_silent, op.body.block.ops))
+    return isinstance(op, _SILENT)
