@@ -1,9 +1,10 @@
 """Whole programs: every way to run them gives the same bits, and those that are right.
 
 Random kernels of six sorts: tangled ones, in which everything depends on everything (loops on the
-device, registers, dynamic addresses, gathers, PSUM, tensor indirection); valid ones as authors
-write them, on one core and two; kernels of the classic API, whose results NumPy knows; and such as
-a compiler is likely to take for others. Each is run as traced, sanitized, from its text in both
+device, registers, dynamic addresses, gathers, PSUM, tensor indirection); such as have every kind of
+bound, address and index that is known only at run time; valid ones as authors write them, on one
+core and two; kernels of the classic API, whose results NumPy knows; and such as a compiler is
+likely to take for others. Each is run as traced, sanitized, from its text in both
 forms, as queues under interleavings, as a compiler has it, and with arrays of PyTorch and JAX where
 they are installed.
 """
@@ -17,13 +18,14 @@ from random import Random
 from typing import Any
 
 import numpy as np
-from support.classic_kernels import classic_kernel
+from support.classic_kernels import classic_kernel, indexed_classic_kernel
 from support.compiled_runs import check
 from support.exports import retraced
 from support.kernel_parts import random_kernel
 from support.lowered_runs import SEEDS, Checked, lowered, numbers
 from support.odd_kernels import odd_kernel
 from support.random_kernels import PARTS, TARGETS
+from support.runtime_kernels import runtime_kernel
 from support.sequenced_kernels import sequenced_kernel
 from support.tangled_kernels import tangled_kernel, visible_kernel
 from support.well_formed import check_dominance
@@ -47,6 +49,13 @@ def _tangled(rng: Random) -> Made:
     return *tangled_kernel(rng.randrange(2**31), rng.choice(TARGETS), length, depth), None
 
 
+def runtime(rng: Random) -> Made:
+    """Bounds, addresses and indices that are known only at run time, on one core or two."""
+    target, (length, depth) = rng.choice(TARGETS), rng.choice(((10, 0), (7, 1), (4, 2)))
+    seed, cores = rng.randrange(2**31), rng.randint(1, 2)
+    return *runtime_kernel(seed, target, length, depth, cores), None
+
+
 def _visible(rng: Random) -> Made:
     return *visible_kernel(rng.randrange(2**31), rng.choice(TARGETS)), None
 
@@ -58,7 +67,9 @@ def _of_parts(rng: Random) -> Made:
 
 
 def _classic(rng: Random) -> Made:
-    traced, inputs, expected = classic_kernel(rng.randrange(2**31), rng.randint(1, 12))
+    seed, length = rng.randrange(2**31), rng.randint(1, 12)
+    make = indexed_classic_kernel if rng.random() < 0.3 else classic_kernel
+    traced, inputs, expected = make(seed, length)
     return traced, inputs, [expected]
 
 
@@ -74,6 +85,7 @@ def _odd(rng: Random) -> Made:
 
 SORTS: tuple[Callable[[Random], Made], ...] = (
     _tangled,
+    runtime,
     _visible,
     _of_parts,
     _classic,
@@ -108,11 +120,11 @@ def wrong_with(
         yield "a plain run is not what NumPy says"
     text, generic = traced.text(locations=True), traced.text(generic=True)
     ways: dict[str, Callable[[], Any]] = {
-        "again": lambda: _told(traced, inputs),
-        "sanitized": lambda: _told(traced, inputs, sanitize=True),
-        "from its text": lambda: _told(TracedKernel(parse(text)), inputs),
-        "from generic text": lambda: _told(TracedKernel(parse(generic)), inputs),
-        "from its source": lambda: _told(retraced(traced), inputs),
+        "again": lambda: results_of(traced, inputs),
+        "sanitized": lambda: results_of(traced, inputs, sanitize=True),
+        "from its text": lambda: results_of(TracedKernel(parse(text)), inputs),
+        "from generic text": lambda: results_of(TracedKernel(parse(generic)), inputs),
+        "from its source": lambda: results_of(retraced(traced), inputs),
     }
     if importlib.util.find_spec("llvmlite"):
         # The second run finds the memory of the first.
@@ -156,7 +168,8 @@ def _run_queues(rng: Random, traced: TracedKernel, inputs: Sequence[Any]) -> Non
     checked.check([rng.choice(SEEDS) + len(SEEDS) * rng.randrange(10**6) for _ in range(2)])
 
 
-def _told(traced: TracedKernel, inputs: Sequence[Any], **options: Any) -> Any:
+def results_of(traced: TracedKernel, inputs: Sequence[Any], **options: Any) -> Any:
+    """What a run leaves, bit by bit: its results, and the inputs after it."""
     return _bits(_arrays(traced, inputs, **options), ())
 
 

@@ -16,6 +16,8 @@ from support.fresh_process import in_fresh_process
 from support.nisa.harness import X, Y, Z, arranged, call
 from support.paths import ROOT
 
+from nkijit.traced.kernel import TracedKernel
+
 if sys.platform == "win32":
     pytest.skip("campaigns fork", allow_module_level=True)
 
@@ -41,7 +43,9 @@ def in_own_process(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedPro
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["cache", "files", "instructions", "pages", "programs", "records"])
+@pytest.mark.parametrize(
+    "name", ["cache", "exports", "files", "instructions", "pages", "programs", "records"]
+)
 def test_a_round_finds_nothing(name: str, tmp_path: Path) -> None:
     done = in_own_process("--only", name, "--seed", "tests", "--round", "0", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -254,6 +258,24 @@ def test_a_wrong_instance_is_found(fuzz: Any) -> None:
     made.instances["a"][-1].value += 1
     (wrong,) = wrong_with(made, Random(1))
     assert wrong.startswith("the instances of a are ")
+
+
+# ------------------------------------------------------------------ exports
+
+
+def test_an_export_that_is_another_kernel_is_found(
+    fuzz: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exports = fuzz("exports")
+    made = exports.runtime(Random(2))
+    assert list(exports.wrong_with(made)) == []
+    source = TracedKernel.source
+
+    def other(traced: TracedKernel, **options: Any) -> str:
+        return source(traced, **options).replace("+ 1", "+ 2").replace("1 +", "2 +")
+
+    monkeypatch.setattr(TracedKernel, "source", other)
+    assert any("another kernel" in wrong for wrong in exports.wrong_with(made))
 
 
 # ------------------------------------------------------------------ pages

@@ -1,0 +1,57 @@
+"""Exported kernels: traced again, they are the same kernels.
+
+The kernels are those of the campaign of programs, and more of those whose bounds, addresses and
+indices are known only at run time. Each is exported as traced, from its text, without loops, and as
+the compiler has it. A kernel with Python's `while register:` becomes another one, so its results
+are compared.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Iterator
+from random import Random
+
+from support.exports import check_round_trip, has_own_condition, retraced
+
+from nkijit.ir.text import parse
+from nkijit.traced.kernel import TracedKernel
+from tests.fuzz.campaign import Count, Finding, until
+from tests.fuzz.programs import SORTS, Made, results_of, runtime
+
+CASES = 8
+"""Kernels of a round, at most."""
+
+
+def campaign(rng: Random, deadline: float) -> Count:
+    """Some kernels, each exported in every way."""
+    count = Count()
+    for _ in until(deadline, CASES):
+        made = (runtime if rng.random() < 0.6 else rng.choice(SORTS))(rng)
+        count.cases += 1
+        for what in wrong_with(made):
+            files = {"kernel.mlir": made[0].text().encode()}
+            count.findings.append(Finding(what, files))
+    return count
+
+
+def wrong_with(made: Made) -> Iterator[str]:
+    """Ways to export a kernel that do not give it again."""
+    traced, inputs, _ = made
+    ways: dict[str, Callable[[], object]] = {
+        "as traced": lambda: check_round_trip(traced),
+        "from its text": lambda: check_round_trip(TracedKernel(parse(traced.text()))),
+        "without loops": lambda: check_round_trip(traced, loops=False),
+    }
+    if not traced.diagnostics.errors:
+        ways["as compiled"] = lambda: check_round_trip(traced, order=False, schedule="compiler")
+    for way, check in ways.items():
+        try:
+            check()
+        except AssertionError:
+            yield f"another kernel when exported {way}\n\n{traceback.format_exc()}"
+        except Exception as error:
+            yield f"{type(error).__name__} when exported {way}: {error}\n\n{traceback.format_exc()}"
+    is_other = any(map(has_own_condition, traced.cores()))
+    if is_other and results_of(retraced(traced), inputs) != results_of(traced, inputs):
+        yield "other results when exported as traced"
