@@ -251,9 +251,8 @@ def exchanges(op: NisaOp, target: Target) -> Transfer:
     if not own_engine:
         return made
     alone = made.bytes / timing.dma.gpsimd_bytes_per_ns
-    return replace(
-        made, engines=0, fullest=0, engine_ns=alone, payload_ns=timing.dma.load_ns + alone
-    )
+    payload = timing.dma.load_ns + alone
+    return replace(made, engines=0, fullest=0, engine_ns=alone, payload_ns=payload)
 
 
 # ------------------------------------------------------------------ collectives
