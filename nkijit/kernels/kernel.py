@@ -7,9 +7,10 @@ import inspect
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from types import MappingProxyType, MethodType
+from types import FunctionType, MappingProxyType, MethodType
 from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, Generic, Self, cast, overload
 
 import numpy as np
@@ -109,20 +110,40 @@ class Kernel(Generic[_P]):
         """`strict`: what the author says; `simulated`: calls are those of the simulator."""
         self.options = MappingProxyType(dict(options))
         """Options of `nki.jit` that only the vendor's compiler reads, as they were given."""
-        self.signature = inspect.signature(function)
-        self._function, self._args, self._kwargs = _unbound(function)
+        self._given = function
+        self._function, self._args, _ = _unbound(function)
         functools.update_wrapper(cast(Any, self), self._function)
         self.__name__: str = getattr(self._function, "__name__", type(self._function).__name__)
-        # What the function itself takes, also when it passes everything on to another one.
-        self._parameters = inspect.signature(self._function, follow_wrapped=False)
-        self._names = _names_of_rest(self._function, self._parameters)
-        self._given = function
+        self._taken = Taken.by(self._function)
         self._platform_target = platform_target
         self._grid = grid
         self._schedule = schedule
         self._strict = strict
         self._simulated = simulated
         self._cache = TraceCache() if cache is None else cache
+        given = getattr(self._function, "__dict__", {})
+        self._own = frozenset({"_own", *vars(self)} - set(given))
+        """Attributes that are not the author's."""
+
+    @property
+    def signature(self) -> inspect.Signature:
+        """The parameters of a call."""
+        return inspect.signature(self._given)
+
+    @property
+    def _kwargs(self) -> dict[str, Any]:
+        """What a partial function gives by name, which its owner may change."""
+        return _unbound(self._given)[2]
+
+    @property
+    def _parameters(self) -> inspect.Signature:
+        return self._now().parameters
+
+    def _now(self) -> Taken:
+        """What the function takes; its defaults, and its code, may be other ones since."""
+        if not self._taken.is_current():
+            self._taken = Taken.by(self._function)
+        return self._taken
 
     @property
     def func(self) -> Callable[..., Any]:
@@ -415,7 +436,7 @@ class Kernel(Generic[_P]):
     ) -> tuple[dict[str, Any], list[TensorArgument]]:
         bound = self._parameters.bind(*self._args, *args, **{**self._kwargs, **kwargs})
         bound.apply_defaults()
-        return collect(bound.arguments, self._names)
+        return collect(bound.arguments, self._taken.names)
 
     @called_by_authors
     def run_ranks(self, ranks: Sequence[Sequence[Any]]) -> list[Any]:
@@ -483,8 +504,9 @@ class Kernel(Generic[_P]):
         self._cache.clear()
 
     def __trace_image__(self) -> tuple[Any, ...]:
-        """What a kernel that is reached from another one is; see `nkijit.kernels.cache_key`."""
-        return (self._given, self._platform_target, self._grid, self._schedule)
+        """What a kernel is to code that gets to it; see `nkijit.kernels.cache_key`."""
+        noted = {name: value for name, value in vars(self).items() if name not in self._own}
+        return (self._given, self._platform_target, self._grid, self._schedule, noted)
 
     def _trace(
         self,
@@ -641,6 +663,40 @@ def _made(kind: type[Kernel[...]], made_of: Mapping[str, Any]) -> Kernel[...]:
 
 def _symbol(name: str) -> str:
     return re.sub(r"[^\w]", "_", name)
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What a function takes."""
+
+    parameters: inspect.Signature
+    """What the function itself takes, also when it passes everything on to another one."""
+    names: dict[str, str]
+    """What a decorator's `*args` are called in the function that it wraps."""
+    _function: Callable[..., Any]
+    _read: tuple[Any, ...]
+    """What Python reads the parameters from."""
+
+    @staticmethod
+    def by(function: Callable[..., Any]) -> Taken:
+        """What a function takes at present."""
+        read = _read_of(function)
+        parameters = inspect.signature(function, follow_wrapped=False)
+        return Taken(parameters, _names_of_rest(function, parameters), function, read)
+
+    def is_current(self) -> bool:
+        """Whether the function still takes that."""
+        read = _read_of(self._function)
+        # By identity: what is compared may be arrays.
+        return len(read) == len(self._read) and all(map(operator.is_, read, self._read))
+
+
+def _read_of(function: Callable[..., Any]) -> tuple[Any, ...]:
+    called = function if isinstance(function, FunctionType) else type(function).__call__
+    if not isinstance(called, FunctionType):
+        return ()
+    named = called.__kwdefaults__ or {}
+    return called.__code__, called.__defaults__, *named, *named.values()
 
 
 def _names_of_rest(function: Callable[..., Any], parameters: inspect.Signature) -> dict[str, str]:

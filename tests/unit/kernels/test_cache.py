@@ -703,6 +703,135 @@ def test_threads_share_one_trace():
     assert len(set(map(id, found))) == 1
 
 
+# ------------------------------------------------------------------ what a kernel takes
+
+
+def _calls_defaults():
+    def kernel(x, n=1.0, *, m=1.0):
+        return filled(n * m)
+
+    return kernel
+
+
+def _changed_defaults():
+    function = _calls_defaults()
+    return nki.jit(function), lambda: setattr(function, "__defaults__", (2.0,))
+
+
+def _changed_named_defaults():
+    function = _calls_defaults()
+    return nki.jit(function), lambda: setattr(function, "__kwdefaults__", {"m": 2.0})
+
+
+def _named_defaults_changed_in_place():
+    function = _calls_defaults()
+    return nki.jit(function), lambda: function.__kwdefaults__.update(m=2.0)
+
+
+def _changed_code():
+    def other(x, q=0.5, n=3.0, *, m=1.0):
+        return filled(q)
+
+    function = _calls_defaults()
+
+    def change():
+        function.__code__, function.__defaults__ = other.__code__, (2.0, 3.0)
+
+    return nki.jit(function), change
+
+
+def _changed_default_of_a_callable_object():
+    class Filling:
+        def __call__(self, x, n=1.0):
+            return filled(n)
+
+    return nki.jit(Filling()), lambda: setattr(Filling.__call__, "__defaults__", (2.0,))
+
+
+def _another_call_of_an_object():
+    class Filling:
+        def __call__(self, x, n=1.0):
+            return filled(n)
+
+    def call(self, x, n=2.0):
+        return filled(n)
+
+    return nki.jit(Filling()), lambda: setattr(Filling, "__call__", call)
+
+
+def _changed_keywords_of_a_partial_function():
+    function = functools.partial(_calls_defaults(), n=1.0)
+    return nki.jit(function), lambda: function.keywords.update(n=2.0)
+
+
+def _changed_defaults_of_an_inner_kernel():
+    function = _calls_defaults()
+    inner = nki.jit(function)
+    return nki.jit(lambda x: inner(x)), lambda: function.__kwdefaults__.update(m=2.0)
+
+
+def _changed_keywords_of_an_inner_kernel():
+    function = functools.partial(_calls_defaults(), n=1.0)
+    inner = nki.jit(function)
+    return nki.jit(lambda x: inner(x)), lambda: function.keywords.update(n=2.0)
+
+
+def _changed_defaults_of_a_helper():
+    def helper(n=1.0):
+        return n
+
+    return of(lambda: helper()), lambda: setattr(helper, "__defaults__", (2.0,))
+
+
+def _changed_attribute_of_a_kernel():
+    @nki.jit
+    def kernel(x):
+        return filled(kernel.scale)
+
+    kernel.scale = 1.0
+    return kernel, lambda: setattr(kernel, "scale", 2.0)
+
+
+CHANGES = (
+    _changed_defaults,
+    _changed_named_defaults,
+    _named_defaults_changed_in_place,
+    _changed_code,
+    _changed_default_of_a_callable_object,
+    _another_call_of_an_object,
+    _changed_keywords_of_a_partial_function,
+    _changed_defaults_of_an_inner_kernel,
+    _changed_keywords_of_an_inner_kernel,
+    _changed_defaults_of_a_helper,
+    _changed_attribute_of_a_kernel,
+)
+
+
+@pytest.mark.parametrize("made", CHANGES)
+def test_a_call_has_the_defaults_that_there_are(made):
+    kernel, change = made()
+    assert value(kernel) == 1
+    change()
+    assert value(kernel) == 2
+    assert float(kernel.record(X).results[0][0, 0]) == 2
+    assert not is_traced_again(kernel)
+
+
+def test_a_default_may_come_and_go():
+    def function(x, n):
+        return filled(n)
+
+    kernel = nki.jit(function)
+    with pytest.raises(TypeError, match="missing a required argument: 'n'"):
+        kernel(X)
+    function.__defaults__ = (2.0,)
+    assert value(kernel) == 2
+    assert str(kernel.signature) == "(x, n=2.0)"
+    function.__defaults__ = None
+    with pytest.raises(TypeError, match="missing a required argument: 'n'"):
+        kernel(X)
+
+
 # ------------------------------------------------------------------ kernels that nobody thought of
 
 

@@ -295,6 +295,13 @@ ROOTS = (
     Root("holder.h#", "K.holder.h#", put="K.holder.h# = {}"),
     Root("holder.method().h#", "K.holder.h#", put="K.holder.h# = {}"),
     Root("a[#]", "K.ARGUMENTS[#]", put="K.ARGUMENTS[#] = {}"),
+    Root("a[3]", "K.kernel.func.__defaults__[0]", put="K.kernel.func.__defaults__ = ({},)"),
+    Root(
+        "a[4 + #]",
+        "K.kernel.func.__kwdefaults__['q#']",
+        put="K.kernel.func.__kwdefaults__['q#'] = {}",
+    ),
+    Root("kernel.t#", "K.kernel.t#", put="K.kernel.t# = {}"),
     Root("installed.i#", "K.installed.i#", put="K.installed.i# = {}"),
 )
 
@@ -418,8 +425,8 @@ holder = Holder()
 {functions}
 
 @nki.jit
-def kernel(x, a0, a1, a2):
-    a = (a0, a1, a2)
+def kernel(x, a0, a1, a2, d=0, *, q0=0, q1=0, q2=0):
+    a = (a0, a1, a2, d, q0, q1, q2)
     numbers = []
 {body}
     out = nl.ndarray((1, len(numbers)), nl.float32, buffer=nl.shared_hbm)
@@ -684,7 +691,7 @@ def outcome(made: Program, folder: Path, *, remembers: bool, steps: range) -> Ou
             exec(change, names)
         for _ in range(2 if step in steps else 0):
             if not remembers:
-                kernel.cache_clear()
+                kernel = nki.jit(kernel_module.kernel.func)
             try:
                 x = nki.TensorSpec((128, 8), nl.float32)
                 texts.append(str(kernel.trace(x, *kernel_module.ARGUMENTS)))
