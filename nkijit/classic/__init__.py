@@ -22,7 +22,7 @@ from nkijit.kernels.entry import Kernel, UnsupportedError, check_function
 from nkijit.kernels.options import compiler_options
 from nkijit.passes.diagnostics.errors import NkiValidationError, NkiWarning
 from nkijit.tracing.dtype_names import missing
-from nkijit.tracing.target import resolve_target
+from nkijit.tracing.target import platform_name
 
 attach_operations()
 
@@ -109,9 +109,8 @@ def simulate_kernel(kernel: Any, *args: Any, **kwargs: Any) -> Any:
 def _decorated(function: Any, mode: str, options: Mapping[str, Any]) -> Any:
     given = dict(options)
     platform = given.pop("platform_target", None)
+    platform = None if platform is None else platform_name(platform)
     chosen = mode_named(mode, given)
-    if platform is not None:
-        resolve_target(platform)
     if function is None:
         return functools.partial(_decorated, mode=mode, options=options)
     kept = compiler_options(mode, given)

@@ -11,7 +11,7 @@ from nkijit.dialects.spelling import did_you_mean
 from nkijit.kernels.arguments import ArgumentTypeError
 from nkijit.kernels.kernel import Kernel, UnsupportedError
 from nkijit.kernels.options import COMPILER_OPTIONS, compiler_options, unknown_options
-from nkijit.tracing.target import resolve_target
+from nkijit.tracing.target import PlatformTarget, platform_name
 
 _MODES = ("auto", "simulation", "trace", "torchxla", "jax")
 
@@ -23,18 +23,22 @@ _P = ParamSpec("_P")
 def jit(
     fn: Callable[_P, Any],
     *,
-    platform_target: str | None = None,
+    platform_target: PlatformTarget | None = None,
     mode: str = "auto",
     **options: Any,
 ) -> Kernel[_P]: ...
 @overload
 def jit(
-    fn: None = None, *, platform_target: str | None = None, mode: str = "auto", **options: Any
+    fn: None = None,
+    *,
+    platform_target: PlatformTarget | None = None,
+    mode: str = "auto",
+    **options: Any,
 ) -> Callable[[Callable[_P, Any]], Kernel[_P]]: ...
 def jit(
     fn: Callable[_P, Any] | None = None,
     *,
-    platform_target: str | None = None,
+    platform_target: PlatformTarget | None = None,
     mode: str = "auto",
     **options: Any,
 ) -> Any:
@@ -42,8 +46,9 @@ def jit(
 
     Args:
         fn: the function; its array arguments become tensors in HBM.
-        platform_target: trn1, inf2, gen2, trn2, gen3, trn3 or gen4; by default the environment
-            variable NEURON_PLATFORM_TARGET_OVERRIDE at the time of the call, else trn3.
+        platform_target: trn1, inf2, gen2, trn2, gen3, trn3 or gen4, or the `target` of a kernel
+            or of a trace; by default the environment variable NEURON_PLATFORM_TARGET_OVERRIDE at
+            the time of the call, else trn3.
         mode: older kernels say here who calls them. It makes no difference, the arguments say it:
             auto, simulation, trace, torchxla and jax are accepted. Those that need a device
             (baremetal, benchmark, profile) are refused.
@@ -72,17 +77,16 @@ def jit(
             f"nki.jit does not model mode={mode!r}, only {', '.join(_MODES)}; a call always "
             f"interprets the kernel on this machine{did_you_mean(str(mode), _MODES)}"
         )
-    if platform_target is not None:
-        resolve_target(platform_target)
+    name = None if platform_target is None else platform_name(platform_target)
     if fn is None:
         given = {"mode": mode, **options}
-        return functools.partial(cast(Any, jit), platform_target=platform_target, **given)
+        return functools.partial(cast(Any, jit), platform_target=name, **given)
     kept = compiler_options(mode, options)
     if isinstance(fn, Kernel):
-        fn = fn if platform_target is None else fn.for_target(platform_target)
+        fn = fn if name is None else fn.for_target(name)
         return fn.with_options(kept) if kept else fn
     check_function(fn)
-    return Kernel(fn, platform_target, None, options=kept)
+    return Kernel(fn, name, None, options=kept)
 
 
 def check_function(fn: Any) -> None:

@@ -43,7 +43,13 @@ from nkijit.tracing.dtype_names import CURRENT, as_dtype, note_misspelling
 from nkijit.tracing.python_errors import error_of, finding_of
 from nkijit.tracing.python_loops import PythonLoops
 from nkijit.tracing.results import finish_trace, named_tuple_of, note_no_result
-from nkijit.tracing.target import GRIDS, cores_of_environment, resolve_target
+from nkijit.tracing.target import (
+    GRIDS,
+    PlatformTarget,
+    cores_of_environment,
+    platform_name,
+    resolve_target,
+)
 from nkijit.tracing.tensor import NkiTensor
 from nkijit.tracing.tracebacks import called_by_authors
 from nkijit.tracing.tracer import Storage, Tracer, active_tracer
@@ -371,10 +377,17 @@ class Kernel(Generic[_P]):
         """The hardware that the kernel is traced for."""
         return resolve_target(self._platform_target)
 
-    def for_target(self, platform_target: str) -> Self:
-        """The same kernel for another target."""
-        resolve_target(platform_target)
-        return self._changed(platform_target=platform_target)
+    def for_target(self, platform_target: PlatformTarget) -> Self:
+        """The same kernel for another target.
+
+        Args:
+            platform_target: the name of a target, or what `target` of a kernel or of a trace gives.
+
+        Raises ValueError for others.
+
+        Example: `kernel.for_target("trn2")`, `kernel.for_target(other.trace(x).target)`.
+        """
+        return self._changed(platform_target=platform_name(platform_target))
 
     def strict(self, strict: bool = True) -> Self:
         """The same kernel, whose calls stop at all errors or at fewer.

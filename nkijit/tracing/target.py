@@ -15,15 +15,28 @@ GRIDS = tuple(range(1, MAX_CORES + 1))
 """Cores that a kernel can be launched on."""
 
 
-def resolve_target(
-    platform_target: str | nc_version | None = None, default: str = DEFAULT_PLATFORM
-) -> Target:
-    """The target named by the argument, else by the environment, else the default, trn3.
+PlatformTarget = str | nc_version | Target
+"""How authors say for which target a kernel is: its name, its version, or what kernels have."""
 
-    Names are trn1, inf2, gen2, trn2, gen3, trn3, gen4. Raises ValueError for others.
+
+def resolve_target(
+    platform_target: PlatformTarget | None = None, default: str = DEFAULT_PLATFORM
+) -> Target:
+    """The target given by the argument, else by the environment, else the default, trn3.
+
+    Names are trn1, inf2, gen2, trn2, gen3, trn3, gen4. Raises ValueError for others, and for a
+    target with constants of its own, which a kernel is not traced for.
     """
     if isinstance(platform_target, nc_version):
         return TARGETS[platform_target]
+    if isinstance(platform_target, Target):
+        known = TARGETS[platform_target.version]
+        if platform_target != known:
+            raise ValueError(
+                f"the target has other constants than {known.platform}; a kernel is traced for "
+                "one of the targets that nkijit knows"
+            )
+        return known
     if platform_target is not None:
         return target_named(platform_target)
     name = os.environ.get(TARGET_VARIABLE)
@@ -33,6 +46,12 @@ def resolve_target(
         return target_named(name)
     except ValueError as error:
         raise ValueError(f"{TARGET_VARIABLE}: {error}") from None
+
+
+def platform_name(platform_target: PlatformTarget) -> str:
+    """The name of a target that an author gives, as it was given. Raises as `resolve_target`."""
+    target = resolve_target(platform_target)
+    return platform_target if isinstance(platform_target, str) else target.platform
 
 
 def current_target() -> Target:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import inspect
 import threading
@@ -24,6 +25,7 @@ import nkijit.language as nl
 from nkijit.ir.text import parse
 from nkijit.kernels.arguments import ArgumentTypeError
 from nkijit.passes.interpret.records.errors import InterpretationError
+from nkijit.traced.kernel import TracedKernel
 
 X = np.arange(128 * 8, dtype=np.float32).reshape(128, 8)
 
@@ -509,6 +511,34 @@ def test_options_of_the_compiler_are_kept_and_have_no_effect():
         assert kernel.trace(X).text() == scaled.trace(X).text()
         assert np.array_equal(kernel(X), X * 2)
     assert scaled.options == {}
+
+
+@pytest.mark.parametrize("jit", [nki.jit, classic.jit], ids=["current", "classic"])
+@pytest.mark.parametrize("name", ["trn1", "trn2", "trn3", "inf2"])
+def test_targets_are_names_or_what_kernels_have(jit, name):
+    named = jit(scaled.__wrapped__, platform_target=name)
+    assert named.platform_target == name
+    for given in (named.target, named.target.version):
+        for kernel in (
+            jit(scaled.__wrapped__).for_target(given),
+            jit(scaled.__wrapped__, platform_target=given),
+            jit(platform_target=given)(scaled.__wrapped__),
+            jit(jit(scaled.__wrapped__), platform_target=given),
+        ):
+            assert kernel.target is named.target
+            assert kernel.platform_target == named.target.platform
+    traced = scaled.for_target(name).trace(X)
+    assert scaled.for_target(traced.target).trace(X) is traced
+    assert scaled.for_target(TracedKernel(parse(traced.text())).target).trace(X) is traced
+
+
+def test_a_target_with_constants_of_its_own_is_refused():
+    other = dataclasses.replace(scaled.target, disable_dge=True)
+    for make in (scaled.for_target, lambda target: nki.jit(platform_target=target)):
+        with pytest.raises(ValueError, match="the target has other constants than trn3"):
+            make(other)
+        with pytest.raises(ValueError, match="unknown platform target 'trn9'"):
+            make("trn9")
 
 
 def plain(x, factor=2.0, *, bias=None):
