@@ -6,8 +6,10 @@ NumPy storage is attached by the interpreter under the same names.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 from xdsl.dialects.builtin import (
     BFloat16Type,
@@ -65,6 +67,14 @@ class DType:
     bits: int
     kind: Kind
     signed: bool = True
+    largest: float = math.inf
+    """Of a float type: its largest finite number."""
+    beyond: float = math.inf
+    """Of a float type: where numbers begin that are not rounded to the largest."""
+    smallest: float = 0.0
+    """Of a float type: its smallest number above 0."""
+    infinite: bool = True
+    """Of a float type: it has infinities."""
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -79,10 +89,49 @@ class DType:
         """True for the integers; a boolean is stored as uint8 but is not one of them."""
         return self.kind is Kind.integer
 
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The least and the largest finite number; infinite for what is no number."""
+        if self.is_integer:
+            return (-(2 ** (self.bits - 1)) if self.signed else 0), 2 ** (
+                self.bits - self.signed
+            ) - 1
+        return (-self.largest if self.signed else 0.0), self.largest
+
+    def cannot_hold(self, number: float) -> str | None:
+        """Why a number that is stored becomes another one than the nearest; None if it does not."""
+        if self.kind not in (Kind.integer, Kind.float):
+            return None
+        least, largest = self.ends
+        if math.isnan(number):
+            return "an integer type has no NaN" if self.is_integer else None
+        if math.isinf(number) and not self.is_integer and self.infinite:
+            return None
+        high = largest + 0.5 if self.is_integer else self.beyond
+        low = -high if self.signed and not self.is_integer else least - 0.5
+        if not low < number < high:
+            return f"the type holds {least!r} to {largest!r}"
+        if 0 < abs(number) <= self.smallest / 2:
+            return f"the type's smallest number above 0 is {self.smallest!r}"
+        return None
+
 
 def _integer(bits: int, *, signed: bool) -> Attribute:
     # int32 is the signless `i32` of MLIR, as in upstream dialects; unsigned types say so.
     return IntegerType(bits, Signedness.SIGNLESS if signed else Signedness.UNSIGNED)
+
+
+def _float(name: str, type: Attribute, bits: int, form: tuple[int, int], **special: Any) -> DType:
+    """A float type whose significand has so many bits, and whose largest numbers have an exponent.
+
+    Numbers are those of IEEE 754 for such a form, but for what is `special`.
+    """
+    digits, exponent = form
+    largest = (2 - 2.0 ** (1 - digits)) * 2.0**exponent
+    beyond = largest + 2.0 ** (exponent - digits)
+    smallest = 2.0 ** (2 - exponent - digits)
+    ends = {"largest": largest, "beyond": beyond, "smallest": smallest}
+    return DType(name, type, bits, Kind.float, **{**ends, **special})
 
 
 _ALL = (
@@ -95,14 +144,25 @@ _ALL = (
         for signed in (True, False)
         for bits in (8, 16, 32)
     ),
-    DType("float16", Float16Type(), 16, Kind.float),
-    DType("float32", Float32Type(), 32, Kind.float),
-    DType("bfloat16", BFloat16Type(), 16, Kind.float),
-    DType("tfloat32", FloatTF32Type(), 32, Kind.float),
-    DType("float8_e4m3", Float8E4M3Type(), 8, Kind.float),
-    DType("float8_e4m3fn", Float8E4M3FNType(), 8, Kind.float),
-    DType("float8_e5m2", Float8E5M2Type(), 8, Kind.float),
-    DType("float8_e8m0fnu", Float8E8M0FNUType(), 8, Kind.float, signed=False),
+    _float("float16", Float16Type(), 16, (11, 15)),
+    _float("float32", Float32Type(), 32, (24, 127)),
+    _float("bfloat16", BFloat16Type(), 16, (8, 127)),
+    _float("tfloat32", FloatTF32Type(), 32, (11, 127)),
+    _float("float8_e4m3", Float8E4M3Type(), 8, (4, 7)),
+    # The exponent of IEEE's infinities has numbers, and NaN for the largest significand.
+    _float(
+        "float8_e4m3fn", Float8E4M3FNType(), 8, (4, 7), largest=448.0, beyond=464.0, infinite=False
+    ),
+    _float("float8_e5m2", Float8E5M2Type(), 8, (3, 15)),
+    _float(
+        "float8_e8m0fnu",
+        Float8E8M0FNUType(),
+        8,
+        (1, 127),
+        signed=False,
+        smallest=2.0**-127,
+        infinite=False,
+    ),
     DType("float8_e5m2_x4", Float8E5M2x4Type(), 32, Kind.packed),
     DType("float8_e4m3fn_x4", Float8E4M3FNx4Type(), 32, Kind.packed),
     DType("float4_e2m1fn_x4", Float4E2M1FNx4Type(), 16, Kind.packed),

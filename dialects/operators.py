@@ -97,6 +97,9 @@ _ALU: dict[str, AluOp] = {
     "reciprocal": AluOp(AluKind.arithmetic, arity=1),
 }
 
+SHIFTS = ("left_shift", "right_shift")
+"""Operators whose second operand counts bits."""
+
 _ACTIVATIONS: dict[str, ActivationFunction] = {
     "copy": ActivationFunction(table="square"),
     "square": ActivationFunction(table="square"),

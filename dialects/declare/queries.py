@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from typing import cast
 
 from xdsl.ir import Operation, SSAValue
 
+from nkijit.dialects.declare.kinds import OperandKind
 from nkijit.dialects.declare.operation import NisaOp, scalar_constant
 from nkijit.dialects.declare.spec import Rule
 from nkijit.dialects.hardware.targets import Target
@@ -27,6 +29,15 @@ def tile_of(op: NisaOp, name: str) -> TileInfo | None:
 def required_tile(op: NisaOp, name: str) -> TileInfo:
     """The tile of an operand that is always given and takes nothing else."""
     return info_of(op.required(name))
+
+
+def constant_of(op: NisaOp, name: str) -> int | float | None:
+    """The number in a field, where that is a compile-time constant."""
+    field = op.SPEC.by_name[name]
+    if not field.is_operand:
+        return op.value_of(name)
+    value = op.operand_named(name)
+    return cast(OperandKind, field.kind).default if value is None else scalar_constant(value)
 
 
 def tiles_in(op: NisaOp, names: tuple[str, ...]) -> list[tuple[str, TileInfo]]:

@@ -20,6 +20,7 @@ from nkijit.dialects.declare.instruction import instruction
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import ON_CHIP, PSUM, is_bitvec, is_set, tile_of
 from nkijit.dialects.declare.rules.operands import (
+    bits_held,
     bitvec_on_integers,
     computable,
     dtype_in,
@@ -185,6 +186,7 @@ def _no_address_arithmetic(op: NisaOp, target: Target) -> Violation | None:
         computable("dst", "data", "operand0", "operand1"),
         Rule(DTYPE, _float32_operands),
         bitvec_on_integers(("op0", "op1"), "data", "operand0", "operand1", "dst"),
+        bits_held((("op0", "operand0"), ("op1", "operand1")), "data"),
         engine_supported(),
         Rule(ENGINE_OPERATOR, _tensor_scalar_engine_operators),
         Rule(INDIRECT_ADDRESS, _no_address_arithmetic),

@@ -24,6 +24,7 @@ from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import HBM, ON_CHIP, SBUF, engine_of, required_tile
 from nkijit.dialects.declare.rules.operands import (
     computable,
+    constant_held,
     gpsimd_without_psum,
     in_buffer,
 )
@@ -292,6 +293,7 @@ def _float_in_integers(op: NisaOp, value: float) -> Violation | None:
         Rule(PACKED_ZERO, _packed_zero),
         Rule(MEMSET_DTYPE, _integer_value),
         Rule(MEMSET_FLOAT, _integer_as_float),
+        constant_held("value"),
     ),
     stages=(Stage("MEMSET", ("dst",), MEMSET),),
     per_partition=True,

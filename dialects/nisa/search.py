@@ -16,7 +16,12 @@ from nkijit.dialects.declare.fields import (
 from nkijit.dialects.declare.instruction import instruction
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import ON_CHIP, SBUF, required_tile
-from nkijit.dialects.declare.rules.operands import computable, dtype_in, in_buffer
+from nkijit.dialects.declare.rules.operands import (
+    computable,
+    constant_held,
+    dtype_in,
+    in_buffer,
+)
 from nkijit.dialects.declare.rules.shapes import (
     at_most_dims,
     free_size_in,
@@ -103,6 +108,7 @@ class NcFindIndex8Op(NisaOp):
         # The type of indices is documented for nc_find_index8 only; int32 holds them as well.
         dtype_in(("uint16", "uint32", "int32"), "dst_idx"),
         computable("dst", "data", "vals"),
+        constant_held("imm"),
     ),
     stages=(Stage("MATCH_REPLACE8", ("dst", "data", "vals", "dst_idx"), streaming("data")),),
 )

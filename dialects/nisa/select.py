@@ -30,6 +30,7 @@ from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import ON_CHIP, SBUF, required_tile
 from nkijit.dialects.declare.rules.operands import (
     computable,
+    constant_held,
     dtype_float,
     dtype_in,
     dtype_not,
@@ -65,6 +66,7 @@ from nkijit.dialects.rule_texts.shapes import SEQUENCE_SHAPE
         dtype_in(("uint8", "uint16", "uint32", "bool_"), "predicate"),
         same_dtype("src", "dst"),
         computable("src", "dst", unless_same_dtype=True),
+        constant_held("src"),
     ),
     stages=(
         Stage(
@@ -101,6 +103,7 @@ class TensorCopyPredicatedOp(NisaOp):
         pattern_fits("dst"),
         computable("dst", "on_true_tile"),
         comparison("cmp_op", legal=COMPARISONS),
+        constant_held("on_false_value"),
     ),
     stages=(Stage("AFFINE_SELECT", ("dst", "on_true_tile", "offset"), on_gpsimd("on_true_tile")),),
 )
@@ -223,6 +226,7 @@ class RangeSelectOp(NisaOp):
         dtype_not(("tfloat32", "int32", "uint32"), "on_true"),
         dtype_float("reduce_res"),
         computable("dst", "on_true", "on_false"),
+        constant_held("on_false"),
         reduce_op_in("maximum"),
         reduce_cmd_in(reduce_cmd.idle, reduce_cmd.reset_reduce, reduce_cmd.reduce),
     ),

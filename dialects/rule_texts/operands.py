@@ -197,6 +197,15 @@ MEMSET_FLOAT = rule(
     "NKI migration guides, 0.3.0, nisa.memset",
     severity="warning",
 )
+CONSTANT_RANGE = rule(
+    "constant-range",
+    "dtype",
+    "A constant number is one that its data type holds: others are stored as an end of the type's "
+    "range, as an infinity or as 0; of a bit pattern the bits beyond the width are lost.",
+    "write a number that the type holds, or use a wider type",
+    "NKI migration guides, 0.3.0, nisa.memset; NKI API reference, nki.api.shared",
+    severity="warning",
+)
 PACKED_ZERO = rule(
     "memset-packed",
     "dtype",

@@ -23,8 +23,9 @@ from nkijit.dialects.declare.kinds import (
 )
 from nkijit.dialects.declare.operation import NisaOp, segments_attr
 from nkijit.dialects.declare.properties import OperatorKind, WordKind, is_int32
+from nkijit.dialects.dtypes import DTYPES
 from nkijit.dialects.rule_texts.access import FROZEN_REGISTER
-from nkijit.dialects.rule_texts.operands import ARGUMENT
+from nkijit.dialects.rule_texts.operands import ARGUMENT, CONSTANT_RANGE
 from nkijit.dialects.rule_texts.portability import PORTABLE_NUMBER
 from nkijit.tracing.hints import hint_for
 from nkijit.tracing.registers import VirtualRegister, register_value
@@ -67,6 +68,9 @@ class NkiInstruction:
         return "NkiInstruction()" if self._op is None else f"NkiInstruction({self._op.name})"
 
 
+_FLOAT32 = DTYPES["float32"]
+
+
 def _encoders(op_class: type[NisaOp]) -> tuple[_Encoder, ...]:
     result: list[_Encoder] = []
     for f in op_class.SPEC.fields:
@@ -92,11 +96,15 @@ def emit(op_class: type[NisaOp], arguments: dict[str, Any]) -> NkiInstruction:
     properties: dict[str, Attribute] = {}
     for name, is_operand, is_tile, kind, encoded in _ENCODERS.get(op_class) or _encoders(op_class):
         value = arguments[name]
-        if is_operand:
-            if is_tile and isinstance(value, TensorView) and value.storage.tracer is tracer:
+        if is_operand and is_tile and isinstance(value, TensorView):
+            if value.storage.tracer is tracer:
                 operands.append(value.ssa_value(location))
                 present.append(1)
                 continue
+        elif isinstance(value, float) and (problem := _FLOAT32.cannot_hold(value)):
+            message = f"'{name}' is {value!r}, which is stored as a float32; {problem}"
+            tracer.record(CONSTANT_RANGE, op_class.name, message)
+        if is_operand:
             try:
                 values = _operands(tracer, kind, value)
             except ArgumentError as error:

@@ -4,19 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from nkijit.dialects.attributes import number_source
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp, scalar_constant
-from nkijit.dialects.declare.queries import HBM, PSUM, engine_of, is_bitvec, tile_of, tiles_in
+from nkijit.dialects.declare.queries import (
+    HBM,
+    PSUM,
+    constant_of,
+    engine_of,
+    is_bitvec,
+    tile_of,
+    tiles_in,
+)
 from nkijit.dialects.declare.rules.wording import one_of, quoted
 from nkijit.dialects.declare.spec import Limits, Rule, Violation
 from nkijit.dialects.dtypes import DType, Kind
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion, engine
+from nkijit.dialects.operators import SHIFTS
 from nkijit.dialects.rule_texts.operands import (
     BITVEC_DTYPE,
     BOTH_PSUM,
     BUFFER,
     COMPUTABLE,
+    CONSTANT_RANGE,
     DTYPE,
     GPSIMD_PSUM,
     SAME_DTYPE,
@@ -149,6 +160,56 @@ def same_dtype(*names: str) -> Rule:
         return Violation(f"different data types: {listed}", tuple(tiles))
 
     return Rule(SAME_DTYPE, check)
+
+
+def constant_held(name: str, dst: str = "dst") -> Rule:
+    """A number that is stored in `dst` as it is, if it is a constant, is one that `dst` holds."""
+
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        number = constant_of(op, name)
+        return None if number is None else not_held(op, dst, f"'{name}'", number)
+
+    return Rule(CONSTANT_RANGE, check)
+
+
+def not_held(op: NisaOp, dst: str, what: str, number: float) -> Finding | None:
+    """The finding for a number that a tile is to hold and does not."""
+    tile = tile_of(op, dst)
+    problem = None if tile is None else tile.dtype.cannot_hold(number)
+    if tile is None or problem is None:
+        return None
+    shown = number_source(number)
+    return Finding(f"'{dst}' is {tile.dtype.name}, but {what} is {shown}; {problem}", (dst,))
+
+
+def bits_held(operators: tuple[tuple[str, str], ...], data: str) -> Rule:
+    """With a bitvec operator, a constant is a bit pattern as wide as `data`; a shift is shorter.
+
+    `operators` are the fields of operators, each with that of its number.
+    """
+
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        tile = tile_of(op, data)
+        if tile is None or not tile.dtype.is_integer:
+            return None
+        bits = tile.dtype.bits
+        for operator, name in operators:
+            number = constant_of(op, name) if is_bitvec(op, operator) else None
+            if not isinstance(number, int):
+                continue
+            if op.value_of(operator) in SHIFTS and not op.value_of(f"reverse{operator[-1]}"):
+                if not 0 <= number < bits:
+                    return Finding(
+                        f"'{name}' shifts {tile.dtype.name} by {number}, 0 to {bits - 1} keep bits",
+                        (data,),
+                    )
+            elif not -(2 ** (bits - 1)) <= number < 2**bits:
+                return Finding(
+                    f"'{name}' is {number}, which has more bits than {tile.dtype.name}", (data,)
+                )
+        return None
+
+    return Rule(CONSTANT_RANGE, check)
 
 
 def bitvec_on_integers(operators: tuple[str, ...], *names: str) -> Rule:

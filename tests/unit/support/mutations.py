@@ -246,6 +246,7 @@ _setting("mixed-matmul", "matmul", "matmul-dtype", "left.alloc", dtype="nl.float
 _setting("bits-of-floats", "bits", "bitvec-dtype", "load.alloc", dtype="nl.float32")
 _setting("signed-places", "searched", "dtype", "places", dtype="nl.float32")
 _setting("fraction-in-integers", "filled", "memset-dtype", "left", value="0.5")
+_setting("too-large-for-int32", "filled", "constant-range", "left", value="2**31")
 _setting("float-scales", "scaled_matmul", "dtype", "moving.scale", dtype="nl.float32")
 _setting("quantized-floats", "scaled_matmul", "dtype", "moving.alloc", dtype="nl.float32")
 _setting("transposed-to-integers", "transposed", "same-dtype", "flipped", dtype="nl.int32")
