@@ -130,7 +130,7 @@ def _float(name: str, type: Attribute, bits: int, form: tuple[int, int], **speci
     largest = (2 - 2.0 ** (1 - digits)) * 2.0**exponent
     beyond = largest + 2.0 ** (exponent - digits)
     smallest = 2.0 ** (2 - exponent - digits)
-    ends = {"largest": largest, "beyond": beyond, "smallest": smallest}
+    ends: dict[str, Any] = {"largest": largest, "beyond": beyond, "smallest": smallest}
     return DType(name, type, bits, Kind.float, **{**ends, **special})
 
 
