@@ -108,6 +108,8 @@ _SIGN, _SIZE = 1 << 31, (1 << 31) - 1
 """Bits of a float32."""
 _PORTION_BITS = 12
 """Half the bits of a float32: the product of a portion and a part of the divisor is exact."""
+_HIGH = _SIGN + _SIZE - (2**_PORTION_BITS - 1)
+"""The bits of a float32 without the last 12 of the significand."""
 _PORTIONS = 3
 _MOST = _PORTION_BITS + (_PORTIONS - 1) * (_PORTION_BITS + 1)
 """Quotients in [-2**_MOST, 2**_MOST] are the sum of so many portions."""
@@ -119,15 +121,15 @@ class _Divisor(NamedTuple):
     size: Any
     inverse: Any
     parts: tuple[Any, ...]
-    """What it is the sum of, of at most 12 bits each; finite even if it is infinite."""
+    """Addends of at most 12 bits each; finite even if the divisor is infinite."""
 
 
 def _of_floats(out: NkiTensor, x: Any, y: Any, portions: int, like_dividend: bool) -> None:
-    """The remainder of quotients of so many portions; with all portions NaN for larger ones.
+    """The remainder in float32, for quotients of at most `portions` portions.
 
-    Signs are made those of a positive divisor, or of positive numbers. A portion is the quotient
-    to the nearest multiple of a power of 2, which leaves at most half of that: 2**12 units of the
-    next portion, and half a divisor in the end.
+    The sign of the result is removed from `x` first, and restored at the end. A portion is the
+    quotient rounded to a multiple of a power of 2, its unit. At most half a unit remains, which is
+    2**12 units of the next portion, and half a divisor after the last one.
     """
     rest = temporary("rest", out.shape)
     if isinstance(x, NkiTensor):
@@ -186,7 +188,7 @@ def _sign(value: Any) -> Any:
 
 
 def _flip(dst: NkiTensor, src: NkiTensor, sign: Any) -> None:
-    """`dst`: a float32 tile with the sign changed where `sign` says so."""
+    """Copy a float32 tile to `dst`, negated where `sign` is negative."""
     if not isinstance(sign, NkiTensor):
         if sign is not None:
             isa.tensor_scalar(dst, src, nl.multiply, sign)
@@ -219,10 +221,6 @@ def _divisor(divisor: Any, y: Any) -> _Divisor:
     return _Divisor(size, inverse, (high, low))
 
 
-_HIGH = _SIGN + _SIZE - (2**_PORTION_BITS - 1)
-"""The bits of a float32 without the 12 last ones of the significand."""
-
-
 def _number(size: np.float32) -> _Divisor:
     with np.errstate(all="ignore"):
         inverse = np.float32(1) / size
@@ -246,7 +244,10 @@ def _subtract_product(rest: NkiTensor, quotient: NkiTensor, part: Any) -> None:
 
 
 def _add_where_negative(dst: NkiTensor, rest: NkiTensor, size: Any) -> None:
-    """`dst`: `rest`, plus `size` where it is negative; an infinite size is not multiplied by 0."""
+    """`dst = rest`, plus `size` where `rest` is negative.
+
+    Selects the bits of `size`, as an infinite size times 0 is NaN.
+    """
     added = temporary("added", rest.shape, "int32")
     isa.tensor_scalar(added, rest, nl.less, 0.0, op1=nl.multiply, operand1=-1.0)  # all bits or none
     bits = size.view("int32") if isinstance(size, NkiTensor) else int(np.float32(size).view("i4"))
@@ -257,14 +258,14 @@ def _add_where_negative(dst: NkiTensor, rest: NkiTensor, size: Any) -> None:
 # ------------------------------------------------------------------ in native integers
 
 _BELOW = 1 - 2.0**-21
-"""Times a product of rounded numbers, this is no more than the quotient that they stand for."""
+"""A factor that covers the rounding of a float32 quotient, which is then never too large."""
 
 
 def _of_integers(out: NkiTensor, x: Any, y: Any, like_dividend: bool) -> None:
-    """The remainder in the integers of the GpSimd Engine, of the sizes as uint32.
+    """The remainder of absolute values as uint32, in the integers of the GpSimd Engine.
 
-    The float32 quotient, rounded down, leaves less than 2**12 divisors of the dividend, and after
-    that less than two.
+    Subtracting the rounded-down float32 quotient leaves less than 2**12 divisors, and doing so
+    again less than two.
     """
     size, x_sign = _size(x, out, "dividend")
     divisor, y_sign = _size(y, out, "divisor")
@@ -303,7 +304,7 @@ def _of_integers(out: NkiTensor, x: Any, y: Any, like_dividend: bool) -> None:
 
 
 def _size(value: Any, of: NkiTensor, hint: str) -> tuple[NkiTensor, NkiTensor | None]:
-    """The sizes of integers as uint32, and -1 where they are negative, else 0; None for 0."""
+    """Absolute values as uint32, and a sign: -1 where negative, else 0; None if never negative."""
     if not isinstance(value, NkiTensor):
         size = temporary(hint, (of.shape[0], *(1,) * (of.ndim - 1)), "uint32")
         isa.memset(size, abs(int(value)))
@@ -326,7 +327,7 @@ def _size(value: Any, of: NkiTensor, hint: str) -> tuple[NkiTensor, NkiTensor | 
 
 
 def _quotient(count: NkiTensor, left: NkiTensor, inverse: NkiTensor) -> None:
-    """`count`: an integer no larger than `left` times `inverse`, and less than 2 below it."""
+    """Write to `count` an integer that is at most `left * inverse`, and less than 2 below it."""
     if is_column(inverse, left):
         isa.tensor_scalar(count, left, nl.multiply, inverse, op1=nl.subtract, operand1=0.5)
         return
