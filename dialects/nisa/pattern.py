@@ -9,13 +9,13 @@ from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import SBUF, constant_of, required_tile
 from nkijit.dialects.declare.rules.operands import computable, in_buffer, not_held
 from nkijit.dialects.declare.rules.shapes import pattern_fits
-from nkijit.dialects.declare.spec import Finding, Rule, Stage
+from nkijit.dialects.declare.spec import Rule, Stage, Violation
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import engine
 from nkijit.dialects.rule_texts.operands import CONSTANT_RANGE
 
 
-def _values(op: NisaOp, target: Target) -> Finding | None:
+def _values(op: NisaOp, target: Target) -> Violation | None:
     offset, dst = constant_of(op, "offset"), required_tile(op, "dst")
     if offset is None:
         return None

@@ -165,21 +165,21 @@ def same_dtype(*names: str) -> Rule:
 def constant_held(name: str, dst: str = "dst") -> Rule:
     """A number that is stored in `dst` as it is, if it is a constant, is one that `dst` holds."""
 
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         number = constant_of(op, name)
         return None if number is None else not_held(op, dst, f"'{name}'", number)
 
     return Rule(CONSTANT_RANGE, check)
 
 
-def not_held(op: NisaOp, dst: str, what: str, number: float) -> Finding | None:
+def not_held(op: NisaOp, dst: str, what: str, number: float) -> Violation | None:
     """The finding for a number that a tile is to hold and does not."""
     tile = tile_of(op, dst)
     problem = None if tile is None else tile.dtype.cannot_hold(number)
     if tile is None or problem is None:
         return None
     shown = number_source(number)
-    return Finding(f"'{dst}' is {tile.dtype.name}, but {what} is {shown}; {problem}", (dst,))
+    return Violation(f"'{dst}' is {tile.dtype.name}, but {what} is {shown}; {problem}", (dst,))
 
 
 def bits_held(operators: tuple[tuple[str, str], ...], data: str) -> Rule:
@@ -188,7 +188,7 @@ def bits_held(operators: tuple[tuple[str, str], ...], data: str) -> Rule:
     `operators` are the fields of operators, each with that of its number.
     """
 
-    def check(op: NisaOp, target: Target) -> Finding | None:
+    def check(op: NisaOp, target: Target) -> Violation | None:
         tile = tile_of(op, data)
         if tile is None or not tile.dtype.is_integer:
             return None
@@ -199,12 +199,12 @@ def bits_held(operators: tuple[tuple[str, str], ...], data: str) -> Rule:
                 continue
             if op.value_of(operator) in SHIFTS and not op.value_of(f"reverse{operator[-1]}"):
                 if not 0 <= number < bits:
-                    return Finding(
+                    return Violation(
                         f"'{name}' shifts {tile.dtype.name} by {number}, 0 to {bits - 1} keep bits",
                         (data,),
                     )
             elif not -(2 ** (bits - 1)) <= number < 2**bits:
-                return Finding(
+                return Violation(
                     f"'{name}' is {number}, which has more bits than {tile.dtype.name}", (data,)
                 )
         return None
