@@ -17,7 +17,13 @@ from nkijit.tracing.tracer import active_tracer
 SHAPE = (128, 256)  # results are large enough for memory that is used again
 X = np.arange(128 * 256, dtype=np.float32).reshape(SHAPE)
 
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
+@pytest.fixture(autouse=True)
+def no_callbacks():
+    """Hypothesis and JAX are told of garbage by functions of Python, whose errors are swallowed."""
+    kept, gc.callbacks[:] = list(gc.callbacks), []
+    yield
+    gc.callbacks[:] = kept
 
 
 def bumping():
