@@ -9,7 +9,8 @@ ACCUMULATOR_UNDEFINED = rule(
     "accumulator-undefined",
     "dataflow",
     "An instruction that continues on, or reads, an engine's accumulators needs them defined: "
-    "reset or reduced into by an earlier instruction, and not clobbered since.",
+    "reset or reduced into by an earlier instruction, and not clobbered since. Each lane, which is "
+    "a partition of the data, has its own.",
     "pass reduce_cmd=nisa.reduce_cmd.reset_reduce to the first instruction of the reduction",
     ISA,
     kind=ErrorKind.undefined,
@@ -38,6 +39,17 @@ ACCUMULATOR_SHARED = rule(
     "mixing them in one reduction.",
     "start the reduction with the same instruction and reduce_cmd.reset_reduce",
     f"{ISA}, activation_reduce",
+    severity="warning",
+)
+ACCUMULATOR_RESUMED = rule(
+    "accumulator-resumed",
+    "dataflow",
+    "Each lane, which is a partition of the data, has its own accumulator: reduce_cmd.reduce "
+    "continues what began last in that lane. A reduction that was read out before another one "
+    "began in other lanes is complete, and is rarely meant to continue.",
+    "give all instructions of a reduction the same partitions, or begin with "
+    "reduce_cmd=nisa.reduce_cmd.reset_reduce",
+    f"{ISA}, activation",
     severity="warning",
 )
 PSUM_ACCUMULATE = rule(

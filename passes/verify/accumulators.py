@@ -8,10 +8,14 @@ Two walks over the instructions that have accumulators. Forward goes what each l
 undefined since the kernel's start, a reduction with some operator, or undefined since an
 instruction clobbered one. Backward goes which lanes are read later on: a reduction that no path
 reads is lost.
+
+A reduction that was read out before another one began is over. An instruction that continues it
+all the same may be meant for the other one, which is in other lanes.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import cast
@@ -23,13 +27,16 @@ from nkijit.dialects.declare.operation import SEGMENTS, NisaOp
 from nkijit.dialects.declare.spec import Accumulators
 from nkijit.dialects.hardware.words import engine, reduce_cmd
 from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.rule_texts.dataflow import (
     ACCUMULATOR_LOST,
     ACCUMULATOR_MIXED,
+    ACCUMULATOR_RESUMED,
     ACCUMULATOR_SHARED,
     ACCUMULATOR_UNDEFINED,
 )
 from nkijit.dialects.rule_texts.text import RuleText
+from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.bytes.byte_sets import shown
 from nkijit.passes.analysis.flow.accumulators import (
     accumulated_tile,
@@ -78,8 +85,14 @@ class _Use:
     reads: bool
     asked: bool
     """It reduces because the author says so, not by default."""
+    begins: bool
+    """It begins a reduction because the author says so."""
+    reads_out: bool
+    """It reads by `reduce_res`, which the author gives for results that are complete."""
     data: int
     """Which operand has its lanes."""
+    all_lanes: int
+    """The lanes of the engine."""
 
 
 @dataclass(slots=True, eq=False)
@@ -105,7 +118,7 @@ def check_accumulators(kernel: KernelOp) -> Iterator[Diagnostic]:
     forward(program, end, flow)
     for owner in reader.owners:
         backward(program, 0, _needed(owner))
-    found = [*flow.found.items(), *_lost(flow, end)]
+    found = [*flow.found.items(), *_resumed(flow), *_lost(flow, end)]
     yield from (d for _, d in sorted(found, key=lambda item: item[0][0]))
 
 
@@ -170,7 +183,10 @@ class _Reader:
             clobbers=not sets and declared.idle_clobbers,
             reads=reads,
             asked=command.reduces and not by_default,
+            begins=sets and command is not reduce_cmd.reduce and not by_default,
+            reads_out=reads and op.declares("reduce_res"),
             data=op.operands.index(accumulated_tile(op)),
+            all_lanes=self.all_lanes,
         )
 
 
@@ -185,7 +201,14 @@ class _Flow:
         """For instructions that set accumulators: how their values went, and by what."""
         self.blamed: set[_Event] = set()
         """Instructions with findings, and those that miss their values: the rest is quiet."""
+        self.resumed: dict[_Event, _Resumption] = {}
+        self.continued: set[_Event] = set()
+        """Instructions on whose values another one has gone on."""
         self._clobbered: dict[tuple[_Value, NisaOp], _Value] = {}
+        self._began: dict[engine, list[_Event]] = {}
+        """The instructions that begin reductions, in program order."""
+        self._read_by: dict[_Event, _Event] = {}
+        """For instructions that set accumulators: the first that reads their values out."""
 
     def keys(self, event: _Event) -> Iterable[engine]:
         return (event.use.owner,)
@@ -207,9 +230,12 @@ class _Flow:
         wrong: list[_Wrong] = []
         if use.continues or (use.reads and not use.sets):
             wrong = self._judge(event, pieces, certain)
+        if use.reads_out:
+            self._note_read(event, pieces)
         if use.sets:
             if not use.continues:
                 self._replace(event, pieces, "reset")
+                self._note_begin(event)
             state[use.owner] = _put(pieces, lanes, event.leaves)
         elif use.clobbers:
             self._replace(event, pieces, "clobbered")
@@ -217,6 +243,40 @@ class _Flow:
         elif wrong:
             reported = {w.value for w in wrong}
             state[use.owner] = _changed(pieces, lanes, lambda v: _UNKNOWN if v in reported else v)
+
+    def _note_begin(self, event: _Event) -> None:
+        began = self._began.setdefault(event.use.owner, [])
+        if event.use.begins and (not began or began[-1].position < event.position):
+            began.append(event)
+
+    def last_begin(self, event: _Event) -> _Event | None:
+        """The last instruction before another one to begin a reduction in its engine."""
+        began = self._began.get(event.use.owner, [])
+        index = bisect_left(began, event.position, key=lambda earlier: earlier.position)
+        return began[index - 1] if index else None
+
+    def _note_read(self, event: _Event, pieces: _Pieces) -> None:
+        if event.use.sets:
+            self._read_by.setdefault(event, event)
+            return
+        for values, lanes in pieces.items():
+            if lanes & event.lanes:
+                for value in values:
+                    if value.by is not None:
+                        self._read_by.setdefault(value.by, event)
+
+    def _note_continued(self, event: _Event, by: _Event, lanes: int) -> None:
+        """Note that an instruction continues, in some lanes, what another one or itself has set."""
+        self.continued.add(by)
+        last, reader = self.last_begin(event), self._read_by.get(by)
+        if last is None or last.position <= by.position:
+            return
+        if reader is not None and reader.position > last.position:
+            reader = None
+        if not last.lanes & event.lanes or last.lanes & by.lanes:
+            found = self.resumed.setdefault(event, _Resumption(by, reader, last))
+            if found.by is by:
+                found.lanes |= lanes
 
     def _replace(self, event: _Event, pieces: _Pieces, how: str) -> None:
         for values, lanes in pieces.items():
@@ -254,15 +314,19 @@ class _Flow:
                         undefined.append(_Wrong(value, lanes, values))
                 elif use.continues and use.operator != value.operator:
                     mixed.append(_Wrong(value, lanes, values))
-                elif by is not None and _starts_anew(by.op, op):
-                    self._tell(event, ACCUMULATOR_SHARED, _shared(op, by.op))
+                elif by is not None:
+                    if _starts_anew(by.op, op):
+                        self._tell(event, ACCUMULATOR_SHARED, _shared(op, by.op))
+                    if use.continues:
+                        self._note_continued(event, by, lanes)
         wrong = undefined + mixed
         if certain:
             values_of = {w.value for w in wrong}
             for w in wrong:
                 w.sure = w.among <= values_of
         if undefined:
-            self._tell(event, ACCUMULATOR_UNDEFINED, _undefined(event, undefined))
+            last = self.last_begin(event) if use.continues else None
+            self._tell(event, ACCUMULATOR_UNDEFINED, _undefined(event, undefined, last))
         elif mixed:
             self._tell(event, ACCUMULATOR_MIXED, _mixed(event, mixed))
         if wrong:
@@ -275,6 +339,20 @@ class _Flow:
         earlier = self.found.get(key)
         if earlier is None or (earlier.severity, diagnostic.severity) == ("warning", "error"):
             self.found[key] = diagnostic
+
+
+@dataclass(slots=True)
+class _Resumption:
+    """A reduction that is continued after another one began."""
+
+    by: _Event
+    """The instruction that set the accumulators last."""
+    reader: _Event | None
+    """The instruction that read them out before the other reduction began."""
+    last: _Event
+    """The instruction that began the other reduction."""
+    lanes: int = 0
+    """The lanes in which the reduction is continued."""
 
 
 @dataclass(slots=True)
@@ -329,6 +407,9 @@ def _starts_anew(first: NisaOp, second: NisaOp) -> bool:
 def _lost(flow: _Flow, end: _State) -> Iterator[tuple[tuple[int, str], Diagnostic]]:
     """The last instruction of each reduction that nothing reads, with what became of it."""
     fates: dict[_Event, tuple[str, NisaOp | None]] = {**flow.replaced}
+    others: dict[_Event, _Event] = {}
+    for event, found in flow.resumed.items():
+        others.setdefault(found.last, event)
     for values in (values for pieces in end.values() for values in pieces):
         for value in values:
             if value.operator is not None and value.by is not None:
@@ -336,18 +417,54 @@ def _lost(flow: _Flow, end: _State) -> Iterator[tuple[tuple[int, str], Diagnosti
     for event, (how, by) in fates.items():
         if event.use.asked and not (event.use.reads or event.read_later or event in flow.blamed):
             rule = ACCUMULATOR_LOST
-            message = f"what it accumulates in the {_engine(event)} is never read out"
-            found = diagnose(
-                rule,
-                event.op,
-                message,
-                notes=[how] if by is None else [],
-                related=[] if by is None else [(by, f"{how} by {mention(by)}")],
-            )
-            yield (event.position, rule.id), found
+            place = f"the {_engine(event)}{_in_lanes(event)}"
+            message = f"what it accumulates in {place} is never read out"
+            related = [] if by is None else [(by, f"{how} by {mention(by)}")]
+            if event in others:
+                other = others[event]
+                text = f"{mention(other.op)} continues an earlier reduction{_in_lanes(other)}"
+                related.append((other.op, text))
+            notes = [how] if by is None else []
+            diagnostic = diagnose(rule, event.op, message, notes=notes, related=related)
+            yield (event.position, rule.id), diagnostic
 
 
-def _undefined(event: _Event, wrong: list[_Wrong]) -> Diagnostic:
+def _resumed(flow: _Flow) -> Iterator[tuple[tuple[int, str], Diagnostic]]:
+    """Instructions that continue what has been read out, and may be meant for what began last."""
+    for event, found in flow.resumed.items():
+        last, by, reader = found.last, found.by, found.reader
+        # Reductions that both go on, and running results of one, are what they seem to be.
+        both_go_on = last in flow.continued and not last.lanes & by.lanes
+        if reader is None or both_go_on or _same_result(event.op, reader.op):
+            continue
+        rule = ACCUMULATOR_RESUMED
+        related = [(by.op, f"last set by {mention(by.op)}")]
+        if reader is not by:
+            related.append((reader.op, f"read out by {mention(reader.op)}"))
+        related.append((last.op, f"{mention(last.op)} begins a reduction{_in_lanes(last)}"))
+        diagnostic = diagnose(
+            rule,
+            event.op,
+            f"reduce_cmd.reduce continues the reduction{_in_lanes(event, found.lanes)} of the "
+            f"{_engine(event)}, which has been read out, and not the one that began last",
+            notes=_uses(event, found.lanes),
+            related=related,
+        )
+        flow.blamed.add(last)
+        yield (event.position, rule.id), diagnostic
+
+
+def _same_result(one: NisaOp, other: NisaOp) -> bool:
+    """True when two instructions read accumulators out to the same place, at least in part."""
+    if not one.declares("reduce_res") or one.get("reduce_res") is None:
+        return False
+    result, earlier = one.required("reduce_res"), other.required("reduce_res")
+    same = base_of(result) is base_of(earlier)
+    return same and info_of(result).overlaps(info_of(earlier))
+
+
+def _undefined(event: _Event, wrong: list[_Wrong], last: _Event | None) -> Diagnostic:
+    """`last`: the instruction that began a reduction last, where one is continued."""
     first = next((w for w in wrong if w.sure), wrong[0])
     value = first.value
     what = "reduce_cmd.reduce continues on" if event.use.continues else "'reduce_res' reads"
@@ -365,10 +482,13 @@ def _undefined(event: _Event, wrong: list[_Wrong]) -> Diagnostic:
     if value.clobbered_by is not None and not event.use.clobbers:
         by = value.clobbered_by
         related.append((by, f"clobbered by {mention(by)}"))
+    lanes = _lanes(wrong)
+    if last is not None and not last.lanes & lanes:
+        related.append((last.op, f"{mention(last.op)} begins a reduction{_in_lanes(last)}"))
     return diagnose(
         ACCUMULATOR_UNDEFINED,
         event.op,
-        f"{what} the accumulators of the {_engine(event)}, {when}",
+        f"{what} the accumulators of the {_engine(event)}{_in_lanes(event, lanes)}, {when}",
         notes=_where(event, wrong),
         related=related,
         severity="error" if first.sure else "warning",
@@ -382,7 +502,8 @@ def _mixed(event: _Event, wrong: list[_Wrong]) -> Diagnostic:
     return diagnose(
         ACCUMULATOR_MIXED,
         event.op,
-        f"the accumulators of the {_engine(event)} {hold} a reduction with "
+        f"the accumulators of the {_engine(event)}{_in_lanes(event, _lanes(wrong))} {hold} a "
+        f"reduction with "
         f"nl.{first.value.operator}, this one is nl.{event.use.operator}",
         notes=_where(event, wrong),
         related=[] if by is None else [(by.op, f"last set by {mention(by.op)}")],
@@ -400,13 +521,32 @@ def _shared(op: NisaOp, by: NisaOp) -> Diagnostic:
 
 
 def _where(event: _Event, wrong: list[_Wrong]) -> Iterator[str]:
+    yield from _uses(event, _lanes(wrong))
+    if not any(w.sure for w in wrong):
+        yield "it depends on how often loops on the device run"
+
+
+def _uses(event: _Event, lanes: int) -> Iterator[str]:
+    """The lanes of an instruction, where a finding is about some of them."""
+    if lanes != event.lanes:
+        yield f"the instruction uses {_named(event.lanes)}"
+
+
+def _lanes(wrong: Iterable[_Wrong]) -> int:
     lanes = 0
     for w in wrong:
         lanes |= w.lanes
-    if lanes != event.lanes:
-        yield f"it uses the lanes {shown(event.lanes)}; this is about {shown(lanes)}"
-    if not any(w.sure for w in wrong):
-        yield "it depends on how often loops on the device run"
+    return lanes
+
+
+def _in_lanes(event: _Event, lanes: int | None = None) -> str:
+    """The lanes that a message is about, by default those of an instruction; all need no words."""
+    lanes = event.lanes if lanes is None else lanes
+    return "" if lanes == event.use.all_lanes else f" in {_named(lanes)}"
+
+
+def _named(lanes: int) -> str:
+    return f"lane{'s' if lanes.bit_count() > 1 else ''} {shown(lanes)}"
 
 
 def _engine(event: _Event) -> str:

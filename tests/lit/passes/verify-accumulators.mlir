@@ -182,7 +182,9 @@ nki.kernel @other_categories(%far: memref<128x64xf32, #nki.private_hbm>) target=
 }
 
 // Every partition has a register of its own: these 64 were not reset.
-// CHECK: error[accumulator-undefined]: nisa.activation: reduce_cmd.reduce continues on the accumulators of the Scalar Engine, which are undefined at the start of a kernel
+// CHECK: error[accumulator-undefined]: nisa.activation: reduce_cmd.reduce continues on the accumulators of the Scalar Engine in lanes 64 to 127, which are undefined at the start of a kernel
+// CHECK: {{[0-9]+}} | nisa.activation dst=%low, op=exp, data=%low, reduce_op=add, reduce_cmd=reset_reduce
+// CHECK-NEXT: | {{-+}} nisa.activation begins a reduction in lanes 0 to 63
 nki.kernel @other_lanes() target=trn3 {
   %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %low = nki.view %x offset=0 pattern=[[64, 64], [1, 64]]
@@ -195,7 +197,7 @@ nki.kernel @other_lanes() target=trn3 {
 }
 
 // Half of the registers hold another reduction.
-// CHECK: error[accumulator-mixed]: nisa.activation: the accumulators of the Scalar Engine hold a reduction with nl.maximum, this one is nl.add
+// CHECK: error[accumulator-mixed]: nisa.activation: the accumulators of the Scalar Engine in lanes 64 to 127 hold a reduction with nl.maximum, this one is nl.add
 // CHECK-NEXT: --> {{.*}}verify-accumulators.mlir:{{.*}}
 // CHECK-NEXT: |
 // CHECK-NEXT: {{[0-9]+}} | nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_res=%sum, reduce_cmd=reduce
@@ -204,7 +206,7 @@ nki.kernel @other_lanes() target=trn3 {
 // CHECK-NEXT: |
 // CHECK-NEXT: {{[0-9]+}} | nisa.activate2 dst=%high, op=exp, data=%high, imm0=%one, imm1=%one, op0=multiply, op1=add, reduce_op=maximum, reduce_cmd=reset_reduce
 // CHECK-NEXT: | {{-+}} last set by nisa.activate2
-// CHECK-NEXT: = it uses the lanes 0 to 127; this is about 64 to 127
+// CHECK-NEXT: = the instruction uses lanes 0 to 127
 nki.kernel @mixed_lanes() target=trn3 {
   %one = arith.constant 1.0 : f32
   %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -274,8 +276,8 @@ nki.kernel @read_with_idle_selection() target=trn3 {
 // -------------------- lanes
 
 // More lanes are read out than were accumulated.
-// CHECK: error[accumulator-undefined]: nisa.activation: 'reduce_res' reads the accumulators of the Scalar Engine, which are undefined at the start of a kernel
-// CHECK: = it uses the lanes 0 to 127; this is about 64 to 127
+// CHECK: error[accumulator-undefined]: nisa.activation: 'reduce_res' reads the accumulators of the Scalar Engine in lanes 64 to 127, which are undefined at the start of a kernel
+// CHECK: = the instruction uses lanes 0 to 127
 nki.kernel @more_lanes_read() target=trn3 {
   %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %low = nki.view %x offset=0 pattern=[[64, 64], [1, 64]]
@@ -286,8 +288,8 @@ nki.kernel @more_lanes_read() target=trn3 {
 }
 
 // A fixed address says which lanes work on a tile: these are 64 to 95, and 32 to 95.
-// CHECK: error[accumulator-undefined]: nisa.activation: 'reduce_res' reads the accumulators of the Scalar Engine, which are undefined at the start of a kernel
-// CHECK: = it uses the lanes 32 to 95; this is about 32 to 63
+// CHECK: error[accumulator-undefined]: nisa.activation: 'reduce_res' reads the accumulators of the Scalar Engine in lanes 32 to 63, which are undefined at the start of a kernel
+// CHECK: = the instruction uses lanes 32 to 95
 nki.kernel @fixed_address() target=trn3 {
   %low = nki.alloc address=[64, 0] : memref<32x64xf32, #nki.sbuf>
   %wide = nki.alloc address=[32, 256] : memref<64x64xf32, #nki.sbuf>
@@ -306,6 +308,112 @@ nki.kernel @fewer_lanes_read() target=trn3 {
   %sum = nki.alloc : memref<64x1xf32, #nki.sbuf>
   nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_cmd=reset_reduce
   nisa.activation dst=%low, op=exp, data=%low, reduce_res=%sum
+  nki.return
+}
+
+// -------------------- resumed
+
+// The sum of the lanes 64 to 95 has been read out. The next one begins in the lanes 0 to 31, and what
+// is meant to continue it continues the old one.
+// CHECK: warning[accumulator-resumed]: nisa.exponential: reduce_cmd.reduce continues the reduction in lanes 64 to 95 of the Vector Engine, which has been read out, and not the one that began last
+// CHECK-NEXT: --> {{.*}}verify-accumulators.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.exponential dst=%high, src=%high, reduce_res=%sum, reduce_cmd=reduce
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: ::: {{.*}}verify-accumulators.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.exponential dst=%high, src=%high, reduce_res=%old, reduce_cmd=reset_reduce, name="old"
+// CHECK-NEXT: | {{-+}} last set by nisa.exponential 'old'
+// CHECK-NEXT: ::: {{.*}}verify-accumulators.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.exponential dst=%low, src=%low, reduce_cmd=reset_reduce, name="new"
+// CHECK-NEXT: | {{-+}} nisa.exponential 'new' begins a reduction in lanes 0 to 31
+// CHECK-NEXT: = help: give all instructions of a reduction the same partitions, or begin with reduce_cmd=nisa.reduce_cmd.reset_reduce
+nki.kernel @resumed() target=trn3 {
+  %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %low = nki.view %x offset=0 pattern=[[64, 32], [1, 64]]
+  %high = nki.view %x offset=4096 pattern=[[64, 32], [1, 64]]
+  %old = nki.alloc : memref<32x1xf32, #nki.sbuf>
+  %sum = nki.alloc : memref<32x1xf32, #nki.sbuf>
+  nisa.exponential dst=%high, src=%high, reduce_res=%old, reduce_cmd=reset_reduce, name="old"
+  nisa.exponential dst=%low, src=%low, reduce_cmd=reset_reduce, name="new"
+  nisa.exponential dst=%high, src=%high, reduce_res=%sum, reduce_cmd=reduce
+  nki.return
+}
+
+// A reduction of all lanes has been read out, another one has begun in some of them: what goes on with
+// both in one instruction, or with what is left of the first, is meant for the second.
+// CHECK: warning[accumulator-resumed]: nisa.activation: reduce_cmd.reduce continues the reduction in lanes 32 to 63 of the Scalar Engine, which has been read out, and not the one that began last
+// CHECK: | {{-+}} last set by nisa.activation 'all'
+// CHECK: | {{-+}} read out by nisa.activation 'read'
+// CHECK: | {{-+}} nisa.activation 'new' begins a reduction in lanes 0 to 31
+// CHECK-NEXT: = the instruction uses lanes 0 to 63
+nki.kernel @resumed_in_part() target=trn3 {
+  %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %low = nki.view %x offset=0 pattern=[[64, 32], [1, 64]]
+  %half = nki.view %x offset=0 pattern=[[64, 64], [1, 64]]
+  %old = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  %sum = nki.alloc : memref<64x1xf32, #nki.sbuf>
+  nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_cmd=reset_reduce, name="all"
+  nisa.activation dst=%x, op=exp, data=%x, reduce_res=%old, name="read"
+  nisa.activation dst=%low, op=exp, data=%low, reduce_op=add, reduce_cmd=reset_reduce, name="new"
+  nisa.activation dst=%half, op=exp, data=%half, reduce_op=add, reduce_res=%sum, reduce_cmd=reduce
+  nki.return
+}
+
+// Two reductions that go on in turn, each in lanes of its own, read out every time.
+nki.kernel @in_turn() target=trn3 {
+  %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %low = nki.view %x offset=0 pattern=[[64, 32], [1, 64]]
+  %high = nki.view %x offset=4096 pattern=[[64, 32], [1, 64]]
+  %a = nki.alloc : memref<32x4xf32, #nki.sbuf>
+  %a0 = nki.view %a offset=0 pattern=[[4, 32], [1, 1]]
+  %a1 = nki.view %a offset=1 pattern=[[4, 32], [1, 1]]
+  %a2 = nki.view %a offset=2 pattern=[[4, 32], [1, 1]]
+  %a3 = nki.view %a offset=3 pattern=[[4, 32], [1, 1]]
+  nisa.exponential dst=%low, src=%low, reduce_res=%a0, reduce_cmd=reset_reduce
+  nisa.exponential dst=%high, src=%high, reduce_res=%a1, reduce_cmd=reset_reduce
+  nisa.exponential dst=%low, src=%low, reduce_res=%a2, reduce_cmd=reduce
+  nisa.exponential dst=%high, src=%high, reduce_res=%a3, reduce_cmd=reduce
+  nki.return
+}
+
+// A running sum that is read to the same place, beside a reduction that is complete at once; and one
+// that has not been read out when another one begins.
+nki.kernel @running_sum() target=trn3 {
+  %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %low = nki.view %x offset=0 pattern=[[64, 32], [1, 64]]
+  %high = nki.view %x offset=4096 pattern=[[64, 32], [1, 64]]
+  %a = nki.alloc : memref<32x1xf32, #nki.sbuf>
+  %b = nki.alloc : memref<32x1xf32, #nki.sbuf>
+  nisa.exponential dst=%low, src=%low, reduce_res=%a, reduce_cmd=reset_reduce
+  nisa.exponential dst=%high, src=%high, reduce_res=%b, reduce_cmd=reset_reduce
+  nisa.exponential dst=%low, src=%low, reduce_res=%a, reduce_cmd=reduce
+  nisa.exponential dst=%low, src=%low, reduce_cmd=reset_reduce
+  nisa.exponential dst=%high, src=%high, reduce_res=%b, reduce_cmd=reset_reduce
+  nisa.exponential dst=%low, src=%low, reduce_res=%b, reduce_cmd=reduce
+  nki.return
+}
+
+// Neither reduction has been read out; the second one never is.
+// CHECK: warning[accumulator-lost]: nisa.exponential: what it accumulates in the Vector Engine in lanes 0 to 31 is never read out
+// CHECK-NEXT: --> {{.*}}verify-accumulators.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.exponential dst=%low, src=%low, reduce_cmd=reset_reduce
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: ::: {{.*}}verify-accumulators.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.exponential dst=%high, src=%high, reduce_res=%sum, reduce_cmd=reduce
+// CHECK-NEXT: | {{-+}} nisa.exponential continues an earlier reduction in lanes 64 to 95
+// CHECK-NEXT: = unread at the end of the kernel
+nki.kernel @lost_to_other_lanes() target=trn3 {
+  %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %low = nki.view %x offset=0 pattern=[[64, 32], [1, 64]]
+  %high = nki.view %x offset=4096 pattern=[[64, 32], [1, 64]]
+  %sum = nki.alloc : memref<32x1xf32, #nki.sbuf>
+  nisa.exponential dst=%high, src=%high, reduce_cmd=reset_reduce
+  nisa.exponential dst=%low, src=%low, reduce_cmd=reset_reduce
+  nisa.exponential dst=%high, src=%high, reduce_res=%sum, reduce_cmd=reduce
   nki.return
 }
 
@@ -546,4 +654,4 @@ nki.kernel @lost_in_a_loop() target=trn3 {
   nki.return
 }
 
-// CHECK: 17 errors and 9 warnings
+// CHECK: 17 errors and 12 warnings

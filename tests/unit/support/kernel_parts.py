@@ -179,6 +179,28 @@ def _summed(b: Builder) -> None:
     b.store(f"{result}[:, 0:{count * step}]", (shape[0], count * step), "float32")
 
 
+@part(accumulates=True)
+def _lanes(b: Builder) -> None:
+    """Two reductions one after the other, each in lanes of its own."""
+    shape = b.shape(partitions=(128, 96))
+    tile = b.load(shape, "float32")
+    half = shape[1] // 2
+    for rows, keys in (("64:96", ("whole",)), ("0:32", ("first", "last"))):
+        columns = (f"0:{half}", f"{half}:{shape[1]}")
+        result = b.alloc("alloc", shape, "float32")
+        total = b.alloc("total", (32, 1), "float32")
+        for key, column in zip(keys, columns, strict=False):
+            here = f"[{rows}, {column}]"
+            more = {} if key == "first" else {"reduce_res": total}
+            command = "reduce" if key == "last" else "reset_reduce"
+            b.call(
+                key, "nisa.activation", dst=result + here, op="nl.exp", data=tile + here,
+                reduce_op="nl.add", reduce_cmd=f"nisa.reduce_cmd.{command}", **more,
+            )  # fmt: skip
+            b.store(result + here, (32, half), "float32")
+        b.store(total, (32, 1), "float32")
+
+
 @part(since=3, accumulates=True)
 def _maximum(b: Builder) -> None:
     """A reduction in the accumulators of the Vector Engine."""

@@ -431,6 +431,14 @@ _setting("first-adds", "matmul", "psum-accumulate", "first", accumulate="True")
 _setting("bank-adds", "banks", "psum-accumulate", "second", accumulate="True")
 
 
+@mutation("lanes", "accumulator-resumed")
+def _other_lanes(part: Part, random: Random) -> Line:
+    last = part["last"]
+    last.args["data"] = last.args["data"].replace("0:32", "64:96")
+    last.args["dst"] = last.args["dst"].replace("0:32", "64:96")
+    return last
+
+
 @mutation("summed", "accumulator-undefined")
 def _dropped_reset(part: Part, random: Random) -> Line:
     first = part["first"]

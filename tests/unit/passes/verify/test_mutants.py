@@ -28,15 +28,15 @@ def survivors(mutation: Mutation, count: int = SHARE) -> list[str]:
         before = kernel.findings()
         wrong = [d for d, _ in before if d.severity == "error"]
         assert not wrong, f"{kernel.source()}\n{kernel.target}: a valid kernel:\n{wrong[0]}"
-        told = {(d.rule.id, d.message, line) for d, lines in before for line in lines}
+        told = {(d.rule.id, d.message, frozenset(lines)) for d, lines in before}
         mutant = kernel.copy()
         due = mutation.apply(mutant, random)
         found = mutant.findings()
         new = [
             (d.rule.id, line)
             for d, lines in found
+            if (d.rule.id, d.message, frozenset(line.original for line in lines)) not in told
             for line in lines
-            if (d.rule.id, d.message, line.original) not in told
         ]
         if not any(rule in mutation.rules and line is due for rule, line in new):
             shown = "\n".join(str(d) for d, _ in found)
