@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import nkijit as nki
 import nkijit.isa as nisa
@@ -71,8 +71,8 @@ def within_sbuf(x: Any) -> Any:
 
 def one_row_to_all(x: Any) -> Any:
     """A broadcast."""
-    tile, (partitions, rows, row) = _tile(x.shape, x.dtype), x.shape
-    nisa.dma_copy(dst=tile, src=x.ap([[0, partitions], [row, rows], [1, row]]))
+    tile = _tile(x.shape, x.dtype)
+    nisa.dma_copy(dst=tile, src=x[0:1].broadcast_to(x.shape))
     return _stored(tile)
 
 
@@ -82,8 +82,14 @@ def added(x: Any) -> Any:
     return _stored(tile)
 
 
+def several(x: Any) -> Any:
+    """Copies that share the DMA engines."""
+    return tuple(_stored(_loaded(x)) for _ in range(5))
+
+
 DMAS: tuple[Callable[[Any], Any], ...] = (
     through_sbuf, parts_of_rows, within_hbm, parts_within_hbm, within_sbuf, one_row_to_all, added,
+    several,
 )  # fmt: skip
 
 
@@ -100,11 +106,6 @@ class Moved:
         shape = tuple(self.sizes[name] for name in ("partitions", "rows", "row"))
         spec = TensorSpec(shape, self.sizes["dtype"])
         return nki.jit(self.body, platform_target=self.target).trace(spec)
-
-
-def several(x: Any) -> Any:
-    """Copies that share the DMA engines."""
-    return tuple(_stored(_loaded(x)) for _ in range(5))
 
 
 # ------------------------------------------------------------------ engines
@@ -142,40 +143,22 @@ class Product:
 # ------------------------------------------------------------------ sweeps
 
 
-class Fall(NamedTuple):
-    """A prediction that falls from one kernel to a larger one."""
-
-    smaller: Moved | Product
-    larger: Moved | Product
-    schedule: str
-    before: float
-    after: float
-
-    @property
-    def share(self) -> float:
-        """How much less it is: 0.1 for 10%."""
-        return 1 - self.after / self.before
-
-    def __str__(self) -> str:
-        return (
-            f"{self.before:.1f} ns become {self.after:.1f} in the order of the {self.schedule} on "
-            f"{self.larger.target}: {_difference(self.smaller.sizes, self.larger.sizes)}"
-        )
-
-
 def falls(
     kernels: Sequence[Moved | Product], schedules: Sequence[str] = ("author", "compiler")
-) -> Iterator[Fall]:
+) -> Iterator[str]:
     """Where a prediction falls from one kernel to the next, each larger than the one before."""
-    before: dict[str, tuple[Moved | Product, float]] = {}
+    before: dict[str, tuple[Sizes, float]] = {}
     for kernel in kernels:
         traced = kernel.trace()
         for schedule in schedules:
             time = traced.profile(schedule=schedule).time
-            smaller, least = before.get(schedule, (kernel, 0.0))
+            sizes, least = before.get(schedule, (kernel.sizes, 0.0))
             if time < least - NS:
-                yield Fall(smaller, kernel, schedule, least, time)
-            before[schedule] = kernel, time
+                yield (
+                    f"{least:.1f} ns become {time:.1f} in the order of the {schedule} on "
+                    f"{kernel.target}: {_difference(sizes, kernel.sizes)}"
+                )
+            before[schedule] = kernel.sizes, time
 
 
 def _difference(sizes: Sizes, larger: Sizes) -> str:
