@@ -43,14 +43,12 @@ from xdsl.ir import SSAValue
 
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.effects import effects, role_of
-from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.ncc import WAITING
 from nkijit.dialects.nki.kernel import NoReorderOp, ReturnOp
 from nkijit.dialects.nki.views import base_of, index_of, views_of
 from nkijit.dialects.register_type import RegisterType
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.flow.ranges import Ranges
-from nkijit.passes.lower.dma_engines import DmaEngines
 from nkijit.passes.lower.durations import Durations
 from nkijit.passes.lower.on_chip import READS_ITSELF, OnChip
 from nkijit.passes.lower.program import (
@@ -62,7 +60,6 @@ from nkijit.passes.lower.program import (
     QueueLoop,
     What,
 )
-from nkijit.passes.lower.traffic import Traffic
 
 _OF_DMA = (What.trigger, What.transfer)
 _ON_THEIR_WAY = 4
@@ -100,7 +97,7 @@ class Ordering:
         last = max((n for n, movable in enumerate(all_movable) if len(movable) > 1), default=-1)
         ordered: list[Item] = []
         changed: set[Queue] = set()
-        clock = _Clock(self._program.target)
+        clock = _Clock()
         for number, (kind, part) in enumerate(parts):
             movable = all_movable[number]
             if number > last:
@@ -140,8 +137,7 @@ class Ordering:
             for item in inside:
                 clock.free[item.queue] = begin + span.free[item.queue]
                 clock.ends[item] = begin + span.ends[item.queue]
-            if span.dma_busy_until:
-                clock.dma.keep_busy(begin + span.dma_busy_until)
+            clock.engines_free = max(clock.engines_free, begin + span.engines_free)
 
     def _span(self, loop: Loop) -> _Span:
         """What a loop takes, from two of its iterations."""
@@ -154,7 +150,7 @@ class Ordering:
         count = self._count(loop)
         if not count:
             return _Span(dict.fromkeys(Queue, 0.0), dict.fromkeys(Queue, 0.0), 0.0)
-        clock = _Clock(self._program.target)
+        clock = _Clock()
         items = self.of(loop)
         self._iterate(items, clock)
         more = 0.0
@@ -168,8 +164,8 @@ class Ordering:
         for item, end in clock.ends.items():
             ends[item.queue] = max(ends[item.queue], end + more)
         free = {queue: time + more for queue, time in clock.free.items()}
-        busy_until = clock.dma.busy_until
-        return _Span(free, ends, busy_until + more if busy_until else 0.0)
+        engines_free = clock.engines_free + more if clock.engines_free else 0.0
+        return _Span(free, ends, engines_free)
 
     def _iterate(self, items: Sequence[Item], clock: _Clock) -> None:
         """Run the items of a block as they are ordered."""
@@ -201,17 +197,18 @@ class _Span(NamedTuple):
     """When each of its queues can begin what comes after it."""
     ends: dict[Queue, float]
     """When all that is in each of its queues has ended."""
-    dma_busy_until: float
-    """When the DMA engines have done what it has started; 0 if that is nothing."""
+    engines_free: float
+    """When the DMA engines have done what it has started."""
 
 
 class _Clock:
     """When what is before a stretch of a block ends."""
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self) -> None:
         self.free = dict.fromkeys(Queue, 0.0)
         """When each queue can begin something."""
-        self.dma: DmaEngines[int] = DmaEngines(target)
+        self.engines_free = 0.0
+        """When the DMA engines have done what has been started."""
         self.ends: dict[Item, float] = {}
         """When the items of the block that come before the stretch have ended."""
         self.before: dict[Item, float] = {}
@@ -250,7 +247,6 @@ class _Stretch:
             clock: when what is before the stretch ends.
         """
         self.items, self.durations, self.clock = items, durations, clock
-        self.traffic = Traffic(durations)
         places = {item: place for place, item in enumerate(items)}
         self.movable = {places[item] for item in movable}
         self.missing = [0] * len(items)
@@ -354,7 +350,7 @@ class _Run:
         """
         self._stretch = stretch
         self._priorities = priorities
-        self._durations, self._traffic = stretch.durations, stretch.traffic
+        self._durations = stretch.durations
         self._items, self._movable = stretch.items, stretch.movable
         self._missing = list(stretch.missing)
         """How many of those that an item waits for have not ended yet."""
@@ -365,14 +361,14 @@ class _Run:
         """The triggers among which the Sync Engine has the choice."""
         self._turns: deque[int] = deque()
         """These in the order of the program, with some of those that have begun."""
-        self._dma = stretch.clock.dma.fork()
+        self._engines_free = stretch.clock.engines_free
+        """When the DMA engines will have done what has been started."""
         self._ready: list[tuple[float, int]] = []
         """Those of them that can begin, the best on top."""
         self._ends: list[tuple[float, int]] = list(stretch.late)
         self._end_of = [0.0] * len(self._items)
         self._busy = dict(self._free)
-        self._engines_busy = self._dma.busy_until
-        self._last_end = dict.fromkeys(Queue, 0.0)
+        self._engines_busy = self._engines_free
         self._began: list[int] = []
         """The places of the items in the order in which they begin."""
         heapq.heapify(self._ends)
@@ -414,7 +410,7 @@ class _Run:
     def leave(self) -> None:
         """Let the clock say when the items have ended."""
         clock = self._stretch.clock
-        clock.free, clock.dma = self._free, self._dma
+        clock.free, clock.engines_free = self._free, self._engines_free
         clock.ends.update(zip(self._items, self._end_of, strict=True))
 
     def _run(self) -> None:
@@ -444,7 +440,7 @@ class _Run:
             return
         waiting, missing = self._heads[queue], self._missing
         while waiting and not missing[waiting[0]]:
-            free = 0.0 if queue.is_ring else self._free[queue]
+            free = self._free[queue]
             self._begin(waiting.popleft(), free if free > now else now)
 
     def _serve_sync(self, now: float) -> None:
@@ -467,7 +463,7 @@ class _Run:
             if not self._ready:
                 return
             place = self._ready[0][1]
-            early = self._dma.busy_until - self._lead_of(place)
+            early = self._engines_free - self._lead_of(place)
             if early > now and place != self._next_in_turn():
                 heapq.heappush(self._ends, (early, -1 - place))
                 return
@@ -508,24 +504,23 @@ class _Run:
         heapq.heappush(self._ends, (self._free[Queue.sync], -1 - place))
 
     def _begin(self, place: int, start: float) -> None:
-        item, queue = self._items[place], self._items[place].queue
+        item = self._items[place]
         issue, latency = self._stretch.times(place)
         for writer in self._stretch.results.get(place, ()):
             start = max(start, self._end_of[writer])
-        end, free = start + latency, start + issue
         if type(item) is EngineInstruction and item.what is What.transfer:
-            transfer = self._durations.transfer(item)
-            # A ring begins with the next one when the DMA engines have taken this one up.
-            arrival = max(start + transfer.dispatch_ns, self._free[queue])
-            served = self._dma.serve(arrival, transfer, self._traffic.of(item).hbm_bytes, place)
-            end, free = served.end + transfer.notify_ns, served.begin
-            self._engines_busy += self._durations.engines_ns(item)
-        else:
-            self._busy[queue] += issue
-        end = max(end, self._last_end[queue])
-        self._free[queue] = free
-        self._last_end[queue] = self._end_of[place] = end
+            # The DMA engines serve all rings.
+            ready = start + self._durations.transfer(item).dispatch_ns
+            begun = max(self._engines_free, ready)
+            busy = self._durations.engines_ns(item)
+            self._engines_free = begun + busy
+            self._engines_busy += busy
+            latency += begun - ready
+        self._free[item.queue] = start + issue
+        if not item.queue.is_ring:
+            self._busy[item.queue] += issue
         self._began.append(place)
+        end = self._end_of[place] = start + latency
         if type(item) is EngineInstruction and item.what not in _OF_DMA:
             end += self._durations.semaphore_ns
         heapq.heappush(self._ends, (end, place))

@@ -16,7 +16,6 @@ from nkijit.passes.analysis.memory.map import name_of
 from nkijit.passes.diagnostics.places import Position, positions
 from nkijit.passes.lower.durations import Durations
 from nkijit.passes.lower.program import Program, What
-from nkijit.passes.lower.traffic import Traffic
 from nkijit.passes.profile.figures import (
     Figures,
     LineUse,
@@ -28,6 +27,7 @@ from nkijit.passes.profile.figures import (
     Waiting,
 )
 from nkijit.passes.profile.timeline import Event, Reason, Timeline
+from nkijit.passes.profile.traffic import Traffic
 
 LATENCY_BOUND = 0.5
 """When nothing is busy for this share of the time, a kernel is bound by waiting: by latencies."""

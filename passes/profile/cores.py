@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
-from nkijit.passes.lower.dma_engines import DmaEngines
 from nkijit.passes.lower.durations import Durations
 from nkijit.passes.lower.on_chip import READS_ITSELF
 from nkijit.passes.lower.program import (
@@ -18,11 +17,12 @@ from nkijit.passes.lower.program import (
     QueueLoop,
     Wait,
 )
-from nkijit.passes.lower.traffic import Traffic
+from nkijit.passes.profile.dma import DmaEngines
 from nkijit.passes.profile.iterations import Iterations
 from nkijit.passes.profile.ports import Ports
 from nkijit.passes.profile.results import Results
 from nkijit.passes.profile.timeline import Event, Reason
+from nkijit.passes.profile.traffic import Traffic
 
 
 @dataclass(slots=True)
@@ -127,7 +127,7 @@ class Core:
         self.ports = Ports(program.target)
         self.branch_ns = timing.sequencer.alu_ns
         self.semaphore_ns = timing.semaphores.latency_ns
-        self.dma: DmaEngines[Event] = DmaEngines(program.target)
+        self.dma = DmaEngines(timing.dma.engines, timing.dma.hbm_bytes_per_ns)
         self.iteration_ends: dict[Loop, list[float]] = {
             loop: [] for loop in program.loops if plan.is_cut(loop)
         }
