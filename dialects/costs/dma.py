@@ -251,8 +251,9 @@ def exchanges(op: NisaOp, target: Target) -> Transfer:
     if not own_engine:
         return made
     alone = made.bytes / timing.dma.gpsimd_bytes_per_ns
-    payload = timing.dma.load_ns + alone
-    return replace(made, engines=0, fullest=0, engine_ns=alone, payload_ns=payload)
+    return replace(
+        made, engines=0, fullest=0, engine_ns=alone, payload_ns=timing.dma.load_ns + alone
+    )
 
 
 # ------------------------------------------------------------------ collectives

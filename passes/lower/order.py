@@ -2,12 +2,10 @@
 
 Engines keep the program's order. Only the triggers of DMAs in the queue of the Sync Engine change
 places: a store that waits for its data would hold up the loads after it. They are ordered as in
-a run in which the Sync Engine starts a DMA that is ready, with durations from the cost model. Three
-choices among those that are ready are tried: the first of the program, the one from which the
-longest chain of others hangs, and the one that is most urgent in the faster of these two runs. The
-order that ends first is taken. A ring takes DMAs in the order in which they are started, so one
-that waits holds up none that does not depend on it. Nor does one that is started early: while the
-DMA engines have enough to do, the Sync Engine waits for the DMA whose turn it is in the program.
+a run in which the Sync Engine starts the first DMA of the program that is ready, with durations
+from the cost model. A ring takes DMAs in the order in which they are started, so one that waits
+holds up none that does not depend on it. Nor does one that is started early: while the DMA engines
+have enough to do, the Sync Engine waits for the DMA whose turn it is in the program.
 
 Who waits for several accesses of a ring to one tensor has an edge to the last of them only
 (`Accesses`). So DMAs of one ring that touch the same tensor keep the program's order, unless
@@ -20,9 +18,6 @@ has to wait, so queues cannot wait for each other for ever. What it waits for in
 before has ended with that iteration, whatever its place there. And a ring comes to an iteration,
 or to what is behind a loop, when all of what it had before has begun: only accesses of one stretch
 can change places.
-
-A run of what is after a loop begins where that loop ends in each queue, which two iterations of its
-body show: an instruction that needs the results of a loop of another engine is not ready before.
 
 What reads registers, and what is in `nl.no_reorder`, keeps its place. So does an instruction in
 which cores meet: a run of one core does not know when the other one comes, and after what waits
@@ -112,7 +107,7 @@ class Ordering:
                 run = _Stretch(part, movable, self._durations, clock).fastest()
                 if number < last:
                     run.leave()
-                ordered += run.order
+                ordered += run.began
                 changed |= {item.queue for item in part if item in movable or item.queue.is_ring}
         if changed:
             loop = items[0].loop
@@ -326,16 +321,13 @@ class _Stretch:
         return ranks
 
     def fastest(self) -> _Run:
-        """The run that ends first, of three.
-
-        Of the triggers that are ready, the Sync Engine starts the first of the program, the one
-        from which the longest chain of others hangs, or the one that is most urgent in the faster
-        of these two runs.
-        """
+        """The run that ends first, of some: the first of the program that is ready goes first, or
+        the one from which the longest chain of others hangs."""
         best = _Run(self, range(len(self.items)))
         if best.end > best.busiest * NEAR:
-            best = min(best, _Run(self, [-rank for rank in self.ranks()]), key=_end)
-            best = min(best, _Run(self, best.latest()), key=_end)
+            other = _Run(self, [-rank for rank in self.ranks()])
+            if other.end < best.end:
+                best = other
         return best
 
 
@@ -369,43 +361,21 @@ class _Run:
         self._end_of = [0.0] * len(self._items)
         self._busy = dict(self._free)
         self._engines_busy = self._engines_free
-        self._began: list[int] = []
-        """The places of the items in the order in which they begin."""
+        self.began: list[Item] = []
+        """The items in the order in which they begin."""
         heapq.heapify(self._ends)
         self._run()
-        self.end = max(self._end_of)
-        """When all items have ended."""
-        assert len(self._began) == len(self._items), "program order keeps all that items wait for"
+        assert len(self.began) == len(self._items), "program order keeps all that items wait for"
 
     @property
-    def order(self) -> list[Item]:
-        """The items in the order in which they begin."""
-        return [self._items[place] for place in self._began]
+    def end(self) -> float:
+        """When all items have ended."""
+        return max(self._end_of)
 
     @property
     def busiest(self) -> float:
         """When the queue, or the DMA engines, that have most to do could have done it."""
         return max(*self._busy.values(), self._engines_busy)
-
-    def latest(self) -> list[float]:
-        """When each item has to begin for those that hang from it not to be late.
-
-        Engines keep the program's order, so an instruction holds up those after it, too.
-        """
-        stretch, end = self._stretch, self.end
-        latest = [0.0] * len(self._items)
-        following: dict[Queue, float] = {}
-        for place in reversed(self._began):
-            issue, latency = stretch.times(place)
-            time = end - latency
-            for waiter in stretch.waiters[place]:
-                time = min(time, latest[waiter] - latency)
-            queue = self._items[place].queue
-            if queue is not Queue.sync and not queue.is_ring:
-                time = min(time, following.get(queue, end) - issue)
-                following[queue] = time
-            latest[place] = time
-        return latest
 
     def leave(self) -> None:
         """Let the clock say when the items have ended."""
@@ -519,14 +489,11 @@ class _Run:
         self._free[item.queue] = start + issue
         if not item.queue.is_ring:
             self._busy[item.queue] += issue
-        self._began.append(place)
+        self.began.append(item)
         end = self._end_of[place] = start + latency
         if type(item) is EngineInstruction and item.what not in _OF_DMA:
             end += self._durations.semaphore_ns
         heapq.heappush(self._ends, (end, place))
-
-
-_end = attrgetter("end")
 
 
 def _followers(items: Sequence[Item], movable: set[Item]) -> dict[Item, list[Item]]:

@@ -12,11 +12,10 @@ A discrete-event simulation of all cores together. An instruction begins when
 
 Ends in a queue are in order. A trigger occupies its queue; its transfer then waits for its
 descriptors and is served by the DMA engines of the core, first come, first served over all rings:
-each of those that it spreads over is occupied for its share (`Transfer.engine_ns`, `other_ns`). Its
-bytes are there after `Transfer.payload_ns`, the time of a transfer alone; if it had to wait for
-engines, not before these have done their share. HBM gives every core its share of the bandwidth.
-Which of the engines take a transfer that needs few of them is not documented: those that are free
-first.
+each of those that it spreads over is occupied for its share (`Transfer.engine_ns`). Its bytes are
+there after `Transfer.payload_ns`, the time of a transfer alone; if it had to wait for engines, not
+before these have done their share. HBM gives every core its share of the bandwidth. Which of the
+engines take a transfer that needs few of them is not documented: those that are free first.
 
 The branch at the end of a loop's body is taken to cost what one instruction of a sequencer costs:
 nothing is published of it.
