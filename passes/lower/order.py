@@ -45,7 +45,6 @@ from nkijit.dialects.register_type import RegisterType
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.flow.ranges import Ranges
 from nkijit.passes.lower.durations import Durations
-from nkijit.passes.lower.on_chip import READS_ITSELF, OnChip
 from nkijit.passes.lower.program import (
     EngineInstruction,
     Item,
@@ -56,9 +55,6 @@ from nkijit.passes.lower.program import (
     What,
 )
 
-_OF_DMA = (What.trigger, What.transfer)
-_ON_THEIR_WAY = 4
-"""Results of an engine in one tensor that an instruction may have to wait for; others are there."""
 NEAR = 1.005
 """An order that takes so much of the busiest queue's time is not worth a better one."""
 
@@ -248,11 +244,6 @@ class _Stretch:
         """How many others an item waits for."""
         self.waiters: list[list[int]] = [[] for _ in items]
         """Those that wait for each item; behind these, for each of `late`."""
-        self.results: dict[int, list[int]] = {}
-        """The instructions of its own engine whose results an instruction reads."""
-        self._on_chip = OnChip()
-        self._written: dict[tuple[Queue, int], list[tuple[SSAValue, int]]] = {}
-        """What an engine has written of an allocation, and where."""
         self.late: list[tuple[float, int]] = []
         """When something ends that is before the stretch, and its number."""
         self.heads: dict[Queue, list[int]] = {}
@@ -279,8 +270,6 @@ class _Stretch:
             for other in before:
                 waiters[other].append(place)
             self.missing[place] = len(before)
-            if item.queue in READS_ITSELF and type(item) is EngineInstruction:
-                self._note_results(place, item)
             head = heads.setdefault(item.queue, [])
             if trigger is not None and trigger.queue is Queue.sync:
                 self.transfers.setdefault(places[trigger], []).append(place)
@@ -294,18 +283,6 @@ class _Stretch:
         for followers in self.followers.values():
             for follower in followers:
                 self.missing[follower] += 1
-
-    def _note_results(self, place: int, instruction: EngineInstruction) -> None:
-        reads, writes = self._on_chip.touched(instruction)
-        queue, written = instruction.queue, self._written
-        for base, value in reads:
-            for other, writer in written.get((queue, base), ()):
-                if self._on_chip.meet(other, value):
-                    self.results.setdefault(place, []).append(writer)
-        for base, value in writes:
-            last = written.setdefault((queue, base), [])
-            last.append((value, place))
-            del last[:-_ON_THEIR_WAY]
 
     def times(self, place: int) -> tuple[float, float]:
         """How long an item keeps its queue, and until its results can be used, in ns."""
@@ -476,8 +453,6 @@ class _Run:
     def _begin(self, place: int, start: float) -> None:
         item = self._items[place]
         issue, latency = self._stretch.times(place)
-        for writer in self._stretch.results.get(place, ()):
-            start = max(start, self._end_of[writer])
         if type(item) is EngineInstruction and item.what is What.transfer:
             # The DMA engines serve all rings.
             ready = start + self._durations.transfer(item).dispatch_ns
@@ -490,10 +465,8 @@ class _Run:
         if not item.queue.is_ring:
             self._busy[item.queue] += issue
         self.began.append(item)
-        end = self._end_of[place] = start + latency
-        if type(item) is EngineInstruction and item.what not in _OF_DMA:
-            end += self._durations.semaphore_ns
-        heapq.heappush(self._ends, (end, place))
+        self._end_of[place] = start + latency
+        heapq.heappush(self._ends, (start + latency, place))
 
 
 def _followers(items: Sequence[Item], movable: set[Item]) -> dict[Item, list[Item]]:

@@ -7,7 +7,6 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 from nkijit.passes.lower.durations import Durations
-from nkijit.passes.lower.on_chip import READS_ITSELF
 from nkijit.passes.lower.program import (
     EngineInstruction,
     Item,
@@ -23,6 +22,9 @@ from nkijit.passes.profile.ports import Ports
 from nkijit.passes.profile.results import Results
 from nkijit.passes.profile.timeline import Event, Reason
 from nkijit.passes.profile.traffic import Traffic
+
+_READS_ITSELF = frozenset({Queue.vector, Queue.scalar, Queue.gpsimd})
+"""The engines that may read what they have written."""
 
 
 @dataclass(slots=True)
@@ -46,7 +48,7 @@ class Cursor:
         self.queue = queue
         self.is_ring = queue.is_ring
         self.is_tensor = queue is Queue.tensor
-        self.results = Results() if queue in READS_ITSELF else None
+        self.results = Results() if queue in _READS_ITSELF else None
         self.frames = [_Frame(items, None, 0)]
         self.flat: dict[Loop | None, int] = {None: 0}
         """How many iterations of each loop have begun before this one, over all entries."""
