@@ -147,7 +147,6 @@ def fastest(
     tried: tuple[Callable[[], list[float]], ...] = (
         lambda: places,
         lambda: [-rank for rank in _ranks(stretch, costs)],
-        lambda: _latest(stretch, costs),
     )
     for number, priorities in enumerate(tried):
         run = _Run(stretch, costs, target, priorities(), forced=number == 0)
@@ -171,59 +170,7 @@ def _ranks(stretch: Region, costs: Sequence[InstructionCost]) -> list[float]:
     return ranks
 
 
-def _latest(stretch: Region, costs: Sequence[InstructionCost]) -> list[float]:
-    """When each instruction begins, in a run from the end of the stretch to its beginning.
-
-    Times are less than 0: what comes last ends at 0. Those from which the longest chain of others
-    hangs go as late as they may.
-    """
-    before: list[list[int]] = [[] for _ in costs]
-    for number, others in enumerate(stretch.after):
-        for other in others:
-            before[other].append(number)
-    heads = [0.0] * len(costs)
-    for number, others in enumerate(stretch.after):
-        end = heads[number] + costs[number].latency
-        for other in others:
-            if end > heads[other]:
-                heads[other] = end
-    missing = [len(others) for others in stretch.after]
-    ready: dict[object, list[tuple[float, int]]] = {}
-    free: dict[object, float] = {}
-    release = [cost.latency for cost in costs]
-    begin = [0.0] * len(costs)
-    events: list[tuple[float, int]] = []
-    for number, count in enumerate(missing):
-        free.setdefault(costs[number].resource, 0.0)
-        ready.setdefault(costs[number].resource, [])
-        if not count:
-            heappush(events, (release[number], number))
-    now = 0.0
-    names = {-1 - place: name for place, name in enumerate(free)}
-    numbers = {name: event for event, name in names.items()}
-    while events:
-        now, number = heappop(events)
-        resource = names.get(number)
-        if resource is None:
-            resource = costs[number].resource
-            heappush(ready[resource], (-heads[number], number))
-        waiting = ready[resource]
-        while waiting and free[resource] <= now:
-            _, number = heappop(waiting)
-            begin[number] = -now
-            free[resource] = now + costs[number].issue
-            heappush(events, (free[resource], numbers[resource]))
-            for other in before[number]:
-                late = now + costs[other].latency
-                if late > release[other]:
-                    release[other] = late
-                missing[other] -= 1
-                if not missing[other]:
-                    heappush(events, (release[other], other))
-    return begin
-
-
-def _busiest(costs: Sequence[InstructionCost]) -> float:
+def _busiest(costs: Sequence[Cost]) -> float:
     """How long the queue, or the DMA engines, have to do that has most to do."""
     busy: dict[object, float] = {}
     for cost in costs:
