@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple, cast
@@ -52,11 +52,9 @@ from nkijit.passes.lower.program import (
     Program,
     Queue,
     QueueLoop,
+    Wait,
     What,
 )
-
-NEAR = 1.005
-"""An order that takes so much of the busiest queue's time is not worth a better one."""
 
 
 class Ordering:
@@ -97,12 +95,11 @@ class Ordering:
                 self._pass(part, clock)
                 ordered += part
             elif len(movable) < 2:
-                self._run(part, clock)
+                _Run(part, movable, self._durations, clock).run().leave(clock)
                 ordered += part
             else:
-                run = _Stretch(part, movable, self._durations, clock).fastest()
-                if number < last:
-                    run.leave()
+                run = self._fastest(part, movable, clock)
+                run.leave(clock)
                 ordered += run.began
                 changed |= {item.queue for item in part if item in movable or item.queue.is_ring}
         if changed:
@@ -115,15 +112,21 @@ class Ordering:
                 queues[queue][:] = [item for item in ordered if item.queue is queue]
         return ordered
 
+    def _fastest(self, part: Sequence[Item], movable: set[Item], clock: _Clock) -> _Run:
+        """The run that ends first, of some."""
+        best = _Run(part, movable, self._durations, clock).run()
+        other = _Run(part, movable, self._durations, clock)
+        other.run([-rank for rank in other.ranks()])
+        return other if other.end < best.end else best
+
     def _pass(self, loops: Sequence[Item], clock: _Clock) -> None:
         """Run the loops that stand beside each other in a block."""
         for body, each in groupby(cast("Sequence[QueueLoop]", loops), attrgetter("body")):
             inside = list(each)
             # Iterations of different queues wait for each other: they begin together.
-            begin = max([clock.free[item.queue] for item in inside])
-            for item in inside:
-                for earlier, carried, _, _ in item.edges:
-                    begin = max(begin, clock.end_of(earlier, carried=carried))
+            begin = max(
+                max([clock.free[item.queue], *clock.awaited(item.edges)]) for item in inside
+            )
             span = self._span(body)
             for item in inside:
                 clock.free[item.queue] = begin + span.free[item.queue]
@@ -164,12 +167,7 @@ class Ordering:
             if kind is QueueLoop:
                 self._pass(list(part), clock)
             else:
-                self._run(list(part), clock)
-
-    def _run(self, items: Sequence[Item], clock: _Clock) -> None:
-        """Run items that keep their order."""
-        stretch = _Stretch(items, set(), self._durations, clock)
-        _Run(stretch, range(len(items))).leave()
+                _Run(list(part), set(), self._durations, clock).run().leave(clock)
 
     def _count(self, loop: Loop) -> int:
         """How often a loop runs; at least once where that is not known."""
@@ -205,9 +203,10 @@ class _Clock:
         self.before: dict[Item, float] = {}
         """The same in the iteration before, where that is known."""
 
-    def end_of(self, item: Item, *, carried: bool) -> float:
-        """When an item before the stretch ends, here or in the iteration before."""
-        return (self.before if carried else self.ends).get(item, 0.0)
+    def awaited(self, edges: Sequence[Wait]) -> Iterator[float]:
+        """When those end that edges from an item are to, as far as they are before the stretch."""
+        for earlier, carried, _, _ in edges:
+            yield (self.before if carried else self.ends).get(earlier, 0.0)
 
 
 def _is_movable(item: Item) -> bool:
@@ -224,8 +223,11 @@ def _is_movable(item: Item) -> bool:
     )
 
 
-class _Stretch:
-    """What items of a block wait for. They are numbers: their places in the stretch."""
+class _Run:
+    """A run of a stretch of a block, in the order of time.
+
+    Items are numbers: their places in the stretch.
+    """
 
     def __init__(
         self, items: Sequence[Item], movable: set[Item], durations: Durations, clock: _Clock
@@ -237,132 +239,98 @@ class _Stretch:
             durations: of instructions.
             clock: when what is before the stretch ends.
         """
-        self.items, self.durations, self.clock = items, durations, clock
+        self._items = items
+        self._durations = durations
+        self._priorities: Sequence[float] = range(len(items))
         places = {item: place for place, item in enumerate(items)}
-        self.movable = {places[item] for item in movable}
-        self.missing = [0] * len(items)
-        """How many others an item waits for."""
-        self.waiters: list[list[int]] = [[] for _ in items]
-        """Those that wait for each item; behind these, for each of `late`."""
-        self.late: list[tuple[float, int]] = []
-        """When something ends that is before the stretch, and its number."""
-        self.heads: dict[Queue, list[int]] = {}
-        """What each queue begins: engines all of it in program order, the rings of the Sync Engine
-        what has been triggered."""
-        self.transfers: dict[int, list[int]] = {}
+        self._movable = {places[item] for item in movable}
+        self._missing = [0] * len(items)
+        """How many of those that an item waits for have not ended yet."""
+        self._waiters: list[list[int]] = [[] for _ in items]
+        self._heads: dict[Queue, deque[int]] = {}
+        """What each queue has still to begin: engines all of it in program order, the rings of the
+        Sync Engine what has been triggered."""
+        self._transfers: dict[int, list[int]] = {}
         """What each trigger of the Sync Engine starts."""
-        waiters, heads = self.waiters, self.heads
+        self._free = dict(clock.free)
+        self._open: set[int] = set()
+        """The triggers among which the Sync Engine has the choice."""
+        self._turns: deque[int] = deque()
+        """These in the order of the program, with some of those that have begun."""
+        self._engines_free = clock.engines_free
+        """When the DMA engines will have done what has been started."""
+        self._ready: list[tuple[float, int]] = []
+        """Those of them that can begin, the best on top."""
+        self._ends: list[tuple[float, int]] = []
+        self._end_of = [0.0] * len(items)
+        self.began: list[Item] = []
+        """The items in the order in which they begin."""
+        waiters, heads = self._waiters, self._heads
         for place, item in enumerate(items):
             before: set[int] = set()
             late = 0.0
             for earlier, carried, _, _ in item.edges:
                 if not carried and earlier in places:
                     before.add(places[earlier])
-                else:
-                    late = max(late, clock.end_of(earlier, carried=carried))
+                elif earlier in (clock.before if carried else clock.ends):
+                    late = max(late, (clock.before if carried else clock.ends)[earlier])
             if late:
+                # What is before the stretch has numbers after those of its items.
                 before.add(len(waiters))
-                self.late.append((late, len(waiters)))
+                heapq.heappush(self._ends, (late, len(waiters)))
                 waiters.append([])
             trigger = item.trigger if type(item) is EngineInstruction else None
             if trigger is not None:
                 before.add(places[trigger])
             for other in before:
                 waiters[other].append(place)
-            self.missing[place] = len(before)
-            head = heads.setdefault(item.queue, [])
+            self._missing[place] = len(before)
+            queue = item.queue
+            head = heads.get(queue)
+            if head is None:
+                head = heads[queue] = deque()
             if trigger is not None and trigger.queue is Queue.sync:
-                self.transfers.setdefault(places[trigger], []).append(place)
+                self._transfers.setdefault(places[trigger], []).append(place)
             else:
                 head.append(place)
-        self.followers = {
+        self._followers = {
             places[trigger]: [places[follower] for follower in followers]
             for trigger, followers in _followers(items, movable).items()
         }
         """After each trigger those of its ring that come later."""
-        for followers in self.followers.values():
+        for followers in self._followers.values():
             for follower in followers:
-                self.missing[follower] += 1
-
-    def times(self, place: int) -> tuple[float, float]:
-        """How long an item keeps its queue, and until its results can be used, in ns."""
-        item = self.items[place]
-        return self.durations.of(item) if type(item) is EngineInstruction else (0.0, 0.0)
-
-    def ranks(self) -> list[float]:
-        """The time from the beginning of each item to the end of all that need it."""
-        ranks = [0.0] * len(self.items)
-        for place in range(len(ranks) - 1, -1, -1):
-            behind = max([ranks[waiter] for waiter in self.waiters[place]], default=0.0)
-            ranks[place] = self.times(place)[1] + behind
-        return ranks
-
-    def fastest(self) -> _Run:
-        """The run that ends first, of some: the first of the program that is ready goes first, or
-        the one from which the longest chain of others hangs."""
-        best = _Run(self, range(len(self.items)))
-        if best.end > best.busiest * NEAR:
-            other = _Run(self, [-rank for rank in self.ranks()])
-            if other.end < best.end:
-                best = other
-        return best
-
-
-class _Run:
-    """A run of a stretch of a block, in the order of time."""
-
-    def __init__(self, stretch: _Stretch, priorities: Sequence[float]):
-        """
-        Args:
-            stretch: it.
-            priorities: of triggers among which the Sync Engine may choose; the least goes first.
-        """
-        self._stretch = stretch
-        self._priorities = priorities
-        self._durations = stretch.durations
-        self._items, self._movable = stretch.items, stretch.movable
-        self._missing = list(stretch.missing)
-        """How many of those that an item waits for have not ended yet."""
-        self._heads = {queue: deque(places) for queue, places in stretch.heads.items()}
-        """What each queue has still to begin."""
-        self._free = dict(stretch.clock.free)
-        self._open: set[int] = set()
-        """The triggers among which the Sync Engine has the choice."""
-        self._turns: deque[int] = deque()
-        """These in the order of the program, with some of those that have begun."""
-        self._engines_free = stretch.clock.engines_free
-        """When the DMA engines will have done what has been started."""
-        self._ready: list[tuple[float, int]] = []
-        """Those of them that can begin, the best on top."""
-        self._ends: list[tuple[float, int]] = list(stretch.late)
-        self._end_of = [0.0] * len(self._items)
-        self._busy = dict(self._free)
-        self._engines_busy = self._engines_free
-        self.began: list[Item] = []
-        """The items in the order in which they begin."""
-        heapq.heapify(self._ends)
-        self._run()
-        assert len(self.began) == len(self._items), "program order keeps all that items wait for"
+                self._missing[follower] += 1
 
     @property
     def end(self) -> float:
-        """When all items have ended."""
+        """When all items have ended, after a run."""
         return max(self._end_of)
 
-    @property
-    def busiest(self) -> float:
-        """When the queue, or the DMA engines, that have most to do could have done it."""
-        return max(*self._busy.values(), self._engines_busy)
+    def ranks(self) -> list[float]:
+        """The time from the beginning of each item to the end of all that need it."""
+        ranks = [0.0] * len(self._items)
+        for place in range(len(ranks) - 1, -1, -1):
+            _, latency = self._times(self._items[place])
+            ranks[place] = latency + max(
+                [ranks[other] for other in self._waiters[place]], default=0.0
+            )
+        return ranks
 
-    def leave(self) -> None:
-        """Let the clock say when the items have ended."""
-        clock = self._stretch.clock
+    def leave(self, clock: _Clock) -> None:
+        """Say when the items have ended to those who come after the stretch."""
         clock.free, clock.engines_free = self._free, self._engines_free
         clock.ends.update(zip(self._items, self._end_of, strict=True))
 
-    def _run(self) -> None:
-        items, missing, waiters = self._items, self._missing, self._stretch.waiters
-        ends = self._ends
+    def run(self, priorities: Sequence[float] | None = None) -> _Run:
+        """Run to the end.
+
+        `priorities`: of triggers that the Sync Engine may choose among; the least goes first. The
+        first of the program does by default.
+        """
+        if priorities is not None:
+            self._priorities = priorities
+        items, missing, waiters, ends = self._items, self._missing, self._waiters, self._ends
         for queue in list(self._heads):
             self._serve(queue, 0.0)
         if Queue.sync in self._heads and self._free[Queue.sync]:
@@ -379,6 +347,8 @@ class _Run:
                 if waiter in self._open:
                     self._make_ready(waiter)
                 self._serve(items[waiter].queue, now)
+        assert len(self.began) == len(items), "program order keeps all that items wait for"
+        return self
 
     def _serve(self, queue: Queue, now: float) -> None:
         """Begin what a queue can begin."""
@@ -440,30 +410,30 @@ class _Run:
 
     def _begin_sync(self, place: int, now: float) -> None:
         self._begin(place, now)
-        for transfer in self._stretch.transfers.get(place, ()):
+        for transfer in self._transfers.get(place, ()):
             queue = self._items[transfer].queue
             self._heads[queue].append(transfer)
             self._serve(queue, now)
-        for follower in self._stretch.followers.get(place, ()):
+        for follower in self._followers.get(place, ()):
             self._missing[follower] -= 1
             if not self._missing[follower] and follower in self._open:
                 self._make_ready(follower)
         heapq.heappush(self._ends, (self._free[Queue.sync], -1 - place))
 
+    def _times(self, item: Item) -> tuple[float, float]:
+        return self._durations.of(item) if type(item) is Instruction else (0.0, 0.0)
+
     def _begin(self, place: int, start: float) -> None:
         item = self._items[place]
-        issue, latency = self._stretch.times(place)
-        if type(item) is EngineInstruction and item.what is What.transfer:
-            # The DMA engines serve all rings.
-            ready = start + self._durations.transfer(item).dispatch_ns
-            begun = max(self._engines_free, ready)
-            busy = self._durations.engines_ns(item)
-            self._engines_free = begun + busy
-            self._engines_busy += busy
-            latency += begun - ready
+        issue, latency = self._times(item)
+        if type(item) is Instruction:
+            if item.what is What.transfer:
+                # The DMA engines serve all rings.
+                ready = start + self._durations.transfer(item).dispatch_ns
+                begun = max(self._engines_free, ready)
+                self._engines_free = begun + self._durations.engines_ns(item)
+                latency += begun - ready
         self._free[item.queue] = start + issue
-        if not item.queue.is_ring:
-            self._busy[item.queue] += issue
         self.began.append(item)
         self._end_of[place] = start + latency
         heapq.heappush(self._ends, (start + latency, place))
