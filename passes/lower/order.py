@@ -28,12 +28,9 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import groupby
-from operator import attrgetter
-from typing import NamedTuple, cast
 
-from xdsl.dialects.scf import ForOp
 from xdsl.ir import SSAValue
 
 from nkijit.dialects.declare.kinds import Role
@@ -43,170 +40,36 @@ from nkijit.dialects.nki.kernel import NoReorderOp, ReturnOp
 from nkijit.dialects.nki.views import base_of, index_of, views_of
 from nkijit.dialects.register_type import RegisterType
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.analysis.flow.ranges import Ranges
 from nkijit.passes.lower.durations import Durations
-from nkijit.passes.lower.program import (
-    EngineInstruction,
-    Item,
-    Loop,
-    Program,
-    Queue,
-    QueueLoop,
-    Wait,
-    What,
-)
+from nkijit.passes.lower.program import Instruction, Item, Program, Queue, QueueLoop, What
 
 
-class Ordering:
-    """The order of the items of each block, so that each comes after all that it waits for.
+def in_order(program: Program, items: Sequence[Item], durations: Durations) -> list[Item]:
+    """The items of a block so that each comes after all that it waits for.
 
     Orders the Sync Engine's queue and the rings that it starts, by the durations of instructions.
     """
-
-    def __init__(self, program: Program, durations: Durations):
-        self._program = program
-        self._durations = durations
-        self._ordered: dict[Loop | None, list[Item]] = {}
-        self._spans: dict[Loop, _Span] = {}
-        self._ranges: Ranges | None = None
-
-    def of(self, loop: Loop | None) -> list[Item]:
-        """The items of a block in their order, in which its queues are then, too."""
-        found = self._ordered.get(loop)
-        if found is None:
-            found = self._ordered[loop] = self._order(self._program.blocks[loop])
-        return found
-
-    def _order(self, items: Sequence[Item]) -> list[Item]:
-        parts = [(kind, list(part)) for kind, part in groupby(items, type)]
-        all_movable = [
-            set[Item]() if kind is QueueLoop else {item for item in part if _is_movable(item)}
-            for kind, part in parts
-        ]
-        last = max((n for n, movable in enumerate(all_movable) if len(movable) > 1), default=-1)
-        ordered: list[Item] = []
-        changed: set[Queue] = set()
-        clock = _Clock()
-        for number, (kind, part) in enumerate(parts):
-            movable = all_movable[number]
-            if number > last:
-                ordered += part  # nothing to order, and nothing after it
-            elif kind is QueueLoop:
-                self._pass(part, clock)
-                ordered += part
-            elif len(movable) < 2:
-                _Run(part, movable, self._durations, clock).run().leave(clock)
-                ordered += part
-            else:
-                run = self._fastest(part, movable, clock)
-                run.leave(clock)
-                ordered += run.began
-                changed |= {item.queue for item in part if item in movable or item.queue.is_ring}
-        if changed:
-            loop = items[0].loop
-            program = self._program
-            queues = program.queues
-            if loop is not None:
-                queues = {queue: inside.items for queue, inside in loop.queues.items()}
-            for queue in changed:
-                queues[queue][:] = [item for item in ordered if item.queue is queue]
-        return ordered
-
-    def _fastest(self, part: Sequence[Item], movable: set[Item], clock: _Clock) -> _Run:
-        """The run that ends first, of some."""
-        best = _Run(part, movable, self._durations, clock).run()
-        other = _Run(part, movable, self._durations, clock)
-        other.run([-rank for rank in other.ranks()])
-        return other if other.end < best.end else best
-
-    def _pass(self, loops: Sequence[Item], clock: _Clock) -> None:
-        """Run the loops that stand beside each other in a block."""
-        for body, each in groupby(cast("Sequence[QueueLoop]", loops), attrgetter("body")):
-            inside = list(each)
-            # Iterations of different queues wait for each other: they begin together.
-            begin = max(
-                max([clock.free[item.queue], *clock.awaited(item.edges)]) for item in inside
-            )
-            span = self._span(body)
-            for item in inside:
-                clock.free[item.queue] = begin + span.free[item.queue]
-                clock.ends[item] = begin + span.ends[item.queue]
-            clock.engines_free = max(clock.engines_free, begin + span.engines_free)
-
-    def _span(self, loop: Loop) -> _Span:
-        """What a loop takes, from two of its iterations."""
-        found = self._spans.get(loop)
-        if found is None:
-            found = self._spans[loop] = self._find_span(loop)
-        return found
-
-    def _find_span(self, loop: Loop) -> _Span:
-        count = self._count(loop)
-        if not count:
-            return _Span(dict.fromkeys(Queue, 0.0), dict.fromkeys(Queue, 0.0), 0.0)
-        clock = _Clock()
-        items = self.of(loop)
-        self._iterate(items, clock)
-        more = 0.0
-        if count > 1:
-            first = max(clock.ends.values(), default=0.0)
-            clock.before, clock.ends = clock.ends, {}
-            self._iterate(items, clock)
-            period = max(clock.ends.values(), default=0.0) - first
-            more = (count - 2) * max(0.0, period)
-        ends = dict.fromkeys(Queue, 0.0)
-        for item, end in clock.ends.items():
-            ends[item.queue] = max(ends[item.queue], end + more)
-        free = {queue: time + more for queue, time in clock.free.items()}
-        engines_free = clock.engines_free + more if clock.engines_free else 0.0
-        return _Span(free, ends, engines_free)
-
-    def _iterate(self, items: Sequence[Item], clock: _Clock) -> None:
-        """Run the items of a block as they are ordered."""
-        for kind, part in groupby(items, type):
-            if kind is QueueLoop:
-                self._pass(list(part), clock)
-            else:
-                _Run(list(part), set(), self._durations, clock).run().leave(clock)
-
-    def _count(self, loop: Loop) -> int:
-        """How often a loop runs; at least once where that is not known."""
-        if not isinstance(loop.op, ForOp):
-            return 1
-        if self._ranges is None:
-            self._ranges = Ranges(self._program.kernel)
-        least, most = self._ranges.trip_counts(loop.op)
-        return least if least == most else max(1, least)
-
-
-class _Span(NamedTuple):
-    """What a loop takes, from its beginning."""
-
-    free: dict[Queue, float]
-    """When each of its queues can begin what comes after it."""
-    ends: dict[Queue, float]
-    """When all that is in each of its queues has ended."""
-    engines_free: float
-    """When the DMA engines have done what it has started."""
-
-
-class _Clock:
-    """When what is before a stretch of a block ends."""
-
-    def __init__(self) -> None:
-        self.free = dict.fromkeys(Queue, 0.0)
-        """When each queue can begin something."""
-        self.engines_free = 0.0
-        """When the DMA engines have done what has been started."""
-        self.ends: dict[Item, float] = {}
-        """When the items of the block that come before the stretch have ended."""
-        self.before: dict[Item, float] = {}
-        """The same in the iteration before, where that is known."""
-
-    def awaited(self, edges: Sequence[Wait]) -> Iterator[float]:
-        """When those end that edges from an item are to, as far as they are before the stretch."""
-        for earlier, carried, _, _ in edges:
-            yield (self.before if carried else self.ends).get(earlier, 0.0)
+    ordered: list[Item] = []
+    changed: set[Queue] = set()
+    for kind, stretch in groupby(items, type):
+        if kind is QueueLoop:
+            ordered += stretch
+            continue
+        part = list(stretch)
+        movable = {item for item in part if _is_movable(item)}
+        if len(movable) < 2:
+            ordered += part
+            continue
+        run = _Run(part, movable, durations).run()
+        assert len(run) == len(part), "program order keeps all that items wait for"
+        ordered += run
+        changed |= {item.queue for item in part if item in movable or item.queue.is_ring}
+    if changed:
+        loop = items[0].loop
+        queues = program.queues if loop is None else {q: i.items for q, i in loop.queues.items()}
+        for queue in changed:
+            queues[queue][:] = [item for item in ordered if item.queue is queue]
+    return ordered
 
 
 def _is_movable(item: Item) -> bool:
@@ -224,24 +87,14 @@ def _is_movable(item: Item) -> bool:
 
 
 class _Run:
-    """A run of a stretch of a block, in the order of time.
+    """A run of a stretch of a block, in the order of time: what is before it has ended.
 
     Items are numbers: their places in the stretch.
     """
 
-    def __init__(
-        self, items: Sequence[Item], movable: set[Item], durations: Durations, clock: _Clock
-    ):
-        """
-        Args:
-            items: the stretch.
-            movable: the triggers of the Sync Engine that may change places.
-            durations: of instructions.
-            clock: when what is before the stretch ends.
-        """
+    def __init__(self, items: Sequence[Item], movable: set[Item], durations: Durations):
         self._items = items
         self._durations = durations
-        self._priorities: Sequence[float] = range(len(items))
         places = {item: place for place, item in enumerate(items)}
         self._movable = {places[item] for item in movable}
         self._missing = [0] * len(items)
@@ -252,34 +105,24 @@ class _Run:
         Sync Engine what has been triggered."""
         self._transfers: dict[int, list[int]] = {}
         """What each trigger of the Sync Engine starts."""
-        self._free = dict(clock.free)
+        self._free = dict.fromkeys(Queue, 0.0)
         self._open: set[int] = set()
         """The triggers among which the Sync Engine has the choice."""
         self._turns: deque[int] = deque()
         """These in the order of the program, with some of those that have begun."""
-        self._engines_free = clock.engines_free
+        self._engines_free = 0.0
         """When the DMA engines will have done what has been started."""
-        self._ready: list[tuple[float, int]] = []
-        """Those of them that can begin, the best on top."""
+        self._ready: list[tuple[int, int]] = []
+        """Those of them that can begin, the first of the program on top."""
         self._ends: list[tuple[float, int]] = []
-        self._end_of = [0.0] * len(items)
-        self.began: list[Item] = []
-        """The items in the order in which they begin."""
+        self._began: list[Item] = []
         waiters, heads = self._waiters, self._heads
         for place, item in enumerate(items):
             before: set[int] = set()
-            late = 0.0
             for earlier, carried, _, _ in item.edges:
                 if not carried and earlier in places:
                     before.add(places[earlier])
-                elif earlier in (clock.before if carried else clock.ends):
-                    late = max(late, (clock.before if carried else clock.ends)[earlier])
-            if late:
-                # What is before the stretch has numbers after those of its items.
-                before.add(len(waiters))
-                heapq.heappush(self._ends, (late, len(waiters)))
-                waiters.append([])
-            trigger = item.trigger if type(item) is EngineInstruction else None
+            trigger = item.trigger if type(item) is Instruction else None
             if trigger is not None:
                 before.add(places[trigger])
             for other in before:
@@ -302,39 +145,11 @@ class _Run:
             for follower in followers:
                 self._missing[follower] += 1
 
-    @property
-    def end(self) -> float:
-        """When all items have ended, after a run."""
-        return max(self._end_of)
-
-    def ranks(self) -> list[float]:
-        """The time from the beginning of each item to the end of all that need it."""
-        ranks = [0.0] * len(self._items)
-        for place in range(len(ranks) - 1, -1, -1):
-            _, latency = self._times(self._items[place])
-            ranks[place] = latency + max(
-                [ranks[other] for other in self._waiters[place]], default=0.0
-            )
-        return ranks
-
-    def leave(self, clock: _Clock) -> None:
-        """Say when the items have ended to those who come after the stretch."""
-        clock.free, clock.engines_free = self._free, self._engines_free
-        clock.ends.update(zip(self._items, self._end_of, strict=True))
-
-    def run(self, priorities: Sequence[float] | None = None) -> _Run:
-        """Run to the end.
-
-        `priorities`: of triggers that the Sync Engine may choose among; the least goes first. The
-        first of the program does by default.
-        """
-        if priorities is not None:
-            self._priorities = priorities
+    def run(self) -> list[Item]:
+        """The items in the order in which they begin."""
         items, missing, waiters, ends = self._items, self._missing, self._waiters, self._ends
         for queue in list(self._heads):
             self._serve(queue, 0.0)
-        if Queue.sync in self._heads and self._free[Queue.sync]:
-            heapq.heappush(ends, (self._free[Queue.sync], -1))
         while ends:
             now, place = heapq.heappop(ends)
             if place < 0:
@@ -347,8 +162,7 @@ class _Run:
                 if waiter in self._open:
                     self._make_ready(waiter)
                 self._serve(items[waiter].queue, now)
-        assert len(self.began) == len(items), "program order keeps all that items wait for"
-        return self
+        return self._began
 
     def _serve(self, queue: Queue, now: float) -> None:
         """Begin what a queue can begin."""
@@ -390,7 +204,7 @@ class _Run:
 
     def _make_ready(self, trigger: int) -> None:
         """Nothing that a trigger waits for is left."""
-        heapq.heappush(self._ready, (self._priorities[trigger], trigger))
+        heapq.heappush(self._ready, (trigger, trigger))
 
     def _next_in_turn(self) -> int:
         """The trigger that is the first of the program among those that are open."""
@@ -420,13 +234,11 @@ class _Run:
                 self._make_ready(follower)
         heapq.heappush(self._ends, (self._free[Queue.sync], -1 - place))
 
-    def _times(self, item: Item) -> tuple[float, float]:
-        return self._durations.of(item) if type(item) is Instruction else (0.0, 0.0)
-
     def _begin(self, place: int, start: float) -> None:
         item = self._items[place]
-        issue, latency = self._times(item)
+        issue = latency = 0.0
         if type(item) is Instruction:
+            issue, latency = self._durations.of(item)
             if item.what is What.transfer:
                 # The DMA engines serve all rings.
                 ready = start + self._durations.transfer(item).dispatch_ns
@@ -434,8 +246,7 @@ class _Run:
                 self._engines_free = begun + self._durations.engines_ns(item)
                 latency += begun - ready
         self._free[item.queue] = start + issue
-        self.began.append(item)
-        self._end_of[place] = start + latency
+        self._began.append(item)
         heapq.heappush(self._ends, (start + latency, place))
 
 
