@@ -198,7 +198,7 @@ class _Collector:
         found[0] += weight
         found[1] += size * weight
         found[2] += transfer.descriptors * weight
-        self._dma_busy += weight * transfer.engines_ns
+        self._dma_busy += weight * transfer.engine_ns * transfer.engines
         self._hbm_bytes += hbm_bytes * weight
 
     def _place(self, op: Operation) -> Position | None:

@@ -20,45 +20,37 @@ class DmaEngines:
 
     def serve(self, event: Event, transfer: Transfer, hbm_bytes: int) -> None:
         """Give a transfer that has arrived its engines, and say when it begins and ends."""
-        arrival = event.begin
+        arrival, busy = event.begin, transfer.engine_ns
         if transfer.engines == 0:
             first = latest = max(arrival, self._own_free)
             if self._own_free > arrival:
                 event.reason, event.cause = Reason.dma, self._own_last
-            done = latest + transfer.engine_ns
-            self._own_free, self._own_last = done, event
+            self._own_free, self._own_last = latest + busy, event
         else:
-            first, latest, done = self._engines(event, transfer)
+            first, latest = self._engines(event, transfer.engines, busy)
         end = first + transfer.payload_ns
         if latest > arrival:
-            end = max(end, done)
+            end = max(end, latest + busy)
         if hbm_bytes:
             self._hbm_free = max(first, self._hbm_free) + hbm_bytes / self._hbm_bytes_per_ns
             end = max(end, self._hbm_free)
         event.begin, event.free, event.end = latest, end, end + transfer.notify_ns
 
-    def _engines(self, event: Event, transfer: Transfer) -> tuple[float, float, float]:
-        """When the first and the last of its engines take a transfer up, and when all are done.
-
-        The engines that are free first take most of it.
-        """
-        free, arrival, busy = self._free, event.begin, transfer.engine_ns
-        if transfer.fullest >= len(free):
+    def _engines(self, event: Event, wanted: int, busy: float) -> tuple[float, float]:
+        """When the first and the last of its engines take a transfer up."""
+        free, arrival = self._free, event.begin
+        if wanted >= len(free):
             first, latest = min(free), max(free)
             cause = self._last[free.index(latest)]
             self._free = [(f if f > arrival else arrival) + busy for f in free]
             self._last = [event] * len(free)
-            done = max(self._free)
         else:
-            chosen = sorted(range(len(free)), key=free.__getitem__)[: transfer.engines]
+            chosen = sorted(range(len(free)), key=free.__getitem__)[:wanted]
             first, latest = free[chosen[0]], free[chosen[-1]]
             cause = self._last[chosen[-1]]
-            done = 0.0
-            for place, engine in enumerate(chosen):
-                time = busy if place < transfer.fullest else transfer.other_ns
-                free[engine] = max(arrival, free[engine]) + time
-                done = max(done, free[engine])
+            for engine in chosen:
+                free[engine] = max(arrival, free[engine]) + busy
                 self._last[engine] = event
         if latest > arrival:
             event.reason, event.cause, event.wait = Reason.dma, cause, None
-        return max(arrival, first), max(arrival, latest), done
+        return max(arrival, first), max(arrival, latest)
