@@ -41,7 +41,7 @@ from nkijit.dialects.nki.views import base_of, index_of, views_of
 from nkijit.dialects.register_type import RegisterType
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.lower.durations import Durations
-from nkijit.passes.lower.program import Instruction, Item, Program, Queue, QueueLoop, What
+from nkijit.passes.lower.program import EngineInstruction, Item, Program, Queue, QueueLoop, What
 
 
 def in_order(program: Program, items: Sequence[Item], durations: Durations) -> list[Item]:
@@ -122,7 +122,7 @@ class _Run:
             for earlier, carried, _, _ in item.edges:
                 if not carried and earlier in places:
                     before.add(places[earlier])
-            trigger = item.trigger if type(item) is Instruction else None
+            trigger = item.trigger if type(item) is EngineInstruction else None
             if trigger is not None:
                 before.add(places[trigger])
             for other in before:
@@ -237,7 +237,7 @@ class _Run:
     def _begin(self, place: int, start: float) -> None:
         item = self._items[place]
         issue = latency = 0.0
-        if type(item) is Instruction:
+        if type(item) is EngineInstruction:
             issue, latency = self._durations.of(item)
             if item.what is What.transfer:
                 # The DMA engines serve all rings.

@@ -170,7 +170,7 @@ def _ranks(stretch: Region, costs: Sequence[InstructionCost]) -> list[float]:
     return ranks
 
 
-def _busiest(costs: Sequence[Cost]) -> float:
+def _busiest(costs: Sequence[InstructionCost]) -> float:
     """How long the queue, or the DMA engines, have to do that has most to do."""
     busy: dict[object, float] = {}
     for cost in costs:
