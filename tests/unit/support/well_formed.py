@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from weakref import WeakSet
 
 from xdsl.ir import Block, Operation, SSAValue
 
 from nkijit.classic.launch.errors import ClassicTracedKernel
+from nkijit.host.identities import Noted
 from nkijit.ir.text import ir_text_of, parse
 from nkijit.kernels.hooks import WATCHERS
 from nkijit.traced.kernel import TracedKernel
@@ -55,12 +55,12 @@ def check_text(traced: TracedKernel) -> None:
 @contextmanager
 def checking_traces() -> Generator[None]:
     """Check each kernel that is traced, once; the text of those of the classic API, too."""
-    checked = WeakSet[TracedKernel]()
+    checked = Noted[bool]()
 
     def check(traced: TracedKernel) -> None:
-        if traced in checked:
+        if checked.of(traced):
             return
-        checked.add(traced)
+        checked.note(traced, True)
         check_dominance(traced.module)
         if isinstance(traced, ClassicTracedKernel):
             check_text(traced)
