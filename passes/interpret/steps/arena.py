@@ -257,7 +257,7 @@ def _holders(memory: Array) -> int:
     return sys.getrefcount(memory.base)
 
 
-class _Results:
+class ResultPool:
     """Memory of results, by size; new pages cost more than a kernel.
 
     Memory that nobody holds any more is used again. Python code that runs when a result comes to
@@ -293,7 +293,7 @@ class _Results:
         return memory[:]
 
 
-RESULTS = _Results()
+RESULTS = ResultPool()
 """That of the process."""
 _UNUSED = _holders(aligned(ALIGNMENT))
 """Holders of memory of which there is no view."""

@@ -18,7 +18,7 @@ from nkijit.dialects.nki.kernel import kernels_of
 from nkijit.passes.interpret.plan.plan import Plan
 from nkijit.passes.interpret.records.errors import OutOfBoundsError
 from nkijit.passes.interpret.steps import arena
-from nkijit.passes.interpret.steps.arena import RESULTS, WORKSPACES, Lifetime, arrange
+from nkijit.passes.interpret.steps.arena import WORKSPACES, Lifetime, ResultPool, arrange
 
 P, F = 128, 512
 TILE = P * F * 4
@@ -148,28 +148,30 @@ def test_results_are_the_callers():
 
 
 def test_memory_of_results_is_used_again():
-    first = RESULTS.take(1 << 20)
+    pool = ResultPool()
+    first = pool.take(1 << 20)
     address = first.ctypes.data
     view = first[5:]
     del first
-    second = RESULTS.take(1 << 20)
+    second = pool.take(1 << 20)
     assert second.ctypes.data != address
     del view
-    assert RESULTS.take(1 << 20).ctypes.data == address
+    assert pool.take(1 << 20).ctypes.data == address
 
 
 def test_memory_of_results_that_are_held_is_not_used_again_and_kept_within_bounds():
     size = 1 << 20
-    held = [RESULTS.take(size) for _ in range(2 * arena.MOST_LOOKED_AT)]
+    pool = ResultPool()
+    held = [pool.take(size) for _ in range(2 * arena.MOST_LOOKED_AT)]
     assert len({each.ctypes.data for each in held}) == len(held)
     for number, each in enumerate(held):
         each[...] = number
     assert all((each == number).all() for number, each in enumerate(held))
-    assert RESULTS.take(arena.KEPT_RESULTS + size).size == arena.KEPT_RESULTS + size
-    assert RESULTS._bytes <= arena.KEPT_RESULTS
-    results = [RESULTS.take(arena.KEPT_RESULTS // 4) for _ in range(6)]
+    assert pool.take(arena.KEPT_RESULTS + size).size == arena.KEPT_RESULTS + size
+    assert pool._bytes <= arena.KEPT_RESULTS
+    results = [pool.take(arena.KEPT_RESULTS // 4) for _ in range(6)]
     assert len({each.ctypes.data for each in results}) == 6
-    assert RESULTS._bytes <= arena.KEPT_RESULTS
+    assert pool._bytes <= arena.KEPT_RESULTS
 
 
 def test_results_that_are_written_by_parts_need_no_fill():
