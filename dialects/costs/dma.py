@@ -11,7 +11,8 @@ engines have to be counted with. A transfer on its own does not show that for th
 could take on as much again.
 
 Each engine moves what is in eight partitions of SBUF (DMA overview), so that a transfer of fewer
-than 128 partitions leaves engines idle.
+than 128 partitions leaves engines idle. A transfer takes as long as the engine that has most to
+move: with nine partitions, the one that has eight of them.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
+from typing import NamedTuple
 
 from nkijit.dialects.access import Indirection
 from nkijit.dialects.declare.cost import Duration, StageCost, Transfer
@@ -124,21 +126,23 @@ def _transfer(
     run = min(run, size, dma.max_descriptor_bytes)
     descriptors = ceil(size / run)
     first, last = _ends(op)
-    engines = min(_engines(first, last, target), descriptors)
-    each = ceil(descriptors / engines)
+    parts = _parts(first, last, size, run, target)
     rate = dma.engine_bytes_per_ns * share
-    engine_ns = each * (run / rate + dma.descriptor_ns)
+    each_ns = run / rate + dma.descriptor_ns
+    engine_ns = parts.most * each_ns
     stores = first.region.on_chip and not last.region.on_chip
     base, stretch = (dma.store_ns, dma.store_stretch) if stores else (dma.load_ns, dma.load_stretch)
     alone = base + stretch * size / (dma.engines * rate)
-    unseen = min(each, dma.burst_descriptors) * dma.descriptor_ns
+    unseen = min(parts.most, dma.burst_descriptors) * dma.descriptor_ns
     dispatch = dma.store_dispatch_ns if stores else dma.load_dispatch_ns
     return Transfer(
         bytes=size,
         descriptors=descriptors,
         descriptor_bytes=run,
-        engines=engines,
+        engines=parts.engines,
+        fullest=parts.fullest,
         engine_ns=engine_ns,
+        other_ns=parts.least * each_ns,
         payload_ns=max(alone, engine_ns - unseen),
         trigger_ns=_trigger_ns(dma, mode, descriptors, stores=stores, indirect=by_vector(op)),
         dispatch_ns=dma.prebuilt_dispatch_ns if mode is dge_mode.none else dispatch,
@@ -148,12 +152,36 @@ def _transfer(
     )
 
 
-def _engines(first: TileInfo, last: TileInfo, target: Target) -> int:
-    """The DMA engines whose partitions a transfer reads or writes; all of them within HBM."""
+class _Parts(NamedTuple):
+    """The descriptors of a transfer, by engine."""
+
+    engines: int
+    fullest: int
+    """How many of the engines have most descriptors."""
+    most: int
+    """The descriptors of each of these."""
+    least: int
+    """The descriptors of each of the other engines."""
+
+
+def _parts(first: TileInfo, last: TileInfo, size: int, run: int, target: Target) -> _Parts:
+    """The descriptors of each DMA engine: those of its own partitions; within HBM all alike."""
     dma = target.timing.dma
-    own = target.pmax // dma.engines
+    descriptors = ceil(size / run)
     touched = [tile.partitions for tile in (first, last) if tile.region.on_chip]
-    return min(dma.engines, ceil(max(touched) / own)) if touched else dma.engines
+    if not touched:
+        engines = min(dma.engines, descriptors)
+        least, more = divmod(descriptors, engines)
+        return _Parts(engines, more or engines, ceil(descriptors / engines), least)
+    partitions, own = max(touched), target.pmax // dma.engines
+    most = ceil(size * min(partitions, own) / (partitions * run))
+    fullest, more = divmod(partitions, own)
+    if fullest + bool(more) > descriptors:
+        return _Parts(descriptors, descriptors, most, 0)
+    if not fullest:
+        return _Parts(1, 1, most, 0)
+    least = ceil(size * more / (partitions * run))
+    return _Parts(fullest + bool(more), fullest, most, least)
 
 
 def _ends(op: NisaOp) -> tuple[TileInfo, TileInfo]:
@@ -223,7 +251,8 @@ def exchanges(op: NisaOp, target: Target) -> Transfer:
     if not own_engine:
         return made
     alone = made.bytes / timing.dma.gpsimd_bytes_per_ns
-    return replace(made, engines=0, engine_ns=alone, payload_ns=timing.dma.load_ns + alone)
+    payload = timing.dma.load_ns + alone
+    return replace(made, engines=0, fullest=0, engine_ns=alone, payload_ns=payload)
 
 
 # ------------------------------------------------------------------ collectives

@@ -39,8 +39,12 @@ class Transfer:
     """Bytes of a descriptor: neighbours on both sides."""
     engines: int
     """DMA engines that it spreads over; 0 when the GpSimd Engine's own DMA engine moves it."""
+    fullest: int
+    """How many of the engines have most to move."""
     engine_ns: float
-    """How long each of the engines is busy when there are other transfers after this one."""
+    """How long each of the fullest is busy when there are other transfers after this one."""
+    other_ns: float
+    """How long each of the other engines is."""
     payload_ns: float
     """From the first byte to the last when it is the only transfer."""
     trigger_ns: float
@@ -61,7 +65,12 @@ class Transfer:
 
     def busy_ns(self, target: Target) -> float:
         """How long it takes of the time of all DMA engines together."""
-        return self.engine_ns * self.engines / target.timing.dma.engines
+        return self.engines_ns / target.timing.dma.engines
+
+    @property
+    def engines_ns(self) -> float:
+        """How long its engines are busy, added up."""
+        return self.fullest * self.engine_ns + (self.engines - self.fullest) * self.other_ns
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,8 @@ class Durations:
 
     def __init__(self, target: Target):
         self._target = target
+        self.semaphore_ns = target.timing.semaphores.latency_ns
+        """From the end of an instruction of an engine to the beginning of what waits for it."""
         self._known: dict[int, Duration] = {}
         self._transfers: dict[int, Transfer] = {}
         self._works: dict[int, Work] = {}

@@ -25,7 +25,7 @@ from nkijit.passes.diagnostics.passed_over import PassedOver
 from nkijit.passes.lower.durations import Durations
 from nkijit.passes.lower.edges import with_edges_in_order
 from nkijit.passes.lower.engines import lower_to_engines
-from nkijit.passes.lower.order import in_order
+from nkijit.passes.lower.order import Ordering
 from nkijit.passes.lower.placement import allocate
 from nkijit.passes.lower.program import (
     EngineInstruction,
@@ -82,11 +82,11 @@ def lower(
 
 def schedule(program: Program) -> Program:
     """Order the queues of a program, and add the waits and signals of its items."""
-    durations = Durations(program.target)
+    ordering = Ordering(program, Durations(program.target))
     blocks: dict[Loop | None, list[Item]] = {}
     signals: Signals = {}
-    for loop, items in program.blocks.items():
-        ordered = blocks[loop] = in_order(program, items, durations)
+    for loop in program.blocks:
+        ordered = blocks[loop] = ordering.of(loop)
         block = _Block()
         block.add_waits(ordered)
         if loop is not None:

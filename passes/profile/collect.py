@@ -16,6 +16,7 @@ from nkijit.passes.analysis.memory.map import name_of
 from nkijit.passes.diagnostics.places import Position, positions
 from nkijit.passes.lower.durations import Durations
 from nkijit.passes.lower.program import Program, What
+from nkijit.passes.lower.traffic import Traffic
 from nkijit.passes.profile.figures import (
     Figures,
     LineUse,
@@ -27,7 +28,6 @@ from nkijit.passes.profile.figures import (
     Waiting,
 )
 from nkijit.passes.profile.timeline import Event, Reason, Timeline
-from nkijit.passes.profile.traffic import Traffic
 
 LATENCY_BOUND = 0.5
 """When nothing is busy for this share of the time, a kernel is bound by waiting: by latencies."""
@@ -198,7 +198,7 @@ class _Collector:
         found[0] += weight
         found[1] += size * weight
         found[2] += transfer.descriptors * weight
-        self._dma_busy += weight * transfer.engine_ns * transfer.engines
+        self._dma_busy += weight * transfer.engines_ns
         self._hbm_bytes += hbm_bytes * weight
 
     def _place(self, op: Operation) -> Position | None:

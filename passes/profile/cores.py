@@ -6,7 +6,9 @@ from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
+from nkijit.passes.lower.dma_engines import DmaEngines
 from nkijit.passes.lower.durations import Durations
+from nkijit.passes.lower.on_chip import READS_ITSELF
 from nkijit.passes.lower.program import (
     EngineInstruction,
     Item,
@@ -16,15 +18,11 @@ from nkijit.passes.lower.program import (
     QueueLoop,
     Wait,
 )
-from nkijit.passes.profile.dma import DmaEngines
+from nkijit.passes.lower.traffic import Traffic
 from nkijit.passes.profile.iterations import Iterations
 from nkijit.passes.profile.ports import Ports
 from nkijit.passes.profile.results import Results
 from nkijit.passes.profile.timeline import Event, Reason
-from nkijit.passes.profile.traffic import Traffic
-
-_READS_ITSELF = frozenset({Queue.vector, Queue.scalar, Queue.gpsimd})
-"""The engines that may read what they have written."""
 
 
 @dataclass(slots=True)
@@ -48,7 +46,7 @@ class Cursor:
         self.queue = queue
         self.is_ring = queue.is_ring
         self.is_tensor = queue is Queue.tensor
-        self.results = Results() if queue in _READS_ITSELF else None
+        self.results = Results() if queue in READS_ITSELF else None
         self.frames = [_Frame(items, None, 0)]
         self.flat: dict[Loop | None, int] = {None: 0}
         """How many iterations of each loop have begun before this one, over all entries."""
@@ -129,7 +127,7 @@ class Core:
         self.ports = Ports(program.target)
         self.branch_ns = timing.sequencer.alu_ns
         self.semaphore_ns = timing.semaphores.latency_ns
-        self.dma = DmaEngines(timing.dma.engines, timing.dma.hbm_bytes_per_ns)
+        self.dma: DmaEngines[Event] = DmaEngines(program.target)
         self.iteration_ends: dict[Loop, list[float]] = {
             loop: [] for loop in program.loops if plan.is_cut(loop)
         }

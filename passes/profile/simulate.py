@@ -12,10 +12,11 @@ A discrete-event simulation of all cores together. An instruction begins when
 
 Ends in a queue are in order. A trigger occupies its queue; its transfer then waits for its
 descriptors and is served by the DMA engines of the core, first come, first served over all rings:
-each of those that it spreads over is occupied for its share (`Transfer.engine_ns`). Its bytes are
-there after `Transfer.payload_ns`, the time of a transfer alone; if it had to wait for engines, not
-before these have done their share. HBM gives every core its share of the bandwidth. Which of the
-engines take a transfer that needs few of them is not documented: those that are free first.
+each of those that it spreads over is occupied for its share (`Transfer.engine_ns`, `other_ns`).
+Its bytes are there after `Transfer.payload_ns`, the time of a transfer alone; if it had to wait for
+engines, not before these have done their share. HBM gives every core its share of the bandwidth.
+Which of the engines take a transfer that needs few of them is not documented: those that are free
+first.
 
 The branch at the end of a loop's body is taken to cost what one instruction of a sequencer costs:
 nothing is published of it.
@@ -232,7 +233,12 @@ class _Run:
         event = Event(head, core.number, time, time, time, *cursor.ready, 0.0)
         if head.what is What.transfer:
             hbm_bytes = core.traffic.of(head).hbm_bytes
-            core.dma.serve(event, core.durations.transfer(head), hbm_bytes)
+            transfer = core.durations.transfer(head)
+            served = core.dma.serve(time, transfer, hbm_bytes, event)
+            event.begin, event.free = served.begin, served.end
+            event.end = served.end + transfer.notify_ns
+            if served.cause is not None:
+                event.reason, event.cause, event.wait = Reason.dma, served.cause, None
             cursor.free = event.begin
         else:
             issue, latency = core.durations.of(head)

@@ -55,7 +55,8 @@ class Costs:
     def _find(self, op: NisaOp, form: LoweredForm) -> InstructionCost:
         if form.trigger is not None:
             moved = transfer_of(op, self._target)
-            issue, latency, table = moved.busy_ns(self._target), moved.latency_ns, None
+            issue = max(moved.busy_ns(self._target), moved.trigger_ns)
+            latency, table = moved.latency_ns, None
         else:
             times = [stage.cost.time(op, self._target) for _, stage in form.stages]
             issue = sum(issue for issue, _ in times)

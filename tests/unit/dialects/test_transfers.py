@@ -156,9 +156,23 @@ def test_an_engine_moves_eight_partitions(rows: int, engines: int) -> None:
     assert transfer(load(8192, 4)).payload_ns == near(1416)
 
 
+@pytest.mark.parametrize("rows", [1, 4, 8, 9, 12, 16, 17, 100, 127, 128])
+def test_the_fullest_engine_decides(rows: int) -> None:
+    """DMA overview: each engine moves what is in its eight partitions."""
+    by_engine = [len(range(first, min(first + 8, rows))) for first in range(0, rows, 8)]
+    one = transfer(load(8192, 1)).engine_ns
+    for made in (transfer(load(8192, rows)), transfer(store(8192, rows))):
+        assert made.engines == len(by_engine)
+        assert made.engine_ns == pytest.approx(max(by_engine) * one)
+        assert made.engines_ns == pytest.approx(sum(by_engine) * one)
+        assert made.fullest == by_engine.count(max(by_engine))
+
+
 def test_within_hbm_all_engines_take_part() -> None:
     made = transfer(lambda: nisa.dma_copy(hbm(20, 512), hbm(20, 1024)[:, :512]))
     assert (made.descriptors, made.engines) == (20, 16)
+    # Four of them move two rows.
+    assert (made.fullest, made.engine_ns) == (4, pytest.approx(2 * made.other_ns))
 
 
 def test_descriptors_made_beforehand_are_fetched() -> None:

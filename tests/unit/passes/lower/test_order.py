@@ -19,6 +19,7 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.tiles import info_of
+from nkijit.kernels.arguments import TensorSpec
 from nkijit.passes.interpret.records.errors import InterpretationError
 from nkijit.passes.lower import order, waiting
 from nkijit.passes.lower.program import EngineInstruction, Program, Queue
@@ -66,6 +67,99 @@ def test_dmas_that_are_ready_early_do_not_pass_those_whose_turn_it_is() -> None:
     for number, place in enumerate(place for place, row in enumerate(is_row) if row):
         # While a row is on its way the DMA engines have time for a few blocks.
         assert place - number <= 3 * number + 4
+
+
+# ------------------------------------------------------------------ loops before
+
+
+def _blocks_after_a_loop(target: str, engine: Any, *, on_device: bool) -> Any:
+    """80 additions, the store of their sum, and 16 blocks that have nothing to do with it."""
+
+    def kernel(x: Any) -> Any:
+        out, sums = i32(16, 128, 512, buffer=nl.shared_hbm), i32(128, 512, buffer=nl.shared_hbm)
+        total = i32(128, 512)
+        nisa.memset(total, 0, engine=nisa.vector_engine)
+
+        def body(_: Any) -> None:
+            add(total, total, 1, engine)
+
+        if on_device:
+            nl.fori_loop(0, 80, body)
+        else:
+            for step in range(80):
+                body(step)
+        nisa.dma_copy(dst=sums, src=total)
+        for page in range(16):
+            tile, result = i32(128, 512), i32(128, 512)
+            nisa.dma_copy(dst=tile, src=x[page])
+            add(result, tile, 1, nisa.vector_engine)
+            nisa.dma_copy(dst=out[page], src=result)
+        return out, sums
+
+    return nki.jit(kernel, platform_target=target).trace(TensorSpec((16, 128, 512), "int32"))
+
+
+@pytest.mark.parametrize("target", ["trn1", "trn2", "trn3"])
+@pytest.mark.parametrize("engine", [nisa.vector_engine, nisa.gpsimd_engine])
+def test_a_store_that_waits_for_a_loop_holds_up_none_that_does_not(
+    engine: Any, target: str
+) -> None:
+    looped, unrolled = (
+        _blocks_after_a_loop(target, engine, on_device=on_device).profile(schedule="author").time
+        for on_device in (True, False)
+    )
+    assert looped == pytest.approx(unrolled, rel=0.01)
+
+
+def test_loops_one_after_the_other_and_in_another_one() -> None:
+    """Loads and stores of two tiles beside an inner loop that needs neither."""
+
+    def time(*, on_device: bool) -> float:
+        def kernel(x: Any) -> Any:
+            out, slow = i32(8, 128, 512, buffer=nl.shared_hbm), i32(128, 512)
+            nisa.memset(slow, 0, engine=nisa.vector_engine)
+
+            def twenty(body: Any) -> None:
+                if on_device:
+                    nl.fori_loop(0, 20, body)
+                else:
+                    for step in range(20):
+                        body(step)
+
+            for page in range(0, 8, 4):
+                twenty(lambda _: add(slow, slow, 1, nisa.gpsimd_engine))
+                nisa.dma_copy(dst=out[page], src=slow)
+                for other in range(1, 4):
+                    tile, result = i32(128, 512), i32(128, 512)
+                    nisa.dma_copy(dst=tile, src=x[page + other])
+                    add(result, tile, 1, nisa.vector_engine)
+                    nisa.dma_copy(dst=out[page + other], src=result)
+            return out
+
+        traced = nki.jit(kernel, platform_target="trn2").trace(TensorSpec((8, 128, 512), "int32"))
+        return traced.profile(schedule="author").time
+
+    assert time(on_device=True) <= 1.03 * time(on_device=False)
+
+
+@pytest.mark.parametrize("target", ["trn1", "trn2", "trn3"])
+def test_a_run_that_orders_triggers_ends_when_the_simulated_one_does(
+    target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ends: list[float] = []
+    fastest = order._Stretch.fastest  # pyright: ignore[reportPrivateUsage]
+
+    def noted(self: Any) -> Any:
+        run = fastest(self)
+        ends.append(run.end)
+        return run
+
+    monkeypatch.setattr(order._Stretch, "fastest", noted)  # pyright: ignore[reportPrivateUsage]
+    for seed in range(12):
+        traced, _ = streaming_kernel(seed, target, 20, 0)
+        ends.clear()
+        time = traced.profile(schedule="author").time
+        assert ends[0] == pytest.approx(time, rel=0.01)
 
 
 # ------------------------------------------------------------------ what was wrong once

@@ -1,0 +1,63 @@
+"""What engine instructions read and write on chip, and which of these tiles share bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import SSAValue
+
+from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.effects import Effect, effects
+from nkijit.dialects.nki.views import base_of
+from nkijit.dialects.tiles import info_of
+from nkijit.passes.analysis.bytes.bounding_boxes import BoundingBox, bounding_box_of
+from nkijit.passes.lower.program import EngineInstruction, Queue
+
+Tiles = list[tuple[int, SSAValue]]
+"""Tiles, each after the identity of its allocation."""
+READS_ITSELF = frozenset({Queue.vector, Queue.scalar, Queue.gpsimd})
+"""The engines that may read what they have written."""
+
+
+class OnChip:
+    """The tiles on chip that instructions touch.
+
+    Tiles are distinguished by the partitions and bytes around them.
+    """
+
+    def __init__(self) -> None:
+        self._places: dict[int, tuple[list[int], list[int]]] = {}
+        """Which effects are reads and writes on chip, of instructions that are alike."""
+        self._boxes: dict[int, BoundingBox] = {}
+
+    def touched(self, instruction: EngineInstruction) -> tuple[Tiles, Tiles]:
+        """What an instruction reads, and what it writes."""
+        done = effects(instruction.op)
+        places = self._places.get(instruction.like)
+        if places is None:
+            places = self._places[instruction.like] = _places(instruction, done)
+        reads, writes = places
+        return (
+            [(id(base_of(value := done[place].value)), value) for place in reads],
+            [(id(base_of(value := done[place].value)), value) for place in writes],
+        )
+
+    def meet(self, one: SSAValue, other: SSAValue) -> bool:
+        """Whether two tiles of one allocation may share bytes."""
+        return one is other or self._box(one).meets(self._box(other))
+
+    def _box(self, value: SSAValue) -> BoundingBox:
+        box = self._boxes.get(id(value))
+        if box is None:
+            box = self._boxes[id(value)] = bounding_box_of(value, (0, 0))
+        return box
+
+
+def _places(instruction: EngineInstruction, done: Sequence[Effect]) -> tuple[list[int], list[int]]:
+    """The effects of an instruction's operation that are its reads and its writes on chip."""
+    reads: list[int] = []
+    writes: list[int] = []
+    for place, ((operand, _), value, role, _) in enumerate(done):
+        if operand in instruction.operands and info_of(value).region.on_chip:
+            (reads if role is Role.read else writes).append(place)
+    return reads, writes

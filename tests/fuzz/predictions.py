@@ -1,0 +1,88 @@
+"""Predicted times: what is larger is not faster, what does less is not slower.
+
+A round takes a size of a kernel through all its values: every number of partitions, or rows, row
+lengths and data types; of DMA in all directions, and of tiled products. Then it removes
+instructions from random kernels. Orders of instructions are chosen among few, so that a kernel may
+be a little slower with less to do; it is a finding when it is much slower.
+"""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+from support.growing_kernels import DMAS, Moved, Product, falls
+from support.random_kernels import TARGETS
+from support.removals import any_kernel, removals
+
+from nkijit.dialects.nki.kernel import kernels_of
+from nkijit.passes.diagnostics.errors import NkiValidationError
+from tests.fuzz.campaign import Count, Finding, until
+
+CASES = 4
+"""Kernels of a round, at most, from which instructions are removed."""
+MUCH = 0.1
+"""How much slower than with an instruction a kernel is that is a finding."""
+ANOMALY = 0.1
+"""How much faster a product of several tiles may be than a smaller one."""
+
+
+def campaign(rng: Random, deadline: float) -> Count:
+    """One sweep, and some removals."""
+    count = Count()
+    _sweep(rng, count)
+    for _ in until(deadline, CASES):
+        traced = any_kernel(rng)
+        if len(kernels_of(traced.module)) > 1:
+            count.passed_over += 1
+            continue
+        try:
+            for removed in removals(rng, traced, 4):
+                count.cases += 1
+                if removed.growth > MUCH:
+                    files = {"kernel.mlir": traced.text().encode()}
+                    count.findings.append(Finding(f"slower {removed}", files))
+        except NkiValidationError:
+            count.passed_over += 1
+    return count
+
+
+def _sweep(rng: Random, count: Count) -> None:
+    target = rng.choice(TARGETS)
+    kernels: list[Moved | Product]
+    if rng.random() < 0.3:
+        sizes = {
+            "m": rng.choice((64, 128, 256)),
+            "k": rng.choice((64, 128, 256, 512)),
+            "n": 0,
+            "dtype": rng.choice(("bfloat16", "float32")),
+        }
+        columns = sorted(rng.sample(range(1, 513), 24))
+        kernels = [Product(target, {**sizes, "n": number}) for number in columns]
+    else:
+        body, sizes = rng.choice(DMAS), _sizes(rng)
+        name = rng.choice(("partitions", "partitions", "rows", "row", "dtype"))
+        kernels = [Moved(body, target, {**sizes, name: value}) for value in _values(rng, name)]
+    count.cases += len(kernels)
+    for fall in falls(kernels):
+        if isinstance(kernels[0], Moved) or fall.share > ANOMALY:
+            count.findings.append(Finding(f"faster though larger: {fall}"))
+
+
+def _sizes(rng: Random) -> dict[str, Any]:
+    return {
+        "partitions": rng.randint(1, 128),
+        "rows": rng.randint(1, 8),
+        "row": 2 * rng.randint(1, 1000),
+        "dtype": rng.choice(("uint8", "bfloat16", "float32")),
+    }
+
+
+def _values(rng: Random, name: str) -> list[Any]:
+    if name == "partitions":
+        return list(range(1, 129))
+    if name == "rows":
+        return sorted(rng.sample(range(1, 17), 8))
+    if name == "row":
+        return [2 * number for number in sorted(rng.sample(range(1, 1500), 24))]
+    return ["uint8", "bfloat16", "float32"]
