@@ -1,29 +1,33 @@
 # What would make a kernel faster: every suggestion was tried on a copy of it.
 
 # RUN: nkijit advise %s:tiled -a a=512x512:float32 -a b=512x1024:float32 -t trn2 --schedule author | filecheck --match-full-lines %s
-# CHECK:advice on @tiled for trn2: 48.87 us, 8 changes of {{[0-9]+}} tried
+# CHECK:advice on @tiled for trn2: 45.98 us, 7 changes of {{[0-9]+}} tried
 # CHECK-NEXT:  predicted, not measured; each was tried by itself, so gains do not add up
 # CHECK-EMPTY:
-# CHECK-NEXT:{{.*}}advise.py:[[# @LINE + 69]]: launch on two cores, of which each does half of the 8 stores: 48.87 -> 27.26 us (-44.2%) [two-cores]
+# CHECK-NEXT:{{.*}}advise.py:[[# @LINE + 73]]: launch on two cores, of which each does half of the 8 stores: 45.98 -> 25.71 us (-44.1%) [two-cores]
 # CHECK-NEXT:  what one core needs for the first half of them; starting two cores takes longer
 # CHECK-NEXT:  an estimate: the kernel has to be written otherwise
 # CHECK-EMPTY:
-# CHECK-NEXT:{{.*}}advise.py:[[# @LINE + 60]]: put the loop over m inside the loops over n, k: 48.87 -> 34.84 us (-28.7%) [loop-order]
+# CHECK-NEXT:{{.*}}advise.py:[[# @LINE + 64]]: put the loop over m inside the loops over n, k: 45.98 -> 34.51 us (-25.0%) [loop-order]
 # CHECK-NEXT:  24 loads bring what the iteration before has: 6 MiB of HBM
 # CHECK-NEXT:  what is beside the loops gets a loop over m of its own
 # CHECK-EMPTY:
-# CHECK-NEXT:{{.*}}advise.py:[[# @LINE + 57]]: hoist the load of %rhs out of the loop over m: 48.87 -> 37.34 us (-23.6%) [repeated-load]
-# CHECK-NEXT:  24 loads of 32 bring what SBUF held before: 6 MiB of HBM
-# CHECK-EMPTY:
-# CHECK-NEXT:{{.*}}advise.py:[[# @LINE + 53]]: put the loop over n inside the loop over k: 48.87 -> 39.74 us (-18.7%) [loop-order]
+# CHECK-NEXT:{{.*}}advise.py:[[# @LINE + 60]]: put the loop over n inside the loop over k: 45.98 -> 36.72 us (-20.1%) [loop-order]
 # CHECK-NEXT:  16 loads bring what the iteration before has: 1 MiB of HBM
 # CHECK-NEXT:  stationary tiles are loaded 16 times, not 32
 # CHECK-NEXT:  what is beside the loop gets a loop over n of its own
 # CHECK-EMPTY:
-# CHECK-NEXT:{{.*}}advise.py:[[# @LINE + 48]]: hoist the load of %lhs out of the loop over n: 48.87 -> 40.04 us (-18.1%) [repeated-load]
-# CHECK:{{.*}}: store 2 slices of %result with one DMA: 48.87 -> 47.72 us (-2.3%) [merged-dma]
-# CHECK-NEXT:  8 DMAs of 256 KiB, with descriptors of 2 KiB, become 4
-# CHECK-NEXT:  the compiler does this itself: {{.*}} us
+# CHECK-NEXT:{{.*}}advise.py:[[# @LINE + 56]]: hoist the load of %rhs out of the loop over m: 45.98 -> 36.85 us (-19.9%) [repeated-load]
+# CHECK-NEXT:  24 loads of 32 bring what SBUF held before: 6 MiB of HBM
+# CHECK-EMPTY:
+# CHECK-NEXT:{{.*}}advise.py:[[# @LINE + 52]]: hoist the load of %lhs out of the loop over n: 45.98 -> 37.18 us (-19.1%) [repeated-load]
+# CHECK:{{.*}}: load 2 slices of %rhs with one DMA: 45.98 -> 40.84 us (-11.2%) [merged-dma]
+# CHECK-NEXT:  32 DMAs of 256 KiB, with descriptors of 2 KiB, become 16
+
+# What the compiler makes of it may be faster already.
+# RUN: nkijit advise %s:tiled -a a=128x512:float32 -a b=128x1024:float32 -t trn2 --schedule author | filecheck --check-prefix=ITSELF %s
+# ITSELF: [repeated-load]
+# ITSELF:   the compiler does this itself: {{.*}} us
 
 # By default on what the compiler makes of it.
 # RUN: nkijit advise %s:tiled -a a=512x512:float32 -a b=512x1024:float32 -t trn2 | filecheck --check-prefix=COMPILER %s
@@ -32,13 +36,13 @@
 
 # As JSON.
 # RUN: nkijit advise %s:tiled -a a=512x512:float32 -a b=512x1024:float32 -t trn2 --schedule author --json -o %t.json
-# RUN: %python -c "import json, sys; a = json.load(open(sys.argv[1])); s = a['suggestions'][2]; print(a['kernel'], s['kind'], s['numbers'], round(s['before']), round(s['after']))" %t.json | filecheck --match-full-lines --check-prefix=JSON %s
-# JSON:tiled repeated-load same 48866 37337
+# RUN: %python -c "import json, sys; a = json.load(open(sys.argv[1])); s = a['suggestions'][3]; print(a['kernel'], s['kind'], s['numbers'], round(s['before']), round(s['after']))" %t.json | filecheck --match-full-lines --check-prefix=JSON %s
+# JSON:tiled repeated-load same 45980 36849
 
 # A kernel as text: nothing is known of loops.
 # RUN: nkijit trace %s:tiled -a a=512x512:float32 -a b=512x1024:float32 -t trn2 -o %t.mlir
 # RUN: nkijit advise %t.mlir --schedule author | filecheck --check-prefix=IR %s
-# IR: advice on @tiled for trn2: 48.87 us
+# IR: advice on @tiled for trn2: 45.98 us
 
 # RUN: nkijit advise --list | filecheck --check-prefix=LIST %s
 # LIST: repeated-load
