@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -31,6 +31,7 @@ _MOST_FINDINGS, _MOST_QUEUES = 20, 40
 _MOST_VALUES = 8
 
 _T = TypeVar("_T")
+_Text = TypeVar("_Text", bound=outputs.Text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +48,8 @@ class Page:
         end = self.first - 1 + self.limit
         return items[self.first - 1 : end], end + 1 if end < len(items) else None
 
-    def of_text(self, text: str) -> outputs.Text:
-        """The part of a text in lines."""
+    def of_text(self, form: type[_Text], text: str, **about: Any) -> _Text:
+        """The part of a text in lines, with what else the form has."""
         lines = text.splitlines()
         shown, next_line = self.of(lines)
         size = 0
@@ -60,7 +61,7 @@ class Page:
         cut = "\n".join(shown)
         if len(cut) > MOST_CHARACTERS:
             cut = f"{cut[:MOST_CHARACTERS]}…"
-        return {"text": cut, "lines": len(lines), "next": next_line}
+        return form(text=cut, lines=len(lines), next=next_line, **about)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +110,8 @@ def _more(what: str, next_one: int | None) -> str:
     return "" if next_one is None else f"… more {what}: first={next_one}\n"
 
 
-def _paged(found: outputs.Text) -> str:
-    return f"{found['text']}\n{_more('lines', found['next'])}"
+def _of_text(found: outputs.Text, closing: str = "") -> Answer:
+    return Answer(plain(found), f"{found.text}\n{_more('lines', found.next)}{closing}")
 
 
 def list_kernels(question: Question) -> Answer:
@@ -118,40 +119,31 @@ def list_kernels(question: Question) -> Answer:
     kernels: list[outputs.KernelOfFile] = []
     shown: list[str] = []
     for chosen in question.all_chosen():
-        arguments: list[outputs.Argument] = []
-        for p in chosen.kernel.signature.parameters.values():
-            default = None if p.default is p.empty else repr(p.default)
-            arguments.append({"name": p.name, "default": default})
+        arguments = tuple(
+            outputs.Argument(p.name, None if p.default is p.empty else repr(p.default))
+            for p in chosen.kernel.signature.parameters.values()
+        )
         line = chosen.kernel.__code__.co_firstlineno
         target = chosen.kernel.target.platform
-        kernels.append(
-            {
-                "name": chosen.name,
-                "line": line,
-                "target": target,
-                "arguments": arguments,
-                "is_known": chosen.is_known,
-            }
-        )
+        kernels.append(outputs.KernelOfFile(chosen.name, line, target, arguments, chosen.is_known))
         known = "" if chosen.is_known else f"; give {', '.join(chosen.needed)}"
         shown.append(f"{question.path}:{line}: {chosen.name}{chosen.kernel.signature}{known}")
-    return Answer(outputs.Kernels(kernels=kernels), "\n".join(shown) or "no kernels")
+    return Answer(plain(outputs.Kernels(tuple(kernels))), "\n".join(shown) or "no kernels")
 
 
 def trace(question: Question, rolled: bool, locations: bool, page: Page) -> Answer:
     """The IR of a kernel."""
     traced = question.traced()
     found = traced.diagnostics
-    part = page.of_text(traced.text(rolled=rolled, locations=locations))
-    document: outputs.Ir = {
-        "kernel": traced.name,
-        "target": traced.target.platform,
-        "errors": found.errors,
-        "warnings": len(found) - found.errors,
-        **part,
-    }
-    told = f"{found.summary()}: ask `verify`\n" if found else ""
-    return Answer(document, f"{_paged(part)}{told}")
+    part = page.of_text(
+        outputs.Ir,
+        traced.text(rolled=rolled, locations=locations),
+        kernel=traced.name,
+        target=traced.target.platform,
+        errors=found.errors,
+        warnings=len(found) - found.errors,
+    )
+    return _of_text(part, f"{found.summary()}: ask `verify`\n" if found else "")
 
 
 def verify(question: Question, page: Page) -> Answer:
@@ -168,34 +160,18 @@ def verify(question: Question, page: Page) -> Answer:
             found = Findings(error.diagnostics)
         found = chosen.told(found)
     shown, next_one = page.of(found)
-    findings: list[outputs.Finding] = [
-        {
-            "rule": d.rule.id,
-            "severity": d.severity,
-            "place": str(d.where[0]) if d.where else None,
-            "subject": d.subject,
-            "message": d.message,
-            "help": d.help or "",
-        }
-        for d in shown
-    ]
-    document: outputs.Findings = {
-        "kernel": name,
-        "target": target,
-        "errors": found.errors,
-        "warnings": len(found) - found.errors,
-        "findings": findings,
-        "next": next_one,
-    }
+    findings = tuple(outputs.Finding.of(each, help=each.help) for each in shown)
+    document = outputs.Findings(
+        name, target, found.errors, len(found) - found.errors, findings, next_one
+    )
     # The closing line is about all of them.
     text = str(Findings(shown)).rpartition("\n")[0]
     closing = f"@{name} for {target}: {found.summary()}\n{_more('findings', next_one)}"
-    return Answer(document, f"{_bounded(text)}\n{closing}" if shown else closing)
+    return Answer(plain(document), f"{_bounded(text)}\n{closing}" if shown else closing)
 
 
 def run(question: Question, seed: int) -> Answer:
     """What a kernel computes."""
-    arrays: list[Any] = []
     if question.is_ir:
         traced = question.traced()
         name, target = traced.name, traced.target.platform
@@ -204,21 +180,24 @@ def run(question: Question, seed: int) -> Answer:
         chosen = question.chosen()
         name, target = chosen.name, chosen.kernel.target.platform
         returned = chosen.kernel(**with_random_data(chosen.checked(), seed))
-    map_tensors({"result": returned}, lambda name, value, spec: arrays.append(value))
-    results = [_array(np.asarray(array)) for array in arrays]
-    document: outputs.RunOf = {"kernel": name, "target": target, "seed": seed, "results": results}
+    results: list[outputs.Array] = []
+    map_tensors(
+        {"result": returned}, lambda name, value, spec: results.append(_array(np.asarray(value)))
+    )
     count = f"{len(results)} result{'' if len(results) == 1 else 's'}"
     shown = [f"@{name} for {target}, random data of seed {seed}: {count}"]
     for found in results:
-        shape = "x".join(map(str, found["shape"]))
+        shape = "x".join(map(str, found.shape))
         ends = "nothing finite"
-        if found["mean"] is not None:
-            ends = f"{found['least']:g} to {found['largest']:g}, mean {found['mean']:g}"
+        if found.mean is not None:
+            ends = f"{found.least:g} to {found.largest:g}, mean {found.mean:g}"
         shown.append(
-            f"  {shape}:{found['dtype']}: {ends}, {found['nan']} NaN, {found['infinite']} "
-            f"infinite; begins with {', '.join(found['values'])}"
+            f"  {shape}:{found.dtype}: {ends}, {found.nan} NaN, {found.infinite} "
+            f"infinite; begins with {', '.join(found.values)}"
         )
-    return Answer(document, "\n".join(shown) + "\n")
+    document = outputs.RunOf(name, target, seed, tuple(results))
+    # `plain` rounds, and results may be small.
+    return Answer(asdict(document), "\n".join(shown) + "\n")
 
 
 def _array(array: np.ndarray[Any, Any]) -> outputs.Array:
@@ -226,36 +205,37 @@ def _array(array: np.ndarray[Any, Any]) -> outputs.Array:
     finite = numbers[np.isfinite(numbers)]
     has = finite.size > 0
     dtype = dtype_of_array(array)
-    return {
-        "shape": list(array.shape),
-        "dtype": str(array.dtype) if dtype is None else dtype.name,
-        "least": float(finite.min()) if has else None,
-        "largest": float(finite.max()) if has else None,
-        "mean": float(finite.mean()) if has else None,
-        "nan": int(np.isnan(numbers).sum()),
-        "infinite": int(np.isinf(numbers).sum()),
-        "values": [str(value) for value in array.reshape(-1)[:_MOST_VALUES]],
-    }
+    return outputs.Array(
+        shape=array.shape,
+        dtype=str(array.dtype) if dtype is None else dtype.name,
+        least=float(finite.min()) if has else None,
+        largest=float(finite.max()) if has else None,
+        mean=float(finite.mean()) if has else None,
+        nan=int(np.isnan(numbers).sum()),
+        infinite=int(np.isinf(numbers).sum()),
+        values=tuple(str(value) for value in array.reshape(-1)[:_MOST_VALUES]),
+    )
 
 
 def profile(question: Question, schedule: str, page: Page) -> Answer:
     """How long a kernel takes."""
     found = question.traced().profile(schedule=schedule)
     shown, next_one = page.of(found.lines)
-    whole = plain(found)
-    document = {
-        **whole,
-        "low": found.range.low,
-        "high": found.range.high,
-        "queues": [_as(outputs.Queue, queue) for queue in whole["queues"][:_MOST_QUEUES]],
-        "lines": [_as(outputs.Line, plain(line)) for line in shown],
-        "next": next_one,
-    }
-    return Answer(_as(outputs.Profile, document), _bounded(str(found)))
+    document = _part(
+        outputs.PROFILE,
+        found,
+        low=found.range.low,
+        high=found.range.high,
+        queues=[_part(outputs.QUEUE, queue) for queue in found.queues[:_MOST_QUEUES]],
+        lines=plain(tuple(shown)),
+        next=next_one,
+    )
+    return Answer(document, _bounded(str(found)))
 
 
-def _as(form: Any, document: Mapping[str, Any]) -> dict[str, Any]:
-    """What a document has of a form."""
+def _part(form: Any, figure: object, /, **more: Any) -> dict[str, Any]:
+    """What a form has of a figure, and more."""
+    document = plain(figure) | more
     return {name: document[name] for name in form.__annotations__}
 
 
@@ -263,19 +243,9 @@ def advise(question: Question, page: Page) -> Answer:
     """What would make a kernel faster."""
     found = question.traced().advice()
     shown, next_one = page.of(found.suggestions)
-    document: outputs.Advice = {
-        "kernel": found.kernel,
-        "target": found.target,
-        "time": found.time,
-        "tried": found.tried,
-        "suggestions": [_suggestion(each) for each in shown],
-        "next": next_one,
-    }
+    suggestions = [_part(outputs.SUGGESTION, each) for each in shown]
+    document = _part(outputs.ADVICE, found, suggestions=suggestions, next=next_one)
     return Answer(document, _bounded(str(found)))
-
-
-def _suggestion(found: Any) -> Any:
-    return _as(outputs.Suggestion, plain(found))
 
 
 def cost(question: Question, schedule: str) -> Answer:
@@ -292,8 +262,8 @@ def cost(question: Question, schedule: str) -> Answer:
 
         kernel = chosen.kernel
         found = cost_of_trace(kernel, lambda: kernel.trace(**arguments), profiled)
-    shown, _ = Page(1, _MOST_FINDINGS).of(found.findings)
-    document = {**found.as_dict(), "findings": plain(tuple(shown)), "found": len(found.findings)}
+    shown = replace(found, findings=found.findings[:_MOST_FINDINGS])
+    document = _part(outputs.COST, shown, found=len(found.findings))
     return Answer(document, _bounded(f"{found}\n"))
 
 
@@ -304,15 +274,15 @@ def diff(first: Question, second: Question, schedule: str, page: Page) -> Answer
     counts = counts_text(one.programs(schedule=schedule), other.programs(schedule=schedule), names)
     changed = ir_text(one.text(rolled=True), other.text(rolled=True), names)
     before, now = one.profile(schedule=schedule), other.profile(schedule=schedule)
-    part = page.of_text(f"{counts}\n{changed}\n{profiles_text(now, before, ('second', 'first'))}")
-    document: outputs.Difference = {
-        "first_time": before.time,
-        "second_time": now.time,
-        "first_instructions": before.instructions,
-        "second_instructions": now.instructions,
-        **part,
-    }
-    return Answer(document, _paged(part))
+    part = page.of_text(
+        outputs.Difference,
+        f"{counts}\n{changed}\n{profiles_text(now, before, ('second', 'first'))}",
+        first_time=before.time,
+        second_time=now.time,
+        first_instructions=before.instructions,
+        second_instructions=now.instructions,
+    )
+    return _of_text(part)
 
 
 def explain(name: str, page: Page) -> Answer:
@@ -321,6 +291,4 @@ def explain(name: str, page: Page) -> Answer:
         text = catalogue.explain(name)
     except KeyError as error:
         raise UsageError(error.args[0]) from None
-    part = page.of_text(text)
-    document: outputs.Explanation = {"name": name, **part}
-    return Answer(document, _paged(part))
+    return _of_text(page.of_text(outputs.Explanation, text, name=name))

@@ -1,36 +1,58 @@
-"""What tools give, as clients get it declared: small documents. Times are in ns."""
+"""What tools give: small documents, made by `plain` of dataclasses. Times are in ns.
+
+`form` derives what clients get declared from the same dataclasses, those of the library among them.
+"""
 
 from __future__ import annotations
 
+import ast
+import inspect
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from itertools import pairwise
+from types import UnionType
+from typing import Annotated, Any, Union, cast, get_args, get_origin, get_type_hints
+
+from pydantic import Field
 from typing_extensions import TypedDict  # pydantic takes no other one before Python 3.12
 
+from nkijit.passes.advise import advice
+from nkijit.passes.diagnostics.places import Position
+from nkijit.passes.profile.figures import QueueUse
+from nkijit.passes.profile.profile import Profile
+from nkijit.sweeps import costs
 
-class Argument(TypedDict):
+
+@dataclass(frozen=True)
+class Argument:
     """An argument of a kernel."""
 
     name: str
     default: str | None
-    """None where it has to be given."""
+    """null where it has to be given."""
 
 
-class KernelOfFile(TypedDict):
+@dataclass(frozen=True)
+class KernelOfFile:
     """A kernel of a file."""
 
     name: str
     line: int
     target: str
-    arguments: list[Argument]
+    arguments: tuple[Argument, ...]
     is_known: bool
     """Whether @nkijit.example or pyproject.toml say what its arguments are."""
 
 
-class Kernels(TypedDict):
+@dataclass(frozen=True)
+class Kernels:
     """The kernels of a file."""
 
-    kernels: list[KernelOfFile]
+    kernels: tuple[KernelOfFile, ...]
 
 
-class Text(TypedDict):
+@dataclass(frozen=True)
+class Text:
     """A part of a text."""
 
     text: str
@@ -40,6 +62,7 @@ class Text(TypedDict):
     """The line that `first` continues with; null at the end."""
 
 
+@dataclass(frozen=True)
 class Ir(Text):
     """A traced kernel."""
 
@@ -49,97 +72,52 @@ class Ir(Text):
     warnings: int
 
 
-class Finding(TypedDict):
+@dataclass(frozen=True, slots=True, repr=False)
+class Finding(costs.Finding):
     """What breaks a rule, or could be better."""
 
-    rule: str
-    severity: str
-    place: str | None
-    """`file:line:column`, of the author's innermost line."""
-    subject: str
-    message: str
     help: str
 
 
-class Findings(TypedDict):
+@dataclass(frozen=True)
+class Findings:
     """What is wrong with a kernel."""
 
     kernel: str
     target: str
     errors: int
     warnings: int
-    findings: list[Finding]
+    findings: tuple[Finding, ...]
     next: int | None
     """The finding that `first` continues with; null at the end."""
 
 
-class Array(TypedDict):
+@dataclass(frozen=True)
+class Array:
     """An array that a kernel returned. The figures leave NaN and infinities out."""
 
-    shape: list[int]
+    shape: tuple[int, ...]
     dtype: str
     least: float | None
     largest: float | None
     mean: float | None
     nan: int
     infinite: int
-    values: list[str]
+    values: tuple[str, ...]
     """The first ones."""
 
 
-class RunOf(TypedDict):
+@dataclass(frozen=True)
+class RunOf:
     """What a kernel computed."""
 
     kernel: str
     target: str
     seed: int
-    results: list[Array]
+    results: tuple[Array, ...]
 
 
-class Line(TypedDict):
-    """A line of the author's, and what it has a queue do."""
-
-    place: str | None
-    queue: str
-    mnemonics: list[str]
-    instructions: int
-    busy: float
-    path: float
-    """How much of the critical path it is."""
-    share: float
-    """The same, as a part of the kernel's time."""
-    reason: str
-
-
-class Queue(TypedDict):
-    """An engine, or a ring of DMAs."""
-
-    core: int
-    queue: str
-    instructions: int
-    busy: float
-    waiting: float
-    idle: float
-
-
-class Profile(TypedDict):
-    """How long a kernel is predicted to take, and why."""
-
-    kernel: str
-    target: str
-    time: float
-    low: float
-    high: float
-    bound: str
-    mfu: float
-    instructions: int
-    queues: list[Queue]
-    lines: list[Line]
-    """Those with the largest share of the critical path first."""
-    next: int | None
-    """The line that `first` continues with; null at the end."""
-
-
+@dataclass(frozen=True)
 class Difference(Text):
     """What differs between two kernels."""
 
@@ -149,89 +127,96 @@ class Difference(Text):
     second_instructions: int
 
 
-class Suggestion(TypedDict):
-    """A change that was tried, and gains time."""
-
-    kind: str
-    place: str | None
-    message: str
-    reasons: list[str]
-    numbers: str
-    """What it does to the results."""
-    before: float
-    after: float
-    by_compiler: bool
-    """The compiler does it itself."""
-
-
-class Advice(TypedDict):
-    """What would make a kernel faster."""
-
-    kernel: str
-    target: str
-    time: float
-    tried: int
-    suggestions: list[Suggestion]
-    next: int | None
-    """The suggestion that `first` continues with; null at the end."""
-
-
-class Time(TypedDict):
-    """A predicted time, and between which times it is expected."""
-
-    ns: float
-    low: float
-    high: float
-    launch: float
-
-
-class Peak(TypedDict):
-    """The most that is in use of a memory, in bytes per partition."""
-
-    bytes: int
-    capacity: int
-
-
-class CriticalLine(TypedDict):
-    """A line of the author's that the kernel's time goes into."""
-
-    place: str | None
-    queue: str
-    instructions: list[str]
-    ns: float
-    share: float
-
-
-class ShortFinding(TypedDict):
-    """What breaks a rule, in short."""
-
-    rule: str
-    severity: str
-    place: str | None
-    subject: str
-    message: str
-
-
-class Cost(TypedDict):
-    """What a kernel costs by the model; without a time it has findings, or a failure."""
-
-    kernel: str
-    target: str
-    time: Time | None
-    bound: str | None
-    sbuf: Peak | None
-    psum: Peak | None
-    mfu: float | None
-    instructions: int | None
-    lines: list[CriticalLine]
-    findings: list[ShortFinding]
-    """The first ones; `verify` has all."""
-    found: int
-    """How many there are."""
-    failure: str
-
-
+@dataclass(frozen=True)
 class Explanation(Text):
     """What a rule says, or what can be called."""
 
     name: str
+
+
+# ------------------------------------------------------------------ schemas
+
+
+def form(
+    of: type, doc: str | None = None, only: Sequence[str] | None = None, **more: Any
+) -> type[Any]:
+    """The TypedDict of a dataclass's values of JSON, described by its docstrings.
+
+    Args:
+        of: the dataclass.
+        doc: another description.
+        only: some of the fields; by default all that `plain` writes.
+        more: further fields, or other types of these.
+    """
+    hints, docs = get_type_hints(of), _docs_of_fields(of)
+    names = [f.name for f in fields(of) if f.repr] if only is None else only
+    items = {
+        name: Annotated[_type_of_json(hints[name]), Field(description=docs.get(name))]
+        for name in names
+    }
+    typed_dict: Any = TypedDict
+    made = typed_dict(of.__name__, items | more)
+    made.__doc__ = doc or of.__doc__
+    return made
+
+
+def _type_of_json(hint: Any) -> Any:
+    """The type of what `plain` makes of a value."""
+    if hint is Position:
+        return Annotated[str, Field(description="`file:line:column`")]
+    if is_dataclass(hint):
+        return form(cast(type, hint))
+    origin = get_origin(hint)
+    parts: Any = tuple(_type_of_json(part) for part in get_args(hint) if part is not ...)
+    if origin is tuple:
+        return list[parts]
+    return Union[parts] if origin is UnionType else hint  # noqa: UP007
+
+
+def _docs_of_fields(of: type) -> dict[str, str]:
+    """The docstrings of a dataclass's fields: the strings behind them in the source."""
+    docs: dict[str, str] = {}
+    for kind in reversed(of.__mro__[:-1]):
+        (tree,) = ast.parse(inspect.getsource(kind)).body
+        assert isinstance(tree, ast.ClassDef)
+        for field, after in pairwise(tree.body):
+            match field, after:
+                case ast.AnnAssign(ast.Name(name)), ast.Expr(ast.Constant(str(text))):
+                    docs[name] = inspect.cleandoc(text)
+                case _:
+                    pass
+    return docs
+
+
+QUEUE = form(QueueUse, only=("core", "queue", "instructions", "busy", "waiting", "idle"))
+PROFILE = form(
+    Profile,
+    "How long a kernel is predicted to take, and why.",
+    only=("kernel", "target", "time", "bound", "mfu", "instructions", "lines"),
+    low=float,
+    high=float,
+    queues=list[QUEUE],
+    next=Annotated[
+        int | None, Field(description="The line that `first` continues with; null at the end.")
+    ],
+)
+SUGGESTION = form(
+    advice.Suggestion,
+    "A change that was tried, and gains time.",
+    only=("kind", "place", "message", "reasons", "numbers", "before", "after", "by_compiler"),
+)
+ADVICE = form(
+    advice.Advice,
+    "What would make a kernel faster.",
+    only=("kernel", "target", "time", "tried"),
+    suggestions=list[SUGGESTION],
+    next=Annotated[
+        int | None,
+        Field(description="The suggestion that `first` continues with; null at the end."),
+    ],
+)
+COST = form(
+    costs.Cost,
+    "What a kernel costs by the model; without a time it has findings, or a failure.",
+    found=Annotated[int, Field(description="The number of all findings; `verify` has them.")],
+)

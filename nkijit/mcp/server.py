@@ -20,6 +20,7 @@ from nkijit.host.processes.isolated import (
 )
 from nkijit.mcp import answers, outputs
 from nkijit.mcp.answers import Answer, Page, Refusal, answered
+from nkijit.mcp.outputs import form
 from nkijit.mcp.questions import Question
 from nkijit.passes.compile.schedules import Schedule
 from nkijit.version import __version__
@@ -89,7 +90,7 @@ def server_of(limits: Limits) -> MCPServer[Any]:
     @tool("The kernels of a file")
     async def list_kernels(
         file: File = None, source: Source = None
-    ) -> Annotated[CallToolResult, outputs.Kernels]:
+    ) -> Annotated[CallToolResult, form(outputs.Kernels)]:
         """List the kernels of a file, with their arguments."""
         return await asked(answers.list_kernels, Question(file, source))
 
@@ -109,7 +110,7 @@ def server_of(limits: Limits) -> MCPServer[Any]:
         ] = False,
         first: FirstLine = 1,
         limit: LineLimit = 200,
-    ) -> Annotated[CallToolResult, outputs.Ir]:
+    ) -> Annotated[CallToolResult, form(outputs.Ir)]:
         """Trace a kernel and show its IR: an operation for each instruction of an engine."""
         question = _question(file, source, kernel, arguments, target, cores)
         return await asked(answers.trace, question, rolled, locations, Page(first, limit))
@@ -124,7 +125,7 @@ def server_of(limits: Limits) -> MCPServer[Any]:
         cores: Cores = None,
         first: First = 1,
         limit: Limit = 20,
-    ) -> Annotated[CallToolResult, outputs.Findings]:
+    ) -> Annotated[CallToolResult, form(outputs.Findings)]:
         """Check a kernel against the rules of the hardware: errors and warnings, at its lines."""
         question = _question(file, source, kernel, arguments, target, cores)
         return await asked(answers.verify, question, Page(first, limit))
@@ -136,7 +137,7 @@ def server_of(limits: Limits) -> MCPServer[Any]:
         ],
         first: FirstLine = 1,
         limit: LineLimit = 200,
-    ) -> Annotated[CallToolResult, outputs.Explanation]:
+    ) -> Annotated[CallToolResult, form(outputs.Explanation)]:
         """Explain a rule (what it says, what to do, its source), or what can be called."""
         return await asked(answers.explain, name, Page(first, limit))
 
@@ -149,7 +150,7 @@ def server_of(limits: Limits) -> MCPServer[Any]:
         target: Target = None,
         cores: Cores = None,
         seed: Seed = 0,
-    ) -> Annotated[CallToolResult, outputs.RunOf]:
+    ) -> Annotated[CallToolResult, form(outputs.RunOf)]:
         """Run a kernel, on random data where no arrays are given; least, largest, NaN of results.
 
         A kernel that breaks rules is not run: the error has its findings.
@@ -168,7 +169,7 @@ def server_of(limits: Limits) -> MCPServer[Any]:
         schedule: Scheduled = Schedule.compiler,
         first: First = 1,
         limit: Limit = 20,
-    ) -> Annotated[CallToolResult, outputs.Profile]:
+    ) -> Annotated[CallToolResult, outputs.PROFILE]:
         """Predict how long a kernel takes, and why: queues, waits, lines of the critical path."""
         question = _question(file, source, kernel, arguments, target, cores)
         return await asked(answers.profile, question, schedule.value, Page(first, limit))
@@ -186,7 +187,7 @@ def server_of(limits: Limits) -> MCPServer[Any]:
         schedule: Scheduled = Schedule.compiler,
         first: FirstLine = 1,
         limit: LineLimit = 200,
-    ) -> Annotated[CallToolResult, outputs.Difference]:
+    ) -> Annotated[CallToolResult, form(outputs.Difference)]:
         """Show what differs between two kernels: instructions, IR, memory, predicted time."""
         one, other = (
             _question(file, source, kernel, arguments, target, cores)
@@ -204,7 +205,7 @@ def server_of(limits: Limits) -> MCPServer[Any]:
         cores: Cores = None,
         first: First = 1,
         limit: Limit = 20,
-    ) -> Annotated[CallToolResult, outputs.Advice]:
+    ) -> Annotated[CallToolResult, outputs.ADVICE]:
         """Say what would make a kernel faster, and by how much: each change is tried."""
         question = _question(file, source, kernel, arguments, target, cores)
         return await asked(answers.advise, question, Page(first, limit))
@@ -218,7 +219,7 @@ def server_of(limits: Limits) -> MCPServer[Any]:
         target: Target = None,
         cores: Cores = None,
         schedule: Scheduled = Schedule.compiler,
-    ) -> Annotated[CallToolResult, outputs.Cost]:
+    ) -> Annotated[CallToolResult, outputs.COST]:
         """Say what a kernel costs: time, memory, critical lines; findings if it has errors."""
         question = _question(file, source, kernel, arguments, target, cores)
         return await asked(answers.cost, question, schedule.value)

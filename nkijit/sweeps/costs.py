@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from nkijit.dialects.collection import without_collection
 from nkijit.discovery.argument_text import with_tensors
@@ -78,6 +78,12 @@ class Finding(ShownFields):
     """The author's innermost line."""
     subject: str
     message: str
+
+    @classmethod
+    def of(cls, found: Diagnostic, **more: Any) -> Self:
+        """The finding in short, with what else a subclass has."""
+        place = found.where[0] if found.where else None
+        return cls(found.rule.id, found.severity, place, found.subject, found.message, **more)
 
     def __str__(self) -> str:
         at = "" if self.place is None else f"{self.place}: "
@@ -243,18 +249,13 @@ def cost_of(traced: TracedKernel, profile: Callable[[], Profile]) -> Cost:
         mfu=found.mfu,
         instructions=found.instructions,
         lines=tuple(_critical(use) for use in found.lines[:MOST_LINES] if use.share > 0),
-        findings=tuple(map(_finding, traced.diagnostics)),
+        findings=tuple(map(Finding.of, traced.diagnostics)),
     )
 
 
 def _without_time(kernel: str, target: str, found: Findings, failure: str = "") -> Cost:
-    return Cost(kernel, target, findings=tuple(map(_finding, found)), failure=failure)
+    return Cost(kernel, target, findings=tuple(map(Finding.of, found)), failure=failure)
 
 
 def _critical(use: LineUse) -> CriticalLine:
     return CriticalLine(use.place, use.queue, use.mnemonics, use.path, use.share)
-
-
-def _finding(found: Diagnostic) -> Finding:
-    place = found.where[0] if found.where else None
-    return Finding(found.rule.id, found.severity, place, found.subject, found.message)

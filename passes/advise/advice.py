@@ -25,7 +25,7 @@ class Suggestion(ShownAsText):
     """A change that gains time. Times are in ns, of the whole kernel."""
 
     kind: str
-    """The id of its `Kind`."""
+    """The id of its `Kind`, e.g. `repeated-load`."""
     place: Position | None
     """The author's line."""
     message: str
@@ -33,7 +33,7 @@ class Suggestion(ShownAsText):
     reasons: tuple[str, ...]
     """Why, in a line each."""
     numbers: str
-    """What it does to the results: `Numbers`."""
+    """What it does to the results: `same`, `rounding`, `change` or `estimate`."""
     before: float
     after: float
     compiled_before: float | None

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from nkijit.cli.app import app
 from nkijit.cli.serving import mcp
 from nkijit.discovery.errors import UsageError
 from nkijit.passes.diagnostics.plain import plain
+from nkijit.sweeps.costs import CriticalLine
 
 KERNELS = """\
 import nkijit as nki
@@ -107,6 +109,26 @@ def test_tools_say_what_they_take_and_give(agent: Agent) -> None:
         assert tool.output_schema["type"] == "object"
     instructions = agent.client.instructions or ""
     assert all(f"`{name}`" in instructions for name in names)
+
+
+def test_schemas_describe_what_the_library_gives(agent: Agent) -> None:
+    def described(tool: str, figure: str) -> dict[str, str | None]:
+        schema = agent.tools()[tool].output_schema or {}
+        found = schema["$defs"][figure]["properties"] if figure else schema["properties"]
+        return {name: each.get("description") for name, each in found.items()}
+
+    assert list(described("cost", "CriticalLine")) == [f.name for f in fields(CriticalLine)]
+    assert described("cost", "CriticalLine")["ns"] == "How much of the critical path it is."
+    assert described("profile", "LineUse")["busy"] is None
+    # A subclass's fields, and those of the class that it is of.
+    assert described("verify", "Finding")["severity"] == "Either `error` or `warning`."
+    assert "help" in described("verify", "Finding")
+    assert "timeline" not in described("profile", "")
+    place = (agent.tools()["cost"].output_schema or {})["$defs"]["Finding"]["properties"]["place"]
+    assert place["anyOf"] == [
+        {"type": "string", "description": "`file:line:column`"},
+        {"type": "null"},
+    ]
 
 
 def test_page_has_the_tools(agent: Agent) -> None:
@@ -268,6 +290,8 @@ def test_results_are_those_of_a_run(agent: Agent, folder: Path) -> None:
     assert result["values"][:2] == ["nan", "inf"]
     assert float(result["values"][2]) == pytest.approx(3 * x[0, 2])
     assert "1 NaN, 1 infinite" in text
+    small, _ = agent.ask("run", **DOUBLED, arguments=["x=@x.npy", "scale=3e-20"])
+    assert small["results"][0]["largest"] == pytest.approx(right.max() * 1e-20, rel=1e-5)
 
 
 def test_predictions_are_those_of_the_library(agent: Agent, kernel: Any) -> None:
