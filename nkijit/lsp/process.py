@@ -6,14 +6,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from nkijit.host.processes.isolated import (
-    EndedError,
-    Isolated,
-    Limits,
-    OutOfTime,
-    OutOfTimeError,
-    preload,
-)
+from nkijit.host.processes.channels import EndedError, OutOfTimeError
+from nkijit.host.processes.isolated import Isolated, Limits, OutOfTime, preload
 from nkijit.lsp.facts import Analysis, Problem
 from nkijit.passes.diagnostics.places import Position, Span
 

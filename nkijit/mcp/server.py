@@ -10,14 +10,8 @@ from mcp.server.mcpserver import MCPServer
 from mcp.types import CallToolResult, ContentBlock, TextContent, ToolAnnotations
 from pydantic import Field
 
-from nkijit.host.processes.isolated import (
-    EndedError,
-    Isolated,
-    Limits,
-    OutOfTimeError,
-    preload,
-    prepare,
-)
+from nkijit.host.processes.channels import EndedError, OutOfTimeError
+from nkijit.host.processes.isolated import Isolated, Limits, preload, prepare
 from nkijit.mcp import answers, outputs
 from nkijit.mcp.answers import Answer, Page, Refusal, answered
 from nkijit.mcp.outputs import form

@@ -12,7 +12,6 @@ from concurrent.futures import (
     CancelledError,
     Executor,
     Future,
-    ProcessPoolExecutor,
     ThreadPoolExecutor,
     wait,
 )
@@ -20,16 +19,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from nkijit.host.processes.isolated import EndedError, OutOfTimeError
-
-if sys.platform != "win32":
-    from nkijit.sweeps.children import Children, in_child
+from nkijit.host.processes.channels import EndedError, OutOfTimeError
+from nkijit.sweeps.children import Children, in_child
 
 Task = tuple[Any, ...]
 """Arguments of the function that is run for each."""
 
-_MOST_PROCESSES = 61
-"""More than these Windows cannot wait for."""
 _OF_OTHERS = 64
 """Tasks that an executor of somebody else's has at a time."""
 
@@ -86,32 +81,23 @@ def workers_of(
         executor: by default as many processes as there are processors.
         count: how many tasks are under way at a time.
         timeout: seconds that a task may take; then the task is in a process of its own.
-
-    Raises ValueError for a time limit on Windows, where a process cannot be taken its task.
     """
-    if sys.platform == "win32" and timeout is not None:
-        raise ValueError("variants have no time limit on Windows")
     if executor is not None:
         given, submit = count or _OF_OTHERS, _submitting(executor, timeout)
         yield Workers(executor, given, count or _processors(), submit)
         return
     count = count or _processors()
-    if sys.platform == "win32":
-        count = min(count, _MOST_PROCESSES)
-        with ProcessPoolExecutor(count) as pool:
-            yield Workers(pool, count, count, pool.submit)
-    else:
-        children = Children()
+    children = Children()
 
-        def submit(function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-            return threads.submit(children.call, function, arguments, timeout)
+    def submit(function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        return threads.submit(children.call, function, arguments, timeout)
 
-        threads = ThreadPoolExecutor(count)
-        try:
-            yield Workers(threads, count, count, submit)
-        finally:
-            children.end()
-            threads.shutdown(cancel_futures=True)
+    threads = ThreadPoolExecutor(count)
+    try:
+        yield Workers(threads, count, count, submit)
+    finally:
+        children.end()
+        threads.shutdown(cancel_futures=True)
 
 
 def _processors() -> int:
@@ -122,7 +108,7 @@ def _processors() -> int:
 
 
 def _submitting(executor: Executor, timeout: float | None) -> Callable[..., Future[Any]]:
-    if sys.platform == "win32" or timeout is None:
+    if timeout is None:
         return executor.submit
 
     def submit(function: Callable[..., Any], *arguments: Any) -> Future[Any]:

@@ -9,12 +9,11 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from multiprocessing.process import BaseProcess
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from nkijit.host.processes.channels import Channel
+from nkijit.host.processes.channels import EndedError, OutOfTimeError, ending_of
 
 MISSING: str | None = None
 """What these processes cannot do, for the author to know."""
@@ -25,8 +24,6 @@ if sys.platform != "win32":
     from multiprocessing import get_context
 
     _FORKS = get_context("forkserver")
-    LATE: int | None = -signal.SIGALRM
-    """The exit code of a process that has caught what `over` raises."""
 
     def preload(modules: Sequence[str]) -> None:
         """Say what processes need, so that the server of forks imports it before the first one."""
@@ -39,13 +36,46 @@ if sys.platform != "win32":
 
         ensure_running()
 
-    def start(target: Callable[..., None], *args: Any) -> tuple[BaseProcess, Channel]:
-        """A process that runs `target(connection, *args)`, and the other end of that connection."""
-        ours, theirs = _FORKS.Pipe(duplex=False)
-        process = _FORKS.Process(target=target, args=(theirs, *args))
-        process.start()
-        theirs.close()
-        return process, ours
+    class Forked:
+        """A process that runs `target(channel, *args)`."""
+
+        def __init__(self, target: Callable[..., None], *args: Any):
+            self._connection, theirs = _FORKS.Pipe(duplex=False)
+            self._process = _FORKS.Process(target=target, args=(theirs, *args))
+            self._process.start()
+            theirs.close()
+
+        def recv(self, seconds: float | None) -> Any:
+            """The next object that it sends; see `channels.Process`."""
+            try:
+                if not self._connection.poll(seconds):
+                    raise OutOfTimeError(seconds or 0.0)
+                return self._connection.recv()
+            except (EOFError, OSError):
+                self.kill()
+                self._process.join()
+                code = self._process.exitcode
+                if code == -signal.SIGALRM:  # it has caught what `over` raises
+                    raise OutOfTimeError(seconds or 0.0) from None
+                raise EndedError(ending_of(code)) from None
+
+        def kill(self) -> None:
+            """End it at once, with all that it has started."""
+            pid = self._process.pid
+            if pid is None:
+                return
+            # It leads a group of its own since it began to work.
+            for kill in (os.killpg, os.kill):
+                with suppress(ProcessLookupError, PermissionError):
+                    kill(pid, signal.SIGKILL)
+
+        def end(self) -> None:
+            """The same, and forget it."""
+            self.kill()
+            self._process.join()
+            self._connection.close()
+
+    start = Forked
 
     def begin(seconds: float, grace: float, bytes_more: int, over: Callable[[], None]) -> None:
         """Bound the process that calls this.
@@ -68,13 +98,3 @@ if sys.platform != "win32":
             used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
             most = used * resource.getpagesize() + bytes_more
             resource.setrlimit(resource.RLIMIT_AS, (most, most))
-
-    def end(process: BaseProcess) -> None:
-        """End a process at once, with all that it has started."""
-        pid = process.pid
-        if pid is None:
-            return
-        # It leads a group of its own since it began to work.
-        for kill in (os.killpg, os.kill):
-            with suppress(ProcessLookupError, PermissionError):
-                kill(pid, signal.SIGKILL)

@@ -8,7 +8,6 @@ imported or changed. `system` starts, bounds and ends it: `forks.py` where there
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +15,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
 
-from nkijit.host.processes.channels import Channel
+from nkijit.host.processes.channels import Begin, Channel, EndedError, OutOfTimeError, Process
 
 if sys.platform == "win32":
     from nkijit.host.processes import spawns as system
@@ -35,21 +34,6 @@ class _Sign(Enum):
 
     BEGUN = auto()
     """It is ready."""
-
-
-class EndedError(Exception):
-    """A process has ended before its time; the message says how."""
-
-
-class OutOfTimeError(Exception):
-    """A process was still at work at the end of its time, and was ended."""
-
-    def __init__(self, seconds: float):
-        super().__init__(seconds)
-        self.seconds = seconds
-
-    def __str__(self) -> str:
-        return f"still running after {self.seconds:g} s; it was ended"
 
 
 class OutOfTime(BaseException):
@@ -80,9 +64,7 @@ class Isolated:
     ):
         self._limits = limits
         self._is_over = False
-        self._process, self._connection = system.start(
-            _work, system.begin, function, arguments, limits
-        )
+        self._process: Process = system.start(_work, system.begin, function, arguments, limits)
         self._until = time.monotonic() + _IMPORTS
 
     def next(self) -> tuple[Any] | None:
@@ -98,32 +80,27 @@ class Isolated:
             if found is _Sign.BEGUN:
                 self._until = time.monotonic() + self._limits.seconds + _GRACE
                 found = self._received()
-        except (EOFError, OSError):
+        except OutOfTimeError:
             self._end()
-            if self._process.exitcode is not None and self._process.exitcode == system.LATE:
-                raise OutOfTimeError(self._limits.seconds) from None
-            raise EndedError(ending_of(self._process.exitcode)) from None
+            raise OutOfTimeError(self._limits.seconds) from None
+        except EndedError:
+            self._end()
+            raise
         if found is None:
             self._end()
         return found
 
     def _received(self) -> Any:
-        """What it sends next. Raises OutOfTimeError."""
-        if not self._connection.poll(max(0.0, self._until - time.monotonic())):
-            self._end()
-            raise OutOfTimeError(self._limits.seconds)
-        return self._connection.recv()
+        return self._process.recv(max(0.0, self._until - time.monotonic()))
 
     def kill(self) -> None:
         """End the process, with all that it has started; `next` is at its end then."""
         if not self._is_over:
-            system.end(self._process)
+            self._process.kill()
 
     def _end(self) -> None:
-        self.kill()
         self._is_over = True
-        self._process.join()
-        self._connection.close()
+        self._process.end()
 
 
 def preload(modules: Sequence[str]) -> None:
@@ -141,16 +118,9 @@ def missing() -> str | None:
     return system.MISSING
 
 
-def ending_of(code: int | None) -> str:
-    """How a process has ended."""
-    if code is not None and code < 0:
-        return f"was ended by {signal.Signals(-code).name}"
-    return f"has ended with exit code {code}"
-
-
 def _work(
-    connection: Channel,
-    begin: Callable[[float, float, int, Callable[[], None]], None],
+    channel: Channel,
+    begin: Begin,
     function: Callable[..., Iterator[Any]],
     arguments: tuple[Any, ...],
     limits: Limits,
@@ -158,11 +128,10 @@ def _work(
     """What the process does."""
     _leave_streams()
     begin(limits.seconds, _GRACE, limits.mebibytes * _MIB, _over)
-    connection.send(_Sign.BEGUN)
+    channel.send(_Sign.BEGUN)
     for found in function(*arguments):
-        connection.send((found,))
-    connection.send(None)
-    connection.close()
+        channel.send((found,))
+    channel.send(None)
     # Threads of the author's would keep it alive.
     os._exit(0)
 

@@ -29,16 +29,14 @@ SERVER = """\
 import nkijit.host.processes.isolated
 import nkijit.host.processes.spawns
 
-if __name__ == "__main__":
-    nkijit.host.processes.isolated.system = nkijit.host.processes.spawns
-    from nkijit.lsp.server import serve
-    serve(None)
+nkijit.host.processes.isolated.system = nkijit.host.processes.spawns
+from nkijit.lsp.server import serve
+serve(None)
 """
 
 
 @pytest.fixture
 def editor(tmp_path: Path) -> Iterator[Editor]:
-    # A file, as processes that are not forks import the main module anew.
     server = tmp_path / "server.py"
     server.write_text(SERVER, encoding="utf-8")
     with Editor({"timeLimit": 2}, command=[str(server)]) as made:
@@ -82,16 +80,13 @@ def test_nothing_that_waits_keeps_python_from_ending(tmp_path: Path):
     program = tmp_path / "program.py"
     program.write_text(
         "from nkijit.host.processes import spawns\n"
-        "if __name__ == '__main__':\n"
-        "    spawns.prepare()\n"
-        "    waiting, _ = spawns._waiting[0]\n"
-        "    waiting.kill()\n"
-        "    waiting.join()\n"
-        "    process, connection = spawns.start(print)\n"
-        "    process.join()\n"
-        "    print(process.exitcode)\n",
+        "from nkijit.sweeps.children import _call\n"
+        "spawns.prepare()\n"
+        "spawns._waiting[0].end()\n"
+        "process = spawns.start(_call, pow, (2, 3))\n"
+        "print(process.recv(60), process.recv(60))\n",
         encoding="utf-8",
     )
     done = subprocess.run([sys.executable, program], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1] == "0"
+    assert done.stdout == "None (True, 8)\n"

@@ -83,6 +83,35 @@ def test_the_files_that_are_looked_at():
     } <= names
 
 
+IMPORTS = """\
+import importlib, sys
+names = sys.stdin.read().split()
+for name in names:  # with what they import of others, as it is here
+    importlib.import_module(name)
+for name in [name for name in sys.modules if name.partition(".")[0] == "nkijit"]:
+    del sys.modules[name]
+sys.platform = "win32"
+for name in names:
+    try:
+        importlib.import_module(name)
+    except Exception as error:
+        print(name, type(error), error)
+"""
+
+
+@pytest.mark.slow
+def test_modules_are_imported_on_windows():
+    modules = [
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+        for room in ("nkijit", "nkijit/dialects", "nkijit/passes")
+        for path in sorted((ROOT / room).rglob("*.py"))
+        if path.stem != "__main__"
+    ]
+    command = [sys.executable, "-c", IMPORTS]
+    failures = subprocess.check_output(command, input="\n".join(modules), text=True, timeout=600)
+    assert failures == ""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("platform", ["Windows", "Darwin"])
 def test_nothing_is_asked_for_that_a_system_lacks(platform: str):
