@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from nkijit.host.processes.channels import Channel, EndedError
+from nkijit.host.processes.channels import EndedError, Send
 from nkijit.host.processes.spawns import Spawned
 
 _REST = 60.0
@@ -84,14 +84,14 @@ class Children:
             self._idle.clear()
 
 
-def _call(channel: Channel, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+def _call(send: Send, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
     """What a process does for a call: it says that it begins, and what came of it."""
-    channel.send(None)
+    send(None)
     try:
         found = True, function(*arguments)
     except Exception as error:
         found = False, error
-    channel.send(found)
+    send(found)
 
 
 _OF_PROCESS = Children()

@@ -1,10 +1,10 @@
-"""What all processes have in common: how they are spoken with, and how they end."""
+"""What all processes have in common: what they get, and how they end."""
 
 from __future__ import annotations
 
 import signal
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 
 class EndedError(Exception):
@@ -22,33 +22,8 @@ class OutOfTimeError(Exception):
         return f"still running after {self.seconds:g} s; it was ended"
 
 
-class Channel(Protocol):
-    """What a process sends objects through."""
-
-    def send(self, obj: Any, /) -> None:
-        """Send an object that can be pickled to the process that has started this one."""
-        ...
-
-
-class Process(Protocol):
-    """A process, as the one that has started it sees it."""
-
-    def recv(self, seconds: float | None) -> Any:
-        """The next object that it sends.
-
-        Raises EndedError when it ends, OutOfTimeError when it sends none for so many seconds.
-        """
-        ...
-
-    def kill(self) -> None:
-        """End it at once, with all that it has started where the system can do that."""
-        ...
-
-    def end(self) -> None:
-        """The same, and forget it."""
-        ...
-
-
+Send = Callable[[Any], None]
+"""Sends an object that can be pickled to the process that has started this one."""
 Begin = Callable[[float, float, int, Callable[[], None]], None]
 """Bounds the process that calls it; see `begin` of `forks.py` and `spawns.py`."""
 

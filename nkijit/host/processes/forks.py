@@ -37,16 +37,19 @@ if sys.platform != "win32":
         ensure_running()
 
     class Forked:
-        """A process that runs `target(channel, *args)`."""
+        """A process that runs `target(send, *args)`."""
 
         def __init__(self, target: Callable[..., None], *args: Any):
             self._connection, theirs = _FORKS.Pipe(duplex=False)
-            self._process = _FORKS.Process(target=target, args=(theirs, *args))
+            self._process = _FORKS.Process(target=target, args=(theirs.send, *args))
             self._process.start()
             theirs.close()
 
         def recv(self, seconds: float | None) -> Any:
-            """The next object that it sends; see `channels.Process`."""
+            """The next object that it sends.
+
+            Raises EndedError when it ends, OutOfTimeError when it sends none for so many seconds.
+            """
             try:
                 if not self._connection.poll(seconds):
                     raise OutOfTimeError(seconds or 0.0)

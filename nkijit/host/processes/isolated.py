@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
 
-from nkijit.host.processes.channels import Begin, Channel, EndedError, OutOfTimeError, Process
+from nkijit.host.processes.channels import Begin, EndedError, OutOfTimeError, Send
 
 if sys.platform == "win32":
     from nkijit.host.processes import spawns as system
@@ -64,7 +64,7 @@ class Isolated:
     ):
         self._limits = limits
         self._is_over = False
-        self._process: Process = system.start(_work, system.begin, function, arguments, limits)
+        self._process = system.start(_work, system.begin, function, arguments, limits)
         self._until = time.monotonic() + _IMPORTS
 
     def next(self) -> tuple[Any] | None:
@@ -119,7 +119,7 @@ def missing() -> str | None:
 
 
 def _work(
-    channel: Channel,
+    send: Send,
     begin: Begin,
     function: Callable[..., Iterator[Any]],
     arguments: tuple[Any, ...],
@@ -128,10 +128,10 @@ def _work(
     """What the process does."""
     _leave_streams()
     begin(limits.seconds, _GRACE, limits.mebibytes * _MIB, _over)
-    channel.send(_Sign.BEGUN)
+    send(_Sign.BEGUN)
     for found in function(*arguments):
-        channel.send((found,))
-    channel.send(None)
+        send((found,))
+    send(None)
     # Threads of the author's would keep it alive.
     os._exit(0)
 

@@ -17,6 +17,7 @@ import threading
 from _thread import interrupt_main
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from types import FrameType
 from typing import IO, Any
 
@@ -63,14 +64,17 @@ class Spawned:
         return self._process.poll() is None
 
     def do(self, task: Callable[..., None], *args: Any) -> None:
-        """Have it run `task(channel, *args)`. Raises EndedError."""
+        """Have it run `task(send, *args)`. Raises EndedError."""
         try:
             _write(self._sent, (task, args))
         except OSError:
             raise EndedError(self._ending()) from None
 
     def recv(self, seconds: float | None) -> Any:
-        """The next object that it sends; see `channels.Process`."""
+        """The next object that it sends.
+
+        Raises EndedError when it ends, OutOfTimeError when it sends none for so many seconds.
+        """
         try:
             found = self._found.get(timeout=seconds)
         except queue.Empty:
@@ -115,20 +119,9 @@ def _read(stream: IO[bytes], found: queue.SimpleQueue[tuple[Any] | None]) -> Non
     found.put(None)
 
 
-class _Output:
-    """The channel of a task: the standard output that its process began with."""
-
-    def __init__(self, stream: IO[bytes]):
-        self._stream = stream
-
-    def send(self, obj: Any, /) -> None:
-        """Send an object to the process that has started this one."""
-        _write(self._stream, obj)
-
-
 def serve(modules: Sequence[str], rest: float | None) -> None:
     """Do tasks until the standard input ends."""
-    tasks, channel = os.fdopen(os.dup(0), "rb"), _Output(os.fdopen(os.dup(1), "wb"))
+    tasks, send = os.fdopen(os.dup(0), "rb"), partial(_write, os.fdopen(os.dup(1), "wb"))
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1):
         os.dup2(nothing, stream)
@@ -144,7 +137,7 @@ def serve(modules: Sequence[str], rest: float | None) -> None:
                 leaving.start()
             task, args = pickle.load(tasks)
             leaving.cancel()
-            task(channel, *args)
+            task(send, *args)
     os._exit(0)  # threads of the author's would keep it alive
 
 
@@ -168,7 +161,7 @@ def prepare() -> None:
 
 
 def start(target: Callable[..., None], *args: Any) -> Spawned:
-    """A process that runs `target(channel, *args)`: the one that waits, unless it has ended."""
+    """A process that runs `target(send, *args)`: the one that waits, unless it has ended."""
     prepare()
     process = _waiting.pop()
     if not process.is_alive:
