@@ -7,7 +7,6 @@ both, and `attach_operations` gives it to `ClassicTensor` once, when the package
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +15,7 @@ from nkijit.classic.calls.assignment import accumulate, assign, update
 from nkijit.classic.destinations.temporaries import is_only_added, is_temporary
 from nkijit.classic.indexing.expressions import Index, Mask
 from nkijit.classic.tensors.tensors import ClassicTensor, ClassicTile, Displaced
+from nkijit.tracing.locations import frame_at
 
 _BINARY: dict[str, Callable[..., Any]] = {
     "add": language.add,
@@ -74,7 +74,7 @@ def _setitem(self: ClassicTensor, key: Any, value: Any) -> None:
 
 def _iadd(self: ClassicTensor, other: Any) -> ClassicTensor:
     """`t += other`: the sum; a matmul that is added to a tile in PSUM accumulates there."""
-    frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    frame = frame_at(1)
     fresh = other.fresh if isinstance(other, ClassicTile) else None
     only_added = fresh is not None and is_only_added(fresh.made, frame)
     added = accumulate(self, other, only_added or _is_temporary(other))
@@ -87,7 +87,7 @@ def _is_temporary(value: Any) -> bool:
     if fresh is None:
         return False
     # The frame that assigns: it has called the method that asks.
-    return is_temporary(fresh.made, sys._getframe(2))  # pyright: ignore[reportPrivateUsage]
+    return is_temporary(fresh.made, frame_at(2))
 
 
 def _updated(tensor: ClassicTensor, function: Callable[..., Any], other: Any) -> ClassicTensor:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from xdsl.dialects.arith import CmpiOp
 from xdsl.dialects.arith import ConstantOp as NumberConstantOp
@@ -125,7 +125,7 @@ class Body:
         if isinstance(op, NisaOp):
             self._instruction(op)
         elif not isinstance(op, _SILENT):
-            write = _WRITERS.get(type(op))
+            write = self._WRITERS.get(type(op))
             if write is None:
                 raise ExportError.at(op, "nothing of the API makes it")
             write(self, op)
@@ -518,16 +518,15 @@ class Body:
         if text:
             self._say(op, text.__str__)
 
-
-_WRITERS: dict[type[Operation], Callable[[Body, Any], None]] = {
-    AllocOp: Body._allocate,  # pyright: ignore[reportPrivateUsage]
-    ConstantOp: Body._constant,  # pyright: ignore[reportPrivateUsage]
-    RegisterOp: Body._register,  # pyright: ignore[reportPrivateUsage]
-    ReadRegisterOp: Body._read,  # pyright: ignore[reportPrivateUsage]
-    ForOp: Body._for,  # pyright: ignore[reportPrivateUsage]
-    WhileOp: Body._while,  # pyright: ignore[reportPrivateUsage]
-    RepeatOp: Body._repeat,  # pyright: ignore[reportPrivateUsage]
-    NoReorderOp: Body._no_reorder,  # pyright: ignore[reportPrivateUsage]
-    DevicePrintOp: Body._print,  # pyright: ignore[reportPrivateUsage]
-    ReturnOp: Body._return,  # pyright: ignore[reportPrivateUsage]
-}
+    _WRITERS: ClassVar[Mapping[type[Operation], Callable[..., None]]] = {
+        AllocOp: _allocate,
+        ConstantOp: _constant,
+        RegisterOp: _register,
+        ReadRegisterOp: _read,
+        ForOp: _for,
+        WhileOp: _while,
+        RepeatOp: _repeat,
+        NoReorderOp: _no_reorder,
+        DevicePrintOp: _print,
+        ReturnOp: _return,
+    }

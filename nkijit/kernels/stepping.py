@@ -28,7 +28,7 @@ from nkijit.passes.interpret.plan.plan import Plan
 from nkijit.passes.interpret.records.environment import strided
 from nkijit.passes.numerics.storage import STORAGE
 from nkijit.tracing.frameworks import as_array
-from nkijit.tracing.locations import is_internal
+from nkijit.tracing.locations import frame_at, is_internal
 from nkijit.tracing.tracer import Tracer
 from nkijit.tracing.views import TensorView
 
@@ -197,7 +197,7 @@ def debugging() -> Generator[None]:
         debugger = _Debugger()
 
         def stop(*_args: Any, **_kwargs: Any) -> None:
-            debugger.set_trace(sys._getframe(1))  # pyright: ignore[reportPrivateUsage]
+            debugger.set_trace(frame_at(1))
 
         sys.breakpointhook = stop
     try:

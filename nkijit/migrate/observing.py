@@ -19,7 +19,7 @@ from typing import Any
 from nkijit.classic.destinations.forwarding import instructions_since
 from nkijit.classic.indexing.expressions import Index, Mask
 from nkijit.classic.tensors.blocks import Blocks
-from nkijit.classic.tensors.tensors import ClassicTensor
+from nkijit.classic.tensors.tensors import ClassicTensor, element_of
 from nkijit.dialects.access import DynamicSlice
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.nki.views import base_of
@@ -100,8 +100,7 @@ def seen(value: Any) -> Any:
     """What is kept of a value."""
     if isinstance(value, ClassicTensor):
         blocks = len(value.block_shape) if isinstance(value, Blocks) else 0
-        dtype = value._element  # pyright: ignore[reportPrivateUsage]
-        return Seen(tuple(value.shape), dtype, value.buffer.name, blocks)
+        return Seen(tuple(value.shape), element_of(value), value.buffer.name, blocks)
     if isinstance(value, NkiTensor):
         return Seen(tuple(value.shape), value.dtype, value.buffer.name)
     if isinstance(value, (bool, int, float, str)) or value is None:

@@ -14,7 +14,7 @@ import re
 import sys
 from bisect import bisect_right
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from types import CodeType, FrameType
 from typing import Any, cast
 
@@ -39,26 +39,67 @@ from nkijit.passes.diagnostics.source_text import (
 _Site = tuple[int, int]
 """`id` of a code object, and the offset of an instruction in it."""
 
-_codes: dict[int, CodeType] = {}
-"""Code objects by their `id`: as long as they are kept, no other one has it."""
-_internal: dict[int, bool] = {}
-_names: dict[_Site, str | None] = {}
-_locations: dict[_Site, LocationAttr] = {}
+_Position = tuple[int | None, int | None, int | None, int | None]
+
+
+class _Known:
+    """What is known of a code object, by the offsets of its instructions."""
+
+    def __init__(self, code: CodeType):
+        self.code = code
+        self.is_internal = code.co_filename.startswith(OWN)
+        """Whether it is nkijit's own."""
+        self.names: dict[int, str | None] = {}
+        """What calls are assigned to."""
+        self.locations: dict[int, LocationAttr] = {}
+
+    @cached_property
+    def positions(self) -> dict[int, _Position]:
+        """First line, last line, first and last column."""
+        # One entry for each two bytes of bytecode.
+        return {index * 2: place for index, place in enumerate(self.code.co_positions())}
+
+    @cached_property
+    def instructions(self) -> tuple[list[int], list[dis.Instruction]]:
+        """The instructions, and their offsets."""
+        steps = list(dis.get_instructions(self.code))
+        return [step.offset for step in steps], steps
+
+    def location(self, offset: int) -> LocationAttr:
+        """The location of what an instruction evaluates."""
+        location = self.locations.get(offset)
+        if location is None:
+            file = source_of_code(self.code)
+            line, column = self.code.co_firstlineno, 1
+            position = self.positions.get(offset)
+            if position is not None:
+                start, _, start_column, _ = position
+                line = line if start is None else start
+                column = column_in_line(file, line, start_column or 0)
+            location = FileLineColLoc(StringAttr(file), IntAttr(line), IntAttr(column))
+            self.locations[offset] = location
+        return location
+
+
+_codes: dict[int, _Known] = {}
+"""By the `id` of a code object: as long as it is kept, no other one has it."""
 _chains: dict[tuple[_Site, ...], LocationAttr] = {}
-_positions: dict[int, dict[int, _Position]] = {}
-_instructions: dict[int, tuple[list[int], list[dis.Instruction]]] = {}
+
+
+def _known(code: CodeType) -> _Known:
+    known = _codes.get(id(code))
+    if known is None:
+        known = _codes[id(code)] = _Known(code)
+    return known
 
 
 def is_internal(code: CodeType) -> bool:
     """Whether code is nkijit's own."""
-    known = _internal.get(id(code))
-    if known is None:
-        known = _internal[_key(code)] = code.co_filename.startswith(OWN)
-    return known
+    return _known(code).is_internal
 
 
-def _key(code: CodeType) -> int:
-    return id(_codes.setdefault(id(code), code))
+frame_at = sys._getframe  # pyright: ignore[reportPrivateUsage]
+"""The frame of the caller, or of a caller's caller: `frame_at(1)`."""
 
 
 def author_frame(inner: int = 1) -> FrameType | None:
@@ -66,11 +107,10 @@ def author_frame(inner: int = 1) -> FrameType | None:
 
     `inner`: how many frames, that of the caller with them, are known to be nkijit's.
     """
-    frame: FrameType | None = sys._getframe(inner)  # pyright: ignore[reportPrivateUsage]
+    frame: FrameType | None = frame_at(inner)
     while frame is not None:
         code = frame.f_code
-        known = _internal.get(id(code))
-        if not (is_internal(code) if known is None else known):
+        if not (_codes.get(id(code)) or _known(code)).is_internal:
             return frame
         frame = frame.f_back
     return None
@@ -112,18 +152,19 @@ def location_of(frame: FrameType | None) -> LocationAttr:
     code = frame.f_code
     caller = _caller(frame)
     if caller is None or is_internal(caller.f_code):
-        found = _locations.get((id(code), frame.f_lasti))
-        return _site_location((_key(code), frame.f_lasti)) if found is None else found
-    sites = [(_key(code), frame.f_lasti)]
+        return _known(code).location(frame.f_lasti)
+    _known(code)  # kept
+    sites = [(id(code), frame.f_lasti)]
     while caller is not None and not is_internal(caller.f_code):
         sites.append((id(caller.f_code), caller.f_lasti))
         caller = _caller(caller)
     key = tuple(sites)
     chain = _chains.get(key)
     if chain is None:
-        chain = _site_location(sites[-1])
-        for site in reversed(sites[:-1]):
-            chain = CallSiteLoc(_site_location(site), chain)
+        locations = [_codes[number].location(offset) for number, offset in sites]
+        chain = locations.pop()
+        for location in reversed(locations):
+            chain = CallSiteLoc(location, chain)
         _chains[key] = chain
     return chain
 
@@ -215,36 +256,20 @@ class CallSites:
             activation = around.calls.get((id(code), offset))
             if activation is None:
                 callers = () if caller is None else ((caller.f_code, offset), *around.callers)
-                activation = around.calls[_key(code), offset] = _Activation(callers)
+                activation = around.calls[id(code), offset] = _Activation(callers)
             frames.append(callee)
             self._activations.append(activation)
         return self._activations[-1]
 
 
-def _site_location(site: _Site) -> LocationAttr:
-    location = _locations.get(site)
-    if location is None:
-        code, offset = _codes[site[0]], site[1]
-        file = source_of_code(code)
-        line, column = code.co_firstlineno, 1
-        position = _positions_in(code).get(offset)
-        if position is not None:
-            start, _, start_column, _ = position
-            line = line if start is None else start
-            column = column_in_line(file, line, start_column or 0)
-        location = FileLineColLoc(StringAttr(file), IntAttr(line), IntAttr(column))
-        _locations[site] = location
-    return location
-
-
 def location_at(code: CodeType, offset: int) -> LocationAttr:
     """The location of what an instruction of a function evaluates."""
-    return _site_location((_key(code), offset))
+    return _known(code).location(offset)
 
 
 def evaluated(code: CodeType, offset: int) -> ast.AST | None:
     """The expression or statement that an instruction of a function evaluates, from its source."""
-    place = _positions_in(code).get(offset, (None,))
+    place = _known(code).positions.get(offset, (None,))
     found = [] if None in place else _nodes(code).get(cast(tuple[int, ...], place), [])
     # A statement that is one expression stands in the same place as it.
     return next((node for node in found if not isinstance(node, ast.Expr)), None)
@@ -291,30 +316,8 @@ def definition_of(code: CodeType) -> Position:
 
 def position_of(frame: FrameType) -> tuple[int, ...]:
     """First line, last line, first and last column of what a frame is evaluating."""
-    place = _positions_in(frame.f_code).get(frame.f_lasti, (None,))
+    place = _known(frame.f_code).positions.get(frame.f_lasti, (None,))
     return () if None in place else cast(tuple[int, ...], place)
-
-
-_Position = tuple[int | None, int | None, int | None, int | None]
-
-
-def _positions_in(code: CodeType) -> dict[int, _Position]:
-    """First line, last line, first and last column by the offset of an instruction."""
-    known = _positions.get(id(code))
-    if known is None:
-        # One entry for each two bytes of bytecode.
-        known = {index * 2: place for index, place in enumerate(code.co_positions())}
-        _positions[_key(code)] = known
-    return known
-
-
-def _instructions_in(code: CodeType) -> tuple[list[int], list[dis.Instruction]]:
-    """The instructions of a function, and their offsets."""
-    known = _instructions.get(id(code))
-    if known is None:
-        steps = list(dis.get_instructions(code))
-        known = _instructions[_key(code)] = ([step.offset for step in steps], steps)
-    return known
 
 
 def while_test(frame: FrameType) -> ast.While | None:
@@ -322,24 +325,12 @@ def while_test(frame: FrameType) -> ast.While | None:
     operation = dis.opname[frame.f_code.co_code[frame.f_lasti]]
     if operation != "TO_BOOL" and "JUMP" not in operation:
         return None  # asked by a call: bool(x), any(…)
-    return _while_tests(frame.f_code).get(position_of(frame))
-
-
-@lru_cache(maxsize=256)
-def _while_tests(code: CodeType) -> dict[tuple[int, ...], ast.While]:
-    try:
-        module = ast.parse(text_around(code))
-    except SyntaxError:
-        return {}
-    found: dict[tuple[int, ...], ast.While] = {}
-    for node in ast.walk(module):
-        plain = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
-        if isinstance(node, ast.While) and isinstance(node.test, plain):
-            # Python 3.11 gives the jump the place of the statement, later ones that of its test.
-            for n in (node, node.test):
-                end = (n.end_lineno or n.lineno, n.col_offset, n.end_col_offset or 0)
-                found[n.lineno, *end] = node
-    return found
+    nodes, plain = _nodes(frame.f_code), (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
+    # Python 3.11 gives the jump the place of the statement, later ones that of its test.
+    here = nodes.get(position_of(frame), [])
+    loops = (node for found in nodes.values() for node in found if isinstance(node, ast.While))
+    at = (loop for loop in loops if loop in here or loop.test in here)
+    return next((loop for loop in at if isinstance(loop.test, plain)), None)
 
 
 def has_break(loop: ast.While) -> bool:
@@ -366,13 +357,12 @@ def assigned_name(frame: FrameType | None) -> str | None:
     """The variable or attribute that the frame's current call is assigned to, if any."""
     if frame is None:
         return None
-    code = frame.f_code
-    site = (id(code), frame.f_lasti)
-    if site in _names:
-        return _names[site]
+    known, site = _known(frame.f_code), frame.f_lasti
+    if site in known.names:
+        return known.names[site]
     name: str | None = None
     loaded = False
-    offsets, steps = _instructions_in(code)
+    offsets, steps = known.instructions
     # Offsets up to f_lasti belong to the call, some Python versions count its caches.
     for number in range(bisect_right(offsets, frame.f_lasti), len(steps)):
         step = steps[number]
@@ -387,7 +377,7 @@ def assigned_name(frame: FrameType | None) -> str | None:
             fused = isinstance(target, tuple)
             name = ssa_name(str(cast(Any, target)[0] if fused else target))
         break
-    _names[site] = name
+    known.names[site] = name
     return name
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import sys
 import warnings
 from collections.abc import Callable
 from types import FrameType, TracebackType
@@ -11,7 +10,7 @@ from typing import ParamSpec, TypeVar
 
 from nkijit.host.installed import is_library_file
 from nkijit.passes.diagnostics.errors import NkiValidationError
-from nkijit.tracing.locations import author_frame, is_internal
+from nkijit.tracing.locations import author_frame, frame_at, is_internal
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -47,7 +46,7 @@ def warn_author(text: str, category: type[Warning]) -> None:
 
 def _depth_of(frame: FrameType) -> int:
     """The `stacklevel` that a caller of `warnings.warn` gives for a frame around it."""
-    at, depth = sys._getframe(1), 1  # pyright: ignore[reportPrivateUsage]
+    at, depth = frame_at(1), 1
     while at is not frame and at.f_back is not None:
         at, depth = at.f_back, depth + 1
     return depth

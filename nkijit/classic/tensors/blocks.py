@@ -12,7 +12,7 @@ from typing import Any, cast
 from nkijit.classic.indexing.boxes import TileBox
 from nkijit.classic.indexing.expressions import Index
 from nkijit.classic.indexing.selection import Shape
-from nkijit.classic.tensors.tensors import ClassicTensor
+from nkijit.classic.tensors.tensors import ClassicTensor, element_of
 from nkijit.dialects.access import AccessPattern, DynamicSlice, slice_of_range
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.classic import OUT_OF_BOUNDS, TILE_EXPECTED
@@ -35,7 +35,7 @@ class Blocks(ClassicTensor):
 
     @property
     def _element(self) -> str:
-        return self._tiles[0]._element  # pyright: ignore[reportPrivateUsage]
+        return element_of(self._tiles[0])
 
     @property
     def buffer(self) -> MemoryRegion:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from nkijit.classic.tensors.tensors import ClassicTensor
+from nkijit.classic.tensors.tensors import ClassicTensor, element_of
 from nkijit.dialects.dtypes import DTYPES, DType, Kind
 from nkijit.tracing.dtype_names import as_dtype
 from nkijit.tracing.tensor import NkiTensor
@@ -40,7 +40,7 @@ def promoted(*operands: Any) -> str:
 def type_of(operand: Any) -> DType:
     """The data type of a tensor or of a typed number; plain numbers take the widest ones."""
     if isinstance(operand, ClassicTensor):
-        return DTYPES[operand._element]  # pyright: ignore[reportPrivateUsage]
+        return DTYPES[element_of(operand)]
     if isinstance(operand, NkiTensor):
         return DTYPES[operand.dtype]
     scalar: Any = operand

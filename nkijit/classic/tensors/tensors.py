@@ -164,6 +164,11 @@ class ClassicTensor:
         return f"tensor({self.name or '?'}: {self.buffer.value} {shape} {self._element})"
 
 
+def element_of(tensor: ClassicTensor) -> str:
+    """The name of a tensor's data type: a function, as its members are those of the reference."""
+    return tensor._element  # pyright: ignore[reportPrivateUsage]
+
+
 class Displaced:
     """An index that is known at run time only: a tile of one element plus an index expression."""
 
@@ -192,7 +197,7 @@ class Masked(ClassicTensor):
 
     @property
     def _element(self) -> str:
-        return self.tensor._element  # pyright: ignore[reportPrivateUsage]
+        return element_of(self.tensor)
 
     @property
     def buffer(self) -> MemoryRegion:
