@@ -6,14 +6,14 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
-from typing import IO
-
-from rich.console import Console
-from rich.progress import Progress
+from contextlib import ExitStack, contextmanager
+from typing import IO, TYPE_CHECKING, Any
 
 from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.diagnostics.styled import as_ansi, as_text
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 _CHUNK = 1 << 15
 """Characters that are written together: less than what a pipe holds."""
@@ -37,8 +37,14 @@ def show_findings(findings: Findings, stream: IO[str], of: str = "") -> None:
 
 def has_colours(stream: IO[str]) -> bool:
     """Whether a stream is a terminal with colours; NO_COLOR and FORCE_COLOR are respected."""
-    console = Console(file=stream, force_jupyter=False)
+    console = _console(file=stream, force_jupyter=False)
     return console.color_system is not None and not console.no_color
+
+
+def _console(**options: Any) -> Console:
+    from rich.console import Console  # takes longer than many commands
+
+    return Console(**options)
 
 
 PATIENCE = 1.0
@@ -51,40 +57,47 @@ def progress_bar(what: str) -> Generator[Callable[[float], None]]:
 
     Gives a function that takes which part of the work is done, from 0 to 1.
     """
-    console = Console(stderr=True)
     started = time.monotonic()
-    bar = Progress(console=console, transient=True)
-    task = bar.add_task(what, total=1.0)
+    with ExitStack() as shown:
+        update: Callable[[float], None] | None = None
 
-    def tell_part(part: float) -> None:
-        if not bar.live.is_started:
-            if time.monotonic() - started < PATIENCE or not console.is_terminal:
-                return
-            bar.start()
-        bar.update(task, completed=part)
+        def tell_part(part: float) -> None:
+            nonlocal update
+            if update is None and time.monotonic() - started >= PATIENCE:
+                update = _shown_bar(what, shown)
+            if update is not None:
+                update(part)
 
-    try:
         yield tell_part
-    finally:
-        # Stopping prints a line where it is no terminal, also when nothing was shown.
-        if bar.live.is_started:
-            bar.stop()
+
+
+def _shown_bar(what: str, shown: ExitStack) -> Callable[[float], None]:
+    """Show a bar, where there is a terminal; gives what updates it."""
+    console = _console(stderr=True)
+    if not console.is_terminal:
+        return lambda part: None
+    from rich.progress import Progress
+
+    bar = shown.enter_context(Progress(console=console, transient=True))
+    task = bar.add_task(what, total=1.0)
+    return lambda part: bar.update(task, completed=part)
 
 
 @contextmanager
 def waiting(what: str) -> Generator[None]:
     """Something that may take long and cannot tell how far it is: a spinner on a terminal."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield
-        return
-    status = console.status(what)
-    timer = threading.Timer(PATIENCE, status.start)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-        timer.join()
-        status.stop()
+    with ExitStack() as shown:
+        timer = threading.Timer(PATIENCE, _show_spinner, (what, shown))
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            timer.join()
+
+
+def _show_spinner(what: str, shown: ExitStack) -> None:
+    console = _console(stderr=True)
+    if console.is_terminal:
+        shown.enter_context(console.status(what))

@@ -106,5 +106,5 @@ def test_predicting_needs_no_interpreter_no_advice_and_no_page(
     loaded = _loaded_by(command, tmp_path)
     assert "nkijit.passes.profile.simulate" in loaded
     parts = ("interpret.plan", "report", "advise", "values.record")
-    unneeded = (*(f"nkijit.passes.{part}" for part in parts), "urllib.request")
+    unneeded = (*(f"nkijit.passes.{part}" for part in parts), "urllib.request", "rich.")
     assert not [module for module in loaded if module.startswith(unneeded)]

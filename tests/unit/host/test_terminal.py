@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 import nkijit.host.terminal
-from nkijit.host.terminal import progress_bar
+from nkijit.host.terminal import progress_bar, waiting
 
 
 @pytest.mark.parametrize(
@@ -30,4 +32,9 @@ def test_progress_is_shown_on_terminals_when_it_takes_long(
         progress(1.0)
     captured = capsys.readouterr()
     assert ("@kernel" in captured.err) is shown
+    assert captured.out == ""
+    with waiting("tracing @kernel"):
+        time.sleep(0.3)
+    captured = capsys.readouterr()
+    assert ("tracing @kernel" in captured.err) is shown
     assert captured.out == ""
