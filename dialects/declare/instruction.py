@@ -1,10 +1,10 @@
 """How an instruction is declared: fields, rules, and what is derived from them.
 
 An instruction is one op class. Its body lists its fields (`declare/fields.py`) in the order of the
-public API's signature, each with a string that documents it; `@instruction` adds what is known of
-it (engines, first generation, rules) and derives the rest: the xDSL definition, the textual form,
-the API's argument encoding and the statement of what it reads and writes. Every other layer reads
-the resulting `InstructionSpec`.
+public API's signature; the `Args` of the API function document them. `@instruction` adds what is
+known of the instruction (engines, first generation, rules) and derives the rest: the xDSL
+definition, the textual form, the API's argument encoding and the statement of what it reads and
+writes. Every other layer reads the resulting `InstructionSpec`.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ def instruction(
         for name, definition in list(cls.__dict__.items()):
             kind = getattr(definition, "param", None)
             if isinstance(kind, OperandKind):
-                fields.append(Field(name, kind, operands, cls))
+                fields.append(Field(name, kind, operands))
                 operands += 1
             elif isinstance(kind, PropertyKind):
-                fields.append(Field(name, kind, -1, cls))
+                fields.append(Field(name, kind, -1))
         spec = InstructionSpec(
             name=cls.name.partition(".")[2],
             fields=tuple(fields),

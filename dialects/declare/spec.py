@@ -8,7 +8,6 @@ from enum import Enum
 from typing import Any
 
 from nkijit.dialects.declare.cost import StageCost
-from nkijit.dialects.declare.documentation import documentation_of
 from nkijit.dialects.declare.kinds import OperandKind, PropertyKind, Role
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion, engine, nc_version
@@ -23,13 +22,6 @@ class Field:
     kind: OperandKind | PropertyKind
     index: int
     """Position among the operands, or -1 for a property."""
-    owner: type | None = None
-    """The class that declares it; None for what every instruction has."""
-
-    @property
-    def doc(self) -> str:
-        """What the string under its declaration says, in one line."""
-        return "" if self.owner is None else documentation_of(self.owner, self.name)
 
     @property
     def is_operand(self) -> bool:

@@ -86,15 +86,10 @@ class AllReduceOp(NisaOp):
     name = "ncc.all_reduce"
 
     srcs = tiles()
-    """tensors, all in HBM, or one (P, N) tile in SBUF."""
     dsts = written_tiles()
-    """a tensor of the same shape and dtype for each."""
     replica_group = groups()
-    """the groups."""
     op = operator()
-    """nl.add, nl.minimum or nl.maximum; in float32, in the order of the group."""
     priority = opt_integer()
-    """0 (first) to 3, NeuronCore-v4 and newer."""
 
 
 @instruction(
@@ -116,15 +111,10 @@ class AllGatherOp(NisaOp):
     name = "ncc.all_gather"
 
     srcs = tiles()
-    """tensors, all in HBM, or one (P, N) tile in SBUF."""
     dsts = written_tiles()
-    """for each a tensor that is as many times larger as the group has ranks."""
     replica_group = groups()
-    """the groups."""
     collective_dim = required_integer()
-    """the dimension; 0 in HBM, 0 or 1 in SBUF."""
     priority = opt_integer()
-    """0 (first) to 3, NeuronCore-v4 and newer."""
 
 
 @instruction(
@@ -147,21 +137,12 @@ class AllGatherVOp(NisaOp):
     name = "ncc.all_gather_v"
 
     srcs = tiles(partial=True)
-    """one tensor in HBM, seen as a flat buffer."""
     dsts = written_tiles(partial=True)
-    """one tensor in HBM, seen as a flat buffer."""
     replica_group = groups()
-    """the groups."""
     metadata_tensor = updated(partial=True)
-    """uint32, (3, ranks) in HBM or (1, 3, ranks) in SBUF. Row 0, column 0: how many elements are
-    sent; row 1, column 0: from which one on; row 2: how many came from each rank, written by the
-    collective."""
     recv_counts_known = flag()
-    """True leaves row 2 as it is."""
     has_rdispls = flag()
-    """False; the public page documents True as not supported."""
     priority = opt_integer()
-    """0 (first) to 3, NeuronCore-v4 and newer."""
 
 
 @instruction(
@@ -181,17 +162,10 @@ class AllGatherVPrepareOp(NisaOp):
     name = "ncc.all_gather_v_prepare"
 
     replica_group = groups()
-    """the groups."""
     metadata_tensor = tile()
-    """uint32, (3, ranks) in HBM or (1, 3, ranks) in SBUF. Row 0, column 0: how many elements are
-    sent; row 1, column 0: from which one on; row 2: how many came from each rank, written by the
-    collective."""
     recv_counts_known = flag()
-    """True leaves row 2 as it is."""
     has_rdispls = flag()
-    """False; the public page documents True as not supported."""
     priority = opt_integer()
-    """0 (first) to 3, NeuronCore-v4 and newer."""
 
 
 @instruction(
@@ -210,19 +184,12 @@ class AllGatherVTriggerOp(NisaOp):
     name = "ncc.all_gather_v_trigger"
 
     srcs = tiles(partial=True)
-    """one tensor in HBM, seen as a flat buffer."""
     dsts = written_tiles(partial=True)
-    """one tensor in HBM, seen as a flat buffer."""
     replica_group = groups()
-    """the groups."""
     metadata_tensor = updated(partial=True)
-    """the metadata that was prepared; row 2 is written by the collective."""
     recv_counts_known = flag()
-    """True leaves row 2 as it is."""
     has_rdispls = flag()
-    """whether row 3 says where chunks land."""
     priority = opt_integer()
-    """0 (first) to 3, NeuronCore-v4 and newer."""
 
 
 @instruction(
@@ -245,17 +212,11 @@ class ReduceScatterOp(NisaOp):
     name = "ncc.reduce_scatter"
 
     srcs = tiles()
-    """tensors, all in HBM, or one (P, N) tile in SBUF."""
     dsts = written_tiles()
-    """for each a tensor that is as many times smaller as the group has ranks."""
     replica_group = groups()
-    """the groups."""
     collective_dim = required_integer()
-    """the dimension that is split, 0."""
     op = operator()
-    """nl.add, nl.minimum or nl.maximum; in float32, in the order of the group."""
     priority = opt_integer()
-    """0 (first) to 3, NeuronCore-v4 and newer."""
 
 
 @instruction(
@@ -275,15 +236,10 @@ class AllToAllOp(NisaOp):
     name = "ncc.all_to_all"
 
     srcs = tiles()
-    """tensors in HBM."""
     dsts = written_tiles()
-    """a tensor of the same shape for each."""
     replica_group = groups()
-    """the groups."""
     collective_dim = required_integer()
-    """the dimension that is split and joined, 0."""
     priority = opt_integer()
-    """0 (first) to 3, NeuronCore-v4 and newer."""
 
 
 @instruction(
@@ -305,22 +261,12 @@ class AllToAllVOp(NisaOp):
     name = "ncc.all_to_all_v"
 
     srcs = tiles(partial=True)
-    """one tensor in HBM, seen as a flat buffer."""
     dsts = written_tiles(partial=True)
-    """one tensor in HBM, seen as a flat buffer; without `has_rdispls` divided into equal slots, one
-    for each rank that sends."""
     replica_group = groups()
-    """the groups."""
     metadata_tensor = updated(partial=True)
-    """uint32, (3 or 4, ranks) in HBM or (1, 3 or 4, ranks) in SBUF. Rows: how many elements go to
-    each rank, from which one of `srcs` on, how many came from each (written by the collective),
-    where they land in `dsts`."""
     recv_counts_known = flag()
-    """True leaves row 2 as it is."""
     has_rdispls = flag()
-    """True reads row 3; NeuronCore-v4 only."""
     priority = opt_integer()
-    """0 (first) to 3, NeuronCore-v4 and newer."""
 
 
 @instruction(
@@ -339,17 +285,10 @@ class AllToAllVPrepareOp(NisaOp):
     name = "ncc.all_to_all_v_prepare"
 
     replica_group = groups()
-    """the groups."""
     metadata_tensor = tile()
-    """uint32, (3 or 4, ranks) in HBM or (1, 3 or 4, ranks) in SBUF. Rows: how many elements go to
-    each rank, from which one of `srcs` on, how many came from each (written by the collective),
-    where they land in `dsts`."""
     recv_counts_known = flag()
-    """True leaves row 2 as it is."""
     has_rdispls = flag()
-    """True reads row 3; NeuronCore-v4 only."""
     priority = opt_integer()
-    """0 (first) to 3, NeuronCore-v4 and newer."""
 
 
 @instruction(
@@ -368,19 +307,12 @@ class AllToAllVTriggerOp(NisaOp):
     name = "ncc.all_to_all_v_trigger"
 
     srcs = tiles(partial=True)
-    """one tensor in HBM, seen as a flat buffer."""
     dsts = written_tiles(partial=True)
-    """one tensor in HBM, seen as a flat buffer."""
     replica_group = groups()
-    """the groups."""
     metadata_tensor = updated(partial=True)
-    """the metadata that was prepared; row 2 is written by the collective."""
     recv_counts_known = flag()
-    """True leaves row 2 as it is."""
     has_rdispls = flag()
-    """whether row 3 says where chunks land."""
     priority = opt_integer()
-    """0 (first) to 3, NeuronCore-v4 and newer."""
 
 
 @instruction(
@@ -400,14 +332,9 @@ class CollectivePermuteOp(NisaOp):
     name = "ncc.collective_permute"
 
     srcs = tiles()
-    """one tensor in HBM."""
     dsts = written_tiles()
-    """one tensor in HBM of the same shape and dtype; of a rank that is no target it stays as it
-    was."""
     source_target_pairs = pairs()
-    """(source, target) ranks."""
     priority = opt_integer()
-    """0 (first) to 3, NeuronCore-v4 and newer."""
 
 
 @instruction(
@@ -428,15 +355,10 @@ class CollectivePermuteImplicitOp(NisaOp):
     name = "ncc.collective_permute_implicit"
 
     srcs_by_channel = tiles()
-    """for each channel a list of one tensor."""
     dsts_by_channel = written_tiles()
-    """for each channel a list of one tensor of the same shape and dtype."""
     replica_group = groups()
-    """the groups; the ring is their order."""
     channel_ids = integers()
-    """0, 1, … for as many channels, four at most."""
     priority = opt_integer()
-    """0 (first) to 3, NeuronCore-v4 and newer."""
 
 
 @instruction(
@@ -464,19 +386,12 @@ class CollectivePermuteImplicitReduceOp(NisaOp):
     name = "ncc.collective_permute_implicit_reduce"
 
     srcs0_by_channel = tiles()
-    """for each channel a list of one tensor, the left operand."""
     srcs1_by_channel = tiles()
-    """for each channel a list of one tensor, the right operand."""
     dsts_by_channel = written_tiles()
-    """for each channel a list of one tensor for what the rank before computed."""
     replica_group = groups()
-    """the groups; the ring is their order."""
     op = operator()
-    """nl.add, nl.minimum or nl.maximum, in float32."""
     channel_ids = integers()
-    """0, 1, … for as many channels, four at most."""
     priority = opt_integer()
-    """0 (first) to 3, NeuronCore-v4 and newer."""
 
 
 @instruction(
@@ -490,13 +405,9 @@ class RingRankIdOp(NisaOp):
     name = "ncc.collective_permute_implicit_current_processing_rank_id"
 
     dst = written_register()
-    """the register that receives the rank."""
     iteration_id = integer_or_register()
-    """steps so far, an int or a register; 0 is this rank's own data."""
     replica_group = groups()
-    """the groups; the ring is their order."""
     channel_id = required_integer()
-    """the channel, 0 to 3; data goes around all of them alike."""
 
 
 @instruction(engines=(engine.sync,), rules=(), stages=(Stage("RANK_ID", ("dst",), REGISTER_MOVE),))
@@ -506,4 +417,3 @@ class RankIdOp(NisaOp):
     name = "ncc.rank_id"
 
     dst = written_register()
-    """the register that receives the rank."""

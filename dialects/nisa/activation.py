@@ -132,23 +132,14 @@ class ActivationOp(NisaOp):
     name = "nisa.activation"
 
     dst = written(Indirection.tensor)
-    """(P, …) tile in SBUF or PSUM, any dtype; as many elements per partition as `data`."""
     op = operator()
-    """activation function, e.g. `nl.exp`."""
     data = tile(Indirection.tensor)
-    """(P, …) tile in SBUF or PSUM, any dtype."""
     bias = opt_tile_or_scalar()
-    """number (NeuronCore-v3 and newer) or (P, 1) tile of any dtype but tfloat32."""
     scale = opt_tile_or_scalar(default=1.0)
-    """number or (P, 1) float32 tile."""
     reduce_op = opt_operator()
-    """`nl.add`, reduces the float32 results over the free dimensions."""
     reduce_res = opt_written()
-    """(P, 1) tile that receives the accumulators, by an instruction of its own."""
     reduce_cmd = word(ReduceCmdAttr, reduce_cmd.idle)
-    """what happens to the accumulators: idle, reset, reduce or reset_reduce."""
     engine = word(EngineAttr, engine.scalar)
-    """scalar, or gpsimd (NeuronCore-v4 and newer; SBUF only, nothing is reduced)."""
 
 
 @instruction(
@@ -167,19 +158,12 @@ class ActivationReduceOp(NisaOp):
     name = "nisa.activation_reduce"
 
     dst = written(Indirection.tensor)
-    """(P, …) tile in SBUF or PSUM, any dtype; as many elements per partition as `data`."""
     op = operator()
-    """activation function."""
     data = tile(Indirection.tensor)
-    """(P, …) tile in SBUF or PSUM, any dtype."""
     reduce_op = operator()
-    """`nl.add`."""
     reduce_res = opt_written()
-    """(P, 1) tile, or None to leave the sum in the accumulators."""
     bias = opt_tile_or_scalar()
-    """number (NeuronCore-v3 and newer) or (P, 1) tile of any dtype but tfloat32."""
     scale = opt_tile_or_scalar(default=1.0)
-    """number or (P, 1) float32 tile."""
 
 
 _PAIRS = (
@@ -235,31 +219,16 @@ class Activate2Op(NisaOp):
     name = "nisa.activate2"
 
     dst = written(Indirection.tensor)
-    """(P, …) tile in SBUF or PSUM, any dtype; as many elements per partition as `data`."""
     op = operator()
-    """activation function."""
     data = tile(Indirection.tensor)
-    """(P, …) tile in SBUF or PSUM, any dtype."""
     imm0 = tile_or_scalar()
-    """number or (P, 1) tile, the operand of `op0`."""
     imm1 = tile_or_scalar()
-    """number or (P, 1) tile, the operand of `op1`; of imm0's dtype when both are tiles."""
     op0 = operator()
-    """with `op1` one of (multiply, add), (multiply, subtract), (multiply, bypass), (add, bypass),
-    (subtract, bypass), (bypass, bypass)."""
     op1 = operator()
-    """second operator, in one of the pairs listed for `op0`."""
     relu_param = opt_tile_or_scalar(default=0.0)
-    """number or (P, 1) tile, the slope of `nl.prelu` for negative inputs."""
     reverse0 = flag()
-    """compute `imm0 op0 data`."""
     reverse1 = flag()
-    """compute `imm1 op1 …`."""
     reduce_op = opt_operator()
-    """`nl.add`, `nl.maximum`, `nl.minimum`, `nl.abs_max` or `nl.abs_min`."""
     reduce_res = opt_written()
-    """(P, 1) tile that receives the accumulators, by an instruction of its own."""
     reduce_cmd = word(ReduceCmdAttr, reduce_cmd.idle)
-    """what happens to the accumulators: idle, reset, reduce or reset_reduce."""
     engine = word(EngineAttr, engine.scalar)
-    """scalar, or gpsimd (NeuronCore-v4 and newer; SBUF only, nothing is reduced)."""

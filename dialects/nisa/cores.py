@@ -57,13 +57,8 @@ class CoreBarrierOp(NisaOp):
     name = "nisa.core_barrier"
 
     data = tile()
-    """the tensor in shared HBM that both cores use; what either wrote in it before the barrier,
-    both see after it. With a tile on chip the barrier is about every tensor in shared HBM, and a
-    warning says so."""
     cores = integers()
-    """(0, 1). One core, also as an int, waits for nobody, which a warning says."""
     engine = word(EngineAttr, engine.gpsimd)
-    """the engine that waits."""
 
 
 def _ranks(op: NisaOp, target: Target) -> Violation | None:
@@ -112,15 +107,8 @@ class SendrecvOp(NisaOp):
     name = "nisa.sendrecv"
 
     src = tile()
-    """(P, …) tile in SBUF that is sent."""
     dst = written()
-    """(P, …) tile in SBUF of the same shape and dtype that receives."""
     send_to_rank = required_integer()
-    """core that receives `src`, 0 or 1."""
     recv_from_rank = required_integer()
-    """core whose `src` comes here, 0 or 1."""
     pipe_id = required_integer()
-    """the cores meet at equal numbers."""
     dma_engine = word(DmaEngineAttr, dma_engine.dma)
-    """`dma`, or `gpsimd_dma` for at most 1024, 512 or 256 bytes per partition of 32, 16 or 8-bit
-    types."""

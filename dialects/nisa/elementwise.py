@@ -104,15 +104,10 @@ class TensorTensorOp(NisaOp):
     name = "nisa.tensor_tensor"
 
     dst = written(Indirection.tensor)
-    """(P, …) tile in SBUF or PSUM."""
     data1 = tile(Indirection.tensor)
-    """(P, …) tile with as many elements per partition."""
     data2 = tile()
-    """as `data1`; not both in PSUM."""
     op = operator()
-    """operator of two operands."""
     engine = word(EngineAttr, engine.unknown)
-    """vector or gpsimd; by default chosen as above."""
 
 
 def _tensor_scalar_engine(op: NisaOp, target: Target) -> engine:
@@ -207,23 +202,14 @@ class TensorScalarOp(NisaOp):
     name = "nisa.tensor_scalar"
 
     dst = written(Indirection.tensor)
-    """(P, …) tile in SBUF or PSUM, as many elements per partition as `data`."""
     data = tile(Indirection.tensor)
-    """(P, …) tile in SBUF or PSUM."""
     op0 = operator()
-    """operator; with a unary one (`nl.abs`, `nl.rsqrt`, …) `operand0` is None or 0."""
     operand0 = opt_tile_or_scalar()
-    """number or (P, 1) tile, float32 for arithmetic operators."""
     reverse0 = flag()
-    """compute `operand0 op0 data`."""
     op1 = opt_operator()
-    """second operator of the same kind, or None."""
     operand1 = opt_tile_or_scalar()
-    """as `operand0`, given with `op1`."""
     reverse1 = flag()
-    """compute `operand1 op1 …`."""
     engine = word(EngineAttr, engine.unknown)
-    """vector, scalar (multiply-add, multiply or add only) or gpsimd (rsqrt only)."""
 
 
 @instruction(
@@ -259,28 +245,16 @@ class ScalarTensorTensorOp(NisaOp):
     name = "nisa.scalar_tensor_tensor"
 
     dst = written()
-    """(P, …) tile in SBUF or PSUM, any dtype."""
     data = tile()
-    """(P, …) tile in SBUF or PSUM, any dtype."""
     op0 = operator()
-    """arithmetic operator of two operands."""
     operand0 = tile_or_scalar()
-    """number or (P, 1) tile, broadcast along the free dimensions."""
     op1 = operator()
-    """arithmetic operator of two operands."""
     operand1 = tile()
-    """tile with as many elements per partition as `data`; not both in PSUM."""
     reverse0 = flag()
-    """compute `operand0 op0 data`."""
     reverse1 = flag()
-    """compute `operand1 op1 …`."""
     reduce_cmd = word(ReduceCmdAttr, reduce_cmd.reset_reduce)
-    """with `reduce_op`: reset_reduce, reduce (go on from the accumulators), or idle."""
     reduce_op = opt_operator()
-    """`nl.add`, `nl.multiply`, `nl.maximum` or `nl.minimum`, reduces the float32 results over all
-    free dimensions; None leaves the accumulators alone."""
     reduce_res = opt_written()
-    """(P, 1) tile that receives the accumulators, with `reduce_op` only."""
 
 
 @instruction(
@@ -302,9 +276,7 @@ class ReciprocalOp(NisaOp):
     name = "nisa.reciprocal"
 
     dst = written()
-    """(P, …) tile in SBUF or PSUM, as many elements per partition as `data`."""
     data = tile()
-    """(P, …) tile in SBUF or PSUM."""
 
 
 _COMMANDS = (reduce_cmd.reset_reduce, reduce_cmd.reduce, reduce_cmd.load_reduce)
@@ -350,27 +322,15 @@ class TensorScalarReduceOp(NisaOp):
     name = "nisa.tensor_scalar_reduce"
 
     dst = written(Indirection.tensor)
-    """(P, …) tile in SBUF or PSUM, any dtype; as many elements per partition as `data`."""
     data = tile(Indirection.tensor)
-    """(P, …) tile in SBUF or PSUM, any dtype."""
     op0 = operator()
-    """arithmetic operator; with a unary one (`nl.abs`, …) `operand0` is None or 0."""
     operand0 = opt_tile_or_scalar()
-    """number or (P, 1) float32 tile."""
     reduce_op = operator()
-    """`nl.add`, `nl.multiply`, `nl.maximum` or `nl.minimum`, reduces the float32 results over all
-    free dimensions."""
     reduce_res = opt_written()
-    """(P, 1) tile that receives the accumulators; None leaves the result in them."""
     reverse0 = flag()
-    """must be False; the instruction does not reverse its operands."""
     reduce_cmd = word(ReduceCmdAttr, reduce_cmd.reset_reduce)
-    """reset_reduce, reduce (go on from the accumulators), or load_reduce (start from
-    `reduce_init`)."""
     reduce_init = opt_tile_or_scalar()
-    """number or (P, 1) float32 tile, given with load_reduce only."""
     reduce_res_negate = flag()
-    """write the negated result to `reduce_res`; the accumulators keep theirs."""
 
 
 _CUMULATIVE_DTYPES = (
@@ -414,18 +374,9 @@ class TensorScalarCumulativeOp(NisaOp):
     name = "nisa.tensor_scalar_cumulative"
 
     dst = written(Indirection.tensor)
-    """(P, …) tile in SBUF or PSUM, as many elements per partition as `src`; of a float8 (e4m3,
-    e4m3fn, e5m2), 16-bit float, float32, or integer type of 8 or 16 bits."""
     src = tile(Indirection.tensor)
-    """tile as `dst`."""
     op0 = operator()
-    """arithmetic operator; a unary one takes 0 as `imm0`."""
     op1 = operator()
-    """`nl.add`, `nl.subtract`, `nl.multiply`, `nl.maximum` or `nl.minimum`."""
     imm0 = tile_or_scalar()
-    """number or (P, 1) float32 tile."""
     imm1 = opt_tile_or_scalar()
-    """number or (P, 1) float32 tile that load_reduce starts from; the other commands take no notice
-    of it, so that a loop may pass it throughout."""
     reduce_cmd = word(ReduceCmdAttr, reduce_cmd.reset_reduce)
-    """reset_reduce, reduce (go on from the accumulators), or load_reduce."""

@@ -83,15 +83,8 @@ class ExponentialOp(NisaOp):
     name = "nisa.exponential"
 
     dst = written(Indirection.tensor)
-    """(P, …) tile of up to 4 dimensions in SBUF or PSUM; float8_e4m3, float8_e5m2, float16,
-    bfloat16, float32, tfloat32, or an integer other than uint32."""
     src = tile(Indirection.tensor)
-    """tile as `dst`, also uint32 but not tfloat32; as many elements per partition."""
     max_value = opt_tile_or_scalar(default=0.0)
-    """number or (P, 1) float32 tile."""
     reduce_res = opt_written()
-    """(P, 1) floating-point tile that receives the accumulators."""
     reduce_cmd = word(ReduceCmdAttr, reduce_cmd.idle)
-    """idle, reset_reduce, reduce, or load_reduce (start from `reduce_init`)."""
     reduce_init = opt_tile_or_scalar(default=0.0)
-    """number or (P, 1) float32 tile, with load_reduce only."""

@@ -102,14 +102,8 @@ class NcStreamShuffleOp(NisaOp):
     name = "nisa.nc_stream_shuffle"
 
     dst = updated(partial=True)
-    """tile in SBUF or PSUM, of the dtype of `src` and with as many elements per partition; it may
-    be `src`."""
     src = tile(partial=True)
-    """tile in SBUF or PSUM; it may have fewer partitions, the mask then names those it has. Tiles
-    begin at partition 0, with up to 64 partitions also at 64, with up to 32 at any multiple of
-    32."""
     shuffle_mask = integers()
-    """32 integers, 0 to 31, or 255 for a partition of `dst` that stays as it is."""
 
 
 _ELEMENTS_PER_INDEX = (1, 2, 4, 8, 16, 32)
@@ -172,16 +166,10 @@ class LocalGatherOp(NisaOp):
     name = "nisa.local_gather"
 
     dst = written()
-    """tile in SBUF of the dtype of `src_buffer`, with `num_valid_indices * num_elem_per_idx`
-    elements per partition."""
     src_buffer = tile(partial=True, any_order=True)
-    """(P, …) tile in SBUF, P a multiple of 16."""
     index = tile(partial=True)
-    """(P, …) uint16 tile in SBUF."""
     num_elem_per_idx = integer(1)
-    """neighbouring elements per index: 1, 2, 4, 8, 16 or 32."""
     num_valid_indices = opt_integer()
-    """indices per core, at most 4096; None means all."""
 
 
 GATHERED_TOGETHER = 512
@@ -209,8 +197,5 @@ class NcNGatherOp(NisaOp):
     name = "nisa.nc_n_gather"
 
     dst = written()
-    """tile in SBUF of the dtype of `data`, as many elements per partition as `indices`."""
     data = tile(partial=True, any_order=True)
-    """(P, …) tile in SBUF, any dtype."""
     indices = tile()
-    """(P, …) uint32 tile in SBUF."""

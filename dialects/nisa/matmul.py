@@ -178,35 +178,15 @@ class NcMatmulOp(NisaOp):
     name = "nisa.nc_matmul"
 
     dst = updated(Indirection.tensor)
-    """(M, N) tile in PSUM; float32, on NeuronCore-v4 also bfloat16, which is read back, added to in
-    float32 and rounded at every accumulation; in transpose mode also of the type of
-    `stationary`."""
     stationary = tile(Indirection.tensor)
-    """(K, M) tile in SBUF, K and M at most 128; with double_row (K, 2, M)."""
     moving = tile(Indirection.tensor)
-    """(K, N) tile in SBUF; with double_row (K, 2, N). N is at most 512; on NeuronCore-v4 4096, or
-    8192 for a bfloat16 `dst`."""
     is_stationary_onezero = flag()
-    """hint that `stationary` holds zeros and ones only, which makes float32 faster. The result is
-    the same."""
     is_moving_onezero = flag()
-    """hint that `moving` holds zeros and ones only; likewise."""
     is_transpose = flag()
-    """transpose mode: a `moving` tile with a single 1 per column selects rows of `stationary`,
-    whose bits are passed through. It overwrites, and takes neither `accumulate=True` nor
-    double_row. On NeuronCore-v2 it is a hint, and this is a matmul."""
     accumulate = opt_flag()
-    """True adds to `dst`, False overwrites it, None overwrites what no matmul has written and adds
-    to the rest."""
     tile_position = opt_integers()
-    """(row, column) where the tile starts in the PE array, multiples of `tile_size`; given together
-    with it. The API reference describes column tiles and, of its parameters, says that the column
-    is 0; the description is followed."""
     tile_size = opt_integers()
-    """(rows, columns) of the PE array that the tile uses: 64 or 128, from NeuronCore-v3 on also 32.
-    With double_row all 128 columns."""
     perf_mode = word(MatmulPerfModeAttr, matmul_perf_mode.none)
-    """`matmul_perf_mode.double_row` for float8 inputs (NeuronCore-v3 and newer)."""
 
 
 def _transpose_engine(op: NisaOp, target: Target) -> engine:
@@ -269,9 +249,5 @@ class NcTransposeOp(NisaOp):
     name = "nisa.nc_transpose"
 
     dst = written()
-    """(F, P) tile of the dtype of `data`."""
     data = tile()
-    """(P, F) tile, further free dimensions are flattened; at most 128x128 on the Tensor Engine,
-    32x32 on the Vector Engine."""
     engine = word(EngineAttr, engine.unknown)
-    """tensor or vector; by default tensor when `dst` is in PSUM and `data` in SBUF."""

@@ -128,17 +128,11 @@ class DmaCopyOp(NisaOp):
     name = "nisa.dma_copy"
 
     dst = written(Indirection.vector)
-    """tensor in HBM or SBUF."""
     src = tile(Indirection.vector)
-    """tensor in HBM or SBUF with as many elements; they correspond in row-major order."""
     priority = opt_integer()
-    """0 (first) to 3, NeuronCore-v4 and newer."""
     oob_mode = word(OobModeAttr, oob_mode.error)
-    """about addresses known at run time; static ones are always in bounds."""
     dge_mode = word(DgeModeAttr, dge_mode.unknown)
-    """what builds the descriptors; hwdge on NeuronCore-v3 and newer, with equal dtypes."""
     engine = word(EngineAttr, engine.unknown)
-    """sync or scalar, with hwdge only."""
 
 
 MAX_DMA_SOURCES = 16
@@ -200,18 +194,11 @@ class DmaComputeOp(NisaOp):
     name = "nisa.dma_compute"
 
     dst = written(Indirection.vector)
-    """tensor in HBM or SBUF."""
     srcs = tiles(Indirection.vector)
-    """1 to 16 tensors in HBM or SBUF with as many elements; two with indices, one of them the same
-    view as dst."""
     reduce_op = operator()
-    """nl.add."""
     scales = opt_numbers()
-    """1.0 for each source, or None."""
     unique_indices = flag(default=True)
-    """True; indices that repeat are not documented to add up."""
     oob_mode = word(OobModeAttr, oob_mode.error)
-    """`skip` leaves out rows whose index is out of bounds, with indices only."""
 
 
 def _indirect_copy(op: NisaOp, target: Target) -> Violation | None:
@@ -249,11 +236,8 @@ class TensorCopyOp(NisaOp):
     name = "nisa.tensor_copy"
 
     dst = written(Indirection.tensor)
-    """(P, …) tile in SBUF or PSUM."""
     src = tile(Indirection.tensor)
-    """(P, …) tile in SBUF or PSUM with as many elements per partition."""
     engine = word(EngineAttr, engine.unknown)
-    """vector, scalar (NeuronCore-v3 and newer) or gpsimd (SBUF only)."""
 
 
 def _packed_zero(op: NisaOp, target: Target) -> Violation | None:
@@ -304,8 +288,5 @@ class MemsetOp(NisaOp):
     name = "nisa.memset"
 
     dst = written()
-    """(P, …) tile in SBUF or PSUM; of a packed x4 type only with value 0."""
     value = number()
-    """number, converted to the tile's dtype."""
     engine = word(EngineAttr, engine.unknown)
-    """vector or gpsimd."""

@@ -187,23 +187,13 @@ class NcMatmulMxOp(NisaOp):
     name = "nisa.nc_matmul_mx"
 
     dst = updated(Indirection.tensor)
-    """(M, N) tile in PSUM; float32 or bfloat16."""
     stationary = tile(Indirection.tensor)
-    """(K, M) tile in SBUF of an x4 type; K is 32, 64, 96 or 128, M even and at most 128."""
     moving = tile(Indirection.tensor)
-    """(K, N) tile in SBUF of an x4 type, which may be another; N is at most 4096, or 8192 for a
-    bfloat16 `dst`."""
     stationary_scale = tile(Indirection.tensor, partial=True, inside_quadrants=True)
-    """float8_e8m0fnu or uint8 tile in SBUF with M scales per partition."""
     moving_scale = tile(Indirection.tensor, partial=True, inside_quadrants=True)
-    """float8_e8m0fnu or uint8 tile in SBUF with N scales per partition."""
     tile_position = opt_integers(None)
-    """(row, 0) where the tile starts in the PE array; given with `tile_size`."""
     tile_size = opt_integers(None)
-    """(rows, 128) of the PE array that the tile uses, rows being 32, 64 or 128."""
     accumulate = opt_flag()
-    """True adds to `dst`, False overwrites it, None overwrites what no matmul has written and adds
-    to the rest."""
 
 
 def _quantized_shape(op: NisaOp, target: Target) -> Violation | None:
@@ -240,10 +230,6 @@ class QuantizeMxOp(NisaOp):
     name = "nisa.quantize_mx"
 
     dst = written()
-    """(P, F) tile in SBUF; float8_e5m2_x4 or float8_e4m3fn_x4."""
     src = tile()
-    """(P, 4 * F) tile in SBUF; float16 or bfloat16. P is 32, 64, 96 or 128."""
     # Partitions between the scales are left as they are.
     dst_scale = updated(partial=True, inside_quadrants=True)
-    """float8_e8m0fnu or uint8 tile in SBUF with F scales per partition, laid out as `nc_matmul_mx`
-    reads them. Its other partitions are left as they are."""

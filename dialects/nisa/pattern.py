@@ -43,11 +43,6 @@ class IotaOp(NisaOp):
     name = "nisa.iota"
 
     dst = written()
-    """(P, …) tile in SBUF."""
     pattern = pairs()
-    """one to four [step, count] pairs; their counts' product is the number of elements per
-    partition."""
     offset = integer_or_register(0)
-    """int32 added to every value."""
     channel_multiplier = integer(0)
-    """int32 multiplied with the partition index p."""

@@ -71,9 +71,7 @@ class RngOp(NisaOp):
     name = "nisa.rng"
 
     dst = written()
-    """tile of an integer dtype in SBUF, with the Vector Engine also in PSUM."""
     engine = word(EngineAttr, engine.vector)
-    """vector, or gpsimd (NeuronCore-v3 and newer)."""
 
 
 def _random_range(op: NisaOp, target: Target) -> Violation | None:
@@ -116,12 +114,8 @@ class Rand2Op(NisaOp):
     name = "nisa.rand2"
 
     dst = written()
-    """tile in SBUF or PSUM; float8_e4m3, float8_e5m2, float16, bfloat16, float32, tfloat32 or an
-    integer."""
     min = tile_or_scalar()
-    """number or (P, 1) float32 tile."""
     max = tile_or_scalar()
-    """as `min`, and above it."""
 
 
 def _probability(op: NisaOp, target: Target) -> Violation | None:
@@ -166,11 +160,8 @@ class DropoutOp(NisaOp):
     name = "nisa.dropout"
 
     dst = written()
-    """tile in SBUF or PSUM, of the dtype of `data` and with as many elements per partition."""
     data = tile()
-    """(P, …) tile in SBUF or PSUM, any dtype."""
     prob = tile_or_scalar()
-    """number from 0 to 1, or (P, 1) tile of a floating-point type, float32 for integer data."""
 
 
 def _seed_shape(op: NisaOp, target: Target) -> Violation | None:
@@ -196,7 +187,6 @@ class SetRngSeedOp(NisaOp):
     name = "nisa.set_rng_seed"
 
     src_seeds = tile()
-    """(1, 1) int32, uint32 or float32 tile in SBUF or PSUM."""
 
 
 def _state_size(name: str) -> Rule:
@@ -240,9 +230,7 @@ class RandSetStateOp(NisaOp):
     name = "nisa.rand_set_state"
 
     src_seeds = tile()
-    """uint32 tile in SBUF, (P, 6) for the GpSimd Engine, (P, 24) for the Vector Engine."""
     engine = word(EngineAttr, engine.gpsimd)
-    """gpsimd (NeuronCore-v3 and newer) or vector (NeuronCore-v4 and newer)."""
 
 
 @instruction(
@@ -264,10 +252,7 @@ class RandGetStateOp(NisaOp):
     name = "nisa.rand_get_state"
 
     dst = written()
-    """uint32 tile in SBUF, (P, 6) for the GpSimd Engine; (P, 24) for the Vector Engine, also in
-    PSUM."""
     engine = word(EngineAttr, engine.gpsimd)
-    """gpsimd (NeuronCore-v3 and newer) or vector (NeuronCore-v4 and newer)."""
 
 
 GENERATING: tuple[type[NisaOp], ...] = (

@@ -103,18 +103,11 @@ class TensorReduceOp(NisaOp):
     name = "nisa.tensor_reduce"
 
     dst = written(Indirection.tensor)
-    """(P, …) tile in SBUF or PSUM with the elements that the axes leave."""
     op = operator()
-    """reduction operator: add, subtract, multiply, maximum, minimum, logical_and, logical_or,
-    logical_xor, bitwise_and, bitwise_or or bitwise_xor."""
     data = tile(Indirection.tensor)
-    """(P, …) tile in SBUF or PSUM."""
     axis = integers()
-    """the last free dimension, or the last few, up to 4; negative counts from the end."""
     negate = flag()
-    """multiply the result by -1; arithmetic operators only."""
     keepdims = flag()
-    """`dst` keeps the reduced dimensions with size 1."""
 
 
 _PARTITION_REDUCTIONS = ("add", AVERAGE, "maximum", "bitwise_or", "bitwise_and")
@@ -160,8 +153,5 @@ class TensorPartitionReduceOp(NisaOp):
     name = "nisa.tensor_partition_reduce"
 
     dst = written()
-    """(1, …) tile in SBUF with as many elements per partition as `data`."""
     op = operator()
-    """`nl.add`, `nl.average`, `nl.maximum`, `nl.bitwise_or` or `nl.bitwise_and`."""
     data = tile()
-    """(P, …) tile in SBUF."""

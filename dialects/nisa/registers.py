@@ -36,9 +36,7 @@ class RegisterMoveOp(NisaOp):
     name = "nisa.register_move"
 
     dst = written_register()
-    """the register; not the induction variable of a loop."""
     src = integer_or_register()
-    """an integer that fits 32 bits, with a sign, or another register."""
 
 
 @instruction(
@@ -52,10 +50,7 @@ class RegisterLoadOp(NisaOp):
     name = "nisa.register_load"
 
     dst = written_register()
-    """the register."""
     src = tile()
-    """tensor of one element in SBUF or HBM. Integers keep their value, the bits of any other type
-    are loaded as they are."""
 
 
 @instruction(
@@ -69,10 +64,7 @@ class RegisterStoreOp(NisaOp):
     name = "nisa.register_store"
 
     dst = written()
-    """tensor of one element in SBUF or HBM; an integer type shorter than 32 bits keeps the low
-    bits, any other type the bits as they are."""
     src = register()
-    """the register."""
 
 
 def _register_operator(op: NisaOp, target: Target) -> Violation | None:
@@ -94,10 +86,6 @@ class RegisterComputeOp(NisaOp):
     name = "nisa.register_compute"
 
     dst = written_register()
-    """the register."""
     data1 = integer_or_register()
-    """an integer that fits 32 bits, with a sign, or a register."""
     data2 = integer_or_register()
-    """an integer that fits 32 bits, with a sign, or a register."""
     op = operator()
-    """nl.add, nl.subtract or nl.multiply."""

@@ -41,18 +41,10 @@ class TensorTensorScanOp(NisaOp):
     name = "nisa.tensor_tensor_scan"
 
     dst = written()
-    """(P, …) tile in SBUF or PSUM, as many elements per partition as `data0`."""
     data0 = tile()
-    """(P, …) tile in SBUF or PSUM."""
     data1 = tile()
-    """as `data0`; not both in PSUM."""
     initial = tile_or_scalar()
-    """number or (P, 1) tile in the place of the result before the first."""
     op0 = operator()
-    """arithmetic operator of two operands."""
     op1 = operator()
-    """arithmetic operator of two operands."""
     reverse0 = flag()
-    """compute `dst[i - 1] op0 data0[i]`."""
     reverse1 = flag()
-    """compute `data1[i] op1 …`."""

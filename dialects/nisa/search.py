@@ -66,9 +66,7 @@ class Max8Op(NisaOp):
     name = "nisa.max8"
 
     dst = written()
-    """(P, 8) tile in SBUF or PSUM."""
     src = tile()
-    """(P, …) tile of up to 3 dimensions, with 8 to 16384 elements per partition."""
 
 
 @instruction(
@@ -91,11 +89,8 @@ class NcFindIndex8Op(NisaOp):
     name = "nisa.nc_find_index8"
 
     dst = written()
-    """(P, 8) uint16 or uint32 tile in SBUF or PSUM."""
     data = tile()
-    """(P, …) tile of up to 3 dimensions, with 8 to 16384 elements per partition."""
     vals = tile()
-    """(P, …) tile of up to 3 dimensions, with 8 elements per partition."""
 
 
 @instruction(
@@ -118,16 +113,10 @@ class NcMatchReplace8Op(NisaOp):
     name = "nisa.nc_match_replace8"
 
     dst = written()
-    """tile in SBUF or PSUM, as many elements per partition as `data`, which it may be."""
     data = tile()
-    """(P, …) tile in SBUF or PSUM."""
     vals = tile()
-    """(P, …) tile with 8 elements per partition."""
     imm = number()
-    """the number that replaces."""
     dst_idx = opt_written()
-    """(P, …) uint16, uint32 or int32 tile with 8 elements per partition, which receives the
-    indices."""
 
 
 def _topk_size(op: NisaOp, target: Target) -> Violation | None:
@@ -185,15 +174,10 @@ class TopkOp(NisaOp):
     name = "nisa.topk"
 
     val_dst = updated(partial=True)
-    """(P, K) bfloat16 tile in SBUF, P a multiple of 16, K at most 32767 and at most `n`."""
     idx_dst = updated(partial=True)
-    """(P, K) uint32 tile in SBUF, receives the indices in the group."""
     src = tile(partial=True)
-    """(P, F) bfloat16 tile in SBUF with `16 * F >= n`."""
     n = required_integer()
-    """elements that each group ranks, 8 to 65535."""
     sorted = flag()
-    """must be False, which leaves the order of the results open; here they ascend."""
 
 
 def _count_slot(op: NisaOp, target: Target) -> Violation | None:
@@ -229,11 +213,6 @@ class NonzeroWithCountOp(NisaOp):
     name = "nisa.nonzero_with_count"
 
     dst = updated(partial=True)
-    """(P, …) int32 tile in SBUF with one element per partition more than `src`; the last one is the
-    count."""
     src = tile(partial=True)
-    """(P, …) float32 or int32 tile in SBUF."""
     index_offset = integer(0)
-    """int32 that is added to each index."""
     padding_val = integer(-1)
-    """int32 after the last index."""

@@ -83,15 +83,9 @@ class TensorCopyPredicatedOp(NisaOp):
     name = "nisa.tensor_copy_predicated"
 
     dst = updated(Indirection.tensor, partial=True)
-    """(P, …) tile in SBUF or PSUM."""
     src = tile_or_scalar()
-    """number, converted to the dtype of `dst`, or tile of that dtype with as many elements per
-    partition."""
     predicate = tile(Indirection.tensor)
-    """uint8, uint16, uint32 or bool_ tile with as many elements per partition; not in PSUM together
-    with `src`."""
     reverse_pred = flag()
-    """copy where `predicate` is 0."""
 
 
 @instruction(
@@ -113,21 +107,12 @@ class AffineSelectOp(NisaOp):
     name = "nisa.affine_select"
 
     dst = written()
-    """(P, …) tile in SBUF."""
     pattern = pairs()
-    """one to four [step, count] pairs; their counts' product is the number of elements per
-    partition."""
     channel_multiplier = required_integer()
-    """int32 multiplied with the partition index p."""
     on_true_tile = tile()
-    """(P, …) tile in SBUF with as many elements per partition."""
     on_false_value = number()
-    """number, taken as float32."""
     cmp_op = opt_operator("equal")
-    """`nl.equal`, `nl.not_equal`, `nl.less`, `nl.less_equal`, `nl.greater` or
-    `nl.greater_equal`."""
     offset = integer_or_register(0)
-    """int32 added to every affine value."""
 
 
 FP32_MIN = to_float32(-3.4028235e38)
@@ -189,27 +174,16 @@ class RangeSelectOp(NisaOp):
     name = "nisa.range_select"
 
     dst = written()
-    """(P, …) tile in SBUF or PSUM, as many elements per partition as `on_true_tile`."""
     on_true_tile = tile()
-    """(P, …) tile of a float type in SBUF or PSUM."""
     comp_op0 = operator()
-    """`nl.equal`, `nl.less`, `nl.less_equal`, `nl.greater` or `nl.greater_equal`."""
     comp_op1 = operator()
-    """as `comp_op0`."""
     bound0 = tile()
-    """(P, 1) float32 tile."""
     bound1 = tile()
-    """(P, 1) float32 tile."""
     reduce_cmd = word(ReduceCmdAttr, reduce_cmd.reset_reduce)
-    """what happens to the accumulators: idle, reset, reduce or reset_reduce."""
     reduce_res = opt_written()
-    """(P, 1) tile that receives the accumulators; None leaves the maximum in them."""
     reduce_op = opt_operator("maximum")
-    """`nl.maximum`."""
     range_start = integer(0)
-    """index of the first element; all indices stay within 2**24."""
     on_false_value = opt_number(FP32_MIN)
-    """must be the lowest float32, which is the default."""
 
 
 @instruction(
@@ -247,23 +221,13 @@ class SelectReduceOp(NisaOp):
     name = "nisa.select_reduce"
 
     dst = written()
-    """(P, …) tile in SBUF or PSUM."""
     predicate = tile()
-    """int8, uint8, int16, uint16 or bool_ tile with as many elements per partition."""
     on_true = tile()
-    """tile of any dtype but tfloat32, int32 and uint32, with as many elements per partition; not in
-    PSUM together with `predicate`."""
     on_false = tile_or_scalar()
-    """number or (P, 1) tile."""
     reduce_res = opt_written()
-    """(P, 1) tile of a float type that receives the accumulators; None leaves the maximum in
-    them."""
     reduce_cmd = word(ReduceCmdAttr, reduce_cmd.idle)
-    """what happens to the accumulators: idle, reduce or reset_reduce."""
     reduce_op = opt_operator("maximum")
-    """`nl.maximum`."""
     reverse_pred = flag()
-    """take `on_true` where `predicate` is 0."""
 
 
 def _bounds_shape(op: NisaOp, target: Target) -> Violation | None:
@@ -294,6 +258,4 @@ class SequenceBoundsOp(NisaOp):
     name = "nisa.sequence_bounds"
 
     dst = written()
-    """(1, 2, n) float32 or int32 tile in SBUF: the starts, then the ends."""
     segment_ids = tile()
-    """(1, n) float32 or int32 tile in SBUF; the ids are integers from 0 on."""

@@ -70,9 +70,7 @@ class BnStatsOp(NisaOp):
     name = "nisa.bn_stats"
 
     dst = written()
-    """(P, 6) tile in SBUF or PSUM."""
     data = tile()
-    """(P, …) tile in SBUF or PSUM, at most 512 elements per partition."""
 
 
 @instruction(
@@ -93,6 +91,4 @@ class BnAggrOp(NisaOp):
     name = "nisa.bn_aggr"
 
     dst = written()
-    """(P, 2) tile in SBUF or PSUM: a mean, a variance."""
     data = tile()
-    """(P, …) tile in SBUF or PSUM of triples (count, mean, variance * count)."""

@@ -167,18 +167,8 @@ class DmaTransposeOp(NisaOp):
     name = "nisa.dma_transpose"
 
     dst = written()
-    """tile in SBUF, of the permuted shape of `src` and of its dtype."""
     src = tile(Indirection.vector, any_order=True)
-    """tensor in HBM or SBUF with two to four dimensions and elements of 2 or 4 bytes."""
     axes = opt_integers(None)
-    """dimension of `src` that each dimension of `dst` is; (1, 0), (2, 1, 0) or (3, 1, 2, 0), the
-    only one for each rank and its default."""
     priority = opt_integer()
-    """0 (first) to 3, NeuronCore-v4 and newer."""
     dge_mode = word(DgeModeAttr, dge_mode.unknown)
-    """unknown or hwdge, with indices unknown or swdge; hwdge, on NeuronCore-v3 and newer, moves
-    2-byte elements in blocks of 16 rows of at most 128: dim 0 of `src` is 16, or with more than two
-    dimensions 1, 2, 4, 8 or 16, and times dim -2 a multiple of 16."""
     oob_mode = word(OobModeAttr, oob_mode.error)
-    """`skip` leaves out rows whose index is out of bounds, where addresses are known at run time
-    only."""

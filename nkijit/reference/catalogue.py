@@ -119,7 +119,7 @@ def explain_as_markdown(name: str, function: Any) -> str:
 
 
 _SECTION = re.compile(r"^(Args|Args of a call|Raises|Returns):$")
-_ITEM = re.compile(r"^    (\w+): ")
+_ITEM = re.compile(r"^    (\w+): ", re.MULTILINE)
 
 
 def documentation_as_markdown(function: Any) -> str:
@@ -196,16 +196,31 @@ def facts_of(op: type[NisaOp]) -> list[tuple[str, str]]:
 
 
 def arguments_of(op: type[NisaOp]) -> list[tuple[str, str]]:
-    """What the arguments of an instruction are."""
-    return [(f.name, _documented(op, f)) for f in op.SPEC.fields]
+    """Each argument of an instruction: its documentation, its declaration, its first release."""
+    # The arguments of a collective in two parts are those of the first part.
+    documented = documented_arguments(_functions()[op.name.replace("_trigger", "_prepare")])
+    return [
+        (f.name, f"{documented.get(f.name, '')}\n{_accepted(op, f)}{_later(op, f)}".strip())
+        for f in op.SPEC.fields
+    ]
 
 
-def _documented(op: type[NisaOp], f: Field) -> str:
-    """What an argument is: its documentation, what is declared of it, since when it is there."""
+_ARGUMENTS = re.compile(r"^Args:\n((?:    .*\n|\n)*)", re.MULTILINE)
+
+
+def documented_arguments(function: Any) -> dict[str, str]:
+    """The text of each argument in a function's docstring, as one line."""
+    section = _ARGUMENTS.search(f"{inspect.cleandoc(function.__doc__ or '')}\n")
+    _, *parts = _ITEM.split("" if section is None else section[1])
+    names, texts = parts[::2], parts[1::2]
+    return {name: " ".join(text.split()) for name, text in zip(names, texts, strict=True)}
+
+
+def _later(op: type[NisaOp], f: Field) -> str:
+    """The first release with an argument, where it is later than that of the instruction."""
     function = public_name(op)
     begun = since(f"{function}({f.name})")
-    later = f"\nSince {begun}." if begun > since(function) else ""
-    return f"{f.doc}\n{_accepted(op, f)}{later}".strip()
+    return f"\nSince {begun}." if begun > since(function) else ""
 
 
 def public_name(op: type[NisaOp]) -> str:

@@ -1,0 +1,56 @@
+"""The documentation of arguments: `explain` reads the docstrings of the API functions."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.ncc import COLLECTIVES
+from nkijit.dialects.nisa import INSTRUCTIONS
+from nkijit.reference.catalogue import arguments_of, documented_arguments
+
+
+def documented() -> None:
+    """What it does.
+
+    Args:
+        one: a tile;
+            as two.
+
+        two: a tile: small.
+
+    Source: none.
+    """
+
+
+def undocumented() -> None:
+    pass
+
+
+def test_documented_arguments() -> None:
+    assert documented_arguments(documented) == {"one": "a tile; as two.", "two": "a tile: small."}
+    assert documented_arguments(undocumented) == {}
+
+
+@pytest.mark.parametrize("op", [*INSTRUCTIONS, *COLLECTIVES], ids=lambda op: op.name)
+def test_arguments_are_explained_in_the_words_of_their_documentation(op: type[NisaOp]) -> None:
+    """Two lines at least, of which the first is documentation; registers returned have none."""
+    explained = {name: text.split("\n") for name, text in arguments_of(op)}
+    assert list(explained) == [f.name for f in op.SPEC.fields]
+    bare = [name for name, lines in explained.items() if len(lines) < 2]
+    assert bare == (["dst"] if op.name.endswith("rank_id") else [])
+
+
+def test_explain_without_docstrings() -> None:
+    """-OO leaves out docstrings: what is declared is explained all the same."""
+    program = (
+        "from nkijit.reference.catalogue import explain_instruction\n"
+        "print(explain_instruction('nisa.nc_transpose'))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-OO", "-c", program], capture_output=True, text=True, check=True
+    )
+    assert "\ndst     A tile, written, in sbuf or psum.\n" in done.stdout
