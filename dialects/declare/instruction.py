@@ -10,6 +10,7 @@ writes. Every other layer reads the resulting `InstructionSpec`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any, TypeVar
 
 from xdsl.irdl import AttrSizedOperandSegments, irdl_op_definition
@@ -78,3 +79,15 @@ def instruction(
         return defined
 
     return declare
+
+
+def declared_in(module: ModuleType) -> tuple[type[NisaOp], ...]:
+    """The instructions that a module declares, in their order."""
+    members: list[object] = list(vars(module).values())
+    return tuple(
+        member
+        for member in members
+        if isinstance(member, type)
+        and issubclass(member, NisaOp)
+        and member.__module__ == module.__name__
+    )

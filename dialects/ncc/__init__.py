@@ -8,43 +8,18 @@ from __future__ import annotations
 
 from xdsl.ir import Dialect
 
+from nkijit.dialects.declare.instruction import declared_in
 from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.ncc import collectives
 from nkijit.dialects.ncc.collectives import (
-    AllGatherOp,
-    AllGatherVOp,
     AllGatherVPrepareOp,
     AllGatherVTriggerOp,
-    AllReduceOp,
-    AllToAllOp,
-    AllToAllVOp,
     AllToAllVPrepareOp,
     AllToAllVTriggerOp,
-    CollectivePermuteImplicitOp,
-    CollectivePermuteImplicitReduceOp,
-    CollectivePermuteOp,
-    RankIdOp,
-    ReduceScatterOp,
-    RingRankIdOp,
 )
 from nkijit.dialects.nisa.cores import CoreBarrierOp, SendrecvOp
 
-COLLECTIVES: tuple[type[NisaOp], ...] = (
-    AllReduceOp,
-    AllGatherOp,
-    AllGatherVOp,
-    AllGatherVPrepareOp,
-    AllGatherVTriggerOp,
-    ReduceScatterOp,
-    AllToAllOp,
-    AllToAllVOp,
-    AllToAllVPrepareOp,
-    AllToAllVTriggerOp,
-    CollectivePermuteOp,
-    CollectivePermuteImplicitOp,
-    CollectivePermuteImplicitReduceOp,
-    RingRankIdOp,
-    RankIdOp,
-)
+COLLECTIVES: tuple[type[NisaOp], ...] = declared_in(collectives)
 """Every collective, in the order of the public API reference."""
 
 TRIGGER_OF: dict[type[NisaOp], type[NisaOp]] = {

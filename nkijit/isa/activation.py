@@ -8,6 +8,8 @@ from nkijit.tracing.emit import NkiInstruction, emit
 from nkijit.tracing.operators import OperatorLike
 from nkijit.tracing.tensor import NkiTensor
 
+__all__ = ["activation", "activation_reduce", "activate2"]
+
 _engine, _reduce_cmd = engine, reduce_cmd
 
 

@@ -16,6 +16,8 @@ from nkijit.tracing.emit import NkiInstruction, emit
 from nkijit.tracing.tensor import NkiTensor
 from nkijit.tracing.tracer import Storage, Tracer, tracer_for
 
+__all__ = ["core_barrier", "sendrecv"]
+
 _engine, _dma_engine = engine, dma_engine
 
 

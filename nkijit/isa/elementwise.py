@@ -15,6 +15,15 @@ from nkijit.tracing.emit import NkiInstruction, emit
 from nkijit.tracing.operators import OperatorLike
 from nkijit.tracing.tensor import NkiTensor
 
+__all__ = [
+    "tensor_tensor",
+    "tensor_scalar",
+    "scalar_tensor_tensor",
+    "reciprocal",
+    "tensor_scalar_reduce",
+    "tensor_scalar_cumulative",
+]
+
 _engine, _reduce_cmd = engine, reduce_cmd
 
 

@@ -7,6 +7,8 @@ from nkijit.dialects.nisa.exponential import ExponentialOp
 from nkijit.tracing.emit import NkiInstruction, emit
 from nkijit.tracing.tensor import NkiTensor
 
+__all__ = ["exponential"]
+
 _reduce_cmd = reduce_cmd
 
 

@@ -8,6 +8,8 @@ from nkijit.dialects.nisa.gather import LocalGatherOp, NcNGatherOp, NcStreamShuf
 from nkijit.tracing.emit import NkiInstruction, emit
 from nkijit.tracing.tensor import NkiTensor
 
+__all__ = ["nc_stream_shuffle", "local_gather", "nc_n_gather"]
+
 
 def nc_stream_shuffle(
     dst: NkiTensor, src: NkiTensor, shuffle_mask: Sequence[int], name: str | None = None

@@ -7,6 +7,8 @@ from nkijit.dialects.nisa.matmul import NcMatmulOp, NcTransposeOp
 from nkijit.tracing.emit import NkiInstruction, emit
 from nkijit.tracing.tensor import NkiTensor
 
+__all__ = ["nc_matmul", "nc_transpose"]
+
 _engine = engine
 
 

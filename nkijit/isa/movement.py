@@ -8,6 +8,8 @@ from nkijit.tracing.emit import NkiInstruction, emit
 from nkijit.tracing.operators import OperatorLike
 from nkijit.tracing.tensor import NkiTensor
 
+__all__ = ["dma_copy", "dma_compute", "tensor_copy", "memset"]
+
 _engine, _dge_mode, _oob_mode = engine, dge_mode, oob_mode
 
 

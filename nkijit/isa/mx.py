@@ -6,6 +6,8 @@ from nkijit.dialects.nisa.mx import NcMatmulMxOp, QuantizeMxOp
 from nkijit.tracing.emit import NkiInstruction, emit
 from nkijit.tracing.tensor import NkiTensor
 
+__all__ = ["nc_matmul_mx", "quantize_mx"]
+
 
 def nc_matmul_mx(
     dst: NkiTensor,

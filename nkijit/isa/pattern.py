@@ -8,6 +8,8 @@ from nkijit.dialects.nisa.pattern import IotaOp
 from nkijit.tracing.emit import NkiInstruction, emit
 from nkijit.tracing.tensor import NkiTensor
 
+__all__ = ["iota"]
+
 
 def iota(
     dst: NkiTensor,

@@ -25,6 +25,8 @@ from nkijit.dialects.nisa.random import (
 from nkijit.tracing.emit import NkiInstruction, emit
 from nkijit.tracing.tensor import NkiTensor
 
+__all__ = ["rng", "rand2", "dropout", "set_rng_seed", "rand_set_state", "rand_get_state"]
+
 _engine = engine
 
 

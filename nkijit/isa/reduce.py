@@ -9,6 +9,8 @@ from nkijit.tracing.emit import NkiInstruction, emit
 from nkijit.tracing.operators import OperatorLike
 from nkijit.tracing.tensor import NkiTensor
 
+__all__ = ["tensor_reduce", "tensor_partition_reduce"]
+
 
 def tensor_reduce(
     dst: NkiTensor,

@@ -13,6 +13,15 @@ from nkijit.tracing.scalars import NkiScalar, scalar_in
 from nkijit.tracing.tensor import NkiTensor
 from nkijit.tracing.tracer import tracer_for
 
+__all__ = [
+    "register_alloc",
+    "register_move",
+    "register_load",
+    "register_store",
+    "scalar_load",
+    "scalar_store",
+]
+
 
 def register_alloc(x: int | None = None) -> VirtualRegister:
     """Allocate a 32-bit register.

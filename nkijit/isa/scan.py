@@ -7,6 +7,8 @@ from nkijit.tracing.emit import NkiInstruction, emit
 from nkijit.tracing.operators import OperatorLike
 from nkijit.tracing.tensor import NkiTensor
 
+__all__ = ["tensor_tensor_scan"]
+
 
 def tensor_tensor_scan(
     dst: NkiTensor,

@@ -12,6 +12,8 @@ from nkijit.dialects.nisa.search import (
 from nkijit.tracing.emit import NkiInstruction, emit
 from nkijit.tracing.tensor import NkiTensor
 
+__all__ = ["max8", "nc_find_index8", "nc_match_replace8", "topk", "nonzero_with_count"]
+
 
 def max8(dst: NkiTensor, src: NkiTensor, name: str | None = None) -> NkiInstruction:
     """`dst` = the 8 largest elements of each partition of `src`, largest first.

@@ -17,6 +17,14 @@ from nkijit.tracing.emit import NkiInstruction, emit
 from nkijit.tracing.operators import OperatorLike, equal, maximum
 from nkijit.tracing.tensor import NkiTensor
 
+__all__ = [
+    "tensor_copy_predicated",
+    "affine_select",
+    "range_select",
+    "select_reduce",
+    "sequence_bounds",
+]
+
 _reduce_cmd = reduce_cmd
 
 

@@ -6,6 +6,8 @@ from nkijit.dialects.nisa.statistics import BnAggrOp, BnStatsOp
 from nkijit.tracing.emit import NkiInstruction, emit
 from nkijit.tracing.tensor import NkiTensor
 
+__all__ = ["bn_stats", "bn_aggr"]
+
 
 def bn_stats(dst: NkiTensor, data: NkiTensor, name: str | None = None) -> NkiInstruction:
     """Statistics of each partition of `data` on the Vector Engine, in float32, for `bn_aggr`.

@@ -7,6 +7,8 @@ from nkijit.dialects.nisa.transpose import DmaTransposeOp
 from nkijit.tracing.emit import NkiInstruction, emit
 from nkijit.tracing.tensor import NkiTensor
 
+__all__ = ["dma_transpose"]
+
 _dge_mode, _oob_mode = dge_mode, oob_mode
 
 
