@@ -99,15 +99,7 @@ def written_argument(value: Any, folder: Path) -> Any:
     Raises ArgumentTextError for strings that are none. Example:
     `written_argument(["4x8:int8", 2], Path())` is `[TensorSpec((4, 8), "int8"), 2]`.
     """
-    if isinstance(value, str):
-        return argument_of(value, folder)
-    if type(value) in (list, tuple):
-        items = cast("Sequence[Any]", value)
-        return type(value)(written_argument(each, folder) for each in items)
-    if type(value) is dict:
-        items = cast("dict[Any, Any]", value).items()
-        return {name: written_argument(each, folder) for name, each in items}
-    return value
+    return _with_texts_read(value, lambda text: argument_of(text, folder))
 
 
 def with_tensors(value: Any) -> Any:
@@ -117,13 +109,20 @@ def with_tensors(value: Any) -> Any:
     a tensor and is none. Example: `with_tensors(["4x8:int8", "fast"])` is
     `[TensorSpec((4, 8), "int8"), "fast"]`.
     """
+    return _with_texts_read(
+        value, lambda text: TensorSpec.parse(text) if TensorSpec.is_meant(text) else text
+    )
+
+
+def _with_texts_read(value: Any, read: Callable[[str], Any]) -> Any:
+    """A value with its strings read, also those in lists, tuples and dictionaries."""
     if isinstance(value, str):
-        return TensorSpec.parse(value) if TensorSpec.is_meant(value) else value
+        return read(value)
     if type(value) in (list, tuple):
-        return type(value)(map(with_tensors, cast("Sequence[Any]", value)))
+        return type(value)(_with_texts_read(each, read) for each in cast("Sequence[Any]", value))
     if type(value) is dict:
         items = cast("dict[Any, Any]", value).items()
-        return {name: with_tensors(each) for name, each in items}
+        return {name: _with_texts_read(each, read) for name, each in items}
     return value
 
 
