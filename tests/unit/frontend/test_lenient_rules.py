@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 import warnings
 from collections import Counter
+from functools import cache
+from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -25,28 +27,27 @@ from nkijit.traced.kernel import TracedKernel
 
 LENIENT = (ErrorKind.undefined, ErrorKind.does_not_fit)
 RULES = [rule for rule in RULE_TEXTS.values() if rule.kind in LENIENT]
-TOO_LARGE = "passes/verify-init.mlir:huge"
-"""A kernel with a tensor of 40 GB."""
+TOO_LARGE = "huge"
+"""A kernel of `passes/verify-init.mlir` with a tensor of 40 GB."""
 _QUOTED = re.compile("|".join(rf"error\[{rule.id}\]" for rule in RULES))
 
 
-def _kernels() -> dict[str, TracedKernel]:
-    """The kernels that only such rules stop, by file and name."""
+FILES = [
+    path for path in sorted(LIT.rglob("*.mlir")) if _QUOTED.search(path.read_text(encoding="utf-8"))
+]
+
+
+@cache
+def _kernels(path: Path) -> dict[str, TracedKernel]:
+    """The kernels of a file that only such rules stop, by name."""
+    module = parse(path.read_text(encoding="utf-8"), path.name)
     found: dict[str, TracedKernel] = {}
-    for path in sorted(LIT.rglob("*.mlir")):
-        text = path.read_text(encoding="utf-8")
-        if not _QUOTED.search(text):
-            continue
-        module = parse(text, path.name)
-        for name, cores in launches_of(module).items():
-            traced = TracedKernel(module, kernels=cores)
-            errors = [d for d in traced.diagnostics if d.severity == "error"]
-            if errors and all(d.kind in LENIENT for d in errors):
-                found[f"{path.relative_to(LIT).as_posix()}:{name}"] = traced
+    for name, cores in launches_of(module).items():
+        traced = TracedKernel(module, kernels=cores)
+        errors = [d for d in traced.diagnostics if d.severity == "error"]
+        if errors and all(d.kind in LENIENT for d in errors):
+            found[name] = traced
     return found
-
-
-KERNELS = _kernels()
 
 
 def _inputs(traced: TracedKernel) -> list[np.ndarray]:
@@ -68,28 +69,36 @@ def _run(traced: TracedKernel) -> tuple[list[bytes], list[str]]:
     return bits, [str(w.message) for w in issued]
 
 
-@pytest.mark.parametrize("name", [name for name in KERNELS if name != TOO_LARGE])
-def test_it_computes_and_warns(name):
-    traced = KERNELS[name]
+files = pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(LIT).as_posix())
+
+
+@files
+def test_they_compute_and_warn(path):
+    for name, traced in _kernels(path).items():
+        if name != TOO_LARGE:
+            _check_run(name, traced)
+
+
+def _check_run(name, traced):
     with pytest.raises(nki.NkiValidationError):
         traced.run(*_inputs(traced), strict=True)
     bits, texts = _run(traced)
-    assert _run(traced) == (bits, texts)
+    assert _run(traced) == (bits, texts), name
     # Once for a rule and a line.
     errors = [d for d in traced.diagnostics if d.severity == "error"]
     first = {(d.rule.id, d.where[0].line): str(d) for d in reversed(errors)}
-    assert Counter(texts) == Counter(first.values())
+    assert Counter(texts) == Counter(first.values()), name
 
 
-@pytest.mark.parametrize("name", KERNELS)
-def test_it_has_a_listing_that_says_so(name):
-    traced = KERNELS[name]
-    kinds = {d.kind for d in traced.diagnostics if d.severity == "error"}
-    first, second, *_ = traced.listing(strict=False).splitlines()
-    assert all((kind.value in first) == (kind in kinds) for kind in LENIENT)
-    assert second.startswith("kernel ")
-    with pytest.raises(nki.NkiValidationError):
-        traced.listing()
+@files
+def test_they_have_listings_that_say_so(path):
+    for name, traced in _kernels(path).items():
+        kinds = {d.kind for d in traced.diagnostics if d.severity == "error"}
+        first, second, *_ = traced.listing(strict=False).splitlines()
+        assert all((kind.value in first) == (kind in kinds) for kind in LENIENT), name
+        assert second.startswith("kernel "), name
+        with pytest.raises(nki.NkiValidationError):
+            traced.listing()
 
 
 @pytest.mark.parametrize(
@@ -111,5 +120,6 @@ def test_mutants_compute_and_have_profiles(mutation, seed):
 
 
 def test_every_rule_has_a_kernel():
-    tripped = {d.rule.id for traced in KERNELS.values() for d in traced.diagnostics}
+    kernels = [traced for path in FILES for traced in _kernels(path).values()]
+    tripped = {d.rule.id for traced in kernels for d in traced.diagnostics}
     assert {rule.id for rule in RULES} <= tripped

@@ -182,7 +182,7 @@ def test_ir_is_that_of_the_command(agent: Agent, kernel: Any) -> None:
 
 
 def folder_of(agent: Agent) -> str:
-    return str(agent._server.cwd)
+    return str(agent.folder)
 
 
 def test_texts_come_in_pages(agent: Agent) -> None:

@@ -6,11 +6,10 @@ import sys
 from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from anyio.from_thread import start_blocking_portal
-from mcp import Client, StdioServerParameters, stdio_client
-from mcp.types import CallToolResult, Tool
+if TYPE_CHECKING:
+    from mcp.types import CallToolResult, Tool
 
 PATIENCE = timedelta(seconds=120)
 """After which something hangs."""
@@ -20,14 +19,21 @@ class Agent:
     """A client with one server; a context."""
 
     def __init__(self, folder: Path, *options: str):
-        self._server = StdioServerParameters(
-            command=sys.executable, args=["-m", "nkijit", "mcp", *options], cwd=folder
-        )
+        self.folder, self._options = folder, options
         self._stack = ExitStack()
 
     def __enter__(self) -> Agent:
+        # The SDK takes most of a second to import: not while tests are collected.
+        from anyio.from_thread import start_blocking_portal
+        from mcp import Client, StdioServerParameters, stdio_client
+
         self._portal = self._stack.enter_context(start_blocking_portal())
-        client = Client(stdio_client(self._server))
+        server = StdioServerParameters(
+            command=sys.executable,
+            args=["-m", "nkijit", "mcp", *self._options],
+            cwd=self.folder,
+        )
+        client = Client(stdio_client(server))
         self.client = self._stack.enter_context(self._portal.wrap_async_context_manager(client))
         return self
 
