@@ -65,6 +65,9 @@ lint-imports: setup
 	$(BIN)/python -m tools.links
 	$(BIN)/lint-imports
 
+lint-prose: setup
+	$(BIN)/python -m tools.prose
+
 # For hooks: `suite` runs them anyway.
 lint-project: setup
 	$(BIN)/pytest -q tests/unit/project/test_release.py tests/unit/project/test_ci.py
