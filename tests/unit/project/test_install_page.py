@@ -27,10 +27,10 @@ def names(requirements: list[str]) -> list[str]:
 
 
 def test_each_dependency_has_its_reason():
-    found = rows("What comes along")
+    found = rows("Dependencies")
     assert [name.strip("`") for name, _ in found] == names(PROJECT["dependencies"])
     assert all(len(why) > 10 for _, why in found)
-    assert f"\n{NUMBERS[len(found) - 1]} packages" in PAGE
+    assert f"depends on {NUMBERS[len(found) - 1].lower()} packages" in PAGE
 
 
 def test_each_extra_has_its_line():
