@@ -1,7 +1,7 @@
-"""What a recording shows in a report: small pictures of values, of a bounded size together.
+"""The values of a recording in a report: small pictures, with a limited total size.
 
-A picture is a tile as partitions by free elements, made smaller: a cell is the mean of the elements
-that it stands for, and shows a NaN or an infinity among them.
+A picture shows a tile as partitions by free elements. A cell is the mean of several elements; NaN
+and infinities take precedence.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from nkijit.passes.values.record import Recording
 Array = npt.NDArray[Any]
 
 MOST_STEPS = 200_000
-"""Instructions of a run of which there are figures."""
+"""The maximum number of instructions with statistics."""
 MOST_PICTURED = 3_000
-"""Instructions whose values are drawn."""
+"""The maximum number of instructions with pictures."""
 MOST_BYTES = 3_000_000
-"""Bytes of all pictures together, about."""
+"""The approximate maximum size of all pictures, in bytes."""
 FINEST, COARSEST = 48, 6
-"""Cells of a picture in each direction."""
+"""The range of a picture's cells per dimension."""
 BINS = 24
-"""Bars of a histogram."""
+"""The number of bars in a histogram."""
 _EXACT = 1e10
-"""Whole numbers below this are kept as they are: those of integers with 32 bits."""
+"""Smaller whole numbers, such as 32-bit integers, are not rounded."""
 _LARGEST_PATTERN = 1 << 24
-"""Elements of a tensor up to which access patterns are drawn."""
+"""The maximum number of a tensor's elements for which access patterns are drawn."""
 
 
 def values_of(
@@ -49,20 +49,20 @@ def values_of(
     chains: Sequence[int],
     string: Callable[[str], int],
 ) -> model.ReportValues:
-    """The values of a recording.
+    """Return the values of a recording.
 
     Args:
-        record: the recording, of a kernel whose operations have these numbers.
-        numbers: those of `Ops`.
-        chains: of each of these operations, where it comes from.
-        string: the number of a text.
+        record: the recording of the kernel.
+        numbers: the row of each operation in `Ops`.
+        chains: the source position of each row, as in `Ops`.
+        string: adds a text to `Report.strings` and returns its index.
     """
     ops = [instruction.operation for instruction in record.instructions]
     places = [(chains[numbers[op]], op.name) for op in ops]
     kept = _evenly(places, MOST_STEPS)
     pictured = _evenly(places, MOST_PICTURED)
     operands = sum(len(record.instructions[n].operands) for n in pictured)
-    # Of each place also the first one with something unusual, if it is not among them.
+    # For each place, the first step with unusual values is added if it is not included.
     made = _Pictures(_side(operands + 2 * len(set(places))), string, numbers)
     values = model.ReportValues(len(ops))
     known: set[tuple[object, str]] = set()
@@ -87,7 +87,7 @@ def values_of(
 
 
 def _add_turns(values: model.ReportValues, record: Recording, made: _Pictures) -> None:
-    """Say where NaN and the like turned up first: steps that have pictures."""
+    """Add the first NaN, infinity and saturated value, with pictures of their steps."""
     searches = (
         ("NaN or infinity", values.not_finite, record.first),
         ("saturated value", values.saturated, record.first_saturated),
@@ -110,14 +110,14 @@ def _add_turns(values: model.ReportValues, record: Recording, made: _Pictures) -
 
 
 def _evenly(places: Sequence[object], most: int) -> set[int]:
-    """All instructions, or of each place as many as there is room for: evenly, with the last."""
+    """Select at most `most` instructions: evenly among those of each place, including the last."""
     if len(places) <= most:
         return set(range(len(places)))
     counts = Counter(places)
     shares: dict[object, int] = {}
     left = most
     for number, (place, count) in enumerate(sorted(counts.items(), key=lambda item: item[1])):
-        # What runs rarely leaves its room to the others.
+        # Rarely executed places leave their share to the others.
         shares[place] = min(count, max(1, left // (len(counts) - number)))
         left -= shares[place]
     found: list[int] = []
@@ -133,13 +133,13 @@ def _evenly(places: Sequence[object], most: int) -> set[int]:
 
 
 def _side(operands: int) -> int:
-    """Cells of a picture in each direction, such that all together are not too large."""
+    """Return the number of cells per dimension such that the total size is within the limit."""
     each = MOST_BYTES / max(operands, 1) - 200  # statistics and a histogram
     return max(COARSEST, min(FINEST, math.isqrt(max(0, int(each * 3 / 4)))))
 
 
 class _Pictures:
-    """Figures, pictures and access patterns; equal ones are kept once."""
+    """Statistics, pictures and access patterns. Equal ones are stored once."""
 
     def __init__(self, side: int, string: Callable[[str], int], numbers: dict[Operation, int]):
         self._side, self._string, self._numbers = side, string, numbers
@@ -150,7 +150,7 @@ class _Pictures:
         self._known: dict[object, int] = {}
 
     def is_pictured(self, step: model.ReportStep) -> bool:
-        """Whether there are pictures of a step."""
+        """Whether a step has pictures."""
         return any(self.entries[operand].picture >= 0 for operand in step.operands)
 
     def step(
@@ -160,7 +160,8 @@ class _Pictures:
         written: Sequence[Statistics],
         is_pictured: bool,
     ) -> model.ReportStep:
-        """What an instruction wrote, with these figures; with pictures also what it read."""
+        """Add a step with the operands that an instruction wrote and, with pictures, those it read.
+        """
         statistics = iter(written)
         row: list[int] = []
         for operand, before, after in zip(
@@ -196,7 +197,8 @@ class _Pictures:
         return self._keep(self.pictures, (*made[:4], *made.histogram), made)
 
     def pattern(self, value: SSAValue) -> int:
-        """The part of its tensor that an operand is; -1 for all of it, and an unknown one."""
+        """Return the part of its tensor that an operand covers; -1 if it is all of it, or unknown.
+        """
         base = base_of(value)
         info, whole = info_of(value), info_of(base)
         if base is value or index_of(value) is not None:
@@ -225,7 +227,7 @@ class _Pictures:
 
 
 def _histogram(rows: Array, statistics: Statistics) -> list[int]:
-    """How many finite elements lie in each of `BINS` equal parts from the least to the largest."""
+    """Return the number of finite elements in each of `BINS` equal parts of the range."""
     if not statistics.largest > statistics.least:
         return []
     values = rows.astype(np.float64)
