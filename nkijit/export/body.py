@@ -1,7 +1,7 @@
-"""The body of a kernel as statements: an operation of the IR is one, in the words of the API.
+"""The body of a kernel as Python statements.
 
-Allocations, instructions and loops are statements, what they use are expressions: views, numbers,
-registers.
+Allocations, instructions and loops become statements. Views, numbers and registers become
+expressions in the statements that use them.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ _SILENT = (
     *(ViewOp, NumberConstantOp, CmpiOp, ConditionOp, YieldOp),
     *(NumberOp, ElementOp, RepeatYieldOp),
 )
-"""Operations that are said where they are used."""
+"""Operations without a statement: their uses contain them."""
 _SIGNS = {"add": "+", "subtract": "-", "multiply": "*"}
-"""What the operators of registers are in Python."""
+"""Python's operators for those of registers."""
 
 
 def _is_zero(value: SSAValue) -> bool:
@@ -68,7 +68,7 @@ def _is_zero(value: SSAValue) -> bool:
 
 
 def _is_authors(file: str) -> bool:
-    """Whether lines of a file are quoted: not those of libraries and of IR."""
+    """Whether lines of a file are quoted: not those of libraries or IR."""
     return not is_library_file(file) and not is_parsed_text(file)
 
 
@@ -82,9 +82,9 @@ class Body:
 
         Args:
             kernel: the program.
-            names: the names that are taken.
-            data: gets the text of constants, by name, that stands outside of the kernel.
-            offsets: say of all access patterns where they begin, as those of another text do.
+            names: the names that are in use.
+            data: receives the texts of constants, by name. They are written outside the kernel.
+            offsets: write the offsets of all access patterns, for merging with another core's text.
         """
         self._offsets = offsets
         self._kernel = kernel
@@ -98,18 +98,18 @@ class Body:
         self._iterations = Iterations(constants=offsets)
         self._indices: dict[str, str] = {}
         self._patterns = False
-        """Views are written as explicit patterns."""
+        """Whether views are written as explicit patterns."""
         self._later: dict[Operation, list[Operation]] = {}
         self.arguments = [self._name(value, "argument") for value in kernel.arguments]
 
     def statements(self) -> list[Statement]:
-        """The statements of the whole body."""
+        """Return the statements of the whole body."""
         return self._block(self._kernel.body.block)
 
     # ---------------------------------------------------------------- blocks
 
     def _block(self, block: Block, result: SSAValue | None = None) -> list[Statement]:
-        """The statements of a block; the last one returns `result`, if any."""
+        """Return the statements of a block, with a final return of `result`."""
         outer, self._out = self._out, []
         op = block.first_op
         while op is not None:
@@ -133,7 +133,7 @@ class Body:
     def _say(
         self, op: Operation, build: Callable[[], str], body: list[Statement] | None = None
     ) -> None:
-        """Add a statement; `build` gives its text in the iteration that is being written."""
+        """Add a statement. `build` returns its text for the current iteration."""
         text = self._iterations.text(build)
         if text is None:
             self._patterns = True
@@ -158,7 +158,7 @@ class Body:
         return name
 
     def _operand(self, value: SSAValue) -> str:
-        """The expression of an operand."""
+        """Return the expression of an operand."""
         name = self._named.get(value)
         if name is not None:
             return name
@@ -206,7 +206,7 @@ class Body:
     def _varied_view(
         self, view: ViewOp, differing: Mapping[str, Sequence[Affine]]
     ) -> tuple[AccessPattern, DynamicPart | None]:
-        """What a view is in the iteration that is being written."""
+        """Return the access of a view in the current iteration."""
         attrs = self._varied(view, differing)
         numbers = {
             name: attr.value.data for name, attr in attrs.items() if isinstance(attr, IntegerAttr)
@@ -222,7 +222,7 @@ class Body:
     def _varied(
         self, op: Operation, differing: Mapping[str, Sequence[Affine]]
     ) -> dict[str, Attribute]:
-        """The properties of an operation in the iteration that is being written."""
+        """Return the properties of an operation in the current iteration."""
         return {
             name: join(attr, self._iterations.numbers(differing[name]))
             if name in differing
@@ -230,7 +230,7 @@ class Body:
             for name, attr in op.properties.items()
         }
 
-    # ---------------------------------------------------------------- what is allocated
+    # ---------------------------------------------------------------- allocations
 
     def _allocate(self, op: AllocOp) -> None:
         if self._is_made_identity(op):
@@ -255,7 +255,7 @@ class Body:
         return f"nl.ndarray({', '.join(arguments)})"
 
     def _is_made_identity(self, op: AllocOp) -> bool:
-        """Whether the next instruction makes the tile, as an identity matrix."""
+        """Whether the next instruction creates the tile as an identity matrix."""
         copy = op.next_op
         return (
             isinstance(copy, DmaCopyOp)
@@ -265,7 +265,7 @@ class Body:
         )
 
     def _identity(self, op: DmaCopyOp) -> None:
-        """A copy of an identity matrix."""
+        """Write a copy of an identity matrix."""
         dst = op.required("dst")
         info = info_of(dst)
         call = f"nl.shared_identity_matrix({info.shape[0]}, dtype=nl.{info.dtype.name}"
@@ -299,7 +299,7 @@ class Body:
         build: Callable[[], str],
         made: Operation | None = None,
     ) -> None:
-        """Give a value a name, unless nothing uses it but what makes it."""
+        """Assign a value to a name, unless only the operation that creates it uses it."""
         if is_used(value, made or op):
             name = self._named.get(value) or self._name(value, otherwise)
             self._say(op, lambda: f"{name} = {build()}")
@@ -342,7 +342,7 @@ class Body:
             self._say(op, call)
 
     def _varied_fields(self, op: NisaOp) -> dict[str, Any] | None:
-        """The values of fields that are other ones in other iterations."""
+        """Return the values of fields that differ between iterations."""
         found: dict[str, Any] = {}
         for name, numbers in varying(op).items():
             field = name.removesuffix("?")
@@ -359,7 +359,7 @@ class Body:
         return found or None
 
     def _scalar(self, op: NisaOp) -> str:
-        """The expression of a scalar."""
+        """Return the expression of a scalar."""
         if isinstance(op, RegisterLoadOp):
             return f"nisa.scalar_load({self._operand(op.required('src'))})"
         left, right = (self._term(op.required(name)) for name in ("data1", "data2"))
@@ -369,12 +369,12 @@ class Body:
         return f"{left} {_SIGNS[word]} {right}"
 
     def _term(self, value: SSAValue) -> str:
-        """The expression of an operand of one of Python's operators."""
+        """Return the expression of an operand of a Python operator."""
         source = self._operand(value)
         return source if is_register(value) else in_brackets(source)
 
     def _given(self, op: NisaOp, function: Function) -> dict[str, str] | None:
-        """What a function takes that its instruction does not have."""
+        """Return the arguments of a function that its instruction does not have."""
         if not function.unknown:
             return None
         prepare = self._facts.prepares.get(op)
@@ -388,7 +388,7 @@ class Body:
         }
 
     def _ordered(self, op: NisaOp, call: Callable[[], str]) -> None:
-        """An instruction that others run after, or that runs after others."""
+        """Write an instruction that has an explicit order with others."""
         producers: list[str] = []
         waits = False
         for label in op.runs_after:
@@ -421,9 +421,9 @@ class Body:
     def _function(
         self, loop: ForOp | WhileOp, block: Block, head: str, result: SSAValue | None = None
     ) -> None:
-        """The body of a loop on the device as a function.
+        """Write the body of a device loop as a function.
 
-        Names that it assigns and that are used outside of the loop are declared before it.
+        Names that it assigns and that are used outside the loop are declared before it.
         """
         scalars, named = self._facts.scalars, self._named
         escapes = self._facts.escapes
@@ -460,7 +460,7 @@ class Body:
         start = loop_start(op)
         body = self._names.of("body", "body")
         if start is None:
-            # A register of the loop's own stands for the one that the body changes.
+            # A register of the loop's own represents the one that the body changes.
             init = following = register
             name = self._names.of("condition", "condition")
         else:

@@ -1,7 +1,7 @@
-"""Declarations where tracing has them: views at their first use, numbers at the top.
+"""Restoring of declarations to their traced positions: views at their first use, numbers first.
 
-Passes leave them wherever they were. What repeats itself is found where equal things look alike.
-Registers that a function returns stand before it, not before the loops around.
+Passes leave them in other places. With canonical positions, `reroll` can match iterations.
+Registers that a function returns are allocated directly before it, not before loops around it.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _Numbers = dict[tuple[Any, ...], NumberConstantOp]
 
 
 def settled(kernel: KernelOp, *, tiles: bool = False) -> KernelOp:
-    """A copy of a kernel with the same instructions, whose views and numbers are as when traced.
+    """Return a copy of a kernel with views and numbers positioned as in a trace.
 
-    With `tiles`, allocations on chip, too, stand at their first uses.
+    With `tiles`, on-chip allocations also move to their first uses.
     """
     copy, _ = copied(kernel)
     block = copy.body.block
@@ -49,7 +49,7 @@ def settled(kernel: KernelOp, *, tiles: bool = False) -> KernelOp:
 
 
 def _settle_register(op: Operation | Block, made: Operation) -> None:
-    """Allocate a register before the function that returns it, if nothing else needs it earlier."""
+    """Move a register's allocation to the function that returns it, if there is no earlier use."""
     block = made.parent
     if not isinstance(op, RegisterOp) or block is None:
         return
@@ -71,7 +71,7 @@ def _settle_tiles(kernel: KernelOp) -> None:
                 if info_of(made.result).region.on_chip and block is not None:
                     place = block.find_ancestor_op_in_block(op)
                     assert place is not None, "a tile is used where it is known"
-                    # Its views are made anew after it.
+                    # Its views will be recreated after it.
                     made.detach()
                     block.insert_op_before(made, place)
 
@@ -112,7 +112,7 @@ def _settle(block: Block, scopes: list[_Views], numbers: _Numbers) -> None:
 def _number(op: NumberConstantOp, numbers: _Numbers) -> SSAValue:
     attr: Any = op.value
     number = attr.value.data
-    # By bits, for 0.0 and -0.0 are equal.
+    # By bits, as 0.0 and -0.0 are equal.
     key = attr.type, struct.pack("<d", number) if isinstance(number, float) else number
     made = numbers.get(key)
     if made is None:

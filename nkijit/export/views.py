@@ -1,7 +1,7 @@
-"""Views as expressions: what is written behind the name of a tensor to get its elements.
+"""Views as expressions: the text after a tensor's name that selects elements.
 
-Forms are tried from the plainest one on, and taken when the tensors that kernels see while they
-are traced make the same view of them.
+Forms are tried from the simplest one on. A form is used if the tensors of the tracer create the
+same view from it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from nkijit.tracing.views import TensorView
 
 @dataclass(frozen=True, slots=True)
 class _Index:
-    """Stands for the index of a view whose address is known at run time only."""
+    """A placeholder for the index of a view with a run-time address."""
 
     def __str__(self) -> str:
         return "{index}"
@@ -31,7 +31,7 @@ class _Index:
 
 @dataclass(frozen=True, slots=True)
 class _Type:
-    """A data type among the arguments of a step."""
+    """A dtype among the arguments of a step."""
 
     name: str
 
@@ -46,14 +46,14 @@ _Key = int | slice | _Index | DynamicSlice
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A method of a tensor and its arguments; indexing has no name."""
+    """A tensor method with its arguments; subscripts have no name."""
 
     name: str
     positional: tuple[Any, ...] = ()
     named: tuple[tuple[str, Any], ...] = ()
 
     def source(self, offsets: bool) -> str:
-        """What is written for it; `offsets`: an offset of 0, too."""
+        """Return the text of the step; with `offsets`, an offset of 0 is written."""
         if not self.name:
             return f"[{', '.join(map(_key_source, self.positional))}]"
         named = [
@@ -63,7 +63,7 @@ class _Step:
         return f".{self.name}({', '.join(arguments)})"
 
     def of(self, tensor: TensorView, index: Any) -> TensorView:
-        """What the step makes of a tensor. Raises ViewError where it makes nothing."""
+        """Apply the step to a tensor. Raises ViewError if that is invalid."""
         given = [_given(value, index) for value in self.positional]
         if not self.name:
             return tensor[tuple(given)]
@@ -82,17 +82,18 @@ def dynamic_source(
     index: str,
     offsets: bool = False,
 ) -> str | None:
-    """What stands behind the name of a tensor for elements whose address an index says.
+    """Return the text after a tensor's name for elements with a run-time address.
 
     Args:
         base: the tensor.
-        access: the elements where the index is 0.
-        dtype: what they are read as.
-        dynamic: how the index counts.
+        access: the elements for an index of 0.
+        dtype: the dtype to read them as.
+        dynamic: the unit and kind of the index.
         index: its expression.
-        offsets: say at which element a pattern begins where that is the first one, too.
+        offsets: write the offset of a pattern even if it is 0.
 
-    Returns None where no expression makes the view.
+    Returns:
+        The text; None if no expression creates the view.
     """
     for form in _dynamic_forms(base, access, dtype, dynamic):
         if _makes(form, base, access, dtype, dynamic):
@@ -101,7 +102,7 @@ def dynamic_source(
 
 
 def pattern_source(base: TileInfo, access: AccessPattern, dtype: str) -> str:
-    """What stands behind the name of a tensor of which not all is known: an explicit pattern."""
+    """Return an explicit pattern, for a tensor with different shapes in different iterations."""
     return _source((_pattern(access, None if dtype == base.dtype.name else dtype),), True)
 
 
@@ -109,9 +110,9 @@ def pattern_source(base: TileInfo, access: AccessPattern, dtype: str) -> str:
 def static_source(
     base: TileInfo, access: AccessPattern, dtype: str, offsets: bool = False
 ) -> str | None:
-    """What stands behind the name of a tensor for some of its elements, read as a data type.
+    """Return the text after a tensor's name for some of its elements, read as a dtype.
 
-    `offsets` is as for `dynamic_source`. Returns None where no expression makes the view.
+    `offsets` is as for `dynamic_source`. Returns None if no expression creates the view.
     """
     form = _static_form(base, access, dtype)
     return None if form is None else _source(form, offsets)
@@ -142,7 +143,7 @@ def _static_forms(base: TileInfo, access: AccessPattern, dtype: str) -> Iterator
 
 
 def _parts_of(whole: AccessPattern, access: AccessPattern) -> Iterator[_Form]:
-    """Forms for elements of a dense tensor."""
+    """Yield forms for elements of a dense tensor."""
     if access == whole:
         yield ()
     keys = _keys(whole, access)
@@ -165,7 +166,7 @@ def _parts_of(whole: AccessPattern, access: AccessPattern) -> Iterator[_Form]:
 def _dynamic_forms(
     base: TileInfo, access: AccessPattern, dtype: str, dynamic: DynamicPart
 ) -> Iterator[_Form]:
-    """Forms in which `_INDEX` stands for the index."""
+    """Yield forms in which `_INDEX` represents the index."""
     other = None if dtype == base.dtype.name else dtype
     if dynamic.indirection is Indirection.tensor:
         of = _static_form(base, access, dtype)
@@ -183,7 +184,7 @@ def _dynamic_forms(
     for dim in range(len(base.shape)):
         which = (("indirect_dim", dim),) if dim else ()
         yield (_pattern(access, other, (word, _INDEX), *which),)
-    # Of a view that has just this step, and so many elements, in one dimension.
+    # Finally, a view with this step and number of elements in one dimension, and a pattern of it.
     pairs = [[dynamic.scale, dynamic.bound]]
     which = ()
     if base.region.on_chip:
@@ -203,9 +204,9 @@ def _pattern(access: AccessPattern, dtype: str | None, *more: tuple[str, Any]) -
 def _keys(
     whole: AccessPattern, access: AccessPattern, dynamic: int | None = None
 ) -> list[_Key] | None:
-    """The index that selects elements of a dense tensor; None where there is none.
+    """Return the subscript that selects elements of a dense tensor, or None.
 
-    `dynamic` is a dimension that the index of the view counts in.
+    `dynamic` is the dimension that the index counts in.
     """
     keys: list[_Key] = []
     rest, at = access.offset, 0
@@ -237,11 +238,11 @@ def _key_source(key: _Key) -> str:
     return f"nl.ds({key.start}, {key.size})" if isinstance(key, DynamicSlice) else str(key)
 
 
-# ---------------------------------------------------------------- what forms make
+# ---------------------------------------------------------------- evaluating forms
 
 
 class _Judge:
-    """In the place of a tracer: a view that cannot exist is told by an exception."""
+    """Replaces the tracer: an invalid view raises an exception."""
 
     is_open = False
 
@@ -253,7 +254,7 @@ _JUDGE: Any = _Judge()
 
 
 def _given(value: Any, index: Any) -> Any:
-    """An argument as tensors take it."""
+    """Return an argument in the form that tensors take."""
     if isinstance(value, DynamicSlice):
         return DynamicSlice(index, value.size)
     if isinstance(value, _Index):
@@ -262,7 +263,7 @@ def _given(value: Any, index: Any) -> Any:
 
 
 def _made(form: _Form, base: TileInfo, index: SSAValue | None) -> TensorView | None:
-    """What a form makes of a tensor; None where it makes nothing."""
+    """Apply a form to a tensor; None if it is invalid."""
     given: Any = None
     if index is not None:
         given = _tensor(info_of(index), index) if is_tile(index) else VirtualRegister(_JUDGE, index)
@@ -289,7 +290,7 @@ def _makes(
     made_access, part = made._access, made._dynamic  # pyright: ignore[reportPrivateUsage]
     if made_access != access or part is None or dynamic is None:
         return made_access == access and part is None and dynamic is None
-    # All but the index itself, which is an expression of its own.
+    # All fields except the index, which is an expression of its own.
     return (part.indirection, part.scale, part.bound, part.count) == (
         dynamic.indirection,
         dynamic.scale,
