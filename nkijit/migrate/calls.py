@@ -1,4 +1,4 @@
-"""Calls of the classic API: which family of rewrites a function belongs to."""
+"""Dispatch of classic API calls to the functions that rewrite them."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from nkijit.migrate.rewriting import Rewriter
 from nkijit.migrate.values import Plain, TensorValue, Value
 
 Handler = Callable[["Rewriter", ast.Call, "TensorValue | str | None"], Value]
-"""Rewrites a call. Its result goes to a place, into a new variable, or is the value."""
+"""Rewrites a call. The result goes into a given tensor, a new variable, or is the value."""
 
 
 def call(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -> Value:
-    """Any call."""
+    """Rewrite any call."""
     found = rewriter.api(node.func)
     if found is None:
         return _method(rewriter, node, into)
@@ -38,7 +38,7 @@ def call(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -> 
 
 
 def _method(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -> Value:
-    """A method of a tensor, or a call of something else."""
+    """Rewrite a method call of a tensor, or a call of a function outside the API."""
     if isinstance(node.func, ast.Attribute):
         method = node.func.attr
         events = [e for e in rewriter.events(node) if isinstance(e.arguments.get("self"), Seen)]
@@ -97,7 +97,7 @@ def _as_it_is(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None
 
 
 def _constant(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -> Value:
-    """`nl.shared_constant(array, dtype)`: today the array has the data type."""
+    """Rewrite `nl.shared_constant(array, dtype)`: in the current API, the array has the dtype."""
     arguments = bounds.bind(language.classic.shared_constant, node)
     seen = tuple(e.result for e in rewriter.events(node) if isinstance(e.result, Seen))
     if not seen:

@@ -1,4 +1,4 @@
-"""Functions of `nl` on tiles: today's of the same name, or the instructions that they are."""
+"""Rewrites of `nl` functions on tiles, as the current function or as their instructions."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _ALONG = {
     "load_transpose2d": "swapped",
     "matmul": "none",
 }
-"""Functions whose results have other dimensions than their operands."""
+"""Functions that change the dimensions of their operands."""
 
 
 def load(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -> Value:
-    """`nl.load(x[...])`: an allocation and a DMA."""
+    """Rewrite `nl.load(x[...])`: an allocation and a DMA."""
     arguments = bounds.bind(classic.load, node)
     events = [e for e in rewriter.events(node) if isinstance(e.result, Seen)]
     if not events:
@@ -60,7 +60,7 @@ def load(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -> 
 
 
 def _shape(source: TensorValue, seen: Sequence[Seen]) -> str:
-    """The shape of a tile that is loaded."""
+    """Return the shape of a loaded tile."""
     if (*source.seen[-1].shape, 1) == seen[-1].shape:
         return f"({', '.join(source.size(d) for d in range(source.rank))}, 1)"
     if source.seen[-1].shape != seen[-1].shape:
@@ -73,7 +73,7 @@ def _is_none(node: ast.expr) -> bool:
 
 
 def store(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -> Value:
-    """`nl.store(x[...], tile)`: a DMA."""
+    """Rewrite `nl.store(x[...], tile)`: a DMA."""
     arguments = bounds.bind(classic.store, node)
     events = rewriter.events(node)
     if not events:
@@ -116,7 +116,7 @@ def store(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) ->
 def function(
     rewriter: Rewriter, node: ast.Call, name: str, into: TensorValue | str | None
 ) -> Value:
-    """Any other function."""
+    """Rewrite any other function."""
     found = rewriter.api(node.func)
     assert found is not None
     classic_function = getattr(classic, found[1])
@@ -147,7 +147,7 @@ def function(
 
 
 def _is_inner(name: str, given: dict[str, Value], arguments: dict[str, ast.expr]) -> bool:
-    """Whether dimensions are reduced that are not the last ones, which today's functions refuse."""
+    """Whether reduced dimensions are not the last ones, which the current functions reject."""
     x = given.get("x")
     if _ALONG.get(name) != "kept" or not isinstance(x, TensorValue) or "axis" not in arguments:
         return False
@@ -157,7 +157,7 @@ def _is_inner(name: str, given: dict[str, Value], arguments: dict[str, ast.expr]
 def _given(
     rewriter: Rewriter, arguments: dict[str, ast.expr], events: Sequence[ObservedEvent]
 ) -> dict[str, Value]:
-    """The arguments but mask and dtype."""
+    """Return the arguments except mask and dtype."""
     given: dict[str, Value] = {}
     for argument, value in arguments.items():
         if argument in ("mask", "dtype"):
@@ -181,7 +181,7 @@ def _called(
     events: Sequence[ObservedEvent],
     seen: tuple[Seen, ...],
 ) -> TensorValue:
-    """Today's function of the same name."""
+    """Return a call of the current function with the same name."""
     rewriter.module.needed.add("nl")
     known = inspect.signature(getattr(today, name)).parameters
     renamed = {"src": "x", "a": "x"} if "x" in known and "src" not in known else {}
@@ -226,7 +226,7 @@ def _result(
     arguments: dict[str, ast.expr],
     seen: tuple[Seen, ...],
 ) -> tuple[str, str]:
-    """Shape and data type of a result."""
+    """Return the shape and dtype of a result."""
     tiles = {n: v for n, v in given.items() if isinstance(v, TensorValue)}
     if "dtype" in arguments and not _is_none(arguments["dtype"]):
         dtype = dtype_of(rewriter, arguments["dtype"])
@@ -252,7 +252,7 @@ def _computed(
     cut: Crop,
     result: TensorValue,
 ) -> TensorValue:
-    """The instruction that a function is; else a copy of what today's function gives."""
+    """Emit the instruction of a function; otherwise a copy of the current function's result."""
     along = _ALONG.get(name)
     operands: dict[str, Value] = {}
     for argument, value in given.items():
