@@ -1,8 +1,8 @@
-"""Variants that a sampler of Optuna chooses, one after the other, from what it knows by then.
+"""A search in which an Optuna sampler chooses each variant, using the results known by then.
 
-A trial is chosen when the results of all but the last few before it are known, and results are told
-in the order of the trials. So what is chosen depends on the seed and on how many variants are
-looked at a time, and not on which of them is ready first.
+A trial is chosen when the results of all but the last few trials before it are known, and results
+are reported in the order of the trials. Thus the choices depend on the seed and the number of
+concurrent variants, but not on which of them finishes first.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ from nkijit.sweeps.studies import NkiStudy, SamplerError, quiet
 from nkijit.sweeps.worker import Agreement
 
 _RESULT = "nkijit"
-"""The attribute of a trial that has its result in full."""
+"""The trial attribute with its full result."""
 _MOST_FINDINGS = 20
-"""Findings that a trial tells those who look at the study."""
+"""The maximum number of findings in a trial's attributes, for readers of the study."""
 
 
 @dataclass(eq=False)
 class _Looked:
-    """A variant that is, or was, looked at."""
+    """A variant that is or was evaluated."""
 
     number: int
     point: Point
     candidate: Candidate | None
-    """As it goes to other processes; None for one that was looked at in an earlier run."""
+    """Its form for other processes; None if an earlier run evaluated it."""
     cost: Cost | None = None
     agreement: Agreement | None = None
     is_compared: bool = False
-    """Whether its results are on their way to be compared, or need not be."""
+    """Whether its comparison was submitted, or is not needed."""
 
     def is_known(self, is_run: bool) -> bool:
-        """Whether all is known of it."""
+        """Whether all its results are known."""
         if self.cost is None:
             return False
         return not is_run or self.cost.time is None or self.agreement is not None
@@ -55,12 +55,12 @@ class _Looked:
 
 
 class Search:
-    """A study on its way."""
+    """A running study."""
 
     def __init__(
         self, evaluation: Evaluation, kept: NkiStudy, objectives: Objectives, trials: int | None
     ):
-        """Raises SamplerError when nobody says how many trials there are."""
+        """Start or resume a study. Raises SamplerError without a number of trials."""
         if trials is None:
             raise SamplerError("how many variants is the sampler to choose? Say trials=100")
         self._evaluation, self._kept, self._objectives = evaluation, kept, objectives
@@ -77,11 +77,11 @@ class Search:
 
     @property
     def variants(self) -> list[Variant]:
-        """All variants that were looked at, each once."""
+        """All evaluated variants, each once."""
         return [looked.variant() for looked in self._looked.values() if looked.cost is not None]
 
     def _take(self, trial: FrozenTrial) -> None:
-        """Take over what an earlier run has found."""
+        """Take over a result of an earlier run."""
         kept = trial.user_attrs.get(_RESULT)
         if kept is None or self._key(trial.params) in self._looked:
             return
@@ -101,7 +101,7 @@ class Search:
         return repr(sorted(params.items()))
 
     def run(self, workers: Workers, tell: Callable[[float], None]) -> None:
-        """Look at as many variants as there are trials left."""
+        """Evaluate variants until no trials are left."""
         run = Run(workers)
         with quiet():
             while True:
@@ -113,9 +113,9 @@ class Search:
                 self._known(run, workers, *found)
 
     def _go_on(self, run: Run, workers: Workers) -> None:
-        """Choose what is to be looked at next, and tell what is known.
+        """Choose the next variants, and report known results to the sampler.
 
-        A trial is chosen as soon as it can be: what more is known by then is told after it.
+        A trial is chosen as soon as possible. Results that are known by then are reported after it.
         """
         while True:
             if len(self._pending) < min(workers.at_once, self._left) and not self._is_exhausted:
@@ -129,7 +129,7 @@ class Search:
         try:
             trial = self.study.ask(self._kept.distributions)
             point = self._kept.point(trial.params)
-        except (ValueError, KeyError) as error:  # the study had other values
+        except (ValueError, KeyError) as error:  # the study's space was different
             raise SpaceError(
                 f"the study '{self.study.study_name}' does not go with this space: {error}"
             ) from None
@@ -164,7 +164,7 @@ class Search:
             self._compare(run, workers)
 
     def _compare(self, run: Run, workers: Workers) -> None:
-        """Have results compared with those of the first valid variant, as soon as it is known."""
+        """Submit comparisons with the first valid variant, once it is known."""
         for looked in list(self._looked.values()):
             if looked.cost is None:
                 if self._reference is None:
@@ -184,7 +184,7 @@ class Search:
             self._ask(run, workers, looked, Question(looked.candidate, reference))
 
     def _tell(self, trial: Trial, looked: _Looked) -> None:
-        """Tell the sampler what a variant is like, and whoever looks at the study, why."""
+        """Report a variant to the sampler, with attributes that explain it in the study."""
         variant = looked.variant()
         cost = variant.cost
         trial.set_user_attr(_RESULT, json.dumps(_exact(variant)))
@@ -208,7 +208,7 @@ class Search:
             else:
                 self.study.tell(trial, state=TrialState.PRUNED)
         except RuntimeError as error:
-            # Samplers that have gone through everything end the loop of `Study.optimize`.
+            # Samplers that have tried everything call `Study.stop`, which ends `Study.optimize`.
             if "Study.stop" not in str(error):
                 raise
             self._is_exhausted = True
