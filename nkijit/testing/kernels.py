@@ -1,4 +1,4 @@
-"""The kernels that tests are about: traced ones, or kernels and what they are traced for."""
+"""The kernel arguments of test functions: traced kernels, or kernels with inputs."""
 
 from __future__ import annotations
 
@@ -18,10 +18,12 @@ Inputs = Mapping[str, Any] | Sequence[Any]
 
 
 def traced_of(kernel: TracedKernel | Kernel, inputs: Inputs | None = None) -> TracedKernel:
-    """The kernel, traced for `inputs` if it is not traced yet.
+    """Return the kernel, traced with `inputs` if it is not traced yet.
 
-    Raises NkiValidationError where tracing does, TypeError for what is no kernel, for arguments
-    that a kernel does not have, and for `inputs` of a kernel that is traced already.
+    Raises:
+        NkiValidationError: tracing raises it.
+        TypeError: `kernel` is not a kernel, does not have such arguments, or is already traced and
+            `inputs` are given.
     """
     given: Any = kernel
     if isinstance(given, TracedKernel):
@@ -44,7 +46,7 @@ def traced_of(kernel: TracedKernel | Kernel, inputs: Inputs | None = None) -> Tr
 
 
 def findings_of(kernel: TracedKernel | Kernel | Findings, inputs: Inputs | None) -> Findings:
-    """What is found in a kernel, also when it cannot be traced to its end."""
+    """Return the findings of a kernel, even if its trace is aborted."""
     if isinstance(kernel, Findings):
         return kernel
     try:
@@ -54,7 +56,7 @@ def findings_of(kernel: TracedKernel | Kernel | Findings, inputs: Inputs | None)
 
 
 def called(traced: TracedKernel) -> str:
-    """A traced kernel as messages name it."""
+    """Return the name of a traced kernel in messages."""
     return f"@{traced.name} for {traced.target.platform}"
 
 
