@@ -160,8 +160,7 @@ class _Pictures:
         written: Sequence[Statistics],
         is_pictured: bool,
     ) -> model.ReportStep:
-        """Add a step with the operands that an instruction wrote and, with pictures, those it read.
-        """
+        """Add a step with the operands that an instruction wrote or, with pictures, also read."""
         statistics = iter(written)
         row: list[int] = []
         for operand, before, after in zip(
@@ -197,8 +196,7 @@ class _Pictures:
         return self._keep(self.pictures, (*made[:4], *made.histogram), made)
 
     def pattern(self, value: SSAValue) -> int:
-        """Return the part of its tensor that an operand covers; -1 if it is all of it, or unknown.
-        """
+        """Return the part of its tensor that an operand covers; -1 for all of it, or if unknown."""
         base = base_of(value)
         info, whole = info_of(value), info_of(base)
         if base is value or index_of(value) is not None:
