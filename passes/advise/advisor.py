@@ -117,7 +117,7 @@ def _worthwhile(kernels: Sequence[KernelOp], timeline: Timeline) -> list[list[_C
     A change can gain about as much as its instructions take, added up. The largest bounds come
     first.
     """
-    taken = _taken(timeline)
+    times = _times(timeline)
     found: dict[Hashable, dict[int, _Change]] = {}
     bounds: dict[Hashable, float] = {}
     for core, kernel in enumerate(kernels):
@@ -127,11 +127,11 @@ def _worthwhile(kernels: Sequence[KernelOp], timeline: Timeline) -> list[list[_C
             if proposal.variant not in alternatives:
                 alternatives[proposal.variant] = [None] * len(kernels)
             alternatives[proposal.variant][core] = proposal
-            bound = sum(taken.get(op, 0.0) for op in proposal.about)
+            bound = sum(times.get(op, 0.0) for op in proposal.about)
             bounds[key] = max(bounds.get(key, 0.0), bound)
-    kept = [key for key in found if bounds[key] >= THRESHOLD * timeline.total]
-    kept.sort(key=lambda key: -bounds[key])
-    return [[found[key][variant] for variant in sorted(found[key])] for key in kept]
+    keys = [key for key in found if bounds[key] >= THRESHOLD * timeline.total]
+    keys.sort(key=lambda key: -bounds[key])
+    return [[found[key][variant] for variant in sorted(found[key])] for key in keys]
 
 
 def _first_gain(
@@ -144,7 +144,7 @@ def _first_gain(
     return next((gain for gain in gains if gain is not None), None)
 
 
-def _taken(timeline: Timeline) -> dict[Operation, float]:
+def _times(timeline: Timeline) -> dict[Operation, float]:
     """Return the time of each operation's engine instructions, added up, in ns."""
     found: dict[Operation, float] = {}
     for event in timeline.events:
@@ -162,14 +162,14 @@ def _try(
 ) -> _Gain | None:
     """Return the gain of a change if it is possible and at least `THRESHOLD`."""
     proposal = next(p for p in change if p is not None)
-    made: list[KernelOp] = []
+    copies: list[KernelOp] = []
     try:
         for kernel, own in zip(kernels, change, strict=True):
             edit = Edit(kernel)
             if own is not None:
                 own.change(edit)
-            made.append(edit.kernel)
-        timeline = conditions.run(made, conditions.schedule)
+            copies.append(edit.kernel)
+        timeline = conditions.run(copies, conditions.schedule)
     except (NotPossibleError, LoweringError, SimulationError):
         return None
     if _spilled(timeline) > _spilled(as_it_is):
@@ -178,9 +178,9 @@ def _try(
     if before - time < THRESHOLD * before:
         return None
     is_sound = conditions.passed_over is not None or proposal.kind.numbers is Numbers.estimate
-    if not is_sound and any(d.severity == "error" for d in find_all(made, advise=False)):
+    if not is_sound and any(d.severity == "error" for d in find_all(copies, advise=False)):
         return None
-    return _Gain(proposal, made, time)
+    return _Gain(proposal, copies, time)
 
 
 def _spilled(timeline: Timeline) -> int:

@@ -73,16 +73,16 @@ def merged_dmas(facts: Facts, renamed: Renamed) -> Iterator[Proposal]:
     """Yield a proposal for each line with DMAs that can be merged."""
     others = _lines(renamed)
     for line, moves in _lines(facts).items():
-        told: set[int] = set()
+        reported: set[int] = set()
         for variant, most in enumerate(_MOST):
             runs = _runs(moves, facts, most)
             other = _runs(others.get(line, []), renamed, most)
             renames = _merged(other) > _merged(runs)
             runs = other if renames else runs
             longest = max((len(run.moves) for run in runs), default=1)
-            if longest < 2 or longest in told:
+            if longest < 2 or longest in reported:
                 continue
-            told.add(longest)
+            reported.add(longest)
             ops = [move.op for run in runs for move in run.moves]
             about = [renamed.origins[op] for op in ops] if renames else ops
             one = transfer_of(moves[0].op, facts.target)
@@ -161,12 +161,12 @@ def _runs(moves: Sequence[_Move], facts: Facts, most: int) -> list[_Run]:
         if run and len(run) < most and _continues([*run, move], facts):
             run.append(move)
             continue
-        found += _made(run)
+        found += _run_of(run)
         run = [move]
-    return [*found, *_made(run)]
+    return [*found, *_run_of(run)]
 
 
-def _made(run: Sequence[_Move]) -> Iterable[_Run]:
+def _run_of(run: Sequence[_Move]) -> Iterable[_Run]:
     if len(run) < 2:
         return ()
     one, two = run[0], run[1]
@@ -209,10 +209,10 @@ def _tiles_continue(run: Sequence[_Move]) -> bool:
         # The step is within a partition.
         inside = step > 0 and len(run) * step <= info_of(base_of(first)).free_size
         return inside and _step(run[-2].chip, last) == step
-    alike = info_of(base_of(first)) == info_of(base_of(last)) and access_of(first) == access_of(
+    same_form = info_of(base_of(first)) == info_of(base_of(last)) and access_of(first) == access_of(
         last
     )
-    return alike and len(bases) == len(run) and allocation_of(last).fixed_address is None
+    return same_form and len(bases) == len(run) and allocation_of(last).fixed_address is None
 
 
 def _is_free(run: Sequence[_Move], facts: Facts) -> bool:
@@ -247,17 +247,17 @@ def _merge(run: _Run) -> None:
         inside = _with_steps(info_of(chip).pattern, run.chip_step, count)
         tile = base_of(chip)
     else:
-        made = join([allocation_of(move.chip) for move in moves], first.op)
-        declare_first(made)
-        tile, row = made.result, info_of(made.result).free_size // count
+        joint = join([allocation_of(move.chip) for move in moves], first.op)
+        declare_first(joint)
+        tile, row = joint.result, info_of(joint.result).free_size // count
         # After `join`, the DMA itself uses its part of the joint tile.
         inside = _with_steps(info_of(first.chip).pattern, row, count)
     views = {
         "dst" if first.loads else "src": view(tile, inside, place, info_of(chip).dtype),
         "src" if first.loads else "dst": view(base_of(hbm), outside, place, info_of(hbm).dtype),
     }
-    made_op = instruction(DmaCopyOp, place.location, **(arguments_of(first.op) | views))
-    insert_before(place, made_op)
+    merged = instruction(DmaCopyOp, place.location, **(arguments_of(first.op) | views))
+    insert_before(place, merged)
     for move in moves:
         erase(move.op)
 

@@ -64,10 +64,10 @@ def view(
     source: SSAValue, access: AccessPattern, place: Operation, dtype: DType | None = None
 ) -> SSAValue:
     """Create a view of an allocation or argument before `place`."""
-    made = ViewOp.of(source, access, dtype, location=place.location)
-    made.result.name_hint = source.name_hint
-    insert_before(place, made)
-    return made.result
+    view_op = ViewOp.of(source, access, dtype, location=place.location)
+    view_op.result.name_hint = source.name_hint
+    insert_before(place, view_op)
+    return view_op.result
 
 
 def tile_like(
@@ -76,10 +76,10 @@ def tile_like(
     """Create a tile in the same memory as an allocation, before `place`."""
     info = info_of(alloc.result)
     memref = allocation_type(dtype or info.dtype, tuple(shape), info.region)
-    made = AllocOp.of(memref, location=alloc.location)
-    made.result.name_hint = alloc.result.name_hint
-    insert_before(place, made)
-    return made
+    tile = AllocOp.of(memref, location=alloc.location)
+    tile.result.name_hint = alloc.result.name_hint
+    insert_before(place, tile)
+    return tile
 
 
 def instruction(op_class: type[NisaOp], location: LocationAttr, **arguments: object) -> NisaOp:
@@ -92,12 +92,12 @@ def instruction(op_class: type[NisaOp], location: LocationAttr, **arguments: obj
     present: list[int] = []
     properties: dict[str, Attribute] = {}
     for f in op_class.SPEC.fields:
-        given: Any = arguments.get(f.name)
+        value: Any = arguments.get(f.name)
         if isinstance(f.kind, OperandKind):
-            present.append(0 if given is None else 1)
-            operands += () if given is None else (given,)
-        elif given is not None:
-            attribute = given if isinstance(given, Attribute) else f.kind.encode(given)
+            present.append(0 if value is None else 1)
+            operands += () if value is None else (value,)
+        elif value is not None:
+            attribute = value if isinstance(value, Attribute) else f.kind.encode(value)
             properties[f.name] = attribute
     if op_class.SPEC.has_segments:
         properties[SEGMENTS] = segments_attr(present)
@@ -157,13 +157,13 @@ def join(allocs: Sequence[AllocOp], place: Operation) -> AllocOp:
     if any(a.fixed_address is not None or info_of(a.result) != first for a in allocs):
         raise NotPossibleError
     users = [users_of(alloc) for alloc in allocs]
-    made = tile_like(allocs[0], place, (first.partitions, len(allocs) * first.free_size))
+    joint = tile_like(allocs[0], place, (first.partitions, len(allocs) * first.free_size))
     for part, (alloc, uses) in enumerate(zip(allocs, users, strict=True)):
         for value, op, number in uses:
             access = part_access(access_in(value), row_elements(value), part, len(allocs))
-            op.operands[number] = view(made.result, access, op, info_of(value).dtype)
+            op.operands[number] = view(joint.result, access, op, info_of(value).dtype)
         remove_tile(alloc)
-    return made
+    return joint
 
 
 def part_access(access: AccessPattern, row: int, part: int, parts: int) -> AccessPattern:
@@ -194,10 +194,10 @@ def declare_first(op: Operation) -> None:
 def remove_tile(alloc: AllocOp) -> None:
     """Remove an allocation and its views. They must be unused."""
     for use in list(alloc.result.uses):
-        made = use.operation
-        assert isinstance(made, ViewOp)
-        if made.result.first_use is None:
-            erase(made)
+        user = use.operation
+        assert isinstance(user, ViewOp)
+        if user.result.first_use is None:
+            erase(user)
     erase(alloc)
 
 

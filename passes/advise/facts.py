@@ -51,7 +51,7 @@ class Facts:
         return list(nests_of(self.kernel))
 
     @cached_property
-    def kept(self) -> Kept:
+    def engine_state(self) -> Kept:
         """The state of engines (accumulators, random generators) that instructions share."""
         return Kept.by(self.kernel)
 

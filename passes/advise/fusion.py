@@ -87,8 +87,8 @@ class _Fuse:
             if gone & {first, second}:
                 continue
             assert isinstance(first, NisaOp) and isinstance(second, NisaOp)  # noqa: PT018
-            made = _reducing(first, second) if pair.reduces else _together(first, second)
-            insert_before(first if pair.reduces else second, made)
+            fused = _reducing(first, second) if pair.reduces else _together(first, second)
+            insert_before(first if pair.reduces else second, fused)
             gone |= {first, second}
             for op in (first, second):
                 erase(op)
@@ -234,14 +234,14 @@ def _together(first: NisaOp, second: NisaOp) -> NisaOp:
         )
     assert isinstance(second, TensorTensorOp)
     mid = base_of(first.required("dst"))
-    behind = base_of(second.data1) is not mid
+    is_reversed = base_of(second.data1) is not mid
     return instruction(
         ScalarTensorTensorOp,
         second.location,
         **front,
         op1=second.properties.get("op"),
-        operand1=second.data1 if behind else second.data2,
-        reverse1=behind,
+        operand1=second.data1 if is_reversed else second.data2,
+        reverse1=is_reversed,
     )
 
 
@@ -281,8 +281,8 @@ def _reducing(first: NisaOp, second: NisaOp) -> NisaOp:
     if isinstance(first, ActivationOp):
         return instruction(ActivationOp, first.location, **(arguments_of(first) | reduction))
     if isinstance(first, TensorScalarOp):
-        kept = {name: arguments_of(first)[name] for name in ("dst", "data", "op0", "operand0")}
-        return instruction(TensorScalarReduceOp, first.location, **kept, **reduction)
+        shared = {name: arguments_of(first)[name] for name in ("dst", "data", "op0", "operand0")}
+        return instruction(TensorScalarReduceOp, first.location, **shared, **reduction)
     assert isinstance(first, TensorTensorOp)
     one = ConstantOp(FloatAttr(1.0, f32))
     insert_before(first, one)

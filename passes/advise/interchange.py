@@ -129,7 +129,7 @@ def loop_orders(facts: Facts, renamed: Renamed) -> Iterator[Proposal]:
             saved = own.saved(change)
             if not (saved.loads or saved.stationary):
                 continue
-            message, reason = _said(
+            message, reason = _message(
                 found[0], at_a_time, [facts.instructions[n] for n in saved.loads]
             )
             yield Proposal(
@@ -160,13 +160,13 @@ def _loops_in(iterations: Sequence[Items]) -> list[int]:
     return [loops[0], *_loops_in([items for nest in nests for items in nest.iterations])]
 
 
-def _said(sunk: _Sunk, at_a_time: int, loads: Sequence[NisaOp]) -> tuple[str, Sequence[str]]:
+def _message(sunk: _Sunk, at_a_time: int, loads: Sequence[NisaOp]) -> tuple[str, Sequence[str]]:
     """Return the message and the reasons. `loads` are the loads that are saved."""
     op, between = sunk.inside
     count = len(sunk.inner)
     plural = "s" if count > 1 else ""
     names = loops_around(op.location)
-    said, outer = f"put a loop inside the loop{plural} in it", "like it"
+    message, outer = f"put a loop inside the loop{plural} in it", "like it"
     first = sunk.depth
     if len(names) != sunk.depth + 1 + count + between:
         # A loop with one iteration is missing in the trace: the one on which no load depends.
@@ -176,12 +176,12 @@ def _said(sunk: _Sunk, at_a_time: int, loads: Sequence[NisaOp]) -> tuple[str, Se
     outer_and_inner = names[first : first + 1 + count]
     if len(outer_and_inner) == 1 + count:
         outer, *inner = outer_and_inner
-        said = f"put the loop over {outer} inside the loop{plural} over {', '.join(inner)}"
+        message = f"put the loop over {outer} inside the loop{plural} over {', '.join(inner)}"
         outer = f"over {outer}"
     if at_a_time:
-        said += f", {at_a_time} iterations at a time"
+        message += f", {at_a_time} iterations at a time"
     beside = sunk.has_more
-    return said, (f"what is beside the loop{plural} gets a loop {outer} of its own",) * beside
+    return message, (f"what is beside the loop{plural} gets a loop {outer} of its own",) * beside
 
 
 _Change = Sequence[tuple[Sequence[int], Sequence[int]]]
@@ -217,10 +217,10 @@ class _Kernel:
             first = old[0]
             if (first, len(old)) not in self._orders:
                 try:
-                    made = Order(self._facts.kept, [self._ops[n] for n in old])
+                    constraints = Order(self._facts.engine_state, [self._ops[n] for n in old])
                 except NotPossibleError:
-                    made = None
-                self._orders[first, len(old)] = made
+                    constraints = None
+                self._orders[first, len(old)] = constraints
             order = self._orders[first, len(old)]
             if order is None or not order.allows([n - first for n in new]):
                 return False
@@ -232,7 +232,9 @@ class _Kernel:
         matmuls: list[int] = []
         for old, new in change:
             known = self._repeated(old)
-            found.loads |= {n: kept for n, kept in self._repeated(new).items() if n not in known}
+            found.loads |= {
+                n: earlier for n, earlier in self._repeated(new).items() if n not in known
+            }
             before, after = self._stationary(old, {}), self._stationary(new, found.loads)
             found.all_stationary += before
             found.stationary += before - after
@@ -288,7 +290,7 @@ class _Kernel:
 
         `shared` maps redundant loads to the earlier load of the same bytes.
         """
-        kept = {
+        replaced = {
             base_of(writes(self._ops[n])[0]): base_of(writes(self._ops[by])[0])
             for n, by in shared.items()
         }
@@ -299,7 +301,7 @@ class _Kernel:
             if not isinstance(op, NcMatmulOp) or index_of(op.stationary) is not None:
                 continue
             base = base_of(op.stationary)
-            key = kept.get(base, base), info_of(op.stationary).pattern
+            key = replaced.get(base, base), info_of(op.stationary).pattern
             count += key != last
             last = key
         return count
@@ -322,8 +324,8 @@ class _Exchange:
             rename_tiles(edit.kernel, only={b for b in touched if isinstance(b, Operation)})
         for old, new in self.change:
             rearrange([ops[n] for n in old], [n - old[0] for n in new])
-        for number, kept in self.loads.items():
-            tile, there = (base_of(writes(ops[n])[0]).owner for n in (number, kept))
+        for number, earlier in self.loads.items():
+            tile, there = (base_of(writes(ops[n])[0]).owner for n in (number, earlier))
             if not isinstance(tile, AllocOp) or not isinstance(there, AllocOp):
                 raise NotPossibleError
             erase(ops[number])

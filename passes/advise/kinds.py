@@ -38,8 +38,8 @@ KINDS: dict[str, Kind] = {}
 
 
 def _kind(id: str, says: str, experiment: str, numbers: Numbers, source: str) -> Kind:
-    made = KINDS[id] = Kind(id, says, experiment, numbers, source)
-    return made
+    kind = KINDS[id] = Kind(id, says, experiment, numbers, source)
+    return kind
 
 
 _GUIDE = "NKI performance guide"

@@ -83,11 +83,11 @@ def repeated_loads(renamed: Renamed) -> Iterator[Proposal]:
             message = f"hoist the load of {tile} out of the loop{plural} over {', '.join(loops)}"
         about = [renamed.origins[load.op] for load in removed]
         for variant, parts in enumerate(_PARTS if distinct >= _PARTS[-1] else _PARTS[:1]):
-            kept = -(-distinct // parts)
-            text = message if parts == 1 else f"{message}, for {kept} of {distinct} slices"
+            slices = -(-distinct // parts)
+            text = message if parts == 1 else f"{message}, for {slices} of {distinct} slices"
             yield Proposal(
                 REPEATED_LOAD, line, variant, line[0], text, (reason,), about,
-                _Share(line, kept),
+                _Share(line, slices),
             )  # fmt: skip
 
 
@@ -100,7 +100,7 @@ class _Share:
     """Remove the redundant loads of a line."""
 
     line: Line
-    kept: int
+    slices: int
     """The number of distinct slices that remain in SBUF."""
 
     def __call__(self, edit: Edit) -> None:
@@ -114,9 +114,9 @@ class _Share:
         found = [one for one in _repeated(Facts(edit.kernel)) if one.line == self.line]
         if not found:
             raise NotPossibleError
-        kept = list(dict.fromkeys(one.contents for one in found))[: self.kept]
+        contents = list(dict.fromkeys(one.contents for one in found))[: self.slices]
         for one in found:
-            if one.contents in kept:
+            if one.contents in contents:
                 _share(one)
 
 
@@ -160,18 +160,20 @@ def _repeated(facts: Facts) -> Iterator[_Repeated]:
         brought = [loads[access.op] for access in writers if access.op in loads]
         if len(brought) < len(writers):
             continue
-        if all(load.runs_again for load in brought) and _stays_inside(brought[0].op, tile, facts):
+        if all(load.runs_again for load in brought) and _is_used_only_inside(
+            brought[0].op, tile, facts
+        ):
             yield _Repeated(tile, None, brought, tile)
             continue
         contents = base.type, *((access_in(load.op.dst), load.contents) for load in brought)
         known = first.get(contents)
         if known is None:
             first[contents] = tile, writers
-        elif _is_there(known[0], known[1], accesses):
+        elif _is_available(known[0], known[1], accesses):
             yield _Repeated(tile, known[0], brought, contents)
 
 
-def _stays_inside(op: Operation, tile: AllocOp, facts: Facts) -> bool:
+def _is_used_only_inside(op: Operation, tile: AllocOp, facts: Facts) -> bool:
     """Whether a load is directly in a loop, and its tile is accessed only there."""
     loop = op.parent_op()
     return isinstance(loop, (ForOp, WhileOp)) and all(
@@ -179,7 +181,7 @@ def _stays_inside(op: Operation, tile: AllocOp, facts: Facts) -> bool:
     )
 
 
-def _is_there(tile: AllocOp, writers: Sequence[Access], others: Sequence[Access]) -> bool:
+def _is_available(tile: AllocOp, writers: Sequence[Access], others: Sequence[Access]) -> bool:
     """Whether a tile is completely written before the first read of an equal tile."""
     read = next((a.position for a in others if a.role is Role.read), others[-1].position)
     if writers[-1].position >= read:

@@ -109,7 +109,7 @@ def _assigned(target: ast.AST) -> set[str]:
 
 def _closure(function: ast.FunctionDef, names: set[str]) -> set[str]:
     """Return names and all names in a function that their values depend on."""
-    made: dict[str, set[str]] = {}
+    sources: dict[str, set[str]] = {}
     for node in ast.walk(function):
         if isinstance(node, ast.Assign):
             targets, value = node.targets, node.value
@@ -119,12 +119,12 @@ def _closure(function: ast.FunctionDef, names: set[str]) -> set[str]:
             continue
         for target in targets:
             for name in _assigned(target):
-                made.setdefault(name, set()).update(_names(value) if value is not None else ())
+                sources.setdefault(name, set()).update(_names(value) if value is not None else ())
     found: set[str] = set()
     left = list(names)
     while left:
         name = left.pop()
         if name not in found:
             found.add(name)
-            left += made.get(name, ())
+            left += sources.get(name, ())
     return found

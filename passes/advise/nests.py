@@ -85,7 +85,7 @@ def _items(nodes: Sequence[Node]) -> list[NisaOp | Nest]:
                 found.append(node.op)
             continue
         assert isinstance(node, Loop)
-        iterations = [made for nodes in node.iterations if (made := _items(nodes))]
+        iterations = [body for nodes in node.iterations if (body := _items(nodes))]
         if len(iterations) == len(node.iterations):
             found += [Nest(iterations)] if len(iterations) > 1 else iterations[0]
     return _twice(_with_neighbours(found))
@@ -100,11 +100,11 @@ def _with_neighbours(items: list[NisaOp | Nest]) -> list[NisaOp | Nest]:
         at += 1
         if isinstance(item, Nest):
             size = len(item.iterations[0])
-            iterations, like = list(item.iterations), _likeness(item.iterations[0])
-            while size <= len(found) and _likeness(found[-size:]) == like:
+            iterations, key = list(item.iterations), _key(item.iterations[0])
+            while size <= len(found) and _key(found[-size:]) == key:
                 iterations.insert(0, found[-size:])
                 del found[-size:]
-            while _likeness(items[at : at + size]) == like:
+            while _key(items[at : at + size]) == key:
                 iterations.append(items[at : at + size])
                 at += size
             item = Nest(iterations)
@@ -112,7 +112,7 @@ def _with_neighbours(items: list[NisaOp | Nest]) -> list[NisaOp | Nest]:
     return found
 
 
-_MOST_LOOKED_AT = 100
+_LONGEST = 100
 """Longer lists of items are not searched for loops of two iterations."""
 
 
@@ -121,14 +121,14 @@ def _twice(items: list[NisaOp | Nest]) -> list[NisaOp | Nest]:
 
     `reroll` does not find these if an argument of the first iteration differs.
     """
-    if len(items) > _MOST_LOOKED_AT:
+    if len(items) > _LONGEST:
         return items
-    like = [_likeness([item]) for item in items]
+    keys = [_key([item]) for item in items]
     found: list[NisaOp | Nest] = []
     at = 0
     while at < len(items):
         sizes = range(1, (len(items) - at) // 2 + 1)
-        size = next((n for n in sizes if like[at : at + n] == like[at + n : at + 2 * n]), 0)
+        size = next((n for n in sizes if keys[at : at + n] == keys[at + n : at + 2 * n]), 0)
         found.append(
             Nest([items[at : at + size], items[at + size :][:size]]) if size else items[at]
         )
@@ -136,10 +136,10 @@ def _twice(items: list[NisaOp | Nest]) -> list[NisaOp | Nest]:
     return found
 
 
-def _likeness(items: Items) -> object:
+def _key(items: Items) -> object:
     """The equivalence key of items: their lines, instruction types and trip counts."""
     return [
-        (len(item.iterations), *map(_likeness, item.iterations[:1]))
+        (len(item.iterations), *map(_key, item.iterations[:1]))
         if isinstance(item, Nest)
         else (type(item), item.location)
         for item in items
@@ -164,17 +164,17 @@ def levels_to(items: Items, op: NisaOp) -> int | None:
 class Order:
     """The order constraints among the instructions of a loop."""
 
-    def __init__(self, kept: Kept, stretch: Sequence[NisaOp]):
-        """Find the constraints of a straight-line region; `kept` is the kernel's engine state.
+    def __init__(self, state: Kept, region: Sequence[NisaOp]):
+        """Find the constraints of a straight-line region; `state` is the kernel's engine state.
 
         Raises:
             NotPossibleError: an instruction cannot move.
         """
-        block = stretch[0].parent_block()
-        if not all(op.parent_block() is block and is_free(op) and is_movable(op) for op in stretch):
+        block = region[0].parent_block()
+        if not all(op.parent_block() is block and is_free(op) and is_movable(op) for op in region):
             raise NotPossibleError
-        _between(stretch)
-        self._before = predecessors(stretch, kept)
+        _between(region)
+        self._before = predecessors(region, state)
 
     def allows(self, order: Sequence[int]) -> bool:
         """Whether an order keeps every instruction after its predecessors.
@@ -189,27 +189,27 @@ class Order:
         )
 
 
-def rearrange(stretch: Sequence[NisaOp], order: Sequence[int]) -> None:
+def rearrange(region: Sequence[NisaOp], order: Sequence[int]) -> None:
     """Reorder the instructions of a region, after all declarations in it."""
-    last = stretch[-1].next_op
-    block = stretch[0].parent_block()
+    last = region[-1].next_op
+    block = region[0].parent_block()
     assert block is not None
     assert last is not None
-    for op in (*_between(stretch), *(stretch[number] for number in order)):
+    for op in (*_between(region), *(region[number] for number in order)):
         op.detach()
         block.insert_op_before(op, last)
 
 
-def _between(stretch: Sequence[NisaOp]) -> list[Operation]:
+def _between(region: Sequence[NisaOp]) -> list[Operation]:
     """Return the declarations in a region. They can move anywhere before their uses.
 
     Raises:
         NotPossibleError: the region has other operations as well.
     """
     found: list[Operation] = []
-    instructions = set[Operation](stretch)
-    op: Operation | None = stretch[0]
-    while op is not stretch[-1]:
+    instructions = set[Operation](region)
+    op: Operation | None = region[0]
+    while op is not region[-1]:
         if op is None or not (op in instructions or declares(type(op))):
             raise NotPossibleError
         if op not in instructions:

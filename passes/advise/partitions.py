@@ -51,7 +51,7 @@ def partition_uses(facts: Facts, renamed: Renamed) -> Iterator[Proposal]:
     found: dict[tuple[LocationAttr, int], list[tuple[Nest, int]]] = {}
     for nest, depth in facts.nests:
         narrow = next((op for op in flat(nest.iterations[0]) if _is_narrow(op)), None)
-        if narrow is not None and _are_alike(nest):
+        if narrow is not None and _are_uniform(nest):
             found.setdefault((narrow.location, depth), []).append((nest, depth))
     places = {op: place for place, op in enumerate(facts.instructions)}
     variants: Counter[LocationAttr] = Counter()
@@ -91,7 +91,7 @@ def _is_narrow(op: NisaOp) -> bool:
     return info.region.on_chip and info.shape[0] <= _PARTITIONS // 2
 
 
-def _are_alike(nest: Nest) -> bool:
+def _are_uniform(nest: Nest) -> bool:
     """Whether all iterations have the same lines and instruction types."""
     first, *others = ([(type(op), op.location) for op in flat(i)] for i in nest.iterations)
     return all(other == first for other in others)
@@ -101,7 +101,7 @@ def _are_alike(nest: Nest) -> bool:
 class _Plan:
     """The iterations to merge. Instructions are given by their numbers in program order."""
 
-    stretches: Sequence[Sequence[Sequence[Sequence[int]]]]
+    grouped: Sequence[Sequence[Sequence[Sequence[int]]]]
     """The instruction numbers by loop, group of merged iterations, and iteration."""
     partitions: int
     together: int
@@ -121,7 +121,7 @@ def _plan(facts: Facts, loops: Sequence[Sequence[Sequence[int]]]) -> _Plan:
     ops = facts.instructions
     partitions = _Together(facts, [[ops[n] for n in row] for row in loops[0][:2]], None).partitions
     count = _PARTITIONS // partitions if partitions else 0
-    stretches: list[list[list[Sequence[int]]]] = []
+    grouped: list[list[list[Sequence[int]]]] = []
     about: list[int] = []
     before = after = 0
     for rows in loops:
@@ -139,13 +139,13 @@ def _plan(facts: Facts, loops: Sequence[Sequence[Sequence[int]]]) -> _Plan:
             before += len(numbers)
             after += len(together.folded)
         first = rows[0][0]
-        stretch = [ops[n] for row in rows for n in row]
+        region = [ops[n] for row in rows for n in row]
         order = [n - first for n in _in_step(groups)]
-        if not Order(facts.kept, stretch).allows(order):
+        if not Order(facts.engine_state, region).allows(order):
             raise NotPossibleError
-        stretches.append(groups)
-    together = min(count, max(len(group) for groups in stretches for group in groups))
-    return _Plan(stretches, partitions, together, about, before, after)
+        grouped.append(groups)
+    together = min(count, max(len(group) for groups in grouped for group in groups))
+    return _Plan(grouped, partitions, together, about, before, after)
 
 
 def _in_step(groups: Sequence[Sequence[Sequence[int]]]) -> Iterator[int]:
@@ -241,7 +241,7 @@ class _Together:
     def _is_one(self, column: Sequence[NisaOp]) -> bool:
         """Whether one instruction can do the work of a column."""
         first = column[0]
-        if not first.SPEC.per_partition or any(True for _ in self._facts.kept.of(first)):
+        if not first.SPEC.per_partition or any(True for _ in self._facts.engine_state.of(first)):
             return False
         if any(op.properties != first.properties for op in column):
             return False
@@ -296,7 +296,7 @@ class _Together:
                 continue
             if not is_instruction(op) or not op.SPEC.per_partition:
                 return False
-            if any(True for _ in self._facts.kept.of(op)):
+            if any(True for _ in self._facts.engine_state.of(op)):
                 return False
             for value in op.operands:
                 other = base_of(value) if is_tile(value) else base
@@ -339,25 +339,23 @@ class _Fold:
 
     def __call__(self, edit: Edit) -> None:
         ops = Facts(edit.kernel).instructions
-        stretches = self.plan.stretches
+        grouped = self.plan.grouped
         if self.renames:
-            used = (
-                ops[n] for groups in stretches for group in groups for row in group for n in row
-            )
+            used = (ops[n] for groups in grouped for group in groups for row in group for n in row)
             touched = {base_of(value).owner for op in used for value in op.operands}
             rename_tiles(edit.kernel, only={b for b in touched if isinstance(b, Operation)})
-        for groups in stretches:
+        for groups in grouped:
             old = [n for group in groups for row in group for n in row]
             rearrange([ops[n] for n in old], [n - old[0] for n in _in_step(groups)])
         facts = Facts(edit.kernel)
         wide: dict[int, _Wide] = {}
-        made = [
+        merged = [
             _Together(facts, [[ops[n] for n in row] for row in group], self.plan.partitions)
-            for groups in stretches
+            for groups in grouped
             for group in groups
             if len(group) > 1
         ]
-        for together in made:
+        for together in merged:
             rows = together.count * together.partitions
             _fold(together, wide.setdefault(rows, _Wide(facts, together.partitions, rows)))
         for each in wide.values():
@@ -371,22 +369,22 @@ class _Wide:
         self._facts = facts
         self._partitions = partitions
         self._rows = rows
-        self._made: dict[SSAValue, SSAValue] = {}
+        self._tiles: dict[SSAValue, SSAValue] = {}
 
     def tile(self, base: SSAValue) -> SSAValue:
         """Return the wide tile for a tile, and create it with its writes if needed."""
-        if base in self._made:
-            return self._made[base]
+        if base in self._tiles:
+            return self._tiles[base]
         alloc = base.owner
         assert isinstance(alloc, AllocOp)
-        made = tile_like(alloc, alloc, (self._rows, info_of(base).free_size))
-        self._made[base] = made.result
+        wide = tile_like(alloc, alloc, (self._rows, info_of(base).free_size))
+        self._tiles[base] = wide.result
         for access in self._facts.accesses[base]:
             if access.role is not Role.read:
-                self._write(access.op, made.result)
-        return made.result
+                self._write(access.op, wide.result)
+        return wide.result
 
-    def _write(self, op: Operation, made: SSAValue) -> None:
+    def _write(self, op: Operation, wide: SSAValue) -> None:
         if not isinstance(op, DmaCopyOp):
             copy = op.clone()
             insert_after(op, copy)
@@ -406,7 +404,7 @@ class _Wide:
             copy = op.clone()
             insert_after(op, copy)
             pattern = _lower(op.dst, start)
-            copy.operands[0] = view(made, pattern, copy, info_of(op.dst).dtype)
+            copy.operands[0] = view(wide, pattern, copy, info_of(op.dst).dtype)
 
     def widened(self, value: SSAValue, place: Operation) -> SSAValue:
         """Create the wide view for a view of a tile, before `place`."""
@@ -415,7 +413,7 @@ class _Wide:
 
     def clean(self) -> None:
         """Remove tiles that are unused now, with their writes."""
-        for base in reversed(self._made):
+        for base in reversed(self._tiles):
             alloc = base.owner
             assert isinstance(alloc, AllocOp)
             written = {a.op for a in self._facts.accesses[base] if a.role is not Role.read}
@@ -446,9 +444,9 @@ def _fold(together: _Together, wide: _Wide) -> None:
         assert isinstance(alloc, AllocOp)
         # Next to the first one: tiles that are declared outside of a loop keep their contents in
         # it.
-        made = tile_like(alloc, alloc, (rows, info_of(first).free_size))
+        joint = tile_like(alloc, alloc, (rows, info_of(first).free_size))
         for number, base in enumerate(bases):
-            parts[base] = made.result, number * together.partitions
+            parts[base] = joint.result, number * together.partitions
     for number, column in enumerate(together.columns):
         if number in together.folded:
             op = column[0]
@@ -497,12 +495,12 @@ def _one_dma(column: Sequence[NisaOp], together: _Together) -> AccessPattern | N
                 return None
             continue
         steps = {two.offset - one.offset for one, two in pairwise(infos)}
-        alike = {
+        forms = {
             (base_of(v), i.strides, i.shape, i.dtype) for v, i in zip(values, infos, strict=True)
         }
         step, partitions = min(steps), together.partitions
         row = step if partitions == 1 else infos[0].strides[0]
-        if len(steps) > 1 or len(alike) > 1 or step != partitions * row or step < 0:
+        if len(steps) > 1 or len(forms) > 1 or step != partitions * row or step < 0:
             return None
         if step == 0 and values[0] is first.dst:
             return None

@@ -53,6 +53,6 @@ def name_of(names: Iterable[str | None]) -> str:
     return f"%{next(iter(known))}" if len(known) == 1 else "tiles"
 
 
-def counted(count: int, what: str) -> str:
+def counted(count: int, noun: str) -> str:
     """Return a count with its noun, e.g. "1,024 loads"."""
-    return f"{count:,} {what}" + ("" if count == 1 else "s")
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")

@@ -97,12 +97,12 @@ def retype(base: SSAValue, dtype: DType) -> None:
     views = [use.operation for use in base.uses if isinstance(use.operation, ViewOp)]
     if any(info_of(view.result).dtype is not info.dtype for view in views):
         raise NotPossibleError
-    made = Rewriter.replace_value_with_new_type(
+    retyped = Rewriter.replace_value_with_new_type(
         base, allocation_type(dtype, info.shape, info.region)
     )
     for view in views:
-        if view.source is not made:
+        if view.source is not retyped:
             continue
-        other = ViewOp.of(made, view.access, dtype, view.dynamic, view.location)
+        other = ViewOp.of(retyped, view.access, dtype, view.dynamic, view.location)
         other.result.name_hint = view.result.name_hint
         Rewriter.replace_op(view, other)

@@ -132,8 +132,8 @@ class _ByDma:
                 into = view(base_of(into), info_of(into).pattern, load, info_of(into).dtype)
                 if isinstance(tile := base_of(into).owner, AllocOp):
                     declare_first(tile)
-            made = instruction(DmaTransposeOp, load.location, dst=into, src=src)
-            insert_before(load, made)
+            transpose = instruction(DmaTransposeOp, load.location, dst=into, src=src)
+            insert_before(load, transpose)
             for op in chain.ops:
                 erase(edit.of(op))
 
@@ -208,6 +208,6 @@ def _transpose(op: DmaTransposeOp | DmaCopyOp, rows: AccessPattern, most: int) -
 
 
 def _tile(op: DmaTransposeOp | DmaCopyOp, shape: tuple[int, int], region: MemoryRegion) -> SSAValue:
-    made = AllocOp.of(allocation_type(info_of(op.dst).dtype, shape, region), location=op.location)
-    insert_before(op, made)
-    return made.result
+    tile = AllocOp.of(allocation_type(info_of(op.dst).dtype, shape, region), location=op.location)
+    insert_before(op, tile)
+    return tile.result
