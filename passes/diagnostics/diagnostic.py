@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from nkijit.dialects.rule_texts.text import ErrorKind, RuleText
 from nkijit.passes.diagnostics.fields import ShownFields
-from nkijit.passes.diagnostics.layout import headline, note, snippet, way_out
+from nkijit.passes.diagnostics.layout import headline, help_line, note, snippet
 from nkijit.passes.diagnostics.places import Position, Span
 from nkijit.passes.diagnostics.styled import Line, Style, as_html, as_text
 
@@ -89,7 +89,7 @@ class Diagnostic:
         lines += [note(f"in: {self.ir}")] if self.ir else []
         lines += [note(str(operand)) for operand in self.operands]
         lines += [note(text) for text in self.notes]
-        return [*lines, way_out(self.help), note(f"more: nkijit explain {self.rule.id}")]
+        return [*lines, help_line(self.help), note(f"more: nkijit explain {self.rule.id}")]
 
     def __repr__(self) -> str:
         at = f" at {self.where[0]}" if self.where else ""

@@ -35,7 +35,7 @@ class ShownFields(ShownAsText):
                 parts.append("...")
                 break
             parts += [text] * bool(text)
-        return f"<{_what(self)}: {', '.join(parts)}>" if parts else f"<{_what(self)}>"
+        return f"<{_title(self)}: {', '.join(parts)}>" if parts else f"<{_title(self)}>"
 
     def __str__(self) -> str:
         rows, lists = list[tuple[str, str]](), list[str]()
@@ -49,7 +49,7 @@ class ShownFields(ShownAsText):
                 more = len(items) - MOST_ITEMS
                 lists += [f"  {name}", *(f"    {text}" for text in items[:MOST_ITEMS])]
                 lists += [f"    ... and {more:,} more"] * (more > 0)
-        return "\n".join([_what(self), *_table(rows), *lists])
+        return "\n".join([_title(self), *_table(rows), *lists])
 
 
 def _table(rows: Sequence[tuple[str, str]]) -> list[str]:
@@ -57,7 +57,7 @@ def _table(rows: Sequence[tuple[str, str]]) -> list[str]:
     return aligned(shown, lambda _place, _name: False, indent="  ")[1:] if len(shown) > 1 else []
 
 
-def _what(shown: object) -> str:
+def _title(shown: object) -> str:
     """Return the words of the class name, e.g. `queue use`."""
     return _WORDS.sub(" ", type(shown).__name__).lower()
 

@@ -15,7 +15,7 @@ def headline(kind: str, style: Style, subject: str, message: str) -> Line:
     return line((kind, style), (f": {subject}: {message}", Style.strong))
 
 
-def way_out(text: str) -> Line:
+def help_line(text: str) -> Line:
     """Return the last line: the fix."""
     return line(("   = ", Style.frame), ("help", Style.help), f": {text}")
 

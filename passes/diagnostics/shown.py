@@ -24,9 +24,9 @@ class ShownText(str):
     """The title, e.g. `listing of @scores for trn2`."""
 
     def __new__(cls, text: str, what: str) -> Self:
-        made = super().__new__(cls, text)
-        made.what = what
-        return made
+        shown = super().__new__(cls, text)
+        shown.what = what
+        return shown
 
     def __reduce__(self) -> tuple[type[Self], tuple[str, str]]:
         return type(self), (str(self), self.what)

@@ -81,8 +81,8 @@ def source_lines(file: str) -> Sequence[str]:
         return _read(file, is_claim, state)
     except (FileNotFoundError, NotADirectoryError):
         # Notebooks and interactive sessions put the entered text there.
-        kept = linecache.getlines(file) if file in linecache.cache else ()
-        return [text.rstrip("\n") for text in kept]
+        cached = linecache.getlines(file) if file in linecache.cache else ()
+        return [text.rstrip("\n") for text in cached]
     except (OSError, ValueError):  # unreadable, or an impossible file name
         return ()
 

@@ -52,18 +52,18 @@ class _Suppression:
 
 
 def suppress(
-    found: Iterable[Diagnostic], looked_at: Lines, judged: Callable[[RuleText], bool]
+    found: Iterable[Diagnostic], examined: Lines, is_checked: Callable[[RuleText], bool]
 ) -> list[Diagnostic]:
     """Remove suppressed findings, and add findings about the comments.
 
     Args:
         found: the findings.
-        looked_at: the lines from which findings can come.
-        judged: whether all checks that can report a rule have run. Otherwise, a suppression of the
-            rule is not reported as unused.
+        examined: the lines from which findings can come.
+        is_checked: whether all checks that can report a rule have run. Otherwise, a suppression of
+            the rule is not reported as unused.
     """
     found = list(found)
-    reached = {file: set(numbers) for file, numbers in looked_at.items()}
+    reached = {file: set(numbers) for file, numbers in examined.items()}
     for place in (place for diagnostic in found for place in diagnostic.where):
         reached.setdefault(place.file, set()).add(place.line)
     comments = [
@@ -78,9 +78,9 @@ def suppress(
     for comment in comments:
         for number in () if comment.is_alone else comment.lines:
             at.setdefault((comment.position.file, number), []).append(comment)
-    kept = [diagnostic for diagnostic in found if not _is_suppressed(diagnostic, at)]
-    about = [finding for comment in comments for finding in _about(comment, judged)]
-    return [*kept, *(finding for finding in about if not _is_suppressed(finding, at))]
+    remaining = [diagnostic for diagnostic in found if not _is_suppressed(diagnostic, at)]
+    about = [finding for comment in comments for finding in _about(comment, is_checked)]
+    return [*remaining, *(finding for finding in about if not _is_suppressed(finding, at))]
 
 
 def lines_of(kernels: Iterable[KernelOp]) -> dict[str, set[int]]:
@@ -103,21 +103,21 @@ _AtLine = dict[tuple[str, int], list[_Suppression]]
 def _is_suppressed(diagnostic: Diagnostic, at: _AtLine) -> bool:
     """Whether a comment suppresses a finding. Records the finding with its comments."""
     rule = diagnostic.rule.id
-    asked = [
+    matching = [
         comment
         for place in diagnostic.where
         for comment in at.get((place.file, place.line), ())
         if rule in comment.rules
     ]
-    for comment in asked:
+    for comment in matching:
         if diagnostic.severity == "error":
             comment.refused.setdefault(rule, diagnostic.where[0])
         else:
             comment.used.add(rule)
-    return bool(asked) and diagnostic.severity != "error"
+    return bool(matching) and diagnostic.severity != "error"
 
 
-def _about(comment: _Suppression, judged: Callable[[RuleText], bool]) -> Iterator[Diagnostic]:
+def _about(comment: _Suppression, is_checked: Callable[[RuleText], bool]) -> Iterator[Diagnostic]:
     """Yield the findings about a comment."""
     where = (comment.position,)
     if not comment.rules:
@@ -143,7 +143,7 @@ def _about(comment: _Suppression, judged: Callable[[RuleText], bool]) -> Iterato
             if comment.is_alone:
                 message = "the comment is on a line of its own, which has no warnings"
                 yield Diagnostic(UNUSED_SUPPRESSION, message, subject, where)
-            elif judged(rule):
+            elif is_checked(rule):
                 message = "no warning of this rule is reported here"
                 yield Diagnostic(UNUSED_SUPPRESSION, message, subject, where)
 
