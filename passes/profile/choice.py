@@ -49,15 +49,15 @@ def compiled_programs(
         return Choice(
             [program_of(kernel, Schedule.compiler, target, passed_over) for kernel in kernels]
         )
-    made = [
+    compiled = [
         program_of(kernel, Schedule.compiler, target, passed_over, own=program)
         for kernel, program in zip(kernels, own, strict=True)
     ]
     try:
         written = simulate(own)
-        if all(new.queues is old.queues for new, old in zip(made, own, strict=True)):
-            return Choice(made, replace(written, programs=made), written.total)
-        best = simulate(made)
+        if all(new.queues is old.queues for new, old in zip(compiled, own, strict=True)):
+            return Choice(compiled, replace(written, programs=compiled), written.total)
+        best = simulate(compiled)
         before, time = written.total, best.total
         if time > before:
             quiet = simulate(
@@ -69,7 +69,7 @@ def compiled_programs(
             best = quiet if quiet.total <= min(time, before) else best
             time = min(time, quiet.total)
     except SimulationError:
-        return Choice(made)  # a deadlock between cores, in any order
+        return Choice(compiled)  # a deadlock between cores, in any order
     if time > before:
         return Choice([replace(program, changes={}) for program in own], own=before)
     return Choice(list(best.programs), best, before)

@@ -114,10 +114,10 @@ def _draw(picture: Picture, bar: _Bar, until: float, colour: str) -> None:
 
 def _title(bar: _Bar, names: list[str]) -> str:
     first, last = bar.events[0], bar.events[-1]
-    many = f"{len(bar.events):,} instructions: " if len(bar.events) > 1 else ""
+    counted = f"{len(bar.events):,} instructions: " if len(bar.events) > 1 else ""
     end = max(event.free for event in bar.events)
     lines = [
-        f"{many}{', '.join(names[:4])}",
+        f"{counted}{', '.join(names[:4])}",
         f"{time_text(first.begin)} to {time_text(end)}, {time_text(end - first.begin)}",
     ]
     places = positions(last.instruction.op.location)
