@@ -59,11 +59,11 @@ def report_of(
         advice: an `Advice` on the kernel; None if it was not requested.
     """
     builder = _Builder(module)
-    made = builder.report(kernels, findings, programs, profile, missing, record)
-    made.advice = None if advice is None else builder.plain(advice)
+    report = builder.report(kernels, findings, programs, profile, missing, record)
+    report.advice = None if advice is None else builder.plain(advice)
     # Advice may refer to further source files.
-    made.sources = builder.files
-    return made
+    report.sources = builder.files
+    return report
 
 
 class _Builder:

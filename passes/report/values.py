@@ -59,11 +59,11 @@ def values_of(
     """
     ops = [instruction.operation for instruction in record.instructions]
     places = [(chains[numbers[op]], op.name) for op in ops]
-    kept = _evenly(places, MOST_STEPS)
+    selected = _evenly(places, MOST_STEPS)
     pictured = _evenly(places, MOST_PICTURED)
     operands = sum(len(record.instructions[n].operands) for n in pictured)
     # For each place, the first step with unusual values is added if it is not included.
-    made = _Pictures(_side(operands + 2 * len(set(places))), string, numbers)
+    pictures = _Pictures(_side(operands + 2 * len(set(places))), string, numbers)
     values = model.ReportValues(len(ops))
     known: set[tuple[object, str]] = set()
     for number, (instruction, held) in enumerate(record.steps()):
@@ -76,17 +76,17 @@ def values_of(
         unusual = {(places[number], kind) for kind in kinds}
         is_first = not unusual <= known
         known |= unusual
-        if number in kept or is_first:
+        if number in selected or is_first:
             is_pictured = number in pictured or is_first
-            values.steps.append(made.step(instruction, held, found, is_pictured))
-    _add_turns(values, record, made)
-    values.pictured = sum(made.is_pictured(step) for step in values.steps)
-    values.operands, values.figures = made.entries, made.figures
-    values.pictures, values.patterns = made.pictures, made.patterns
+            values.steps.append(pictures.step(instruction, held, found, is_pictured))
+    _add_turns(values, record, pictures)
+    values.pictured = sum(pictures.is_pictured(step) for step in values.steps)
+    values.operands, values.figures = pictures.entries, pictures.figures
+    values.pictures, values.patterns = pictures.pictures, pictures.patterns
     return values
 
 
-def _add_turns(values: model.ReportValues, record: Recording, made: _Pictures) -> None:
+def _add_turns(values: model.ReportValues, record: Recording, pictures: _Pictures) -> None:
     """Add the first NaN, infinity and saturated value, with pictures of their steps."""
     searches = (
         ("NaN or infinity", values.not_finite, record.first),
@@ -96,10 +96,10 @@ def _add_turns(values: model.ReportValues, record: Recording, made: _Pictures) -
     steps = {step.number: step for step in values.steps}
     for _, found in turns:
         number = -1 if found is None else found.instruction.number
-        if found is not None and not (number in steps and made.is_pictured(steps[number])):
+        if found is not None and not (number in steps and pictures.is_pictured(steps[number])):
             held = StepValues.of(found.instruction)
             written = [Statistics.of(after) for after in held.after if after is not None]
-            steps[number] = made.step(found.instruction, held, written, True)
+            steps[number] = pictures.step(found.instruction, held, written, True)
     values.steps = [steps[number] for number in sorted(steps)]
     rows = {step.number: row for row, step in enumerate(values.steps)}
     values.turns = [
@@ -174,26 +174,26 @@ class _Pictures:
             entry = model.Shown(
                 self._string(text + operand.dtype),
                 int(operand.is_written),
-                self._keep(self.figures, *[_figures(figures)] * 2),
+                self._index_of(self.figures, *[_figures(figures)] * 2),
                 self.picture(array, figures) if is_pictured else -1,
                 self.pattern(operand.value) if is_pictured else -1,
                 self._numbers.get(cast(Operation, base_of(operand.value).owner), -1),
             )
-            row.append(self._keep(self.entries, entry, entry))
+            row.append(self._index_of(self.entries, entry, entry))
         loops = self._string(loops_text(tuple(instruction.loops.items())))
         op = self._numbers[instruction.operation]
         return model.ReportStep(op, instruction.number, loops, row)
 
     def picture(self, array: Array, statistics: Statistics) -> int:
         rows = array.reshape(array.shape[0] if array.ndim > 1 else 1, -1)
-        made = model.ReportPicture(
+        picture = model.ReportPicture(
             rows.shape[0],
             rows.shape[1],
             min(rows.shape[0], self._side),
             b64encode(cells_of(rows, self._side).tobytes()).decode(),
             _histogram(rows, statistics),
         )
-        return self._keep(self.pictures, (*made[:4], *made.histogram), made)
+        return self._index_of(self.pictures, (*picture[:4], *picture.histogram), picture)
 
     def pattern(self, value: SSAValue) -> int:
         """Return the part of its tensor that an operand covers; -1 for all of it, or if unknown."""
@@ -214,13 +214,13 @@ class _Pictures:
         share = sums_of(rows.astype(np.int64), self._side) / sizes_of(rows.shape, self._side)
         cells = np.ceil(share * 255).astype(np.uint8)
         text = b64encode(cells.tobytes()).decode()
-        made = model.Pattern(rows.shape[0], rows.shape[1], len(cells), text)
-        return self._keep(self.patterns, key, made)
+        pattern = model.Pattern(rows.shape[0], rows.shape[1], len(cells), text)
+        return self._index_of(self.patterns, key, pattern)
 
-    def _keep(self, into: list[Any], key: object, made: Any) -> int:
+    def _index_of(self, into: list[Any], key: object, entry: Any) -> int:
         if key not in self._known:
             self._known[key] = len(into)
-            into.append(made)
+            into.append(entry)
         return self._known[key]
 
 

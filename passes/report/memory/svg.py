@@ -81,8 +81,8 @@ def _legend(picture: Picture, space: SpaceMap, colours: dict[str, str]) -> None:
     groups = groups_of(space.at_peak)
     x, y = float(_LEFT), 4.0
     for group in groups[:_MOST_GROUPS]:
-        many = f"{group.count} x " if group.count > 1 else ""
-        words = f"{many}{group.tile.name} {group.tile.size}, {group.bytes:,} B"
+        counted = f"{group.count} x " if group.count > 1 else ""
+        words = f"{counted}{group.tile.name} {group.tile.size}, {group.bytes:,} B"
         width = 30 + LETTER * len(words)
         if x > _LEFT and x + width > _WIDTH - _RIGHT:
             x, y = float(_LEFT), y + 18
