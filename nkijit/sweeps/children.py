@@ -43,7 +43,7 @@ class Children:
             OutOfTimeError: the call took longer than `seconds`.
             Exception: any exception of the function.
         """
-        child = self._taken()
+        child = self._idle_or_new()
         try:
             child.do(_call, function, arguments)
             child.recv(None)  # starting is not part of the task
@@ -57,7 +57,7 @@ class Children:
             return result
         raise result
 
-    def _taken(self) -> Spawned:
+    def _idle_or_new(self) -> Spawned:
         with self._lock:
             while self._idle and not self._is_over:
                 child, rested = self._idle.pop()

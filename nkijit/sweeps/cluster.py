@@ -37,11 +37,11 @@ def is_of_dask(executor: Executor | None) -> bool:
 
 
 @contextmanager
-def workers_of_dask(given: Any, count: int | None, timeout: float | None) -> Generator[Workers]:
+def workers_of_dask(scheduler: Any, count: int | None, timeout: float | None) -> Generator[Workers]:
     """Provide the workers of a scheduler.
 
     Args:
-        given: the scheduler's address, or the executor of a client.
+        scheduler: the scheduler's address, or the executor of a client.
         count: the number of concurrent tasks.
         timeout: the time limit of a task, in seconds.
 
@@ -49,16 +49,19 @@ def workers_of_dask(given: Any, count: int | None, timeout: float | None) -> Gen
         ClusterError: the scheduler is unreachable, or workers lack nkijit or have another version
             of it or of Python.
     """
-    if isinstance(given, str):
-        with _client(given) as client, workers_of_dask(client.get_executor(), count, timeout) as w:
+    if isinstance(scheduler, str):
+        with (
+            _client(scheduler) as client,
+            workers_of_dask(client.get_executor(), count, timeout) as w,
+        ):
             yield w
         return
-    client: Any = given._client
+    client: Any = scheduler._client
     address, threads = client.scheduler.address, _checked(client)
 
     def submit(function: Callable[..., Any], *arguments: Any) -> Any:
         # A worker's threads share one interpreter, and a dying variant must not kill the worker.
-        return given.submit(in_child, function, timeout, *arguments)
+        return scheduler.submit(in_child, function, timeout, *arguments)
 
     @cache
     def share(value: bytes) -> Any:
@@ -68,7 +71,7 @@ def workers_of_dask(given: Any, count: int | None, timeout: float | None) -> Gen
             return client.submit(bytes, value, pure=False)
 
     try:
-        yield Workers(given, count or _AHEAD * threads, count or threads, submit, share)
+        yield Workers(scheduler, count or _AHEAD * threads, count or threads, submit, share)
     except ExecutorError:
         raise ClusterError(f"the scheduler at {address} has gone, and its tasks with it") from None
     finally:

@@ -143,8 +143,8 @@ class Cost:
             )
         for use in self.lines:
             place = f"{use.place}, " if use.place is not None else ""
-            what = f"{place}{use.queue} {', '.join(use.instructions)}"
-            shown.append(line(f"  {percent(use.share):>6}  {what}: {time_text(use.ns)}"))
+            work = f"{place}{use.queue} {', '.join(use.instructions)}"
+            shown.append(line(f"  {percent(use.share):>6}  {work}: {time_text(use.ns)}"))
         for finding in self.findings:
             style = Style.error if finding.severity == "error" else Style.warning
             shown.append(line("  ", (str(finding), style)))
@@ -193,20 +193,20 @@ def cost(
         if found.time is not None and found.time.high < 20_000:
             out = kernel(x[:128])
     """
-    given: Any = kernel
-    if isinstance(given, TracedKernel):
+    subject: Any = kernel
+    if isinstance(subject, TracedKernel):
         if args or kwargs:
-            raise TypeError(f"@{given.name} is traced already: it takes no arguments")
-        return cost_of(given, lambda: given.profile(schedule=schedule))
-    if not isinstance(given, Kernel):
-        raise TypeError(f"expected a kernel or a traced kernel, got {given!r}")
+            raise TypeError(f"@{subject.name} is traced already: it takes no arguments")
+        return cost_of(subject, lambda: subject.profile(schedule=schedule))
+    if not isinstance(subject, Kernel):
+        raise TypeError(f"expected a kernel or a traced kernel, got {subject!r}")
     positional = [with_tensors(value) for value in args]
     named = {name: with_tensors(value) for name, value in kwargs.items()}
-    given.signature.bind(*positional, **named)
+    subject.signature.bind(*positional, **named)
     with without_collection():
         return cost_of_trace(
-            given,
-            lambda: given.trace(*positional, **named),
+            subject,
+            lambda: subject.trace(*positional, **named),
             lambda traced: traced.profile(schedule=schedule),
         )
 

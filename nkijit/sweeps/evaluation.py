@@ -70,7 +70,7 @@ class Evaluation:
         if not run:  # arrays may be large, and only their types matter
             arguments = _specs(arguments)
         self.kernel, self.is_run = kernel, run
-        self._asked = {
+        self._inputs = {
             "arguments": arguments,
             "kernel": kernel,
             "target": kernel.target.platform,
@@ -92,7 +92,7 @@ class Evaluation:
         """
         if self._base is None:
             try:
-                image = digest_of(named_images(self._asked))
+                image = digest_of(named_images(self._inputs))
             except UnkeyableError as error:
                 raise StoreError(
                     f"results of this kernel cannot be known again, so they are not stored: {error}"
@@ -134,9 +134,9 @@ class Evaluation:
         if isinstance(outcome, (Died, Late)):
             found = self._without(question, str(outcome))
             if isinstance(outcome, Late):
-                self._keep(self._late_key(question), question, found)
+                self._store_answer(self._late_key(question), question, found)
             return found  # the result may differ with more memory
-        self._keep(self._key(question), question, outcome)
+        self._store_answer(self._key(question), question, outcome)
         return outcome
 
     def _without(self, question: Question, failure: str) -> Cost | Agreement:
@@ -152,7 +152,7 @@ class Evaluation:
         """Return the key of a timeout. It has the limit, as more time may give another answer."""
         return f"{self._key(question)} timeout {self._timeout}"
 
-    def _keep(self, key: str, question: Question, found: Cost | Agreement) -> None:
+    def _store_answer(self, key: str, question: Question, found: Cost | Agreement) -> None:
         if self._store is not None:
             point = point_text(question.candidate.point)
             self._store.add(key, point, {question.kind: data_of(found)})

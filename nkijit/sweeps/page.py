@@ -52,9 +52,9 @@ def _table(sweep: Results) -> str:
     shown = ["<table>", "<tr>" + "".join(f"<th>{escape(name)}</th>" for name in head) + "</tr>"]
     for variant, row in zip(sweep.results, rows, strict=True):
         kind = "best" if variant is sweep.best else "" if variant.is_valid else "invalid"
-        told = escape("\n".join([*map(str, variant.cost.findings), variant.cost.failure]).strip())
+        title = escape("\n".join([*map(str, variant.cost.findings), variant.cost.failure]).strip())
         cells = "".join(f"<td>{escape(cell)}</td>" for cell in row)
-        shown.append(f'<tr class="{kind}" title="{told}">{cells}</tr>')
+        shown.append(f'<tr class="{kind}" title="{title}">{cells}</tr>')
     return "\n".join([*shown, "</table>\n"])
 
 

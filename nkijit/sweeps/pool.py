@@ -84,8 +84,8 @@ def workers_of(
             processes of their own.
     """
     if executor is not None:
-        given, submit = count or _OF_OTHERS, _submitting(executor, timeout)
-        yield Workers(executor, given, count or _processors(), submit)
+        most, submit = count or _OF_OTHERS, _submitting(executor, timeout)
+        yield Workers(executor, most, count or _processors(), submit)
         return
     count = count or _processors()
     children = Children()

@@ -31,7 +31,7 @@ _MOST_FINDINGS = 20
 
 
 @dataclass(eq=False)
-class _Looked:
+class _Evaluated:
     """A variant that is or was evaluated."""
 
     number: int
@@ -43,7 +43,7 @@ class _Looked:
     is_compared: bool = False
     """Whether its comparison was submitted, or is not needed."""
 
-    def is_known(self, is_run: bool) -> bool:
+    def is_complete(self, is_run: bool) -> bool:
         """Whether all its results are known."""
         if self.cost is None:
             return False
@@ -58,18 +58,22 @@ class Search:
     """A running study."""
 
     def __init__(
-        self, evaluation: Evaluation, kept: NkiStudy, objectives: Objectives, trials: int | None
+        self,
+        evaluation: Evaluation,
+        nki_study: NkiStudy,
+        objectives: Objectives,
+        trials: int | None,
     ):
         """Start or resume a study. Raises SamplerError without a number of trials."""
         if trials is None:
             raise SamplerError("how many variants is the sampler to choose? Say trials=100")
-        self._evaluation, self._kept, self._objectives = evaluation, kept, objectives
-        self.study = kept.study
-        self._looked: dict[str, _Looked] = {}
-        self._pending: deque[tuple[Trial, _Looked]] = deque()
-        self._asked: dict[int, tuple[Question, _Looked]] = {}
-        self._reference: _Looked | None = None
-        self._all = trials if kept.most is None else min(trials, kept.most)
+        self._evaluation, self._nki_study, self._objectives = evaluation, nki_study, objectives
+        self.study = nki_study.study
+        self._evaluated: dict[str, _Evaluated] = {}
+        self._pending: deque[tuple[Trial, _Evaluated]] = deque()
+        self._queries: dict[int, tuple[Question, _Evaluated]] = {}
+        self._reference: _Evaluated | None = None
+        self._all = trials if nki_study.most is None else min(trials, nki_study.most)
         self._left = self._all - finished_trials(self.study)
         self._is_exhausted = False
         for trial in self.study.get_trials(deepcopy=False):
@@ -78,39 +82,43 @@ class Search:
     @property
     def variants(self) -> list[Variant]:
         """All evaluated variants, each once."""
-        return [looked.variant() for looked in self._looked.values() if looked.cost is not None]
+        return [
+            evaluated.variant()
+            for evaluated in self._evaluated.values()
+            if evaluated.cost is not None
+        ]
 
     def _take(self, trial: FrozenTrial) -> None:
         """Take over a result of an earlier run."""
-        kept = trial.user_attrs.get(_RESULT)
-        if kept is None or self._key(trial.params) in self._looked:
+        stored = trial.user_attrs.get(_RESULT)
+        if stored is None or self._key(trial.params) in self._evaluated:
             return
-        found: dict[str, Any] = json.loads(kept)
+        found: dict[str, Any] = json.loads(stored)
         agreement = found["agreement"]
-        point = self._kept.point(trial.params)
-        looked = _Looked(trial.number, point, None, cost_of(found["cost"]))
-        looked.agreement = None if agreement is None else Agreement(**agreement)
-        if self._evaluation.is_run and looked.cost and looked.cost.time and not agreement:
-            looked.candidate = self._evaluation.candidate(point)
+        point = self._nki_study.point(trial.params)
+        evaluated = _Evaluated(trial.number, point, None, cost_of(found["cost"]))
+        evaluated.agreement = None if agreement is None else Agreement(**agreement)
+        if self._evaluation.is_run and evaluated.cost and evaluated.cost.time and not agreement:
+            evaluated.candidate = self._evaluation.candidate(point)
         else:
-            looked.is_compared = True
-        self._looked[self._key(trial.params)] = looked
+            evaluated.is_compared = True
+        self._evaluated[self._key(trial.params)] = evaluated
 
     @staticmethod
     def _key(params: Mapping[str, Any]) -> str:
         return repr(sorted(params.items()))
 
-    def run(self, workers: Workers, tell: Callable[[float], None]) -> None:
+    def run(self, workers: Workers, report: Callable[[float], None]) -> None:
         """Evaluate variants until no trials are left."""
         run = Run(workers)
         with quiet():
             while True:
                 self._go_on(run, workers)
-                tell(1 - self._left / self._all)
+                report(1 - self._left / self._all)
                 found = run.next()
                 if found is None:
                     return
-                self._known(run, workers, *found)
+                self._take_outcome(run, workers, *found)
 
     def _go_on(self, run: Run, workers: Workers) -> None:
         """Choose the next variants, and report known results to the sampler.
@@ -120,72 +128,74 @@ class Search:
         while True:
             if len(self._pending) < min(workers.at_once, self._left) and not self._is_exhausted:
                 self._choose(run, workers)
-            elif self._pending and self._pending[0][1].is_known(self._evaluation.is_run):
-                self._tell(*self._pending.popleft())
+            elif self._pending and self._pending[0][1].is_complete(self._evaluation.is_run):
+                self._report(*self._pending.popleft())
             else:
                 return
 
     def _choose(self, run: Run, workers: Workers) -> None:
         try:
-            trial = self.study.ask(self._kept.distributions)
-            point = self._kept.point(trial.params)
+            trial = self.study.ask(self._nki_study.distributions)
+            point = self._nki_study.point(trial.params)
         except (ValueError, KeyError) as error:  # the study's space was different
             raise SpaceError(
                 f"the study '{self.study.study_name}' does not go with this space: {error}"
             ) from None
         key = self._key(trial.params)
-        looked = self._looked.get(key)
-        if looked is None:
+        evaluated = self._evaluated.get(key)
+        if evaluated is None:
             candidate = self._evaluation.candidate(point)
-            looked = self._looked[key] = _Looked(trial.number, point, candidate)
-            self._ask(run, workers, looked, Question(candidate))
-        self._pending.append((trial, looked))
+            evaluated = self._evaluated[key] = _Evaluated(trial.number, point, candidate)
+            self._submit(run, workers, evaluated, Question(candidate))
+        self._pending.append((trial, evaluated))
 
-    def _ask(self, run: Run, workers: Workers, looked: _Looked, question: Question) -> None:
+    def _submit(
+        self, run: Run, workers: Workers, evaluated: _Evaluated, question: Question
+    ) -> None:
         stored = self._evaluation.stored(question)
         if stored is None:
             number = run.add(*self._evaluation.task(question, workers))
-            self._asked[number] = question, looked
+            self._queries[number] = question, evaluated
         else:
-            self._take_answer(run, workers, looked, stored)
+            self._take_answer(run, workers, evaluated, stored)
 
-    def _known(self, run: Run, workers: Workers, number: int, outcome: Any) -> None:
-        question, looked = self._asked.pop(number)
-        self._take_answer(run, workers, looked, self._evaluation.answer(question, outcome))
+    def _take_outcome(self, run: Run, workers: Workers, number: int, outcome: Any) -> None:
+        question, evaluated = self._queries.pop(number)
+        self._take_answer(run, workers, evaluated, self._evaluation.answer(question, outcome))
 
     def _take_answer(
-        self, run: Run, workers: Workers, looked: _Looked, answer: Cost | Agreement
+        self, run: Run, workers: Workers, evaluated: _Evaluated, answer: Cost | Agreement
     ) -> None:
         if isinstance(answer, Agreement):
-            looked.agreement = answer
+            evaluated.agreement = answer
             return
-        looked.cost = answer
+        evaluated.cost = answer
         if self._evaluation.is_run:
             self._compare(run, workers)
 
     def _compare(self, run: Run, workers: Workers) -> None:
         """Submit comparisons with the first valid variant, once it is known."""
-        for looked in list(self._looked.values()):
-            if looked.cost is None:
+        for evaluated in list(self._evaluated.values()):
+            if evaluated.cost is None:
                 if self._reference is None:
                     return
                 continue
-            if looked.cost.time is None:
+            if evaluated.cost.time is None:
                 continue
             if self._reference is None:
-                self._reference = looked
-            if looked.is_compared:
+                self._reference = evaluated
+            if evaluated.is_compared:
                 continue
-            looked.is_compared = True
+            evaluated.is_compared = True
             reference = self._reference.candidate or self._evaluation.candidate(
                 self._reference.point
             )
-            assert looked.candidate is not None, "it has not been compared"
-            self._ask(run, workers, looked, Question(looked.candidate, reference))
+            assert evaluated.candidate is not None, "it has not been compared"
+            self._submit(run, workers, evaluated, Question(evaluated.candidate, reference))
 
-    def _tell(self, trial: Trial, looked: _Looked) -> None:
+    def _report(self, trial: Trial, evaluated: _Evaluated) -> None:
         """Report a variant to the sampler, with attributes that explain it in the study."""
-        variant = looked.variant()
+        variant = evaluated.variant()
         cost = variant.cost
         trial.set_user_attr(_RESULT, json.dumps(_exact(variant)))
         errors = [str(found) for found in cost.findings if found.severity == "error"]

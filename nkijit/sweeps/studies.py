@@ -123,15 +123,15 @@ def sampler_names() -> dict[str, type[BaseSampler]]:
     """Return Optuna's samplers by short names: "tpe" is its TPESampler."""
     found: dict[str, type[BaseSampler]] = {}
     for name in samplers.__all__:
-        made: Any = getattr(samplers, name)
-        if name.endswith("Sampler") and not inspect.isabstract(made):
+        sampler_class: Any = getattr(samplers, name)
+        if name.endswith("Sampler") and not inspect.isabstract(sampler_class):
             required = [
                 p
-                for p in inspect.signature(made).parameters.values()
+                for p in inspect.signature(sampler_class).parameters.values()
                 if p.default is p.empty and p.name != "search_space"
             ]
             if not required:
-                found[name.removesuffix("Sampler").lower()] = made
+                found[name.removesuffix("Sampler").lower()] = sampler_class
     return found
 
 
@@ -140,12 +140,12 @@ def _sampler(name: str, axes: Mapping[str, Axis], seed: int) -> BaseSampler:
     if name.lower() not in known:
         near = did_you_mean(name, known)
         raise SamplerError(f"there is no sampler '{name}'; there are {', '.join(known)}{near}")
-    made = known[name.lower()]
-    takes = inspect.signature(made).parameters
-    given: dict[str, Any] = {"seed": seed} if "seed" in takes else {}
+    sampler_class = known[name.lower()]
+    takes = inspect.signature(sampler_class).parameters
+    arguments: dict[str, Any] = {"seed": seed} if "seed" in takes else {}
     if "search_space" in takes:
-        given["search_space"] = {n: _grid(n, axis.distribution) for n, axis in axes.items()}
-    return made(**given)
+        arguments["search_space"] = {n: _grid(n, axis.distribution) for n, axis in axes.items()}
+    return sampler_class(**arguments)
 
 
 def _grid(name: str, distribution: BaseDistribution) -> Sequence[Any]:
@@ -191,7 +191,7 @@ def opened(storage: str | BaseStorage | None) -> Generator[BaseStorage | None]:
     if not isinstance(storage, str):
         yield storage
         return
-    with _said_of(storage):
+    with _as_store_errors(storage):
         if "://" not in storage:
             found = JournalStorage(JournalFileBackend(storage))
         else:
@@ -225,7 +225,7 @@ def study_of(
     names = list(objectives)
     name = name or evaluation.kernel.__name__
     with quiet():
-        study = _kept(storage, name, len(names))
+        study = _loaded(storage, name, len(names))
         if storage is not None:
             _own(study, {"kernel": evaluation.identity(), "objectives": names})
         is_new = not study.get_trials(deepcopy=False)
@@ -257,8 +257,8 @@ def _written(evaluation: Evaluation, axes: Mapping[str, Axis]) -> dict[str, Any]
     return found
 
 
-def _kept(storage: BaseStorage | None, name: str, objectives: int) -> optuna.Study:
-    with _said_of(storage):
+def _loaded(storage: BaseStorage | None, name: str, objectives: int) -> optuna.Study:
+    with _as_store_errors(storage):
         return optuna.create_study(
             storage=storage,
             study_name=name,
@@ -268,7 +268,7 @@ def _kept(storage: BaseStorage | None, name: str, objectives: int) -> optuna.Stu
 
 
 @contextmanager
-def _said_of(storage: str | BaseStorage | None) -> Generator[None]:
+def _as_store_errors(storage: str | BaseStorage | None) -> Generator[None]:
     """Convert exceptions to StoreError. Database drivers raise various types."""
     try:
         yield
@@ -284,5 +284,7 @@ def _own(study: optuna.Study, owner: Mapping[str, Any]) -> None:
         study.set_user_attr(_OWNER, owner)
     elif before != owner:
         is_ours = before is not None and before["kernel"] == owner["kernel"]
-        what = "has other objectives" if is_ours else "is about another kernel, or other arguments"
-        raise StoreError(f"the study '{study.study_name}' {what}; give this one another name")
+        problem = (
+            "has other objectives" if is_ours else "is about another kernel, or other arguments"
+        )
+        raise StoreError(f"the study '{study.study_name}' {problem}; give this one another name")

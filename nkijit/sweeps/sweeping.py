@@ -120,17 +120,17 @@ def sweep(
     )
     name = kernel.__name__
     if not is_sampled:
-        with _workers(executor, workers, timeout) as found, _progress(name) as tell:
-            return Sweep(name, objectives, _grid(evaluation, points, found, tell))
+        with _workers(executor, workers, timeout) as found, _progress(name) as report:
+            return Sweep(name, objectives, _grid(evaluation, points, found, report))
     # Optuna is imported only for searches.
     from nkijit.sweeps.search import Search
     from nkijit.sweeps.studies import opened, study_of
 
-    with opened(storage) as kept:
-        study = study_of(evaluation, axes, objectives, sampler or "tpe", seed, kept, study_name)
+    with opened(storage) as backend:
+        study = study_of(evaluation, axes, objectives, sampler or "tpe", seed, backend, study_name)
         search = Search(evaluation, study, objectives, trials)
-        with _workers(executor, workers, timeout) as found, _progress(name) as tell:
-            search.run(found, tell)
+        with _workers(executor, workers, timeout) as found, _progress(name) as report:
+            search.run(found, report)
         return Sweep(name, objectives, search.variants, search.study)
 
 
@@ -151,7 +151,7 @@ def _grid(
     evaluation: Evaluation,
     points: Sequence[Point],
     workers: Workers,
-    tell: Callable[[float], None],
+    report: Callable[[float], None],
 ) -> list[Variant]:
     """Return all variants of a grid, from the store or computed."""
     candidates = [evaluation.candidate(point) for point in points]
@@ -167,7 +167,7 @@ def _grid(
         for done, (number, outcome) in enumerate(run.outcomes(), len(answers) - len(places) + 1):
             place = places[number]
             answers[place] = evaluation.answer(questions[place], outcome)
-            tell((start + done / len(questions)) / phases)
+            report((start + done / len(questions)) / phases)
         return answers
 
     costs: list[Cost] = each([Question(candidate) for candidate in candidates], 0)
@@ -175,8 +175,8 @@ def _grid(
     agreements: dict[int, Agreement] = {}
     if evaluation.is_run and valid:
         reference = candidates[valid[0]]
-        asked = [Question(candidates[place], reference) for place in valid]
-        agreements = dict(zip(valid, each(asked, 1), strict=True))
+        queries = [Question(candidates[place], reference) for place in valid]
+        agreements = dict(zip(valid, each(queries, 1), strict=True))
     return [
         Variant(place, point, costs[place], agreements.get(place))
         for place, point in enumerate(points)

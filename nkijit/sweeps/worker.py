@@ -93,8 +93,8 @@ def _reference(data: bytes, point: bytes) -> list[Any]:
 
 def _results(payload: Payload, point: Mapping[str, Any]) -> list[Any]:
     """Return a variant's results and its array arguments, which it may have written."""
-    given = {**payload.arguments, **point}
-    copied = map_tensors(given, lambda name, value, spec: _copied(value))
+    values = {**payload.arguments, **point}
+    copied = map_tensors(values, lambda name, value, spec: _copied(value))
     arguments = with_random_data(copied, payload.seed)
     arrays: list[Any] = []
     returned = payload.kernel(**arguments)
