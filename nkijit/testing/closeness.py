@@ -148,7 +148,7 @@ class _Comparison:
     ):
         self.name = name
         self.stored = actual.dtype
-        self.given = reference.dtype
+        self.ref_dtype = reference.dtype
         self.dtype = dtype
         self.allowed = allowed
         self.scale = scale
@@ -173,7 +173,7 @@ class _Comparison:
         lines = [
             f"{count:,} of {total:,} elements of {self.name} "
             f"({count / total:.2%}) are further from the reference than rounding explains",
-            f"  {self.name}: {_shape(self.actual)} {self.stored}, reference: {self.given}",
+            f"  {self.name}: {_shape(self.actual)} {self.stored}, reference: {self.ref_dtype}",
             f"  allowed: {self._allowed()}",
             f"  where: {_extent(places, self.actual.shape)}",
             *(f"  {text}" for text in self._not_finite()),
@@ -181,9 +181,13 @@ class _Comparison:
         ]
         if count > len(rows):
             lines.append(f"  … {count - len(rows):,} more")
-        if dtype_of_array(np.empty(0, self.given)) is not None and rounding(self.given).unit > 1e-7:
+        if (
+            dtype_of_array(np.empty(0, self.ref_dtype)) is not None
+            and rounding(self.ref_dtype).unit > 1e-7
+        ):
             lines.append(
-                f"  = note: the reference is rounded to {self.given} itself; compute it in float64"
+                f"  = note: the reference is rounded to {self.ref_dtype} itself; "
+                "compute it in float64"
             )
         return "\n".join(lines)
 
@@ -207,12 +211,12 @@ class _Comparison:
             ("infinite where the reference is finite", infinite & ~meant & ~expected & wrong),
             ("not the infinity of the reference", meant & ~nan & wrong),
         )
-        said = [f"{int(at.sum()):,} {text}" for text, at in kinds if at.any()]
+        lines = [f"{int(at.sum()):,} {text}" for text, at in kinds if at.any()]
         if kinds[0][1].any():
-            said.append(
+            lines.append(
                 "(unwritten memory reads as NaN: NKIJIT_SANITIZE=1 ends a run at its first use)"
             )
-        return said
+        return lines
 
     def _row(self, index: tuple[int, ...], off: Array, parts: Array) -> tuple[str, ...]:
         partition = index[0] % resolve_target().pmax if index else 0

@@ -70,17 +70,17 @@ def random_inputs(
         raise ValueError(f"expected several tensors, got {specs!r}; put it into a list")
     named = isinstance(specs, Mapping)
     keys: list[Any] = list(specs) if named else list(range(len(specs)))
-    asked = dict(cast("Mapping[Any, Ends]", ranges or {}))
-    for key in asked:
+    requested = dict(cast("Mapping[Any, Ends]", ranges or {}))
+    for key in requested:
         if key not in keys:
             known = ", ".join(map(repr, keys))
             raise ValueError(f"ranges: there is no tensor {key!r}; there are {known}")
-    made: dict[Any, Array] = {}
+    arrays: dict[Any, Array] = {}
     for place, key in enumerate(keys):
         spec = _spec(cast(Any, specs)[key])
         generator = np.random.default_rng([seed, place])
-        made[key] = _random(spec, generator, asked.get(key))
-    return made if named else list(made.values())
+        arrays[key] = _random(spec, generator, requested.get(key))
+    return arrays if named else list(arrays.values())
 
 
 def with_random_data(arguments: Mapping[str, Any], seed: int) -> dict[str, Any]:
@@ -93,23 +93,23 @@ def with_random_data(arguments: Mapping[str, Any], seed: int) -> dict[str, Any]:
         return value
 
     map_tensors(arguments, note)
-    made = iter(random_inputs(specs, seed))
+    arrays = iter(random_inputs(specs, seed))
 
     def fill(name: str, value: Any, spec: TensorSpec) -> Any:
-        return next(made) if isinstance(value, TensorSpec) else value
+        return next(arrays) if isinstance(value, TensorSpec) else value
 
     return map_tensors(arguments, fill)
 
 
-def _spec(given: Any) -> TensorSpec:
-    if isinstance(given, TensorSpec):
-        return given
-    if isinstance(given, str):
-        return TensorSpec.parse(given)
-    if isinstance(given, (tuple, list)) and len(cast("Sequence[Any]", given)) == 2:
-        shape, dtype = cast("Sequence[Any]", given)
+def _spec(tensor: Any) -> TensorSpec:
+    if isinstance(tensor, TensorSpec):
+        return tensor
+    if isinstance(tensor, str):
+        return TensorSpec.parse(tensor)
+    if isinstance(tensor, (tuple, list)) and len(cast("Sequence[Any]", tensor)) == 2:
+        shape, dtype = cast("Sequence[Any]", tensor)
         return TensorSpec(shape, dtype)
-    raise ValueError(f"expected a tensor, e.g. '128x512:bfloat16', got {given!r}")
+    raise ValueError(f"expected a tensor, e.g. '128x512:bfloat16', got {tensor!r}")
 
 
 def _random(spec: TensorSpec, generator: np.random.Generator, ends: Ends | None) -> Array:

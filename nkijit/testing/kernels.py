@@ -25,24 +25,24 @@ def traced_of(kernel: TracedKernel | Kernel, inputs: Inputs | None = None) -> Tr
         TypeError: `kernel` is not a kernel, does not have such arguments, or is already traced and
             `inputs` are given.
     """
-    given: Any = kernel
-    if isinstance(given, TracedKernel):
+    subject: Any = kernel
+    if isinstance(subject, TracedKernel):
         if inputs is not None:
-            raise TypeError(f"@{given.name} is traced already: `inputs` are for kernels")
-        for tell in WATCHERS:
-            tell(given)
-        return given
-    if not isinstance(given, Kernel):
-        raise TypeError(f"expected a kernel or a traced kernel, got {given!r}")
+            raise TypeError(f"@{subject.name} is traced already: `inputs` are for kernels")
+        for watcher in WATCHERS:
+            watcher(subject)
+        return subject
+    if not isinstance(subject, Kernel):
+        raise TypeError(f"expected a kernel or a traced kernel, got {subject!r}")
     positional, named = _arguments(inputs)
     try:
-        given.signature.bind(*positional, **named)
+        subject.signature.bind(*positional, **named)
     except TypeError as error:
         raise ArgumentTypeError(
-            f"kernel '{given.__name__}': {error}; trace it first, {given.__name__}.trace(...), or "
-            'say what it is traced for, e.g. inputs={"x": "128x512:float32"}'
+            f"kernel '{subject.__name__}': {error}; trace it first, {subject.__name__}.trace(...), "
+            'or say what it is traced for, e.g. inputs={"x": "128x512:float32"}'
         ) from None
-    return given.trace(*positional, **named)
+    return subject.trace(*positional, **named)
 
 
 def findings_of(kernel: TracedKernel | Kernel | Findings, inputs: Inputs | None) -> Findings:
@@ -55,7 +55,7 @@ def findings_of(kernel: TracedKernel | Kernel | Findings, inputs: Inputs | None)
         return error.diagnostics
 
 
-def called(traced: TracedKernel) -> str:
+def label_of(traced: TracedKernel) -> str:
     """Return the name of a traced kernel in messages."""
     return f"@{traced.name} for {traced.target.platform}"
 

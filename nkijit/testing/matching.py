@@ -94,15 +94,15 @@ def _failure(text: str, name: str, checks: str, prefix: str, match_full_lines: b
             f"checks:{error.line_no}:{error.offset}: {error.message}\n{_indented(shown)}"
         ) from None
     matcher = Matcher(options, FInput(name, FInput.canonicalize_line_ends(text)), parser())
-    said = io.StringIO()
-    matcher.stderr = said
+    output = io.StringIO()
+    matcher.stderr = output
     # The package writes to both streams, also warnings.
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(said):
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(output):
         status = matcher.run()
     if status == 0:
         return ""
-    lines = said.getvalue().rstrip().split("\n")
-    shown = lines[:_MOST_SAID]
+    lines = output.getvalue().rstrip().split("\n")
+    shown = lines[:_MOST_OUTPUT]
     if len(lines) > len(shown):
         shown.append("…")
     at = text.count("\n", 0, min(matcher.file.range.start, len(text)))
@@ -118,14 +118,14 @@ def _failure(text: str, name: str, checks: str, prefix: str, match_full_lines: b
     )
 
 
-_MOST_SAID = 12
+_MOST_OUTPUT = 12
 """The maximum number of lines of filecheck's output, which can contain the whole text."""
 _AROUND = 8
 
 
-def _line_of(said: list[str]) -> int | None:
+def _line_of(output: list[str]) -> int | None:
     """Return the line of the check that failed."""
-    for line in said:
+    for line in output:
         head, *rest = line.split(":", 2)
         if head == "checks" and rest and rest[0].isdecimal():
             return int(rest[0])

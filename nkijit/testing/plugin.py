@@ -19,7 +19,7 @@ from nkijit.passes.diagnostics.findings import render
 from nkijit.passes.diagnostics.places import shown_path
 from nkijit.testing.goldens import plain_name
 from nkijit.testing.inputs import random_inputs
-from nkijit.testing.kernels import called
+from nkijit.testing.kernels import label_of
 from nkijit.traced.kernel import TracedKernel
 from nkijit.tracing.target import TARGET_VARIABLE, resolve_target
 
@@ -81,24 +81,24 @@ def add_sections(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.
     error = None if call.excinfo is None else call.excinfo.value
     for traced in kernels:
         try:
-            text = _shown(traced, told=isinstance(error, NkiValidationError))
+            text = _shown(traced, findings_shown=isinstance(error, NkiValidationError))
             if folder is None:
                 text += "\n(--nki-report DIR writes a page with source, IR, timeline and profile)"
             else:
                 text += f"\nreport: {_write_report(traced, item, Path(folder))}"
         except Exception as reason:  # raising would hide the test's failure
             text = f"cannot be shown: {type(reason).__name__}: {reason}"
-        report.sections.append((f"nki kernel {called(traced)}", text))
+        report.sections.append((f"nki kernel {label_of(traced)}", text))
 
 
-def _shown(traced: TracedKernel, *, told: bool) -> str:
-    """Describe a kernel; `told` means that its findings are already in the report."""
+def _shown(traced: TracedKernel, *, findings_shown: bool) -> str:
+    """Describe a kernel; `findings_shown` means that its findings are already in the report."""
     arguments = ", ".join(
         f"{name}: {'x'.join(map(str, shape))}:{dtype}"
         for name, shape, dtype in traced.argument_types
     )
     parts = [f"arguments: {arguments}"] if arguments else []
-    if not told:
+    if not findings_shown:
         found = traced.diagnostics
         errors = [d for d in found if d.severity == "error"]
         if errors:
@@ -113,12 +113,12 @@ def _in_a_line(found: Diagnostic) -> str:
     return f"{found.severity}[{found.rule.id}]: {place}{found.subject}: {found.message}"
 
 
-def _first_lines(text: str, what: str) -> str:
+def _first_lines(text: str, noun: str) -> str:
     lines = text.rstrip().split("\n")
     if len(lines) <= MOST_LINES:
         return "\n".join(lines)
     more = len(lines) - MOST_LINES
-    return "\n".join([*lines[:MOST_LINES], f"… {more} more lines of {what}"])
+    return "\n".join([*lines[:MOST_LINES], f"… {more} more lines of {noun}"])
 
 
 def _write_report(traced: TracedKernel, item: pytest.Item, folder: Path) -> str:

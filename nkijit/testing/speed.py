@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nkijit.kernels.kernel import Kernel
-from nkijit.testing.kernels import Inputs, called, traced_of
+from nkijit.testing.kernels import Inputs, label_of, traced_of
 from nkijit.traced.kernel import TracedKernel
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def assert_faster(
     pair = [traced_of(kernel, None if _is_traced(kernel) else inputs) for kernel in (new, old)]
     if pair[0].target != pair[1].target:
         raise ValueError(
-            f"{called(pair[0])} and {called(pair[1])} are for two targets; trace both for one"
+            f"{label_of(pair[0])} and {label_of(pair[1])} are for two targets; trace both for one"
         )
     profiles = [traced.profile(schedule=schedule) for traced in pair]
     times = [[p.time, *times_at_ends(p.timeline)] for p in profiles]
