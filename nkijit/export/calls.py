@@ -67,10 +67,10 @@ def function_of(op_class: type[NisaOp]) -> Function | None:
     if function is None:
         return None
     fields = op_class.SPEC.by_name
-    given = inspect.signature(function).parameters.values()
+    signature_parameters = inspect.signature(function).parameters.values()
     parameters = tuple(
         _Parameter(p.name, str(p.annotation), p.default, fields.get(p.name))
-        for p in given
+        for p in signature_parameters
         if p.name != "name"
     )
     known = {p.name for p in parameters}
@@ -82,7 +82,7 @@ def call_source(
     op: NisaOp,
     function: Function,
     operand: Callable[[SSAValue], str],
-    given: dict[str, str] | None = None,
+    extra: dict[str, str] | None = None,
     varied: Mapping[str, Any] | None = None,
 ) -> str:
     """Return the call that emits an instruction.
@@ -91,12 +91,12 @@ def call_source(
         op: the instruction.
         function: its function.
         operand: returns the expression of an operand.
-        given: expressions of arguments that the instruction does not have.
+        extra: expressions of arguments that the instruction does not have.
         varied: values of fields that differ between iterations. They are written even if they equal
             the default.
     """
     arguments: list[str] = []
-    more, other = given or {}, varied or {}
+    more, other = extra or {}, varied or {}
     for p in function.parameters:
         if p.name in other and p.field is not None:
             source = _property(cast(PropertyKind, p.field.kind), other[p.name], p.annotation)

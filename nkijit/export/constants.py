@@ -36,8 +36,8 @@ def constant_source(op: ConstantOp, data: dict[str, str], names: Names) -> str:
     dtype = _dtype_source(info.dtype)
     # Packed numbers are only known as bits.
     forms = () if info.dtype.kind is Kind.packed else _short_forms(array, dtype)
-    for source, made in forms:
-        if made.tobytes() == array.tobytes():
+    for source, value in forms:
+        if value.tobytes() == array.tobytes():
             return source
     text = base64.b64encode(zlib.compress(op.data.data, 9)).decode()
     name = next((known for known, other in data.items() if other == text), None)

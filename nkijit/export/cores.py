@@ -41,14 +41,14 @@ def _merged(one: list[Statement], two: list[Statement]) -> list[Statement]:
     pairs = zip(one, two, strict=False)
     start: list[Statement] = []
     for a, b in pairs:
-        both = _alike(a, b)
+        both = _merged_statement(a, b)
         if both is None:
             break
         start.append(both)
     rest, other = one[len(start) :], two[len(start) :]
     end: list[Statement] = []
     while rest and other:
-        both = _alike(rest[-1], other[-1])
+        both = _merged_statement(rest[-1], other[-1])
         if both is None:
             break
         end.append(both)
@@ -65,12 +65,12 @@ def _branch(one: list[Statement], two: list[Statement]) -> list[Statement]:
     return [Statement(f"if {CORE} == 1:", None, two)] if two else []
 
 
-def _alike(a: Statement, b: Statement) -> Statement | None:
+def _merged_statement(a: Statement, b: Statement) -> Statement | None:
     """Merge two statements; None if they differ in more than numbers."""
-    made = Template.of(a.text, {CORE: (a.text, b.text)})
-    if made is None or (a.body is None) != (b.body is None):
+    template = Template.of(a.text, {CORE: (a.text, b.text)})
+    if template is None or (a.body is None) != (b.body is None):
         return None
-    text = made.source()
+    text = template.source()
     if a.body is None or b.body is None:
         return Statement(text, a.place)
     nonlocals = _nonlocals(a, b) if is_function(a) else ()

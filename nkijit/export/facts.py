@@ -103,15 +103,15 @@ def facts_of(kernel: KernelOp) -> Facts:
             if first is not None:
                 facts.implied.add(first)
     facts.awaited = {op for label in labels for op in facts.labelled.get(label, ())}
-    for value, made in scalars_of(computing).items():
+    for value, creator in scalars_of(computing).items():
         facts.scalars.add(value)
-        if made is not None:
-            facts.makers[value] = made
-    for register, made in facts.makers.items():
+        if creator is not None:
+            facts.makers[value] = creator
+    for register, creator in facts.makers.items():
         first = min(register.uses, key=lambda use: order[use.operation]).operation
-        if order[first] < order[made]:
+        if order[first] < order[creator]:
             raise ExportError.at(first, "it uses a register before the function that returns it")
-        escape = escape_of(register, made)
+        escape = escape_of(register, creator)
         if escape is not None:
             facts.escapes.append(escape)
     return facts
@@ -145,13 +145,13 @@ def _note_instruction(facts: Facts, op: NisaOp) -> None:
             raise ExportError.at(op, "two functions return one register")
 
 
-def _prepare_of(trigger: NisaOp, prepare: type[Operation], taken: Collection[Operation]) -> NisaOp:
+def _prepare_of(trigger: NisaOp, prepare: type[Operation], used: Collection[Operation]) -> NisaOp:
     """Return the nearest earlier prepare with the same arguments, if possible an unused one."""
     nearest: NisaOp | None = None
     op = trigger.prev_op
     while op is not None:
         if isinstance(op, NisaOp) and type(op) is prepare and _agree(op, trigger):
-            if op not in taken:
+            if op not in used:
                 return op
             nearest = nearest or op
         op = op.prev_op
@@ -195,12 +195,12 @@ def copies_identity(op: Operation) -> bool:
     return on_chip and info.dtype is of.dtype and info.shape == of.shape
 
 
-def is_used(value: SSAValue, made: Operation) -> bool:
+def is_used(value: SSAValue, creator: Operation) -> bool:
     """Whether a value has uses besides its creation and unused views."""
     return any(
         is_used(use.operation.result, use.operation)
         if isinstance(use.operation, ViewOp)
-        else use.operation is not made
+        else use.operation is not creator
         for use in value.uses
     )
 

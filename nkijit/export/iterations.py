@@ -30,7 +30,7 @@ class Iterations:
     """Whether constants added to indices are written even if 0: they may differ on another core."""
     _around: list[_Index] = field(default_factory=list[_Index])
     _at: dict[str, int] = field(default_factory=dict[str, int])
-    _asked: bool = False
+    _depends: bool = False
     """Whether the text depends on the iteration."""
 
     def open(self, name: str, source: str, end: Affine) -> None:
@@ -50,7 +50,7 @@ class Iterations:
 
     def number(self, number: Affine) -> int:
         """Return the value of a number in the current iteration."""
-        self._asked |= bool(number.terms)
+        self._depends |= bool(number.terms)
         return number.at(self._at)
 
     def numbers(self, numbers: Sequence[Affine]) -> list[int]:
@@ -70,9 +70,9 @@ class Iterations:
         if not self._around:
             return build()
         first = {index.name: 0 for index in self._around}
-        self._asked = False
+        self._depends = False
         base = self._built(build, first)
-        if not self._asked:
+        if not self._depends:
             return base
         samples: dict[str, tuple[str, str]] = {}
         last = self._last()
@@ -83,21 +83,21 @@ class Iterations:
                     before = base if start is first else self._built(build, start)
                     samples[index.source] = before, self._built(build, following)
                     break
-        made = Template.of(base, samples)
-        if made is None:
+        template = Template.of(base, samples)
+        if template is None:
             return None
         for corner in self._corners(first, last):
             sources = {index.source: corner[index.name] for index in self._around}
-            if made.at(sources) != self._built(build, corner):
+            if template.at(sources) != self._built(build, corner):
                 return None
-        return made.source(constants=self.constants)
+        return template.source(constants=self.constants)
 
     def _built(self, build: Callable[[], str], at: dict[str, int]) -> str:
-        kept, self._at = self._at, at
+        before, self._at = self._at, at
         try:
             return build()
         finally:
-            self._at = kept
+            self._at = before
 
     def _exists(self, at: dict[str, int]) -> bool:
         return all(0 <= at[index.name] < index.end.at(at) for index in self._around)

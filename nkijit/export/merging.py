@@ -57,14 +57,14 @@ class Template:
         }
         if any(len(tokens) != len(each) for pair in found.values() for each in pair):
             return None
-        made: list[str | Affine | _String] = []
+        merged: list[str | Affine | _String] = []
         for at, token in enumerate(tokens):
             each = {index: (before[at], after[at]) for index, (before, after) in found.items()}
             token = _token(token, each)
             if token is None:
                 return None
-            made.append(token)
-        return Template(tuple(made))
+            merged.append(token)
+        return Template(tuple(merged))
 
     def at(self, indices: Mapping[str, int]) -> str:
         """Return the text for values of the indices."""
@@ -115,14 +115,14 @@ def tidied(text: str) -> str:
     """
     if " + 0" not in text and f" {_OPEN}" not in text and not text.startswith(_OPEN):
         return text
-    made: list[str] = []
+    result: list[str] = []
     for token in _TOKEN.findall(text):
-        made.append(token)
-        if made[-4:] == [" ", "+", " ", "0"]:
-            del made[-4:]
-        elif made[-4:-3] in ([], [" "]) and _is_in_brackets(made[-3:]):
-            made[-3:] = [made[-2]]
-    return "".join(made)
+        result.append(token)
+        if result[-4:] == [" ", "+", " ", "0"]:
+            del result[-4:]
+        elif result[-4:-3] in ([], [" "]) and _is_in_brackets(result[-3:]):
+            result[-3:] = [result[-2]]
+    return "".join(result)
 
 
 def _is_in_brackets(tokens: list[str]) -> bool:
@@ -158,13 +158,13 @@ def _token(base: str, samples: _Samples) -> str | Affine | _String | None:
     found = {i: tuple(map(_IN_STRING.findall, pair)) for i, pair in samples.items()}
     if any(len(each) != len(pieces) for pair in found.values() for each in pair):
         return None
-    made: list[str | Affine] = []
+    merged: list[str | Affine] = []
     for at, piece in enumerate(pieces):
         token = _token_in_string(piece, {i: (a[at], b[at]) for i, (a, b) in found.items()})
         if token is None:
             return None
-        made.append(token)
-    return _String(tuple(made))
+        merged.append(token)
+    return _String(tuple(merged))
 
 
 def _token_in_string(base: str, samples: _Samples) -> str | Affine | None:

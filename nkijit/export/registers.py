@@ -89,19 +89,21 @@ def _maker_of(value: SSAValue) -> NisaOp | None:
     writers = _writers_of(value)
     if isinstance(owner, ElementOp) and not writers:
         return None
-    made = writers[0] if len(writers) == 1 and isinstance(owner, RegisterOp) else None
-    if not isinstance(made, (RegisterLoadOp, RegisterComputeOp)):
+    creator = writers[0] if len(writers) == 1 and isinstance(owner, RegisterOp) else None
+    if not isinstance(creator, (RegisterLoadOp, RegisterComputeOp)):
         raise ExportError.at(
             writers[0] if writers else owner,
             "Python computes with scalars, which are loaded or computed once, not written",
         )
-    if isinstance(made, RegisterLoadOp):
-        info = info_of(made.required("src"))
+    if isinstance(creator, RegisterLoadOp):
+        info = info_of(creator.required("src"))
         if info.dtype.name != NkiScalar.dtype:
-            raise ExportError.at(made, f"a scalar is loaded from int32, not from {info.dtype.name}")
-    elif not any(map(is_register, (made.required("data1"), made.required("data2")))):
-        raise ExportError.at(made, "Python computes with numbers while a kernel is traced")
-    return made
+            raise ExportError.at(
+                creator, f"a scalar is loaded from int32, not from {info.dtype.name}"
+            )
+    elif not any(map(is_register, (creator.required("data1"), creator.required("data2")))):
+        raise ExportError.at(creator, "Python computes with numbers while a kernel is traced")
+    return creator
 
 
 def _writers_of(register: SSAValue) -> list[NisaOp]:
@@ -132,9 +134,9 @@ class Escape:
     """The innermost loop around the assignment."""
 
 
-def escape_of(register: SSAValue, made: NisaOp) -> Escape | None:
+def escape_of(register: SSAValue, creator: NisaOp) -> Escape | None:
     """Return the loops that a function's result register escapes from, or None."""
-    loops = [op for op in _around(made) if isinstance(op, (ForOp, WhileOp))]
+    loops = [op for op in _around(creator) if isinstance(op, (ForOp, WhileOp))]
     users = [use.operation for use in register.uses]
     left = [loop for loop in loops if not all(loop.is_ancestor(user) for user in users)]
     return Escape(register, left[-1], loops[0]) if left else None

@@ -46,13 +46,13 @@ def source_of(
         ExportError: the API cannot express the kernel.
     """
     names = Names()
-    made = [_kernel(cores, names, loops=loops) for cores in launches]
-    used = {"nki", "nl", *(name for kernel in made for name in kernel.modules())}
-    data = {name: text for kernel in made for name, text in kernel.data.items()}
-    lines = [*_docstring(made), "", *_imports(used)]
+    functions = [_kernel(cores, names, loops=loops) for cores in launches]
+    used = {"nki", "nl", *(name for kernel in functions for name in kernel.modules())}
+    data = {name: text for kernel in functions for name, text in kernel.data.items()}
+    lines = [*_docstring(functions), "", *_imports(used)]
     for name, text in data.items():
         lines += ["", *data_lines(name, text)]
-    for kernel in made:
+    for kernel in functions:
         lines += ["", "", *kernel.lines(comments=comments)]
     return "\n".join(lines) + "\n"
 
@@ -63,17 +63,17 @@ def _kernel(cores: Sequence[KernelOp], taken: Names, *, loops: bool) -> _Kernel:
     if not loops:
         return _Kernel(flat, name, taken)
     try:
-        made = _Kernel([rerolled(settled(core)) for core in flat], name, taken)
+        looped = _Kernel([rerolled(settled(core)) for core in flat], name, taken)
     except ExportError:  # even if there is no text for a loop, each instruction may have one
         return _Kernel(flat, name, taken)
-    if made.size <= _LONG * sum(1 for op in flat[0].operations if is_instruction(op)):
-        return made
+    if looped.size <= _LONG * sum(1 for op in flat[0].operations if is_instruction(op)):
+        return looped
     # Iterations that passes made equivalent may differ in the positions of allocations.
     try:
         other = _Kernel([rerolled(settled(core, tiles=True)) for core in flat], name, taken)
     except ExportError:
-        return made
-    return other if other.size < _LONG * made.size else made
+        return looped
+    return other if other.size < _LONG * looped.size else looped
 
 
 _LONG = 0.8

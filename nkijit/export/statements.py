@@ -63,7 +63,7 @@ def _names_of(statement: Statement) -> tuple[set[str], set[str], set[str]]:
 
 def lines_of(statements: Iterable[Statement], depth: int, *, comments: bool) -> Iterator[str]:
     """Yield the lines of statements; `comments` quotes source lines before their statements."""
-    told: Position | None = None
+    quoted: Position | None = None
     first, after_function = True, False
     for statement in statements:
         if after_function or (is_function(statement) and not first):
@@ -73,9 +73,9 @@ def lines_of(statements: Iterable[Statement], depth: int, *, comments: bool) -> 
         if (
             comments
             and place is not None
-            and (told is None or (place.file, place.line) != (told.file, told.line))
+            and (quoted is None or (place.file, place.line) != (quoted.file, quoted.line))
         ):
-            told = place
+            quoted = place
             comment = _comment(place, depth)
             if comment.partition(": ")[2].strip() != statement.text:
                 yield comment
@@ -90,7 +90,7 @@ def _comment(place: Position, depth: int) -> str:
     path = shown_path(place.file)
     name = Path(path).name if Path(path).is_absolute() else path
     source = place.source_line().strip()
-    said = f"# {line_text(name, place.line, path)}{f': {source}' if source else ''}"
+    comment = f"# {line_text(name, place.line, path)}{f': {source}' if source else ''}"
     # File names and contents may come from elsewhere: they must not end the comment's line.
-    text = INDENT * depth + "".join(c if c.isprintable() else "\ufffd" for c in said)
+    text = INDENT * depth + "".join(c if c.isprintable() else "\ufffd" for c in comment)
     return text if len(text) <= WIDTH else f"{text[: WIDTH - 1].rstrip()}…"

@@ -64,11 +64,11 @@ class _Step:
 
     def of(self, tensor: TensorView, index: Any) -> TensorView:
         """Apply the step to a tensor. Raises ViewError if that is invalid."""
-        given = [_given(value, index) for value in self.positional]
+        arguments = [_argument(value, index) for value in self.positional]
         if not self.name:
-            return tensor[tuple(given)]
-        named = {name: _given(value, index) for name, value in self.named}
-        return getattr(tensor, self.name)(*given, **named)
+            return tensor[tuple(arguments)]
+        named = {name: _argument(value, index) for name, value in self.named}
+        return getattr(tensor, self.name)(*arguments, **named)
 
 
 _Form = tuple[_Step, ...]
@@ -96,7 +96,7 @@ def dynamic_source(
         The text; None if no expression creates the view.
     """
     for form in _dynamic_forms(base, access, dtype, dynamic):
-        if _makes(form, base, access, dtype, dynamic):
+        if _creates(form, base, access, dtype, dynamic):
             return _source(form, offsets).replace(str(_INDEX), index)
     return None
 
@@ -124,7 +124,7 @@ def _source(form: _Form, offsets: bool) -> str:
 
 def _static_form(base: TileInfo, access: AccessPattern, dtype: str) -> _Form | None:
     forms = _static_forms(base, access, dtype)
-    return next((form for form in forms if _makes(form, base, access, dtype, None)), None)
+    return next((form for form in forms if _creates(form, base, access, dtype, None)), None)
 
 
 # ---------------------------------------------------------------- forms
@@ -135,8 +135,10 @@ def _static_forms(base: TileInfo, access: AccessPattern, dtype: str) -> Iterator
     whole: AccessPattern | None = AccessPattern.contiguous(base.shape)
     if dtype != base.dtype.name:
         prefix = (_Step("view", (_Type(dtype),)),)
-        made = _made(prefix, base, None)
-        whole = None if made is None else AccessPattern(made.offset, made.strides, made.shape)
+        viewed = _applied(prefix, base, None)
+        whole = (
+            None if viewed is None else AccessPattern(viewed.offset, viewed.strides, viewed.shape)
+        )
     if whole is not None:
         yield from ((*prefix, *form) for form in _parts_of(whole, access))
     yield (_pattern(access, None if dtype == base.dtype.name else dtype),)
@@ -241,7 +243,7 @@ def _key_source(key: _Key) -> str:
 # ---------------------------------------------------------------- evaluating forms
 
 
-class _Judge:
+class _Checker:
     """Replaces the tracer: an invalid view raises an exception."""
 
     is_open = False
@@ -250,10 +252,10 @@ class _Judge:
         raise ViewError("there is no such view")
 
 
-_JUDGE: Any = _Judge()
+_CHECKER: Any = _Checker()
 
 
-def _given(value: Any, index: Any) -> Any:
+def _argument(value: Any, index: Any) -> Any:
     """Return an argument in the form that tensors take."""
     if isinstance(value, DynamicSlice):
         return DynamicSlice(index, value.size)
@@ -262,34 +264,36 @@ def _given(value: Any, index: Any) -> Any:
     return value.name if isinstance(value, _Type) else value
 
 
-def _made(form: _Form, base: TileInfo, index: SSAValue | None) -> TensorView | None:
+def _applied(form: _Form, base: TileInfo, index: SSAValue | None) -> TensorView | None:
     """Apply a form to a tensor; None if it is invalid."""
-    given: Any = None
+    argument: Any = None
     if index is not None:
-        given = _tensor(info_of(index), index) if is_tile(index) else VirtualRegister(_JUDGE, index)
+        argument = (
+            _tensor(info_of(index), index) if is_tile(index) else VirtualRegister(_CHECKER, index)
+        )
     tensor = _tensor(base)
     try:
         for step in form:
-            tensor = step.of(tensor, given)
+            tensor = step.of(tensor, argument)
     except ViewError:
         return None
     return tensor
 
 
 def _tensor(info: TileInfo, value: Any = None) -> TensorView:
-    storage = Storage(_JUDGE, value, info.shape, info.dtype, info.region, "")
+    storage = Storage(_CHECKER, value, info.shape, info.dtype, info.region, "")
     return TensorView(info.shape, info.dtype.name, storage)
 
 
-def _makes(
+def _creates(
     form: _Form, base: TileInfo, access: AccessPattern, dtype: str, dynamic: DynamicPart | None
 ) -> bool:
-    made = _made(form, base, None if dynamic is None else dynamic.index)
-    if made is None or made.dtype != dtype:
+    view = _applied(form, base, None if dynamic is None else dynamic.index)
+    if view is None or view.dtype != dtype:
         return False
-    made_access, part = made._access, made._dynamic  # pyright: ignore[reportPrivateUsage]
-    if made_access != access or part is None or dynamic is None:
-        return made_access == access and part is None and dynamic is None
+    view_access, part = view._access, view._dynamic  # pyright: ignore[reportPrivateUsage]
+    if view_access != access or part is None or dynamic is None:
+        return view_access == access and part is None and dynamic is None
     # All fields except the index, which is an expression of its own.
     return (part.indirection, part.scale, part.bound, part.count) == (
         dynamic.indirection,
