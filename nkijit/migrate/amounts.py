@@ -38,7 +38,7 @@ class Amount:
         sums = dict(self.terms)
         for text, count in other.terms:
             sums[text] = sums.get(text, 0) + count
-        return _made(sums, self.constant + other.constant)
+        return _normalized(sums, self.constant + other.constant)
 
     def __neg__(self) -> Amount:
         return self.times(-1)
@@ -52,7 +52,7 @@ class Amount:
         for one, two in ((self, other), (other, self)):
             if two.number is not None:
                 n = two.number
-                return _made({text: count * n for text, count in one.terms}, one.constant * n)
+                return _normalized({text: count * n for text, count in one.terms}, one.constant * n)
         return Amount(((f"{_factor(self)} * {_factor(other)}", 1),))
 
     def __str__(self) -> str:
@@ -74,7 +74,7 @@ class Amount:
         return len(self.terms) + bool(self.constant) > 1 or any(n < 0 for _, n in self.terms)
 
 
-def _made(sums: Mapping[str, int], constant: int) -> Amount:
+def _normalized(sums: Mapping[str, int], constant: int) -> Amount:
     return Amount(tuple((text, n) for text, n in sums.items() if n), constant)
 
 

@@ -71,10 +71,10 @@ def crop(
         return Crop({})
     mask = rewriter.value(node)
     if not isinstance(mask, Mask):
-        given = [event.arguments.get("mask") for event in events]
-        if all(mask is None for mask in given):
+        masks = [event.arguments.get("mask") for event in events]
+        if all(mask is None for mask in masks):
             return Crop({})
-        if all(isinstance(mask, bool) for mask in given):
+        if all(isinstance(mask, bool) for mask in masks):
             rewriter.note("mask", node)
             rewriter.guard = rewriter.text(node)
             return Crop({})

@@ -59,25 +59,25 @@ def _method(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) 
             name = {"astype": "copy"}.get(method, method)
             rewriter.note("name", node)
             return TensorValue(f"{rewriter.module.nl}.{name}({owner.text}, {inner})", seen)
-    given = [e.result for e in rewriter.events(node) if e.function == AUTHOR]
+    results = [e.result for e in rewriter.events(node) if e.function == AUTHOR]
     text = rewriter.spliced(node)
-    seen = tuple(r for r in given if isinstance(r, Seen) and not r.blocks)
-    return TensorValue(text, seen) if seen and len(seen) == len(given) else Plain(text)
+    seen = tuple(r for r in results if isinstance(r, Seen) and not r.blocks)
+    return TensorValue(text, seen) if seen and len(seen) == len(results) else Plain(text)
 
 
 def _shape_of(rewriter: Rewriter, node: ast.Call) -> Any:
-    given = node.args[0] if node.args else None
-    if isinstance(given, (ast.Tuple, ast.List)):
-        sizes = [Amount.of(rewriter.text(item)) for item in given.elts]
+    shape = node.args[0] if node.args else None
+    if isinstance(shape, (ast.Tuple, ast.List)):
+        sizes = [Amount.of(rewriter.text(item)) for item in shape.elts]
         return None if any((s.number or 0) < 0 for s in sizes) else tuple(sizes)
     return None
 
 
 def _arange(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -> Value:
-    given = [rewriter.amount(a) for a in node.args]
-    if len(given) == 1:
-        return Index.arange(Amount.of(0), given[0])
-    return Index.arange(*given)
+    amounts = [rewriter.amount(a) for a in node.args]
+    if len(amounts) == 1:
+        return Index.arange(Amount.of(0), amounts[0])
+    return Index.arange(*amounts)
 
 
 def _range(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -> Value:

@@ -136,11 +136,11 @@ def memset(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -
         shape = rewriter.text(arguments["shape"])
         rewriter.allocate(name, shape, dtype_of(rewriter, arguments["dtype"]), "sbuf")
         result = TensorValue(name, seen, is_name=True)
-    given = {"dst": crop.of(result).text, "value": rewriter.text(arguments["value"])}
+    call = {"dst": crop.of(result).text, "value": rewriter.text(arguments["value"])}
     if "engine" in arguments:
-        given["engine"] = rewriter.text(arguments["engine"])
+        call["engine"] = rewriter.text(arguments["engine"])
     rewriter.note("instruction", node)
-    rewriter.call("nisa.memset", given)
+    rewriter.call("nisa.memset", call)
     return result
 
 

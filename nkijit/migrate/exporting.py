@@ -58,8 +58,10 @@ def exported(
     ]
     indentation = source.indentation(node)
     whole = [*(f"{indentation}{i}" for i in others), *comments, *body.split("\n")]
-    made = "\n".join(f"{indentation}{each}" if each and indentation else each for each in whole)
-    return f"{made}\n", imports & {"nl", "nisa"}
+    definition = "\n".join(
+        f"{indentation}{each}" if each and indentation else each for each in whole
+    )
+    return f"{definition}\n", imports & {"nl", "nisa"}
 
 
 __all__ = ["exported"]

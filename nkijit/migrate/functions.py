@@ -310,10 +310,10 @@ class FunctionRewriter(Rewriter):
         for name, item in zip(names, values, strict=True):
             if name is None:
                 raise NoRewriteError("an index expression is kept in an object", node)
-            lines += self._keep(node, name, item)
+            lines += self._bind(node, name, item)
         return lines
 
-    def _keep(self, node: ast.stmt, name: str, value: Value) -> list[str]:
+    def _bind(self, node: ast.stmt, name: str, value: Value) -> list[str]:
         """Bind a name to a value. Only numbers and tensors need a line for it."""
         if isinstance(value, Index):
             self.note("index", node)
@@ -347,7 +347,7 @@ class FunctionRewriter(Rewriter):
                 return []
             if found.text == self.source.segment(value) and not self._before:
                 return [self.source.segment(node)]
-        return self._keep(node, name, found)
+        return self._bind(node, name, found)
 
 
 _AXES = {"p": 0, "x": 1, "y": 2, "z": 3, "w": 4}

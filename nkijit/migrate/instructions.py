@@ -255,9 +255,11 @@ def _dtype(
     seen: Sequence[Seen],
 ) -> str:
     """Return an expression for the dtype of a result."""
-    given = arguments.get("dtype")
-    if given is not None and not (isinstance(given, ast.Constant) and given.value is None):
-        return dtype_of(rewriter, given)
+    requested = arguments.get("dtype")
+    if requested is not None and not (
+        isinstance(requested, ast.Constant) and requested.value is None
+    ):
+        return dtype_of(rewriter, requested)
     if name == "nc_matmul":
         rewriter.module.needed.add("nl")
         return f"{rewriter.module.nl}.float32"

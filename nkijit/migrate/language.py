@@ -129,54 +129,54 @@ def function(
         return Plain(rewriter.spliced(node))
     seen = tuple(e.result for e in events)
     arguments = bounds.bind(classic_function, node)
-    given = _given(rewriter, arguments, events)
+    values = _arguments(rewriter, arguments, events)
     cut = bounds.crop(rewriter, arguments, events)
-    is_isa = isinstance(into, TensorValue) or not cut.is_whole or _is_inner(name, given, arguments)
+    is_isa = isinstance(into, TensorValue) or not cut.is_whole or _is_inner(name, values, arguments)
     if not is_isa:
-        return _called(rewriter, node, name, given, arguments, events, seen)
+        return _current_call(rewriter, node, name, values, arguments, events, seen)
     if isinstance(into, TensorValue):
         result = into
     else:
         if cut.ranges and name in ("matmul",):
             raise NoRewriteError(f"nl.{name} under a mask", node)
         base = into or rewriter.fresh(name)
-        shape, dtype = _result(rewriter, name, given, arguments, seen)
+        shape, dtype = _result(rewriter, name, values, arguments, seen)
         rewriter.allocate(base, shape, dtype, seen[-1].buffer)
         result = TensorValue(base, seen, is_name=True)
-    return _computed(rewriter, node, name, given, arguments, events, cut, result)
+    return _computed(rewriter, node, name, values, arguments, events, cut, result)
 
 
-def _is_inner(name: str, given: dict[str, Value], arguments: dict[str, ast.expr]) -> bool:
+def _is_inner(name: str, values: dict[str, Value], arguments: dict[str, ast.expr]) -> bool:
     """Whether reduced dimensions are not the last ones, which the current functions reject."""
-    x = given.get("x")
+    x = values.get("x")
     if _ALONG.get(name) != "kept" or not isinstance(x, TensorValue) or "axis" not in arguments:
         return False
     return bool(moved_last(x, arguments["axis"], False))
 
 
-def _given(
+def _arguments(
     rewriter: Rewriter, arguments: dict[str, ast.expr], events: Sequence[ObservedEvent]
 ) -> dict[str, Value]:
     """Return the arguments except mask and dtype."""
-    given: dict[str, Value] = {}
+    values: dict[str, Value] = {}
     for argument, value in arguments.items():
         if argument in ("mask", "dtype"):
             continue
         if argument == "axis":
-            given[argument] = Plain(axes_text(rewriter, value))
+            values[argument] = Plain(axes_text(rewriter, value))
             continue
         found = rewriter.value(value)
         if not isinstance(found, (Plain, TensorValue)):
             raise NoRewriteError("an index expression is an operand", value)
-        given[argument] = found
-    return given
+        values[argument] = found
+    return values
 
 
-def _called(
+def _current_call(
     rewriter: Rewriter,
     node: ast.Call,
     name: str,
-    given: dict[str, Value],
+    values: dict[str, Value],
     arguments: dict[str, ast.expr],
     events: Sequence[ObservedEvent],
     seen: tuple[Seen, ...],
@@ -187,7 +187,7 @@ def _called(
     renamed = {"src": "x", "a": "x"} if "x" in known and "src" not in known else {}
     parts: list[str] = []
     keywords = {str(k.arg) for k in node.keywords}
-    for argument, value in given.items():
+    for argument, value in values.items():
         today_name = renamed.get(argument, argument)
         if argument == "compute_dtype" and argument not in known:
             continue
@@ -195,12 +195,12 @@ def _called(
             raise NoRewriteError(f"nl.{name} has no '{argument}' any more", node)
         text = operators.text_of(value)
         parts.append(f"{today_name}={text}" if argument in keywords else text)
-    first = next((v for v in given.values() if isinstance(v, TensorValue)), None)
+    first = next((v for v in values.values() if isinstance(v, TensorValue)), None)
     dtype = None
     if "dtype" in arguments and not _is_none(arguments["dtype"]):
         dtype = dtype_of(rewriter, arguments["dtype"])
     elif "dtype" in known and first is not None and first.seen[-1].dtype != seen[-1].dtype:
-        tiles = [v for v in given.values() if isinstance(v, TensorValue)]
+        tiles = [v for v in values.values() if isinstance(v, TensorValue)]
         dtype = operators.result_dtype(rewriter, seen, tiles)
     elif name == "rand":
         dtype = f"{rewriter.module.nl}.float32"
@@ -215,19 +215,19 @@ def _called(
         text = spelled
     sizes = None
     if name not in _ALONG:
-        sizes = operators.sizes_of(list(given.values()), seen)
+        sizes = operators.sizes_of(list(values.values()), seen)
     return TensorValue(text, seen, sizes=sizes)
 
 
 def _result(
     rewriter: Rewriter,
     name: str,
-    given: dict[str, Value],
+    values: dict[str, Value],
     arguments: dict[str, ast.expr],
     seen: tuple[Seen, ...],
 ) -> tuple[str, str]:
     """Return the shape and dtype of a result."""
-    tiles = {n: v for n, v in given.items() if isinstance(v, TensorValue)}
+    tiles = {n: v for n, v in values.items() if isinstance(v, TensorValue)}
     if "dtype" in arguments and not _is_none(arguments["dtype"]):
         dtype = dtype_of(rewriter, arguments["dtype"])
     else:
@@ -235,7 +235,7 @@ def _result(
     if _ALONG.get(name) == "swapped":
         (tile,) = tiles.values()
         return f"({tile.size(1)}, {tile.size(0)})", dtype
-    if _ALONG.get(name) == "kept" and isinstance(x := given.get("x"), TensorValue):
+    if _ALONG.get(name) == "kept" and isinstance(x := values.get("x"), TensorValue):
         shape = reduced_shape(x, arguments["axis"], seen)
         if shape is not None:
             return shape, dtype
@@ -246,7 +246,7 @@ def _computed(
     rewriter: Rewriter,
     node: ast.Call,
     name: str,
-    given: dict[str, Value],
+    values: dict[str, Value],
     arguments: dict[str, ast.expr],
     events: Sequence[ObservedEvent],
     cut: Crop,
@@ -255,7 +255,7 @@ def _computed(
     """Emit the instruction of a function; otherwise a copy of the current function's result."""
     along = _ALONG.get(name)
     operands: dict[str, Value] = {}
-    for argument, value in given.items():
+    for argument, value in values.items():
         if isinstance(value, TensorValue) and not cut.is_whole:
             value = cut.of(rewriter.bound(value, argument))
         operands[argument] = value
@@ -296,7 +296,7 @@ def _computed(
             arguments_of["keepdims"] = operators.text_of(operands["keepdims"])
         rewriter.call("nisa.tensor_reduce", arguments_of)
         return result
-    inner = _called(
+    inner = _current_call(
         rewriter, node, name, operands, {**arguments, **_typed(arguments)}, events, result.seen
     )
     if result.seen[-1].buffer in ("hbm", "private_hbm", "shared_hbm"):

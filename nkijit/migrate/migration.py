@@ -130,7 +130,7 @@ def migrate_file(
         report = Report(source.path, [], between.rewrites, between.left)
         return Migration(source, source.changed(between.edits), report, is_today=True)
     module = run_file(Path(path))
-    asked = KernelRequest(dict(arguments or {}), target)
+    request = KernelRequest(dict(arguments or {}), target)
     found = [
         c
         for c in chosen_of(module, str(path), None, KernelRequest(target=target))
@@ -138,11 +138,11 @@ def migrate_file(
     ]
     names = {c.name for c in found}
     if kernel is not None:
-        chosen = chosen_of(module, str(path), kernel, asked)
+        chosen = chosen_of(module, str(path), kernel, request)
     else:
-        chosen = chosen_of(module, str(path), None, asked) if asked.arguments else found
-    given = {c.name: c for c in chosen}
-    found = [given.get(c.name, c) for c in found if c.name in names]
+        chosen = chosen_of(module, str(path), None, request) if request.arguments else found
+    by_name = {c.name: c for c in chosen}
+    found = [by_name.get(c.name, c) for c in found if c.name in names]
     return _Migrator(source, vars(module), found, nki).migrated()
 
 
@@ -453,7 +453,7 @@ class _Migrator:
                 self._source,
                 node,
                 function.problem,
-                proving.told(variant.sets[0]),
+                proving.arguments_text(variant.sets[0]),
                 self._module,
             )
         except ExportError as error:
@@ -500,13 +500,13 @@ class _Migrator:
         gone: set[ast.FunctionDef] = set()
         exported_nodes = {f.node for f in self._functions if self._exports.get(f.name)}
         ran = {key for f in self._functions if f.node in exported_nodes for key in f.ran}
-        kept = {key for f in self._functions if f.node not in exported_nodes for key in f.ran}
+        remaining = {key for f in self._functions if f.node not in exported_nodes for key in f.ran}
         kernels = {f.node for f in self._functions}
         for node in self._source.tree.body:
             if not isinstance(node, ast.FunctionDef) or node in kernels:
                 continue
             key = key_of(node)
-            if key in ran and key not in kept and key not in needed:
+            if key in ran and key not in remaining and key not in needed:
                 gone.add(node)
         # Functions that other code names remain.
         changed = True
@@ -536,7 +536,7 @@ class _Migrator:
         except SyntaxError as error:
             return self._give_up(f"what was written does not parse: {error.msg}")
         self._report.left += [
-            (self._line_of(line), f"`{line}` ends with {what}") for line, what in failed
+            (self._line_of(line), f"`{line}` ends with {reason}") for line, reason in failed
         ]
         again = False
         for function in self._functions:
@@ -556,13 +556,13 @@ class _Migrator:
                     except proving.DifferenceError as error:
                         if entry.how == "rewritten":
                             function.problem = NoRewriteError(
-                                f"rewritten, it did not agree: {error.what}", function.node
+                                f"rewritten, it did not agree: {error.reason}", function.node
                             )
                             again = True
                         else:
-                            entry.unproven.append((proving.told(values), error.what))
+                            entry.unproven.append((proving.arguments_text(values), error.reason))
                         continue
-                    entry.proven.append(proving.told(values))
+                    entry.proven.append(proving.arguments_text(values))
                 if variant.error:
                     entry.unproven.append((variant.name, variant.error))
             if entry.how == "rewritten" and not again:
@@ -593,11 +593,11 @@ class _Migrator:
         arguments = checked(variant.kernel, dict(values))
         if entry.how == "exported":
             traced = variant.traced[0]
-            given = [(name, (shape, dtype)) for name, shape, dtype in traced.argument_types]
+            types = [(name, (shape, dtype)) for name, shape, dtype in traced.argument_types]
             parameters = list(new.signature.parameters)
             arguments = {
                 p: TensorSpec(shape, dtype)
-                for p, (_, (shape, dtype)) in zip(parameters, given, strict=True)
+                for p, (_, (shape, dtype)) in zip(parameters, types, strict=True)
             }
         elif (grid := self._grids.get(entry.name)) is not None:
             arguments[PARAMETER] = (1,) * len(grid) if variant.grid is None else variant.grid.sizes
@@ -626,9 +626,9 @@ class _Migrator:
                 kernel, arguments = self._new(entry, new, variant, values)
                 proving.prove(old, kernel, arguments)
             except proving.DifferenceError as error:
-                entry.unproven.append((proving.told(values), error.what))
+                entry.unproven.append((proving.arguments_text(values), error.reason))
                 continue
-            entry.proven.append(proving.told(values))
+            entry.proven.append(proving.arguments_text(values))
 
     def _portable(self, entry: KernelReport, function: _Function, new: Any) -> None:
         """Report findings of the portability check for the vendor's compiler."""

@@ -306,7 +306,7 @@ def _imported(node: ast.Import | ast.ImportFrom) -> list[str] | None:
     if node.level or not (module.startswith(_ROOTS) or module in ("neuronxcc", "nkijit")):
         return None
     lines = []
-    kept: list[str] = []
+    names: list[str] = []
     for alias in node.names:
         full = f"{module}.{alias.name}"
         bound = alias.asname or alias.name
@@ -319,18 +319,18 @@ def _imported(node: ast.Import | ast.ImportFrom) -> list[str] | None:
                 lines.append(f"import nki.{alias.name} as {bound}")
         elif module in _ROOTS and alias.name in _JIT:
             name = f"jit as {bound}" if alias.name == "jit" and bound != "jit" else "jit"
-            if name not in kept:
-                kept.append(name)
+            if name not in names:
+                names.append(name)
         elif module in _ROOTS and alias.name == "simulate_kernel":
-            kept.append("simulate")
+            names.append("simulate")
         elif alias.name == "*" or _is_today(module, alias.name):
-            kept.append(alias.name + (f" as {alias.asname}" if alias.asname else ""))
-    if kept:
+            names.append(alias.name + (f" as {alias.asname}" if alias.asname else ""))
+    if names:
         target = _today(module)
         target = {"nki.isa.constants": "nki.isa", "nki.language.constants": "nki.language"}.get(
             target, target
         )
-        lines.append(f"from {target} import {', '.join(kept)}")
+        lines.append(f"from {target} import {', '.join(names)}")
     return lines
 
 

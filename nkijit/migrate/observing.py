@@ -92,7 +92,7 @@ class Observations:
 
 AUTHOR = "<author>"
 """The function name of events that are not API calls."""
-_MANY = 64
+_MOST_CALLS = 64
 """The maximum number of recorded calls per source position."""
 
 
@@ -116,7 +116,7 @@ def observing(file: str) -> Generator[Observations]:
     found = Observations()
     watcher = _Watcher(file, found)
     before = sys.gettrace()
-    sys.settrace(watcher.called)
+    sys.settrace(watcher.trace_call)
     try:
         yield found
     finally:
@@ -129,7 +129,7 @@ class _Watcher:
         self._found = found
         self._visits: dict[int, int] = defaultdict(int)
 
-    def called(self, frame: FrameType, event: str, argument: Any) -> Any:
+    def trace_call(self, frame: FrameType, event: str, argument: Any) -> Any:
         """Trace a function call."""
         if event != "call":
             return None
@@ -144,7 +144,7 @@ class _Watcher:
         if not place:
             return None
         events = self._found.events[self._file, place]  # pyright: ignore[reportArgumentType]
-        if len(events) >= _MANY:
+        if len(events) >= _MOST_CALLS:
             return None
         return self._watching(frame, events)
 
@@ -153,7 +153,7 @@ class _Watcher:
         if event == "line":
             line = frame.f_lineno
             self._visits[line] += 1
-            if self._visits[line] <= _MANY:
+            if self._visits[line] <= _MOST_CALLS:
                 known = self._found.variables[self._file, line]
                 for name, value in frame.f_locals.items():
                     if isinstance(value, ClassicTensor):
@@ -171,20 +171,22 @@ class _Watcher:
             return
         place = position_of(caller)
         events = self._found.events[self._file, place] if place else []  # pyright: ignore[reportArgumentType]
-        if len(events) < _MANY:
+        if len(events) < _MOST_CALLS:
             events.append(ObservedEvent(AUTHOR, {}, seen(value)))
 
     def _watching(self, frame: FrameType, events: list[ObservedEvent]) -> Callable[..., Any] | None:
         """Record the arguments of an API call; the returned trace function records its result."""
         tracer = active_tracer()
-        given: dict[str, Any] = {}
+        arguments: dict[str, Any] = {}
         for name, value in frame.f_locals.items():
-            given |= value if name == "kwargs" and isinstance(value, dict) else {name: value}
-        entry = ObservedEvent(frame.f_code.co_name, {name: seen(v) for name, v in given.items()})
+            arguments |= value if name == "kwargs" and isinstance(value, dict) else {name: value}
+        entry = ObservedEvent(
+            frame.f_code.co_name, {name: seen(v) for name, v in arguments.items()}
+        )
         mark = None if tracer is None else tracer.mark()
         owners = {
             id(base_of(view)): name
-            for name, value in given.items()
+            for name, value in arguments.items()
             if (view := _storage(value)) is not None
         }
 
@@ -197,7 +199,7 @@ class _Watcher:
                 entry.instructions = tuple(_instruction(op, owners) for op in ops)
             if entry.function == "_setitem":
                 try:
-                    entry.arguments["target"] = seen(given["self"][given["key"]])
+                    entry.arguments["target"] = seen(arguments["self"][arguments["key"]])
                 except Exception:  # the kernel has already failed
                     entry.arguments["target"] = None
             events.append(entry)

@@ -153,7 +153,7 @@ def sizes_of(values: Sequence[Value], seen: tuple[Seen, ...]) -> tuple[Amount | 
     """Return expressions for the dimensions of an elementwise result."""
     found: list[Amount | None] = []
     for dim, size in enumerate(seen[-1].shape):
-        alike = [
+        matching = [
             value
             for value in values
             if isinstance(value, TensorValue)
@@ -161,7 +161,7 @@ def sizes_of(values: Sequence[Value], seen: tuple[Seen, ...]) -> tuple[Amount | 
             and value.seen[-1].shape[dim] == size
             and (value.is_name or value.keys or value.sizes)
         ]
-        found.append(Amount.of(alike[0].size(dim)) if alike else None)
+        found.append(Amount.of(matching[0].size(dim)) if matching else None)
     return tuple(found)
 
 
@@ -188,8 +188,8 @@ def result_dtype(rewriter: Rewriter, seen: Sequence[Seen], operands: Sequence[Te
     """Return an expression for the dtype of a result."""
     wanted = {s.dtype for s in seen}
     for operand in operands:
-        said = operand.is_name or operand.keys is not None or operand.source
-        if said and {s.dtype for s in operand.seen} == wanted and len(wanted) == 1:
+        is_known = operand.is_name or operand.keys is not None or operand.source
+        if is_known and {s.dtype for s in operand.seen} == wanted and len(wanted) == 1:
             return operand.dtype
     if len(wanted) > 1:
         raise NoRewriteError("a result of several data types")
@@ -230,11 +230,11 @@ def emit(
     elif name == "tensor_scalar" and "data" in reads and len(names) == 2:
         data = reads["data"]
         other = next(n for n in names if n != data) if names.count(data) == 1 else names[-1]
-        given = {"dst": dst.text, "data": text_of(operands[data]), "op0": op}
-        given["operand0"] = text_of(operands[other])
+        arguments = {"dst": dst.text, "data": text_of(operands[data]), "op0": op}
+        arguments["operand0"] = text_of(operands[other])
         if names.index(data) == 1:
-            given["reverse0"] = "True"
-        rewriter.call("nisa.tensor_scalar", given)
+            arguments["reverse0"] = "True"
+        rewriter.call("nisa.tensor_scalar", arguments)
     elif name == "activation" and len(names) == 1:
         rewriter.call(
             "nisa.activation", {"dst": dst.text, "op": op, "data": text_of(operands[names[0]])}

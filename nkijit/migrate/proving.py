@@ -91,10 +91,10 @@ def run_migrated(path: Path, text: str) -> tuple[dict[str, Any], list[tuple[str,
 class DifferenceError(Exception):
     """The two kernels do not agree."""
 
-    what: str
+    reason: str
 
 
-def told(arguments: Mapping[str, Any]) -> str:
+def arguments_text(arguments: Mapping[str, Any]) -> str:
     """Return arguments as one line, e.g. `x=128x512:float32, scale=2.0`."""
     return ", ".join(f"{name}={_shown(value)}" for name, value in arguments.items())
 
@@ -234,11 +234,11 @@ def edges(arguments: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 __all__ = [
     "SEEDS",
     "DifferenceError",
+    "arguments_text",
     "edges",
     "errors_of",
     "first_line",
     "prove",
     "run_migrated",
     "todays_names",
-    "told",
 ]

@@ -67,8 +67,8 @@ class Report:
             yield from self._of_kernel(kernel)
         for line, note in self.notes:
             yield f"{self.path}:{line}: {note}"
-        for line, what in self.left:
-            yield f"{self.path}:{line}: left to do: {what}"
+        for line, text in self.left:
+            yield f"{self.path}:{line}: left to do: {text}"
         if not self.kernels:
             yield f"{len(self.rewrites)} rewrites, {len(self.left)} left to do"
             return
@@ -115,8 +115,8 @@ class Report:
             "rewrites": [
                 {"line": r.line, "rule": r.rule, "before": r.before} for r in self.rewrites
             ],
-            "left": [{"line": line, "what": what} for line, what in self.left],
-            "notes": [{"line": line, "what": what} for line, what in self.notes],
+            "left": [{"line": line, "what": text} for line, text in self.left],
+            "notes": [{"line": line, "what": text} for line, text in self.notes],
         }
 
 

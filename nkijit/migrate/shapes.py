@@ -27,8 +27,8 @@ def shape_text(tiles: Mapping[str, TensorValue], seen: Sequence[Seen]) -> str:
 def _dim_text(tiles: Sequence[TensorValue], dim: int, size: int, seen: Sequence[Seen]) -> str:
     for tile in tiles:
         shape = tile.seen[-1].shape
-        said = tile.is_name or tile.keys is not None or (tile.sizes and tile.sizes[dim])
-        if said and dim < len(shape) and shape[dim] == size > 1:
+        is_known = tile.is_name or tile.keys is not None or (tile.sizes and tile.sizes[dim])
+        if is_known and dim < len(shape) and shape[dim] == size > 1:
             return tile.size(dim)
     if len({s.shape[dim] for s in seen}) > 1:
         raise NoRewriteError("the size of a result")
@@ -38,10 +38,10 @@ def _dim_text(tiles: Sequence[TensorValue], dim: int, size: int, seen: Sequence[
 def _axes(node: ast.expr, rank: int) -> list[int] | None:
     """Return the literal dimensions in order; None if they are not literals."""
     try:
-        given: Any = ast.literal_eval(node)
+        value: Any = ast.literal_eval(node)
     except ValueError:
         return None
-    items = cast("list[int]", given) if isinstance(given, (list, tuple)) else [given]
+    items = cast("list[int]", value) if isinstance(value, (list, tuple)) else [value]
     return sorted(d % rank for d in items)
 
 
@@ -72,11 +72,11 @@ def reduced_shape(data: TensorValue, axis: ast.expr, seen: Sequence[Seen]) -> st
     inner = _axes(axis, rank)
     if inner is None:
         return None
-    kept = [data.size(d) for d in range(rank) if d not in inner]
-    kept += ["1"] * (len(kept) == 1)
+    remaining = [data.size(d) for d in range(rank) if d not in inner]
+    remaining += ["1"] * (len(remaining) == 1)
     with_ones = ["1" if d in inner else data.size(d) for d in range(rank)]
     count = len(seen[-1].shape)
-    dims = with_ones if count == rank and len(kept) != rank else kept
+    dims = with_ones if count == rank and len(remaining) != rank else remaining
     return f"({', '.join(dims)})" if len(dims) == count else None
 
 

@@ -160,8 +160,8 @@ def _plain(
         else:
             return _opaque(rewriter, base, items, seen, source)
     keys += [Key()] * (rank - len(keys))
-    kept = [key for key in keys if not key.drops]
-    if len(kept) != len(seen[0].shape):
+    remaining = [key for key in keys if not key.drops]
+    if len(remaining) != len(seen[0].shape):
         # On chip, an integer index keeps its dimension.
         keys = [
             Key(key.begin, Amount.of(1)) if key.drops and key.begin is not None else key

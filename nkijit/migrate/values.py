@@ -88,7 +88,7 @@ class TensorValue:
         return f"{self.base}[{', '.join(map(_spaced, keys))}]"
 
     @property
-    def kept(self) -> list[Key]:
+    def own_keys(self) -> list[Key]:
         """The keys of its own dimensions."""
         return [key for key in self.keys or () if not key.drops]
 
@@ -102,8 +102,8 @@ class TensorValue:
 
     def size(self, dim: int) -> str:
         """Return an expression for the size of a dimension."""
-        if self.keys is not None and self.kept[dim].size is not None:
-            return str(self.kept[dim].size)
+        if self.keys is not None and self.own_keys[dim].size is not None:
+            return str(self.own_keys[dim].size)
         if self.sizes is not None and self.sizes[dim] is not None:
             return str(self.sizes[dim])
         if self.keys is not None:
