@@ -1,1 +1,1 @@
-"""Kernels out again: IR as the Python that today's NKI API is."""
+"""Export of IR as Python source of the current NKI API."""

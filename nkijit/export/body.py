@@ -1,7 +1,7 @@
-"""The body of a kernel as statements: an operation of the IR is one, in the words of the API.
+"""The body of a kernel as Python statements.
 
-Allocations, instructions and loops are statements, what they use are expressions: views, numbers,
-registers.
+Allocations, instructions and loops become statements. Views, numbers and registers become
+expressions in the statements that use them.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ _SILENT = (
     *(ViewOp, NumberConstantOp, CmpiOp, ConditionOp, YieldOp),
     *(NumberOp, ElementOp, RepeatYieldOp),
 )
-"""Operations that are said where they are used."""
+"""Operations without a statement: their uses contain them."""
 _SIGNS = {"add": "+", "subtract": "-", "multiply": "*"}
-"""What the operators of registers are in Python."""
+"""Python's operators for those of registers."""
 
 
 def _is_zero(value: SSAValue) -> bool:
@@ -68,7 +68,7 @@ def _is_zero(value: SSAValue) -> bool:
 
 
 def _is_authors(file: str) -> bool:
-    """Whether lines of a file are quoted: not those of libraries and of IR."""
+    """Whether lines of a file are quoted: not those of libraries or IR."""
     return not is_library_file(file) and not is_parsed_text(file)
 
 
@@ -82,9 +82,9 @@ class Body:
 
         Args:
             kernel: the program.
-            names: the names that are taken.
-            data: gets the text of constants, by name, that stands outside of the kernel.
-            offsets: say of all access patterns where they begin, as those of another text do.
+            names: the names that are in use.
+            data: receives the texts of constants, by name. They are written outside the kernel.
+            offsets: write the offsets of all access patterns, for merging with another core's text.
         """
         self._offsets = offsets
         self._kernel = kernel
@@ -98,18 +98,18 @@ class Body:
         self._iterations = Iterations(constants=offsets)
         self._indices: dict[str, str] = {}
         self._patterns = False
-        """Views are written as explicit patterns."""
+        """Whether views are written as explicit patterns."""
         self._later: dict[Operation, list[Operation]] = {}
         self.arguments = [self._name(value, "argument") for value in kernel.arguments]
 
     def statements(self) -> list[Statement]:
-        """The statements of the whole body."""
+        """Return the statements of the whole body."""
         return self._block(self._kernel.body.block)
 
     # ---------------------------------------------------------------- blocks
 
     def _block(self, block: Block, result: SSAValue | None = None) -> list[Statement]:
-        """The statements of a block; the last one returns `result`, if any."""
+        """Return the statements of a block, with a final return of `result`."""
         outer, self._out = self._out, []
         op = block.first_op
         while op is not None:
@@ -117,7 +117,7 @@ class Body:
             op = op.next_op
         last = block.last_op
         if result is not None and last is not None:
-            self._say(last, lambda: f"return {self._operand(result)}")
+            self._add_statement(last, lambda: f"return {self._operand(result)}")
         inner, self._out = self._out, outer
         return inner
 
@@ -130,10 +130,10 @@ class Body:
                 raise ExportError.at(op, "nothing of the API makes it")
             write(self, op)
 
-    def _say(
+    def _add_statement(
         self, op: Operation, build: Callable[[], str], body: list[Statement] | None = None
     ) -> None:
-        """Add a statement; `build` gives its text in the iteration that is being written."""
+        """Add a statement. `build` returns its text for the current iteration."""
         text = self._iterations.text(build)
         if text is None:
             self._patterns = True
@@ -158,7 +158,7 @@ class Body:
         return name
 
     def _operand(self, value: SSAValue) -> str:
-        """The expression of an operand."""
+        """Return the expression of an operand."""
         name = self._named.get(value)
         if name is not None:
             return name
@@ -206,7 +206,7 @@ class Body:
     def _varied_view(
         self, view: ViewOp, differing: Mapping[str, Sequence[Affine]]
     ) -> tuple[AccessPattern, DynamicPart | None]:
-        """What a view is in the iteration that is being written."""
+        """Return the access of a view in the current iteration."""
         attrs = self._varied(view, differing)
         numbers = {
             name: attr.value.data for name, attr in attrs.items() if isinstance(attr, IntegerAttr)
@@ -222,7 +222,7 @@ class Body:
     def _varied(
         self, op: Operation, differing: Mapping[str, Sequence[Affine]]
     ) -> dict[str, Attribute]:
-        """The properties of an operation in the iteration that is being written."""
+        """Return the properties of an operation in the current iteration."""
         return {
             name: join(attr, self._iterations.numbers(differing[name]))
             if name in differing
@@ -230,10 +230,10 @@ class Body:
             for name, attr in op.properties.items()
         }
 
-    # ---------------------------------------------------------------- what is allocated
+    # ---------------------------------------------------------------- allocations
 
     def _allocate(self, op: AllocOp) -> None:
-        if self._is_made_identity(op):
+        if self._is_created_as_identity(op):
             return
         if info_of(op.result).region.on_chip and len(info_of(op.result).shape) < 2:
             raise ExportError.at(op, "a tile has at least two dimensions")
@@ -254,8 +254,8 @@ class Body:
             arguments.append(f"address={IntegersKind().decode(attrs['address'])}")
         return f"nl.ndarray({', '.join(arguments)})"
 
-    def _is_made_identity(self, op: AllocOp) -> bool:
-        """Whether the next instruction makes the tile, as an identity matrix."""
+    def _is_created_as_identity(self, op: AllocOp) -> bool:
+        """Whether the next instruction creates the tile as an identity matrix."""
         copy = op.next_op
         return (
             isinstance(copy, DmaCopyOp)
@@ -265,15 +265,19 @@ class Body:
         )
 
     def _identity(self, op: DmaCopyOp) -> None:
-        """A copy of an identity matrix."""
+        """Write a copy of an identity matrix."""
         dst = op.required("dst")
         info = info_of(dst)
         call = f"nl.shared_identity_matrix({info.shape[0]}, dtype=nl.{info.dtype.name}"
-        made = op.prev_op
-        if isinstance(made, AllocOp) and made.result is dst and self._is_made_identity(made):
+        alloc = op.prev_op
+        if (
+            isinstance(alloc, AllocOp)
+            and alloc.result is dst
+            and self._is_created_as_identity(alloc)
+        ):
             self._assign(op, dst, "identity", lambda: f"{call})")
         else:
-            self._say(op, lambda: f"{call}, dst={self._operand(dst)})")
+            self._add_statement(op, lambda: f"{call}, dst={self._operand(dst)})")
 
     def _constant(self, op: ConstantOp) -> None:
         if op.result in self._facts.identities:
@@ -288,8 +292,8 @@ class Body:
             return
         first = initial_move(op)
         number = "" if first is None else self._operand(first.required("src"))
-        made = op if first is None else first
-        self._assign(op, op.result, "register", lambda: f"nisa.register_alloc({number})", made)
+        creator = op if first is None else first
+        self._assign(op, op.result, "register", lambda: f"nisa.register_alloc({number})", creator)
 
     def _assign(
         self,
@@ -297,21 +301,23 @@ class Body:
         value: SSAValue,
         otherwise: str,
         build: Callable[[], str],
-        made: Operation | None = None,
+        creator: Operation | None = None,
     ) -> None:
-        """Give a value a name, unless nothing uses it but what makes it."""
-        if is_used(value, made or op):
+        """Assign a value to a name, unless only the operation that creates it uses it."""
+        if is_used(value, creator or op):
             name = self._named.get(value) or self._name(value, otherwise)
-            self._say(op, lambda: f"{name} = {build()}")
+            self._add_statement(op, lambda: f"{name} = {build()}")
         else:
-            self._say(op, build)
+            self._add_statement(op, build)
 
     def _read(self, op: ReadRegisterOp) -> None:
         source = op.source
         if source not in self._facts.scalars and not is_read_at_once(op):
             name = self._name(op.result, "number")
-            self._say(op, lambda: f"{name} = nisa.register_alloc()")
-            self._say(op, lambda: f"nisa.register_move(dst={name}, src={self._operand(source)})")
+            self._add_statement(op, lambda: f"{name} = nisa.register_alloc()")
+            self._add_statement(
+                op, lambda: f"nisa.register_move(dst={name}, src={self._operand(source)})"
+            )
 
     # ---------------------------------------------------------------- instructions
 
@@ -331,35 +337,35 @@ class Body:
             raise ExportError.at(op, "no function of the API computes with what instructions write")
 
         def call() -> str:
-            given, varied = self._given(op, function), self._varied_fields(op)
-            return call_source(op, function, self._operand, given, varied)
+            extra, varied = self._extra_arguments(op, function), self._varied_fields(op)
+            return call_source(op, function, self._operand, extra, varied)
 
         if function.result is not None:
             self._assign(op, op.required(function.result), "register", call)
         elif op in facts.awaited or op in facts.triggers or op.runs_after:
             self._ordered(op, call)
         else:
-            self._say(op, call)
+            self._add_statement(op, call)
 
     def _varied_fields(self, op: NisaOp) -> dict[str, Any] | None:
-        """The values of fields that are other ones in other iterations."""
+        """Return the values of fields that differ between iterations."""
         found: dict[str, Any] = {}
         for name, numbers in varying(op).items():
             field = name.removesuffix("?")
-            given = self._iterations.numbers(numbers)
+            values = self._iterations.numbers(numbers)
             if field == "name":
-                found[field] = join_text(op.label, given)
+                found[field] = join_text(op.label, values)
             elif field in op.SPEC.by_name:
                 kind: Any = op.SPEC.by_name[field].kind
                 attr = op.properties.get(field)
-                attr = kind.encode(given[0]) if attr is None else join(attr, given)
+                attr = kind.encode(values[0]) if attr is None else join(attr, values)
                 found[field] = kind.decode(attr)
             else:
                 raise ExportError.at(op, f"its '{name}' is another one in each iteration")
         return found or None
 
     def _scalar(self, op: NisaOp) -> str:
-        """The expression of a scalar."""
+        """Return the expression of a scalar."""
         if isinstance(op, RegisterLoadOp):
             return f"nisa.scalar_load({self._operand(op.required('src'))})"
         left, right = (self._term(op.required(name)) for name in ("data1", "data2"))
@@ -369,12 +375,12 @@ class Body:
         return f"{left} {_SIGNS[word]} {right}"
 
     def _term(self, value: SSAValue) -> str:
-        """The expression of an operand of one of Python's operators."""
+        """Return the expression of an operand of a Python operator."""
         source = self._operand(value)
         return source if is_register(value) else in_brackets(source)
 
-    def _given(self, op: NisaOp, function: Function) -> dict[str, str] | None:
-        """What a function takes that its instruction does not have."""
+    def _extra_arguments(self, op: NisaOp, function: Function) -> dict[str, str] | None:
+        """Return the arguments of a function that its instruction does not have."""
         if not function.unknown:
             return None
         prepare = self._facts.prepares.get(op)
@@ -388,7 +394,7 @@ class Body:
         }
 
     def _ordered(self, op: NisaOp, call: Callable[[], str]) -> None:
-        """An instruction that others run after, or that runs after others."""
+        """Write an instruction that has an explicit order with others."""
         producers: list[str] = []
         waits = False
         for label in op.runs_after:
@@ -401,14 +407,14 @@ class Body:
         chained = f".depends_on({', '.join(producers)})" if producers else ""
         if waits or op in self._facts.awaited or op in self._facts.triggers:
             handle = self._handles[op] = self._names.of(op.label or op.SPEC.name, "instruction")
-            self._say(op, lambda: f"{handle} = {call()}")
+            self._add_statement(op, lambda: f"{handle} = {call()}")
             if chained:
-                self._say(op, lambda: f"{handle}{chained}")
+                self._add_statement(op, lambda: f"{handle}{chained}")
         else:
-            self._say(op, lambda: f"{call()}{chained}")
+            self._add_statement(op, lambda: f"{call()}{chained}")
         for consumer in self._later.pop(op, ()):
             first, then = self._handles[op], self._handles[consumer]
-            self._say(op, f"{then}.depends_on({first})".__str__)
+            self._add_statement(op, f"{then}.depends_on({first})".__str__)
 
     def _producer(self, op: NisaOp, label: str) -> NisaOp:
         found = self._facts.labelled.get(label, ())
@@ -421,9 +427,9 @@ class Body:
     def _function(
         self, loop: ForOp | WhileOp, block: Block, head: str, result: SSAValue | None = None
     ) -> None:
-        """The body of a loop on the device as a function.
+        """Write the body of a device loop as a function.
 
-        Names that it assigns and that are used outside of the loop are declared before it.
+        Names that it assigns and that are used outside the loop are declared before it.
         """
         scalars, named = self._facts.scalars, self._named
         escapes = self._facts.escapes
@@ -431,9 +437,9 @@ class Body:
             if escape.outer is loop:
                 name = self._name(escape.register, "scalar")
                 kind = "NkiScalar" if escape.register in scalars else "VirtualRegister"
-                self._say(loop, f"{name}: nisa.{kind}".__str__)
+                self._add_statement(loop, f"{name}: nisa.{kind}".__str__)
         inner = self._block(block, result)
-        self._say(loop, head.__str__, inner or [Statement("pass")])
+        self._add_statement(loop, head.__str__, inner or [Statement("pass")])
         self._out[-1].nonlocals = tuple(named[e.register] for e in escapes if e.inner is loop)
 
     def _for(self, op: ForOp) -> None:
@@ -447,7 +453,7 @@ class Body:
         self._function(op, op.body.block, f"def {body}({name}: nisa.{kind}) -> None:")
         more = "" if step == 1 else f", step={step}"
         bounds = (op.lb, op.ub)
-        self._say(
+        self._add_statement(
             op, lambda: f"nl.fori_loop({', '.join(map(self._operand, bounds))}, {body}{more})"
         )
 
@@ -460,7 +466,7 @@ class Body:
         start = loop_start(op)
         body = self._names.of("body", "body")
         if start is None:
-            # A register of the loop's own stands for the one that the body changes.
+            # A register of the loop's own represents the one that the body changes.
             init = following = register
             name = self._names.of("condition", "condition")
         else:
@@ -469,17 +475,17 @@ class Body:
         kind = "nisa.VirtualRegister"
         head = f"def {body}({name}: {kind}) -> {kind}:"
         self._function(op, op.after_region.block, head, following)
-        self._say(op, lambda: f"nl.while_loop({self._operand(init)}, {body})")
+        self._add_statement(op, lambda: f"nl.while_loop({self._operand(init)}, {body})")
 
     def _no_reorder(self, op: NoReorderOp) -> None:
         inner = self._block(op.body.block)
         if inner:
-            self._say(op, lambda: "with nl.no_reorder():", inner)
+            self._add_statement(op, lambda: "with nl.no_reorder():", inner)
 
     def _repeat(self, op: RepeatOp) -> None:
         lists = [self._name(value, "tiles") for value in op.results]
         for name in lists:
-            self._say(op, f"{name} = []".__str__)
+            self._add_statement(op, f"{name} = []".__str__)
         index = op.index.data
         if index not in self._indices:
             self._indices[index] = self._names.of(index, "i")
@@ -498,7 +504,7 @@ class Body:
 
     def _print(self, op: DevicePrintOp) -> None:
         prefix = string_source(op.prefix.data)
-        self._say(op, lambda: f"nl.device_print({prefix}, {self._operand(op.tensor)})")
+        self._add_statement(op, lambda: f"nl.device_print({prefix}, {self._operand(op.tensor)})")
 
     def _return(self, op: ReturnOp) -> None:
         values = [self._operand(value) for value in op.values]
@@ -516,7 +522,7 @@ class Body:
             if len(values) < 2 or len(text) > WIDTH - len(INDENT):
                 text = f"return ({', '.join(values)}{',' if len(values) == 1 else ''})"
         if text:
-            self._say(op, text.__str__)
+            self._add_statement(op, text.__str__)
 
     _WRITERS: ClassVar[Mapping[type[Operation], Callable[..., None]]] = {
         AllocOp: _allocate,

@@ -1,7 +1,7 @@
-"""Instructions as calls, by their declarations and the signatures of their API functions.
+"""Instructions as function calls, from their declarations and the API signatures.
 
-The function of an instruction has its name. Fields are its arguments, in the order of the public
-signature and by name; a register that the function does not take is what it returns.
+An instruction's function has the same name. Its fields are keyword arguments, in the order of the
+public signature. A register that is not a parameter is the function's result.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from nkijit.dialects.declare.spec import Field
 from nkijit.export.errors import ExportError
 
 _APIS = {"nisa": (isa, "nisa"), "ncc": (collectives, "ncc")}
-"""The module of each dialect's functions, and what it is called in exported files."""
+"""The module of each dialect's functions, and its name in exported files."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Parameter:
-    """A parameter of an API function, and the field that it is."""
+    """A parameter of an API function, and the corresponding field."""
 
     name: str
     annotation: str
     default: Any
-    """`inspect.Parameter.empty` where there is none."""
+    """`inspect.Parameter.empty` without a default."""
     field: Field | None
-    """None for what no field of the instruction holds."""
+    """None if no field of the instruction corresponds to it."""
 
     @property
     def is_optional(self) -> bool:
@@ -48,29 +48,29 @@ class Function:
     """The API function of an instruction."""
 
     name: str
-    """As it is called: `nisa.tensor_copy`."""
+    """The qualified name, e.g. `nisa.tensor_copy`."""
     parameters: tuple[_Parameter, ...]
     result: str | None
-    """The operand that it returns: a register, which it allocates; None for most."""
+    """The operand that it returns, a register that it allocates; None for most functions."""
 
     @property
     def unknown(self) -> list[str]:
-        """Parameters that the instruction does not tell."""
+        """Required parameters that the instruction does not have."""
         return [p.name for p in self.parameters if p.field is None and not p.is_optional]
 
 
 @cache
 def function_of(op_class: type[NisaOp]) -> Function | None:
-    """The function that makes instructions of a class; None where no function does."""
+    """Return the function that emits instructions of a class, or None."""
     module, prefix = _APIS[op_class.name.partition(".")[0]]
     function = getattr(module, op_class.SPEC.name, None)
     if function is None:
         return None
     fields = op_class.SPEC.by_name
-    given = inspect.signature(function).parameters.values()
+    signature_parameters = inspect.signature(function).parameters.values()
     parameters = tuple(
         _Parameter(p.name, str(p.annotation), p.default, fields.get(p.name))
-        for p in given
+        for p in signature_parameters
         if p.name != "name"
     )
     known = {p.name for p in parameters}
@@ -82,20 +82,21 @@ def call_source(
     op: NisaOp,
     function: Function,
     operand: Callable[[SSAValue], str],
-    given: dict[str, str] | None = None,
+    extra: dict[str, str] | None = None,
     varied: Mapping[str, Any] | None = None,
 ) -> str:
-    """The call that makes an instruction.
+    """Return the call that emits an instruction.
 
     Args:
         op: the instruction.
         function: its function.
-        operand: gives the expression of an operand.
-        given: expressions of arguments that the instruction does not tell.
-        varied: values of fields that are other ones in other iterations, and always said.
+        operand: returns the expression of an operand.
+        extra: expressions of arguments that the instruction does not have.
+        varied: values of fields that differ between iterations. They are written even if they equal
+            the default.
     """
     arguments: list[str] = []
-    more, other = given or {}, varied or {}
+    more, other = extra or {}, varied or {}
     for p in function.parameters:
         if p.name in other and p.field is not None:
             source = _property(cast(PropertyKind, p.field.kind), other[p.name], p.annotation)
@@ -115,7 +116,7 @@ def call_source(
 def _argument(
     op: NisaOp, parameter: _Parameter, field: Field, operand: Callable[[SSAValue], str]
 ) -> str | None:
-    """The expression of an argument; None where it is left out."""
+    """Return the expression of an argument; None if it is omitted."""
     kind = field.kind
     if isinstance(kind, OperandKind):
         values = [operand(value) for value in op.operands_named(field.name)]
@@ -132,7 +133,7 @@ def _argument(
 
 
 def list_source(values: Sequence[str], annotation: str) -> str:
-    """A list of tensors, in lists of their own where channels have one each."""
+    """Return a list of tensors, nested if the API takes one list per channel."""
     nested = annotation.startswith("list[list[")
     return f"[{', '.join(f'[{value}]' if nested else value for value in values)}]"
 
@@ -148,7 +149,7 @@ def _property(kind: PropertyKind, value: Any, annotation: str) -> str:
 
 
 def _same(value: Any, default: Any) -> bool:
-    """Whether a field's value is what a parameter has by default."""
+    """Whether a field's value equals a parameter's default."""
     if default is None or isinstance(default, (bool, Enum)):
         return value is default
     if isinstance(default, (list, tuple)):

@@ -1,4 +1,4 @@
-"""Constant tensors as expressions: of NumPy where one is short, else their bytes as text."""
+"""Constant tensors as expressions: short NumPy expressions, or otherwise their bytes as text."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from nkijit.passes.numerics.storage import storage
 
 _Array = np.ndarray[Any, Any]
 _FEW = 64
-"""So many numbers are written out."""
+"""The maximum number of elements that are written as a list."""
 
 
 def constant_source(op: ConstantOp, data: dict[str, str], names: Names) -> str:
-    """The expression of an array with the elements of a constant.
+    """Return the expression of an array with the elements of a constant.
 
     Args:
         op: the constant.
-        data: gets the text of its bytes, by the name that the expression has for it.
-        names: the names that are taken.
+        data: receives the text of its bytes, by the name that the expression uses.
+        names: the names that are in use.
     """
     info = info_of(op.result)
     array = np.frombuffer(op.data.data, storage(info.dtype)).reshape(info.shape)
     dtype = _dtype_source(info.dtype)
-    # Of packed numbers only the bits are known.
+    # Packed numbers are only known as bits.
     forms = () if info.dtype.kind is Kind.packed else _short_forms(array, dtype)
-    for source, made in forms:
-        if made.tobytes() == array.tobytes():
+    for source, value in forms:
+        if value.tobytes() == array.tobytes():
             return source
     text = base64.b64encode(zlib.compress(op.data.data, 9)).decode()
     name = next((known for known, other in data.items() if other == text), None)
@@ -57,7 +57,7 @@ def _dtype_source(dtype: DType) -> str:
 
 
 def _short_forms(array: _Array, dtype: str) -> Iterator[tuple[str, _Array]]:
-    """Expressions, each with what it makes."""
+    """Yield short expressions with their values."""
     shape, kind = array.shape, array.dtype
     if len(shape) == 2 and shape[0] == shape[1]:
         yield f"np.eye({shape[0]}, dtype={dtype})", np.eye(shape[0]).astype(kind)
@@ -74,7 +74,7 @@ def _short_forms(array: _Array, dtype: str) -> Iterator[tuple[str, _Array]]:
 
 
 def data_lines(name: str, text: str) -> list[str]:
-    """The statement that says the text of a constant's bytes, in lines."""
+    """Return the lines of the statement that defines a constant's bytes."""
     width = WIDTH - len(INDENT) - 2
     pieces = [text[at : at + width] for at in range(0, len(text), width)]
     if len(pieces) == 1:

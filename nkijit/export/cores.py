@@ -1,4 +1,4 @@
-"""The programs of two cores as one: numbers that are affine in the core, and branches."""
+"""Merging of two cores' programs: numbers become affine in the core, and the rest branches."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from nkijit.export.statements import Statement, is_function, scope_of
 
 _WORD = re.compile(r"\w+")
 CORE = "core"
-"""The name of the core that a program runs on."""
+"""The variable with the number of the core."""
 
 
 def merged_programs(programs: Sequence[list[Statement]]) -> list[Statement]:
-    """The statements that are each core's where `core` is its number."""
+    """Return statements that behave as each core's when `core` is its number."""
     statements = programs[0] if len(programs) == 1 else _merged(*programs)
     _tidy(statements)
     if len(programs) == 1:
@@ -37,18 +37,18 @@ def _texts(statements: Sequence[Statement]) -> Iterator[str]:
 
 
 def _merged(one: list[Statement], two: list[Statement]) -> list[Statement]:
-    """Both beginnings and both ends as one where they are alike, a branch for what is between."""
+    """Merge equivalent statements at the start and end; the remaining ones become a branch."""
     pairs = zip(one, two, strict=False)
     start: list[Statement] = []
     for a, b in pairs:
-        both = _alike(a, b)
+        both = _merged_statement(a, b)
         if both is None:
             break
         start.append(both)
     rest, other = one[len(start) :], two[len(start) :]
     end: list[Statement] = []
     while rest and other:
-        both = _alike(rest[-1], other[-1])
+        both = _merged_statement(rest[-1], other[-1])
         if both is None:
             break
         end.append(both)
@@ -65,12 +65,12 @@ def _branch(one: list[Statement], two: list[Statement]) -> list[Statement]:
     return [Statement(f"if {CORE} == 1:", None, two)] if two else []
 
 
-def _alike(a: Statement, b: Statement) -> Statement | None:
-    """Two statements as one; None where they differ in more than numbers."""
-    made = Template.of(a.text, {CORE: (a.text, b.text)})
-    if made is None or (a.body is None) != (b.body is None):
+def _merged_statement(a: Statement, b: Statement) -> Statement | None:
+    """Merge two statements; None if they differ in more than numbers."""
+    template = Template.of(a.text, {CORE: (a.text, b.text)})
+    if template is None or (a.body is None) != (b.body is None):
         return None
-    text = made.source()
+    text = template.source()
     if a.body is None or b.body is None:
         return Statement(text, a.place)
     nonlocals = _nonlocals(a, b) if is_function(a) else ()
@@ -78,9 +78,9 @@ def _alike(a: Statement, b: Statement) -> Statement | None:
 
 
 def _nonlocals(a: Statement, b: Statement) -> tuple[str, ...]:
-    """The names that the function of both cores has from around it, and assigns.
+    """Return the outer names that the function assigns on either core.
 
-    A name that is local on one core may be from around the function on the other one.
+    A name that is local on one core may belong to an outer function on the other.
     """
     (own, outer), (other_own, other_outer) = scope_of(a), scope_of(b)
     return tuple(sorted({*a.nonlocals, *b.nonlocals, *(own & other_outer), *(other_own & outer)}))

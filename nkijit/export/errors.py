@@ -1,4 +1,4 @@
-"""What cannot be exported."""
+"""The error for IR that cannot be exported."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from nkijit.passes.diagnostics.places import positions
 
 
 class ExportError(ValueError):
-    """IR that the public API cannot say. The message begins with the author's line."""
+    """IR that the public API cannot express. The message starts with the source line."""
 
     @staticmethod
     def at(op: Operation, message: str) -> ExportError:
-        """The error for an operation, with the place that it comes from."""
+        """Create the error for an operation, with its source position."""
         places = positions(op.location)
         at = f"{places[0]}: " if places else ""
         return ExportError(f"{at}{op.name} cannot be exported: {message}")

@@ -1,4 +1,4 @@
-"""What has to be known of a kernel before its first statement is written."""
+"""Facts about a whole kernel that its statements depend on."""
 
 from __future__ import annotations
 
@@ -47,25 +47,25 @@ _TRIGGERS: dict[type[Operation], type[Operation]] = {
     AllGatherVTriggerOp: AllGatherVPrepareOp,
     AllToAllVTriggerOp: AllToAllVPrepareOp,
 }
-"""The instruction whose result each function takes that has no tensors itself."""
+"""For functions without tensors: the instruction that returns their argument."""
 
 
 @dataclass
 class Facts:
-    """What the statements of a kernel depend on, beside the operation that each is made of."""
+    """Facts that statements need in addition to their operation."""
 
     scalars: set[SSAValue] = field(default_factory=set[SSAValue])
     """Registers and induction variables that are scalars in Python."""
     makers: dict[SSAValue, NisaOp] = field(default_factory=dict[SSAValue, NisaOp])
-    """The function or operator that returns each register that it allocates."""
+    """For each register that a function or operator allocates and returns, that instruction."""
     conditions: set[SSAValue] = field(default_factory=set[SSAValue])
     """Registers that `nl.while_loop` allocates."""
     escapes: list[Escape] = field(default_factory=list[Escape])
-    """Registers that bodies of loops assign and operations outside use."""
+    """Registers that loop bodies assign and operations outside use."""
     implied: set[Operation] = field(default_factory=set[Operation])
-    """Moves that are made by what allocates a register, or by `nl.while_loop`."""
+    """Moves that the allocation of a register, or `nl.while_loop`, emits."""
     identities: set[SSAValue] = field(default_factory=set[SSAValue])
-    """Constants that `nl.shared_identity_matrix` makes."""
+    """Constants that `nl.shared_identity_matrix` creates."""
     following: dict[WhileOp, SSAValue] = field(default_factory=dict[WhileOp, SSAValue])
     """The registers that bodies of `nl.while_loop` return."""
     labelled: dict[str, list[NisaOp]] = field(default_factory=dict[str, list[NisaOp]])
@@ -73,13 +73,13 @@ class Facts:
     awaited: set[Operation] = field(default_factory=set[Operation])
     """Instructions that others run after."""
     prepares: dict[Operation, NisaOp] = field(default_factory=dict[Operation, NisaOp])
-    """The prepare of each trigger."""
+    """The prepare instruction of each trigger."""
     triggers: dict[Operation, list[NisaOp]] = field(default_factory=dict[Operation, list[NisaOp]])
-    """The triggers of each prepare."""
+    """The triggers of each prepare instruction."""
 
 
 def facts_of(kernel: KernelOp) -> Facts:
-    """The facts of a kernel. Raises ExportError for what contradicts the API."""
+    """Collect the facts of a kernel. Raises ExportError for IR that the API cannot emit."""
     facts = Facts()
     labels = set[str]()
     computing: list[SSAValue] = []
@@ -103,15 +103,15 @@ def facts_of(kernel: KernelOp) -> Facts:
             if first is not None:
                 facts.implied.add(first)
     facts.awaited = {op for label in labels for op in facts.labelled.get(label, ())}
-    for value, made in scalars_of(computing).items():
+    for value, creator in scalars_of(computing).items():
         facts.scalars.add(value)
-        if made is not None:
-            facts.makers[value] = made
-    for register, made in facts.makers.items():
+        if creator is not None:
+            facts.makers[value] = creator
+    for register, creator in facts.makers.items():
         first = min(register.uses, key=lambda use: order[use.operation]).operation
-        if order[first] < order[made]:
+        if order[first] < order[creator]:
             raise ExportError.at(first, "it uses a register before the function that returns it")
-        escape = escape_of(register, made)
+        escape = escape_of(register, creator)
         if escape is not None:
             facts.escapes.append(escape)
     return facts
@@ -145,13 +145,13 @@ def _note_instruction(facts: Facts, op: NisaOp) -> None:
             raise ExportError.at(op, "two functions return one register")
 
 
-def _prepare_of(trigger: NisaOp, prepare: type[Operation], taken: Collection[Operation]) -> NisaOp:
-    """The nearest prepare before a trigger with the same arguments, if possible not taken yet."""
+def _prepare_of(trigger: NisaOp, prepare: type[Operation], used: Collection[Operation]) -> NisaOp:
+    """Return the nearest earlier prepare with the same arguments, if possible an unused one."""
     nearest: NisaOp | None = None
     op = trigger.prev_op
     while op is not None:
         if isinstance(op, NisaOp) and type(op) is prepare and _agree(op, trigger):
-            if op not in taken:
+            if op not in used:
                 return op
             nearest = nearest or op
         op = op.prev_op
@@ -186,7 +186,7 @@ def is_identity(op: ConstantOp) -> bool:
 
 
 def copies_identity(op: Operation) -> bool:
-    """Whether an instruction is what `nl.shared_identity_matrix` does with its constant."""
+    """Whether an instruction is the copy that `nl.shared_identity_matrix` emits."""
     if not isinstance(op, DmaCopyOp) or op.properties:
         return False
     dst, src = op.required("dst"), op.required("src")
@@ -195,12 +195,12 @@ def copies_identity(op: Operation) -> bool:
     return on_chip and info.dtype is of.dtype and info.shape == of.shape
 
 
-def is_used(value: SSAValue, made: Operation) -> bool:
-    """Whether anything uses a value but what makes it, and views that nothing uses."""
+def is_used(value: SSAValue, creator: Operation) -> bool:
+    """Whether a value has uses besides its creation and unused views."""
     return any(
         is_used(use.operation.result, use.operation)
         if isinstance(use.operation, ViewOp)
-        else use.operation is not made
+        else use.operation is not creator
         for use in value.uses
     )
 
@@ -209,7 +209,7 @@ def is_used(value: SSAValue, made: Operation) -> bool:
 
 
 def differs_in_shape(value: SSAValue) -> bool:
-    """Whether a tile has other shapes in other iterations of the loops around."""
+    """Whether the shape of a tile differs between iterations of the loops around it."""
     owner = value.owner
     if not isinstance(owner, Operation):
         return False
@@ -223,7 +223,7 @@ def _type_of(value: SSAValue) -> Attribute:
 
 
 def _has_others(value: SSAValue) -> bool:
-    """Whether a list, or a tile, has other shapes than the first."""
+    """Whether the elements of a list, or iterations of a tile, have different shapes."""
     owner = value.owner
     if isinstance(owner, RepeatOp):
         return _has_others(owner.yielded[owner.results.index(value)])

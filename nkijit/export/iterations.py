@@ -1,7 +1,7 @@
-"""Statements inside of `nki.repeat`: one text for what each iteration says.
+"""Statements inside `nki.repeat`: one text for all iterations.
 
-A statement is written for some iterations, and what differs between these is affine in the indices
-of the loops around.
+A statement is written for several iterations. The numbers in which these texts differ must be
+affine in the indices of the loops around it.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from nkijit.export.merging import Template, affine_source
 @dataclass(frozen=True, slots=True)
 class _Index:
     name: str
-    """In the IR."""
+    """The name in the IR."""
     source: str
-    """In Python."""
+    """The name in Python."""
     end: Affine
 
 
 @dataclass
 class Iterations:
-    """The loops around a statement, and the iteration that is being written."""
+    """The loops around a statement, and the current iteration."""
 
     constants: bool = False
-    """What is added to indices is said also where it is 0: on another core it may be another."""
+    """Whether constants added to indices are written even if 0: they may differ on another core."""
     _around: list[_Index] = field(default_factory=list[_Index])
     _at: dict[str, int] = field(default_factory=dict[str, int])
-    _asked: bool = False
-    """Whether anything was asked that depends on the iteration."""
+    _depends: bool = False
+    """Whether the text depends on the iteration."""
 
     def open(self, name: str, source: str, end: Affine) -> None:
         """Begin a loop.
@@ -39,7 +39,7 @@ class Iterations:
         Args:
             name: its index in the IR.
             source: its index in Python.
-            end: how often it runs, which may depend on the loops around.
+            end: its trip count, which may depend on the loops around it.
         """
         self._around.append(_Index(name, source, end))
         self._at[name] = 0
@@ -49,30 +49,30 @@ class Iterations:
         del self._at[self._around.pop().name]
 
     def number(self, number: Affine) -> int:
-        """A number in the iteration that is being written."""
-        self._asked |= bool(number.terms)
+        """Return the value of a number in the current iteration."""
+        self._depends |= bool(number.terms)
         return number.at(self._at)
 
     def numbers(self, numbers: Sequence[Affine]) -> list[int]:
-        """The same for several numbers."""
+        """Return the values of several numbers."""
         return [self.number(number) for number in numbers]
 
     def end(self, number: Affine) -> str:
-        """The expression of a number that depends on the loops around."""
+        """Return the expression of a number that depends on the loops around it."""
         names = {index.name: index.source for index in self._around}
         return affine_source(Affine.of(number.constant, ((names[n], s) for n, s in number.terms)))
 
     def text(self, build: Callable[[], str]) -> str | None:
-        """What `build` says of every iteration; None where that is no one text.
+        """Return one text for all iterations; None if there is none.
 
-        `build` gives the text for one iteration, of which `number` tells.
+        `build` returns the text of the current iteration, using `number`.
         """
         if not self._around:
             return build()
         first = {index.name: 0 for index in self._around}
-        self._asked = False
+        self._depends = False
         base = self._built(build, first)
-        if not self._asked:
+        if not self._depends:
             return base
         samples: dict[str, tuple[str, str]] = {}
         last = self._last()
@@ -83,34 +83,34 @@ class Iterations:
                     before = base if start is first else self._built(build, start)
                     samples[index.source] = before, self._built(build, following)
                     break
-        made = Template.of(base, samples)
-        if made is None:
+        template = Template.of(base, samples)
+        if template is None:
             return None
         for corner in self._corners(first, last):
             sources = {index.source: corner[index.name] for index in self._around}
-            if made.at(sources) != self._built(build, corner):
+            if template.at(sources) != self._built(build, corner):
                 return None
-        return made.source(constants=self.constants)
+        return template.source(constants=self.constants)
 
     def _built(self, build: Callable[[], str], at: dict[str, int]) -> str:
-        kept, self._at = self._at, at
+        before, self._at = self._at, at
         try:
             return build()
         finally:
-            self._at = kept
+            self._at = before
 
     def _exists(self, at: dict[str, int]) -> bool:
         return all(0 <= at[index.name] < index.end.at(at) for index in self._around)
 
     def _last(self) -> dict[str, int]:
-        """The last iteration of all."""
+        """Return the last iteration of all loops."""
         at: dict[str, int] = {}
         for index in self._around:
             at[index.name] = max(0, index.end.at(at) - 1)
         return at
 
     def _corners(self, first: dict[str, int], last: dict[str, int]) -> Iterator[dict[str, int]]:
-        """Iterations in which numbers are the least and the greatest."""
+        """Yield the iterations with the smallest and largest indices."""
         yield last
         for index in self._around:
             for corner in ({**first, index.name: last[index.name]}, {**last, index.name: 0}):

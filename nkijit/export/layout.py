@@ -1,6 +1,6 @@
-"""Lines of Python as formatters lay them out: statements that are too long break at brackets.
+"""Line wrapping of Python statements, as in formatters: long statements break at brackets.
 
-The rules are those of Black's style for what exported kernels consist of: calls, assignments,
+The rules are those of Black's style, for the statements in exported kernels: calls, assignments,
 literals, `def` and `return`.
 """
 
@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 WIDTH = 88
-"""Columns of a line, as formatters have it where no project says otherwise."""
+"""The line width, which is the formatters' default."""
 INDENT = "    "
 
 _TOKEN = re.compile(r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[()\[\]{},]|[^"'()\[\]{},]+""")
@@ -18,13 +18,14 @@ _OPENING, _CLOSING = "([{", ")]}"
 
 
 def wrapped(statement: str, depth: int = 0) -> list[str]:
-    """The lines of a statement that is given on one line.
+    """Wrap a statement that is given on one line.
 
     Args:
         statement: the statement, without indentation.
-        depth: how many times it is indented.
+        depth: the number of indentation levels.
 
     Example:
+
         >>> wrapped("x = nl.ndarray((128, 512), dtype=nl.float32)", 0)
         ['x = nl.ndarray((128, 512), dtype=nl.float32)']
     """
@@ -42,10 +43,10 @@ def wrapped(statement: str, depth: int = 0) -> list[str]:
     )
     items = list(_items(body))
     inner = f"{INDENT * (depth + 1)}{body}"
-    # A literal that does not fit has an item on each line, arguments may stand on one line.
+    # A literal that is too long has one item per line. Arguments may share one line.
     if _is_literal(head) or len(inner) > WIDTH or len(items) == 1:
         lines = [line for item in items for line in wrapped(f"{item},", depth + 1)]
-        # Round brackets around one item without a comma are no tuple.
+        # Round brackets around one item without a comma are not a tuple.
         is_group = head.endswith("(") and not body.rstrip().endswith(",")
         is_call = not _is_literal(head) and not head.startswith("def ")
         if len(items) == 1 and (is_call or is_group):
@@ -56,9 +57,9 @@ def wrapped(statement: str, depth: int = 0) -> list[str]:
 
 
 def _bracket(statement: str) -> tuple[int, int] | None:
-    """Where the bracket opens and closes that a statement breaks at; None where none has items.
+    """Return the positions of the bracket pair to break at; None if no pair has items.
 
-    It is the last one, and of a definition that of the parameters.
+    It is the last pair, or for a definition that of the parameters.
     """
     found: tuple[int, int] | None = None
     stack: list[int] = []
@@ -76,7 +77,7 @@ def _bracket(statement: str) -> tuple[int, int] | None:
 
 
 def _items(body: str) -> Iterator[str]:
-    """What stands between the commas of a bracket."""
+    """Yield the items of a bracket."""
     depth = start = 0
     for match in _TOKEN.finditer(body):
         token = match[0]
@@ -93,5 +94,5 @@ def _items(body: str) -> Iterator[str]:
 
 
 def _is_literal(head: str) -> bool:
-    """Whether a bracket makes a tuple, list or dict, rather than calling or indexing something."""
+    """Whether a bracket is a tuple, list or dict, rather than a call or subscript."""
     return len(head) == 1 or not (head[-2].isalnum() or head[-2] in "_)]")

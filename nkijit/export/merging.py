@@ -1,6 +1,6 @@
-"""One text for several that differ in numbers: those become affine in indices.
+"""Merging of texts that differ in numbers, which become affine in indices.
 
-That is how iterations of a loop, and the programs of two cores, are written once.
+This turns iterations of a loop, and the programs of two cores, into one text.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _INTEGER = re.compile(r"-?\d+")
 _IN_STRING = re.compile(r"\d+|\D+")
 
 _Samples = Mapping[str, tuple[str, str]]
-"""For each index a text, and what it is where the index is greater by one."""
+"""Two texts for each index, where it is greater by one in the second."""
 
 
 @dataclass(frozen=True, slots=True)
 class _String:
-    """A string with numbers in it that differ."""
+    """A string literal with differing numbers."""
 
     pieces: tuple[str | Affine, ...]
 
@@ -40,11 +40,12 @@ class Template:
 
     @staticmethod
     def of(base: str, samples: _Samples) -> Template | None:
-        """The template of a text where all indices are 0, and of samples for each index.
+        """Create the template of a text from samples for each index.
 
-        None where the texts differ in more than integers.
+        All indices are 0 in `base`. Returns None if the texts differ in more than integers.
 
         Example:
+
             >>> made = Template.of("x[0:4, 3]", {"m": ("x[0:4, 3]", "x[4:8, 3]")})
             >>> made.source()
             'x[4 * m : 4 * m + 4, 3]'
@@ -56,27 +57,27 @@ class Template:
         }
         if any(len(tokens) != len(each) for pair in found.values() for each in pair):
             return None
-        made: list[str | Affine | _String] = []
+        merged: list[str | Affine | _String] = []
         for at, token in enumerate(tokens):
             each = {index: (before[at], after[at]) for index, (before, after) in found.items()}
             token = _token(token, each)
             if token is None:
                 return None
-            made.append(token)
-        return Template(tuple(made))
+            merged.append(token)
+        return Template(tuple(merged))
 
     def at(self, indices: Mapping[str, int]) -> str:
-        """The text where the indices have these values."""
+        """Return the text for values of the indices."""
         return "".join(_at(token, indices) for token in self.tokens)
 
     def source(self, *, constants: bool = False) -> str:
-        """The text with expressions in the place of numbers that differ.
+        """Return the text with expressions for differing numbers.
 
-        `constants`: what is added to indices is said also where it is 0.
+        With `constants`, constants added to indices are written even if they are 0.
         """
         texts = [self._source(at, constants=constants) for at in range(len(self.tokens))]
         for at, token in enumerate(self.tokens):
-            # Formatters put spaces around the colons of slices whose limits are computed.
+            # Formatters put spaces around the colon of a slice with computed bounds.
             beside = texts[max(0, at - 1) : at + 2]
             if token == ":" and any(" " in text.strip() for text in beside):
                 texts[at] = " : "
@@ -99,7 +100,7 @@ class Template:
         return f"({source})" if is_factor and not source.isalnum() else source
 
     def _beside(self, at: int, step: int) -> object:
-        """The next token, in a direction, that is no space."""
+        """Return the next token in a direction that is not a space."""
         at += step
         while 0 <= at < len(self.tokens) and str(self.tokens[at]).isspace():
             at += step
@@ -107,21 +108,21 @@ class Template:
 
 
 def tidied(text: str) -> str:
-    """A text without what only its merging needed.
+    """Remove parts of a text that were only needed for merging.
 
-    Constants of 0 in sums of indices (`m` for `m + 0`) and brackets around one number or index.
-    The brackets of `in_brackets` keep the 0 of `x + (0)`.
+    These are zeros in sums of indices (`m` for `m + 0`), and brackets around a number or index. The
+    brackets of `in_brackets` protect the 0 of `x + (0)`.
     """
     if " + 0" not in text and f" {_OPEN}" not in text and not text.startswith(_OPEN):
         return text
-    made: list[str] = []
+    result: list[str] = []
     for token in _TOKEN.findall(text):
-        made.append(token)
-        if made[-4:] == [" ", "+", " ", "0"]:
-            del made[-4:]
-        elif made[-4:-3] in ([], [" "]) and _is_in_brackets(made[-3:]):
-            made[-3:] = [made[-2]]
-    return "".join(made)
+        result.append(token)
+        if result[-4:] == [" ", "+", " ", "0"]:
+            del result[-4:]
+        elif result[-4:-3] in ([], [" "]) and _is_in_brackets(result[-3:]):
+            result[-3:] = [result[-2]]
+    return "".join(result)
 
 
 def _is_in_brackets(tokens: list[str]) -> bool:
@@ -132,7 +133,7 @@ def _is_in_brackets(tokens: list[str]) -> bool:
 
 
 def in_brackets(number: str) -> str:
-    """A number that stays one operand, whatever sum it becomes when texts are merged."""
+    """Put a number into brackets: it remains one operand even if merging makes it a sum."""
     return f"{_OPEN}{number}{_CLOSE}"
 
 
@@ -146,7 +147,7 @@ def _at(token: str | Affine | _String, indices: Mapping[str, int]) -> str:
 
 
 def _token(base: str, samples: _Samples) -> str | Affine | _String | None:
-    """A token that is the same in all texts, or affine in the indices."""
+    """Merge a token: equal in all texts, or affine in the indices; None if neither."""
     if all(before == base == after for before, after in samples.values()):
         return base
     if all(before == after for before, after in samples.values()):
@@ -157,19 +158,19 @@ def _token(base: str, samples: _Samples) -> str | Affine | _String | None:
     found = {i: tuple(map(_IN_STRING.findall, pair)) for i, pair in samples.items()}
     if any(len(each) != len(pieces) for pair in found.values() for each in pair):
         return None
-    made: list[str | Affine] = []
+    merged: list[str | Affine] = []
     for at, piece in enumerate(pieces):
         token = _token_in_string(piece, {i: (a[at], b[at]) for i, (a, b) in found.items()})
         if token is None:
             return None
-        made.append(token)
-    return _String(tuple(made))
+        merged.append(token)
+    return _String(tuple(merged))
 
 
 def _token_in_string(base: str, samples: _Samples) -> str | Affine | None:
     if all(before == after for before, after in samples.values()):
         return base
-    # As f-strings write numbers.
+    # f-strings write numbers without leading zeros.
     texts = [base, *(text for pair in samples.values() for text in pair)]
     return _affine(base, samples) if all(str(int(t)) == t for t in texts if t.isdigit()) else None
 
@@ -183,11 +184,12 @@ def _affine(base: str, samples: _Samples) -> Affine | None:
 
 
 def affine_source(number: Affine, *, constant: bool = False) -> str:
-    """A sum of indices, each times a step, and a constant, as an expression.
+    """Return the expression of a sum of scaled indices and a constant.
 
-    `constant`: the constant is said also where it is 0.
+    With `constant`, the constant is written even if it is 0.
 
     Example:
+
         >>> affine_source(Affine(64, (("m", 512), ("k", -1))))
         '512 * m - k + 64'
     """
@@ -196,7 +198,7 @@ def affine_source(number: Affine, *, constant: bool = False) -> str:
     ]
     if number.constant or constant or not parts:
         parts.append((number.constant, str(abs(number.constant))))
-    # What is added comes first, so that the first term has no sign.
+    # The first term should be positive, to need no sign.
     first = next((i for i, (sign, _) in enumerate(parts) if sign > 0), 0)
     parts.insert(0, parts.pop(first))
     text = parts[0][1] if parts[0][0] >= 0 else f"-{parts[0][1]}"

@@ -1,4 +1,4 @@
-"""Names for the values of a kernel, as Python takes them."""
+"""Valid Python names for the values of a kernel."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ MODULES = {
     "nl": "import nki.language as nl",
     "np": "import numpy as np",
 }
-"""What an exported file may import, by name, in the order in which formatters sort it."""
+"""The possible imports of an exported file by name, in the order of formatters."""
 
 _RESERVED = {*keyword.kwlist, *keyword.softkwlist, *dir(builtins), *MODULES}
 _AMBIGUOUS = ("l", "O", "I")
-"""Linters refuse these: they look like digits."""
+"""Names that linters reject, as they look like digits."""
 
 
 class Names:
-    """Hands out names, each of them once."""
+    """Allocates unique names."""
 
     def __init__(self, *taken: str):
         self._taken = set(taken)
         self._counts: dict[str, int] = {}
 
     def inside(self, *more: str) -> Names:
-        """Names for a scope in which these are taken, too, and `more`."""
+        """Return names for an inner scope, in which these and `more` are in use."""
         return Names(*self._taken, *more)
 
     def of(self, hint: str | None, otherwise: str) -> str:
-        """A name like `hint`, or `otherwise` without one; collisions get a number."""
-        # Python takes names for the same that are in this form.
+        """Return an unused name like `hint`, or like `otherwise` if there is no hint."""
+        # Python treats names as equal that have the same NFKC form.
         base = re.sub(r"\W", "_", unicodedata.normalize("NFKC", hint or otherwise))
         if not base.isidentifier():
             base = f"{otherwise}_{base}"

@@ -1,7 +1,7 @@
-"""Registers as Python has them: scalars, which its operators compute with, and all others.
+"""Registers in Python: scalars, which support its operators, and all others.
 
-An NkiScalar is a register that one load or one operator writes, before anything reads it. The
-induction variable of `nl.fori_loop` is one where both bounds are numbers or scalars.
+An NkiScalar is a register that a single load or operator writes, before any read. The induction
+variable of `nl.fori_loop` is a scalar if both bounds are numbers or scalars.
 """
 
 from __future__ import annotations
@@ -35,10 +35,12 @@ _SILENT = (*DECLARATIONS, RegisterOp, NumberConstantOp, ReadRegisterOp, ElementO
 
 
 def scalars_of(computing: Iterable[SSAValue]) -> dict[SSAValue, NisaOp | None]:
-    """The values that must be scalars, given the operands of Python's operators.
+    """Return the values that must be scalars, given the operands of Python's operators.
 
-    With each register the instruction that makes it, with other values None. Raises ExportError
-    where a register is written as no scalar is.
+    Each register has the instruction that creates it; other values have None.
+
+    Raises:
+        ExportError: a register is written in a way that scalars do not support.
     """
     found: dict[SSAValue, NisaOp | None] = {}
     pending = list(computing)
@@ -51,7 +53,7 @@ def scalars_of(computing: Iterable[SSAValue]) -> dict[SSAValue, NisaOp | None]:
 
 
 def _scalars_with(value: SSAValue) -> list[SSAValue]:
-    """The values that must be scalars where another one is."""
+    """Return the values that must be scalars if `value` is one."""
     owner = value.owner
     if isinstance(owner, ElementOp):
         return list(owner.lists)
@@ -68,7 +70,7 @@ def is_scalar(value: SSAValue, scalars: set[SSAValue]) -> bool:
 
 
 def registers_of_bounds(value: SSAValue) -> list[SSAValue]:
-    """The registers and induction variables that bound the loop of an induction variable."""
+    """Return the registers and induction variables that bound an induction variable's loop."""
     loop = value.owner.parent_op() if isinstance(value.owner, Block) else None
     bounds = bounds_of(loop)[:2] if isinstance(loop, ForOp) else ()
     return [bound for bound in map(storage_of, bounds) if is_register(bound)]
@@ -80,30 +82,32 @@ def is_register(value: SSAValue) -> bool:
 
 
 def _maker_of(value: SSAValue) -> NisaOp | None:
-    """The load or the operator that makes a scalar; None for one that has its value from others."""
+    """Return the load or operator that creates a scalar; None if scalars are its source."""
     owner = value.owner
     if not isinstance(owner, Operation) or isinstance(owner, RepeatOp):
         return None
     writers = _writers_of(value)
     if isinstance(owner, ElementOp) and not writers:
         return None
-    made = writers[0] if len(writers) == 1 and isinstance(owner, RegisterOp) else None
-    if not isinstance(made, (RegisterLoadOp, RegisterComputeOp)):
+    creator = writers[0] if len(writers) == 1 and isinstance(owner, RegisterOp) else None
+    if not isinstance(creator, (RegisterLoadOp, RegisterComputeOp)):
         raise ExportError.at(
             writers[0] if writers else owner,
             "Python computes with scalars, which are loaded or computed once, not written",
         )
-    if isinstance(made, RegisterLoadOp):
-        info = info_of(made.required("src"))
+    if isinstance(creator, RegisterLoadOp):
+        info = info_of(creator.required("src"))
         if info.dtype.name != NkiScalar.dtype:
-            raise ExportError.at(made, f"a scalar is loaded from int32, not from {info.dtype.name}")
-    elif not any(map(is_register, (made.required("data1"), made.required("data2")))):
-        raise ExportError.at(made, "Python computes with numbers while a kernel is traced")
-    return made
+            raise ExportError.at(
+                creator, f"a scalar is loaded from int32, not from {info.dtype.name}"
+            )
+    elif not any(map(is_register, (creator.required("data1"), creator.required("data2")))):
+        raise ExportError.at(creator, "Python computes with numbers while a kernel is traced")
+    return creator
 
 
 def _writers_of(register: SSAValue) -> list[NisaOp]:
-    """The instructions that write a register."""
+    """Return the instructions that write a register."""
     users = (use.operation for use in register.uses)
     found = (op for op in users if isinstance(op, NisaOp))
     return [
@@ -118,28 +122,28 @@ def _writers_of(register: SSAValue) -> list[NisaOp]:
 
 @dataclass(frozen=True, slots=True)
 class Escape:
-    """A register that the body of a loop assigns, and operations outside of the loop use.
+    """A register that a loop's body assigns, and that operations outside the loop use.
 
-    The body is a function: the name belongs to the block around `outer`.
+    The body is a function; the name belongs to the block around `outer`.
     """
 
     register: SSAValue
     outer: Operation
-    """The outermost loop that some uses are outside of."""
+    """The outermost loop with uses outside of it."""
     inner: Operation
     """The innermost loop around the assignment."""
 
 
-def escape_of(register: SSAValue, made: NisaOp) -> Escape | None:
-    """Where the name of a register that a function returns leaves the body of a loop."""
-    loops = [op for op in _around(made) if isinstance(op, (ForOp, WhileOp))]
+def escape_of(register: SSAValue, creator: NisaOp) -> Escape | None:
+    """Return the loops that a function's result register escapes from, or None."""
+    loops = [op for op in _around(creator) if isinstance(op, (ForOp, WhileOp))]
     users = [use.operation for use in register.uses]
     left = [loop for loop in loops if not all(loop.is_ancestor(user) for user in users)]
     return Escape(register, left[-1], loops[0]) if left else None
 
 
 def _around(op: Operation) -> Iterator[Operation]:
-    """The operations around another one, from the inside out."""
+    """Yield the operations around an operation, innermost first."""
     around = op.parent_op()
     while around is not None:
         yield around
@@ -150,7 +154,7 @@ def _around(op: Operation) -> Iterator[Operation]:
 
 
 def initial_move(op: RegisterOp) -> RegisterMoveOp | None:
-    """The move that gives a register its first number, directly after its allocation."""
+    """Return the move directly after a register's allocation that initialises it with a number."""
     move = op.next_op
     if not isinstance(move, RegisterMoveOp) or move.required("dst") is not op.result:
         return None
@@ -164,7 +168,7 @@ def is_plain(op: NisaOp) -> bool:
 
 
 def is_read_at_once(op: ReadRegisterOp) -> bool:
-    """Whether the loop that uses the value of a register could as well read it itself."""
+    """Whether the loop that uses the value of a register can read the register itself instead."""
     users = {use.operation for use in op.result.uses}
     if any(isinstance(user, CmpiOp) for user in users):
         return True
@@ -185,9 +189,9 @@ def is_read_at_once(op: ReadRegisterOp) -> bool:
 
 
 def loop_start(loop: WhileOp) -> RegisterMoveOp | None:
-    """The move that `nl.while_loop` makes before its loop; None for a loop without one.
+    """Return the move that `nl.while_loop` emits before its loop, or None.
 
-    It writes the register that the loop tests, which nothing uses but the move and the loop.
+    It writes the register that the loop tests. Only the move and the loop use this register.
     """
     numbers = compared(loop)
     read = None if numbers is None else numbers[0].owner

@@ -1,7 +1,7 @@
-"""Declarations where tracing has them: views at their first use, numbers at the top.
+"""Restoring of declarations to their traced positions: views at their first use, numbers first.
 
-Passes leave them wherever they were. What repeats itself is found where equal things look alike.
-Registers that a function returns stand before it, not before the loops around.
+Passes leave them in other places. With canonical positions, `reroll` can match iterations.
+Registers that a function returns are allocated directly before it, not before loops around it.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _Numbers = dict[tuple[Any, ...], NumberConstantOp]
 
 
 def settled(kernel: KernelOp, *, tiles: bool = False) -> KernelOp:
-    """A copy of a kernel with the same instructions, whose views and numbers are as when traced.
+    """Return a copy of a kernel with views and numbers positioned as in a trace.
 
-    With `tiles`, allocations on chip, too, stand at their first uses.
+    With `tiles`, on-chip allocations also move to their first uses.
     """
     copy, _ = copied(kernel)
     block = copy.body.block
-    for register, made in facts_of(copy).makers.items():
-        _settle_register(register.owner, made)
+    for register, creator in facts_of(copy).makers.items():
+        _settle_register(register.owner, creator)
     if tiles:
         _settle_tiles(copy)
     old = [op for op in copy.operations if isinstance(op, (ViewOp, NumberConstantOp))]
@@ -48,14 +48,14 @@ def settled(kernel: KernelOp, *, tiles: bool = False) -> KernelOp:
     return copy
 
 
-def _settle_register(op: Operation | Block, made: Operation) -> None:
-    """Allocate a register before the function that returns it, if nothing else needs it earlier."""
-    block = made.parent
+def _settle_register(op: Operation | Block, creator: Operation) -> None:
+    """Move a register's allocation to the function that returns it, if there is no earlier use."""
+    block = creator.parent
     if not isinstance(op, RegisterOp) or block is None:
         return
     if all(block.find_ancestor_op_in_block(use.operation) for use in op.result.uses):
         op.detach()
-        block.insert_op_before(op, made)
+        block.insert_op_before(op, creator)
 
 
 def _settle_tiles(kernel: KernelOp) -> None:
@@ -64,16 +64,16 @@ def _settle_tiles(kernel: KernelOp) -> None:
         if isinstance(op, (AllocOp, ViewOp)):
             continue
         for value in op.operands:
-            made = base_of(value).owner
-            if isinstance(made, AllocOp) and made not in moved:
-                moved.add(made)
-                block = made.parent
-                if info_of(made.result).region.on_chip and block is not None:
+            alloc = base_of(value).owner
+            if isinstance(alloc, AllocOp) and alloc not in moved:
+                moved.add(alloc)
+                block = alloc.parent
+                if info_of(alloc.result).region.on_chip and block is not None:
                     place = block.find_ancestor_op_in_block(op)
                     assert place is not None, "a tile is used where it is known"
-                    # Its views are made anew after it.
-                    made.detach()
-                    block.insert_op_before(made, place)
+                    # Its views will be recreated after it.
+                    alloc.detach()
+                    block.insert_op_before(alloc, place)
 
 
 def _settle(block: Block, scopes: list[_Views], numbers: _Numbers) -> None:
@@ -88,16 +88,16 @@ def _settle(block: Block, scopes: list[_Views], numbers: _Numbers) -> None:
         for scope in scopes:
             if key in scope:
                 return scope[key]
-        made = ViewOp.create(
+        view = ViewOp.create(
             operands=operands,
             result_types=[owner.result.type],
             properties=dict(owner.properties),
         )
-        made.location = by.location
-        made.result.name_hint = operands[0].name_hint
-        block.insert_op_before(made, by)
-        scopes[-1][key] = made.result
-        return made.result
+        view.location = by.location
+        view.result.name_hint = operands[0].name_hint
+        block.insert_op_before(view, by)
+        scopes[-1][key] = view.result
+        return view.result
 
     for op in list(block.ops):
         if isinstance(op, (ViewOp, NumberConstantOp)):
@@ -112,12 +112,12 @@ def _settle(block: Block, scopes: list[_Views], numbers: _Numbers) -> None:
 def _number(op: NumberConstantOp, numbers: _Numbers) -> SSAValue:
     attr: Any = op.value
     number = attr.value.data
-    # By bits, for 0.0 and -0.0 are equal.
+    # By bits, as 0.0 and -0.0 are equal.
     key = attr.type, struct.pack("<d", number) if isinstance(number, float) else number
-    made = numbers.get(key)
-    if made is None:
-        made = numbers[key] = NumberConstantOp(attr)
-        made.location = UNKNOWN_LOC
+    constant = numbers.get(key)
+    if constant is None:
+        constant = numbers[key] = NumberConstantOp(attr)
+        constant.location = UNKNOWN_LOC
         if isinstance(number, int):
-            made.result.name_hint = f"c{number}"
-    return made.result
+            constant.result.name_hint = f"c{number}"
+    return constant.result

@@ -1,4 +1,4 @@
-"""Kernels as files of Python: what `TracedKernel.source` and `nkijit export` write."""
+"""Kernels as Python files, for `TracedKernel.source` and `nkijit export`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from nkijit.passes.transform.unroll import unrolled
 _STRING = re.compile(r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""")
 _MODULE = re.compile(rf"\b({'|'.join(MODULES)})\.")
 _FEW = 3
-"""So many results have a type each in the annotation."""
+"""The maximum number of results with separate types in the annotation."""
 _STANDARD = ("base64", "zlib")
 
 
@@ -35,23 +35,24 @@ _STANDARD = ("base64", "zlib")
 def source_of(
     launches: Sequence[Sequence[KernelOp]], *, comments: bool = True, loops: bool = True
 ) -> str:
-    """The text of a file with kernels of today's API.
+    """Return the text of a file with kernels of the current API.
 
     Args:
         launches: the kernels, each with its programs for all cores.
-        comments: quote the author's lines.
-        loops: write what repeats itself as loops, else every instruction.
+        comments: quote source lines in comments.
+        loops: write repetitions as loops; otherwise write every instruction.
 
-    Raises ExportError for what the API cannot say.
+    Raises:
+        ExportError: the API cannot express the kernel.
     """
     names = Names()
-    made = [_kernel(cores, names, loops=loops) for cores in launches]
-    used = {"nki", "nl", *(name for kernel in made for name in kernel.modules())}
-    data = {name: text for kernel in made for name, text in kernel.data.items()}
-    lines = [*_docstring(made), "", *_imports(used)]
+    functions = [_kernel(cores, names, loops=loops) for cores in launches]
+    used = {"nki", "nl", *(name for kernel in functions for name in kernel.modules())}
+    data = {name: text for kernel in functions for name, text in kernel.data.items()}
+    lines = [*_docstring(functions), "", *_imports(used)]
     for name, text in data.items():
         lines += ["", *data_lines(name, text)]
-    for kernel in made:
+    for kernel in functions:
         lines += ["", "", *kernel.lines(comments=comments)]
     return "\n".join(lines) + "\n"
 
@@ -62,21 +63,21 @@ def _kernel(cores: Sequence[KernelOp], taken: Names, *, loops: bool) -> _Kernel:
     if not loops:
         return _Kernel(flat, name, taken)
     try:
-        made = _Kernel([rerolled(settled(core)) for core in flat], name, taken)
-    except ExportError:  # what is said of no loop may be said of each instruction
+        looped = _Kernel([rerolled(settled(core)) for core in flat], name, taken)
+    except ExportError:  # even if there is no text for a loop, each instruction may have one
         return _Kernel(flat, name, taken)
-    if made.size <= _LONG * sum(1 for op in flat[0].operations if is_instruction(op)):
-        return made
-    # Iterations that a pass has made alike may differ in where their tiles are allocated.
+    if looped.size <= _LONG * sum(1 for op in flat[0].operations if is_instruction(op)):
+        return looped
+    # Iterations that passes made equivalent may differ in the positions of allocations.
     try:
         other = _Kernel([rerolled(settled(core, tiles=True)) for core in flat], name, taken)
     except ExportError:
-        return made
-    return other if other.size < _LONG * made.size else made
+        return looped
+    return other if other.size < _LONG * looped.size else looped
 
 
 _LONG = 0.8
-"""So much of a text is no less."""
+"""A text must be shorter than this fraction of another one to be preferred."""
 
 
 class _Kernel:
@@ -94,7 +95,7 @@ class _Kernel:
 
     @property
     def size(self) -> int:
-        """How many statements it has."""
+        """The number of statements."""
         return sum(1 for _ in self._all())
 
     def _all(self) -> Iterator[Statement]:
@@ -105,14 +106,14 @@ class _Kernel:
             pending += statement.body or ()
 
     def modules(self) -> set[str]:
-        """The modules that its statements use."""
+        """Return the modules that its statements use."""
         found = set[str]()
         for statement in self._all():
             found.update(_MODULE.findall(_STRING.sub("", statement.text)))
         return found
 
     def lines(self, *, comments: bool) -> Iterable[str]:
-        """The definition."""
+        """Yield the lines of the definition."""
         parameters = ", ".join(f"{name}: nl.NkiTensor" for name in self.arguments)
         yield "@nki.jit"
         yield from wrapped(f"def {self.name}({parameters}) -> {self._result()}:")
@@ -131,7 +132,7 @@ class _Kernel:
         return "dict[str, nl.NkiTensor]" if container.data == "dict" else "list[nl.NkiTensor]"
 
     def described(self) -> list[str]:
-        """What the docstring says of it."""
+        """Return its part of the module docstring."""
         target = self.first.target_name.data
         cores = f", launched on {self.cores} cores: {self.name}[{self.cores}](...)"
         lines = [f"{self.name}, for {target}{cores if self.cores > 1 else ''}", ""]

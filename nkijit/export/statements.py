@@ -1,4 +1,4 @@
-"""Statements of a kernel's body, before they are laid out."""
+"""Statements of a kernel's body, before they are wrapped into lines."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from nkijit.passes.diagnostics.places import Position, line_text, shown_path
 
 @dataclass(slots=True)
 class Statement:
-    """A statement on one line, or the head of a block with what is in it."""
+    """A statement on one line, or the header of a block with its body."""
 
     text: str
     place: Position | None = None
-    """Where in the author's source it comes from."""
+    """The source position that it comes from."""
     body: list[Statement] | None = None
     nonlocals: tuple[str, ...] = ()
-    """Names of the function around that the body of this one assigns."""
+    """Outer names that the body of this function assigns."""
 
 
 def scope_of(function: Statement) -> tuple[set[str], set[str]]:
-    """The names that belong to a function, and those that it has from around it."""
+    """Return a function's local names, and the outer names that it uses."""
     _, _, own = _names_of(function)
     used = set(function.nonlocals)
     pending = list(function.body or ())
@@ -47,7 +47,7 @@ def is_function(statement: Statement) -> bool:
 
 
 def _names_of(statement: Statement) -> tuple[set[str], set[str], set[str]]:
-    """The names that a statement, without its block, stores and loads, and its parameters."""
+    """Return the names that a statement's first line stores and loads, and its parameters."""
     stored, loaded, parameters = set[str](), set[str](), set[str]()
     if statement.text != "else:":
         block = "" if statement.body is None else " pass"
@@ -62,8 +62,8 @@ def _names_of(statement: Statement) -> tuple[set[str], set[str], set[str]]:
 
 
 def lines_of(statements: Iterable[Statement], depth: int, *, comments: bool) -> Iterator[str]:
-    """The lines of statements; `comments` quotes the author's lines before what came of them."""
-    told: Position | None = None
+    """Yield the lines of statements; `comments` quotes source lines before their statements."""
+    quoted: Position | None = None
     first, after_function = True, False
     for statement in statements:
         if after_function or (is_function(statement) and not first):
@@ -73,9 +73,9 @@ def lines_of(statements: Iterable[Statement], depth: int, *, comments: bool) -> 
         if (
             comments
             and place is not None
-            and (told is None or (place.file, place.line) != (told.file, told.line))
+            and (quoted is None or (place.file, place.line) != (quoted.file, quoted.line))
         ):
-            told = place
+            quoted = place
             comment = _comment(place, depth)
             if comment.partition(": ")[2].strip() != statement.text:
                 yield comment
@@ -90,7 +90,7 @@ def _comment(place: Position, depth: int) -> str:
     path = shown_path(place.file)
     name = Path(path).name if Path(path).is_absolute() else path
     source = place.source_line().strip()
-    said = f"# {line_text(name, place.line, path)}{f': {source}' if source else ''}"
-    # Names of files and what is in them are somebody else's: nothing of them ends the line.
-    text = INDENT * depth + "".join(c if c.isprintable() else "\ufffd" for c in said)
+    comment = f"# {line_text(name, place.line, path)}{f': {source}' if source else ''}"
+    # File names and contents may come from elsewhere: they must not end the comment's line.
+    text = INDENT * depth + "".join(c if c.isprintable() else "\ufffd" for c in comment)
     return text if len(text) <= WIDTH else f"{text[: WIDTH - 1].rstrip()}…"

@@ -1,7 +1,7 @@
-"""Views as expressions: what is written behind the name of a tensor to get its elements.
+"""Views as expressions: the text after a tensor's name that selects elements.
 
-Forms are tried from the plainest one on, and taken when the tensors that kernels see while they
-are traced make the same view of them.
+Forms are tried from the simplest one on. A form is used if the tensors of the tracer create the
+same view from it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from nkijit.tracing.views import TensorView
 
 @dataclass(frozen=True, slots=True)
 class _Index:
-    """Stands for the index of a view whose address is known at run time only."""
+    """A placeholder for the index of a view with a run-time address."""
 
     def __str__(self) -> str:
         return "{index}"
@@ -31,7 +31,7 @@ class _Index:
 
 @dataclass(frozen=True, slots=True)
 class _Type:
-    """A data type among the arguments of a step."""
+    """A dtype among the arguments of a step."""
 
     name: str
 
@@ -46,14 +46,14 @@ _Key = int | slice | _Index | DynamicSlice
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A method of a tensor and its arguments; indexing has no name."""
+    """A tensor method with its arguments; subscripts have no name."""
 
     name: str
     positional: tuple[Any, ...] = ()
     named: tuple[tuple[str, Any], ...] = ()
 
     def source(self, offsets: bool) -> str:
-        """What is written for it; `offsets`: an offset of 0, too."""
+        """Return the text of the step; with `offsets`, an offset of 0 is written."""
         if not self.name:
             return f"[{', '.join(map(_key_source, self.positional))}]"
         named = [
@@ -63,12 +63,12 @@ class _Step:
         return f".{self.name}({', '.join(arguments)})"
 
     def of(self, tensor: TensorView, index: Any) -> TensorView:
-        """What the step makes of a tensor. Raises ViewError where it makes nothing."""
-        given = [_given(value, index) for value in self.positional]
+        """Apply the step to a tensor. Raises ViewError if that is invalid."""
+        arguments = [_argument(value, index) for value in self.positional]
         if not self.name:
-            return tensor[tuple(given)]
-        named = {name: _given(value, index) for name, value in self.named}
-        return getattr(tensor, self.name)(*given, **named)
+            return tensor[tuple(arguments)]
+        named = {name: _argument(value, index) for name, value in self.named}
+        return getattr(tensor, self.name)(*arguments, **named)
 
 
 _Form = tuple[_Step, ...]
@@ -82,26 +82,27 @@ def dynamic_source(
     index: str,
     offsets: bool = False,
 ) -> str | None:
-    """What stands behind the name of a tensor for elements whose address an index says.
+    """Return the text after a tensor's name for elements with a run-time address.
 
     Args:
         base: the tensor.
-        access: the elements where the index is 0.
-        dtype: what they are read as.
-        dynamic: how the index counts.
+        access: the elements for an index of 0.
+        dtype: the dtype to read them as.
+        dynamic: the unit and kind of the index.
         index: its expression.
-        offsets: say at which element a pattern begins where that is the first one, too.
+        offsets: write the offset of a pattern even if it is 0.
 
-    Returns None where no expression makes the view.
+    Returns:
+        The text; None if no expression creates the view.
     """
     for form in _dynamic_forms(base, access, dtype, dynamic):
-        if _makes(form, base, access, dtype, dynamic):
+        if _creates(form, base, access, dtype, dynamic):
             return _source(form, offsets).replace(str(_INDEX), index)
     return None
 
 
 def pattern_source(base: TileInfo, access: AccessPattern, dtype: str) -> str:
-    """What stands behind the name of a tensor of which not all is known: an explicit pattern."""
+    """Return an explicit pattern, for a tensor with different shapes in different iterations."""
     return _source((_pattern(access, None if dtype == base.dtype.name else dtype),), True)
 
 
@@ -109,9 +110,9 @@ def pattern_source(base: TileInfo, access: AccessPattern, dtype: str) -> str:
 def static_source(
     base: TileInfo, access: AccessPattern, dtype: str, offsets: bool = False
 ) -> str | None:
-    """What stands behind the name of a tensor for some of its elements, read as a data type.
+    """Return the text after a tensor's name for some of its elements, read as a dtype.
 
-    `offsets` is as for `dynamic_source`. Returns None where no expression makes the view.
+    `offsets` is as for `dynamic_source`. Returns None if no expression creates the view.
     """
     form = _static_form(base, access, dtype)
     return None if form is None else _source(form, offsets)
@@ -123,7 +124,7 @@ def _source(form: _Form, offsets: bool) -> str:
 
 def _static_form(base: TileInfo, access: AccessPattern, dtype: str) -> _Form | None:
     forms = _static_forms(base, access, dtype)
-    return next((form for form in forms if _makes(form, base, access, dtype, None)), None)
+    return next((form for form in forms if _creates(form, base, access, dtype, None)), None)
 
 
 # ---------------------------------------------------------------- forms
@@ -134,15 +135,17 @@ def _static_forms(base: TileInfo, access: AccessPattern, dtype: str) -> Iterator
     whole: AccessPattern | None = AccessPattern.contiguous(base.shape)
     if dtype != base.dtype.name:
         prefix = (_Step("view", (_Type(dtype),)),)
-        made = _made(prefix, base, None)
-        whole = None if made is None else AccessPattern(made.offset, made.strides, made.shape)
+        viewed = _applied(prefix, base, None)
+        whole = (
+            None if viewed is None else AccessPattern(viewed.offset, viewed.strides, viewed.shape)
+        )
     if whole is not None:
         yield from ((*prefix, *form) for form in _parts_of(whole, access))
     yield (_pattern(access, None if dtype == base.dtype.name else dtype),)
 
 
 def _parts_of(whole: AccessPattern, access: AccessPattern) -> Iterator[_Form]:
-    """Forms for elements of a dense tensor."""
+    """Yield forms for elements of a dense tensor."""
     if access == whole:
         yield ()
     keys = _keys(whole, access)
@@ -165,7 +168,7 @@ def _parts_of(whole: AccessPattern, access: AccessPattern) -> Iterator[_Form]:
 def _dynamic_forms(
     base: TileInfo, access: AccessPattern, dtype: str, dynamic: DynamicPart
 ) -> Iterator[_Form]:
-    """Forms in which `_INDEX` stands for the index."""
+    """Yield forms in which `_INDEX` represents the index."""
     other = None if dtype == base.dtype.name else dtype
     if dynamic.indirection is Indirection.tensor:
         of = _static_form(base, access, dtype)
@@ -183,7 +186,7 @@ def _dynamic_forms(
     for dim in range(len(base.shape)):
         which = (("indirect_dim", dim),) if dim else ()
         yield (_pattern(access, other, (word, _INDEX), *which),)
-    # Of a view that has just this step, and so many elements, in one dimension.
+    # Finally, a view with this step and number of elements in one dimension, and a pattern of it.
     pairs = [[dynamic.scale, dynamic.bound]]
     which = ()
     if base.region.on_chip:
@@ -203,9 +206,9 @@ def _pattern(access: AccessPattern, dtype: str | None, *more: tuple[str, Any]) -
 def _keys(
     whole: AccessPattern, access: AccessPattern, dynamic: int | None = None
 ) -> list[_Key] | None:
-    """The index that selects elements of a dense tensor; None where there is none.
+    """Return the subscript that selects elements of a dense tensor, or None.
 
-    `dynamic` is a dimension that the index of the view counts in.
+    `dynamic` is the dimension that the index counts in.
     """
     keys: list[_Key] = []
     rest, at = access.offset, 0
@@ -237,11 +240,11 @@ def _key_source(key: _Key) -> str:
     return f"nl.ds({key.start}, {key.size})" if isinstance(key, DynamicSlice) else str(key)
 
 
-# ---------------------------------------------------------------- what forms make
+# ---------------------------------------------------------------- evaluating forms
 
 
-class _Judge:
-    """In the place of a tracer: a view that cannot exist is told by an exception."""
+class _Checker:
+    """Replaces the tracer: an invalid view raises an exception."""
 
     is_open = False
 
@@ -249,11 +252,11 @@ class _Judge:
         raise ViewError("there is no such view")
 
 
-_JUDGE: Any = _Judge()
+_CHECKER: Any = _Checker()
 
 
-def _given(value: Any, index: Any) -> Any:
-    """An argument as tensors take it."""
+def _argument(value: Any, index: Any) -> Any:
+    """Return an argument in the form that tensors take."""
     if isinstance(value, DynamicSlice):
         return DynamicSlice(index, value.size)
     if isinstance(value, _Index):
@@ -261,35 +264,37 @@ def _given(value: Any, index: Any) -> Any:
     return value.name if isinstance(value, _Type) else value
 
 
-def _made(form: _Form, base: TileInfo, index: SSAValue | None) -> TensorView | None:
-    """What a form makes of a tensor; None where it makes nothing."""
-    given: Any = None
+def _applied(form: _Form, base: TileInfo, index: SSAValue | None) -> TensorView | None:
+    """Apply a form to a tensor; None if it is invalid."""
+    argument: Any = None
     if index is not None:
-        given = _tensor(info_of(index), index) if is_tile(index) else VirtualRegister(_JUDGE, index)
+        argument = (
+            _tensor(info_of(index), index) if is_tile(index) else VirtualRegister(_CHECKER, index)
+        )
     tensor = _tensor(base)
     try:
         for step in form:
-            tensor = step.of(tensor, given)
+            tensor = step.of(tensor, argument)
     except ViewError:
         return None
     return tensor
 
 
 def _tensor(info: TileInfo, value: Any = None) -> TensorView:
-    storage = Storage(_JUDGE, value, info.shape, info.dtype, info.region, "")
+    storage = Storage(_CHECKER, value, info.shape, info.dtype, info.region, "")
     return TensorView(info.shape, info.dtype.name, storage)
 
 
-def _makes(
+def _creates(
     form: _Form, base: TileInfo, access: AccessPattern, dtype: str, dynamic: DynamicPart | None
 ) -> bool:
-    made = _made(form, base, None if dynamic is None else dynamic.index)
-    if made is None or made.dtype != dtype:
+    view = _applied(form, base, None if dynamic is None else dynamic.index)
+    if view is None or view.dtype != dtype:
         return False
-    made_access, part = made._access, made._dynamic  # pyright: ignore[reportPrivateUsage]
-    if made_access != access or part is None or dynamic is None:
-        return made_access == access and part is None and dynamic is None
-    # All but the index itself, which is an expression of its own.
+    view_access, part = view._access, view._dynamic  # pyright: ignore[reportPrivateUsage]
+    if view_access != access or part is None or dynamic is None:
+        return view_access == access and part is None and dynamic is None
+    # All fields except the index, which is an expression of its own.
     return (part.indirection, part.scale, part.bound, part.count) == (
         dynamic.indirection,
         dynamic.scale,

@@ -1,7 +1,7 @@
-"""Kernels of the classic API (`neuronxcc.nki`) rewritten into today's (`nki`), and proven.
+"""Migration of kernels from the classic API (`neuronxcc.nki`) to the current one (`nki`).
 
-A kernel is traced once and observed (`observing`); each of its functions is rewritten where it
-stands (`functions`), with what was seen at each place; a kernel for which no rewrite is known is
-exported from its trace (`exporting`). Old and new run on random data, and have to agree bit by bit
-(`proving`).
+A kernel is traced once while its calls are recorded (`observing`). Each of its functions is then
+rewritten in place (`functions`), using the records of each source position. A kernel that cannot be
+rewritten is exported from its trace (`exporting`). Old and new kernel run on random data and must
+agree bit by bit (`proving`).
 """

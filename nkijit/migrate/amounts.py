@@ -1,7 +1,7 @@
-"""Integers as expressions of Python: sums of terms, which become text again.
+"""Integer expressions of Python source, as sums of terms.
 
-Where a slice begins and how long it is are sums of what the author has written (`tile * 128`,
-`columns`). Kept as sums, `tile * 128 + 128 - tile * 128` is 128 again.
+The begin and size of a slice are sums of source expressions (`tile * 128`, `columns`). In this form
+`tile * 128 + 128 - tile * 128` simplifies to 128.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Amount:
-    """An integer: a constant, and terms with a coefficient each."""
+    """An integer expression: a constant plus terms with coefficients."""
 
     terms: tuple[tuple[str, int], ...] = ()
-    """Texts of expressions, which bind at least as tightly as a product, and how many of each."""
+    """The expressions' texts, which bind at least as tightly as a product, with coefficients."""
     constant: int = 0
 
     @staticmethod
     def of(value: Amount | str | int) -> Amount:
-        """The amount that a number or the text of an expression is."""
+        """Convert a number, or the text of an expression."""
         if isinstance(value, Amount):
             return value
         if isinstance(value, int):
@@ -30,7 +30,7 @@ class Amount:
 
     @property
     def number(self) -> int | None:
-        """The number that it is, when it has no terms."""
+        """The value, if there are no terms."""
         return None if self.terms else self.constant
 
     def __add__(self, other: Amount | int) -> Amount:
@@ -38,7 +38,7 @@ class Amount:
         sums = dict(self.terms)
         for text, count in other.terms:
             sums[text] = sums.get(text, 0) + count
-        return _made(sums, self.constant + other.constant)
+        return _normalized(sums, self.constant + other.constant)
 
     def __neg__(self) -> Amount:
         return self.times(-1)
@@ -47,17 +47,17 @@ class Amount:
         return self + -Amount.of(other)
 
     def times(self, other: Amount | int) -> Amount:
-        """The product."""
+        """Return the product."""
         other = Amount.of(other)
         for one, two in ((self, other), (other, self)):
             if two.number is not None:
                 n = two.number
-                return _made({text: count * n for text, count in one.terms}, one.constant * n)
+                return _normalized({text: count * n for text, count in one.terms}, one.constant * n)
         return Amount(((f"{_factor(self)} * {_factor(other)}", 1),))
 
     def __str__(self) -> str:
         text = ""
-        # What is added stands first: `rows - row`.
+        # Positive terms come first: `rows - row`.
         for term, count in sorted(self.terms, key=lambda entry: entry[1] < 0):
             size = abs(count)
             part = term if size == 1 else f"{term} * {size}"
@@ -70,11 +70,11 @@ class Amount:
 
     @property
     def is_sum(self) -> bool:
-        """Whether its text has a `+` or a `-` outside of brackets."""
+        """Whether its text has a `+` or `-` outside of brackets."""
         return len(self.terms) + bool(self.constant) > 1 or any(n < 0 for _, n in self.terms)
 
 
-def _made(sums: Mapping[str, int], constant: int) -> Amount:
+def _normalized(sums: Mapping[str, int], constant: int) -> Amount:
     return Amount(tuple((text, n) for text, n in sums.items() if n), constant)
 
 
@@ -105,7 +105,7 @@ def _of_node(node: ast.expr) -> Amount:
 
 
 def _among(function: str, one: Amount, two: Amount) -> str:
-    """The text of a smallest or largest one; `min(a, min(a, b))` is `min(a, b)`."""
+    """Return the text of a minimum or maximum; `min(a, min(a, b))` is `min(a, b)`."""
     items: list[str] = []
     for amount in (one, two):
         text = str(amount)
@@ -118,7 +118,7 @@ def _among(function: str, one: Amount, two: Amount) -> str:
 
 
 def least(one: Amount, two: Amount) -> Amount:
-    """The smaller of two."""
+    """Return the smaller of two amounts."""
     difference = (one - two).number
     if difference is not None:
         return one if difference <= 0 else two
@@ -126,7 +126,7 @@ def least(one: Amount, two: Amount) -> Amount:
 
 
 def greatest(one: Amount, two: Amount) -> Amount:
-    """The larger of two."""
+    """Return the larger of two amounts."""
     difference = (one - two).number
     if difference is not None:
         return one if difference >= 0 else two
@@ -134,7 +134,7 @@ def greatest(one: Amount, two: Amount) -> Amount:
 
 
 def ceil_div(amount: Amount, by: Amount) -> Amount:
-    """The quotient, rounded up."""
+    """Return the quotient, rounded up."""
     if by.number == 1:
         return amount
     if amount.number is not None and by.number is not None:

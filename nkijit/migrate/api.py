@@ -1,4 +1,4 @@
-"""Names of the classic API in a module, and what they are called today."""
+"""Names of the classic API in a module, and their current names."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MODULES: Mapping[str, ModuleType] = {
     "nki": classic,
     "nki.compiler": classic.compiler,
 }
-"""The modules of the classic API by the names that kernels give them."""
+"""The modules of the classic API by their usual names in kernels."""
 
 TODAY: Mapping[str, ModuleType] = {"nl": language, "nisa": isa}
 
@@ -40,12 +40,12 @@ def _canonical() -> dict[int, tuple[str, str]]:
 
 
 def api_name(value: Any) -> tuple[str, str] | None:
-    """Module and name of something of the classic API: `("nl", "load")`."""
+    """Return module and name of an object of the classic API, e.g. `("nl", "load")`."""
     return _canonical().get(id(value))
 
 
 def value_of(node: ast.AST, names: Mapping[str, Any]) -> Any:
-    """What a dotted name stands for; UNKNOWN for anything else."""
+    """Return the value of a dotted name; UNKNOWN for other expressions."""
     if isinstance(node, ast.Name):
         return names.get(node.id, UNKNOWN)
     if isinstance(node, ast.Attribute):
@@ -60,13 +60,13 @@ def value_of(node: ast.AST, names: Mapping[str, Any]) -> Any:
 
 
 def operator_text(value: Any, nl: str) -> str | None:
-    """`nl.add` for an operator of either kind; None for anything else."""
+    """Return e.g. `nl.add` for an operator of either API; None for other values."""
     word = operator_word(value)
     return f"{nl}.{word}" if word is not None and hasattr(language, word) else None
 
 
 def dtype_text(value: Any, nl: str) -> str | None:
-    """`nl.float32` for a data type of either kind; None for anything else."""
+    """Return e.g. `nl.float32` for a dtype of either API; None for other values."""
     try:
         name = as_dtype(value).name
     except Exception:
@@ -75,7 +75,7 @@ def dtype_text(value: Any, nl: str) -> str | None:
 
 
 def member_text(argument: str, value: Any, nisa: str) -> str | None:
-    """`nisa.dge_mode.swdge` for the member of an enumeration, or its number."""
+    """Return e.g. `nisa.dge_mode.swdge` for a member of an enumeration, or its number."""
     member = classic_words.as_member(argument, value)
     if isinstance(member, Enum) and hasattr(words, argument) and hasattr(isa, argument):
         return f"{nisa}.{argument}.{member.name}"

@@ -1,8 +1,8 @@
-"""A module of today's API taken to another release of NKI, by the table of releases.
+"""Migration of a module of the current API to another release of NKI, by the table of releases.
 
-What a release has renamed is renamed, what it ignores or no longer has is left out, and loops that
-are `range` now are written so. This reads the source only: releases differ in names, and a module
-of an old one need not run.
+Renamed names and arguments are renamed. Removed and ignored arguments are left out. Loop functions
+that a release replaces by `range` become `range`. Only the source is read, because a module for an
+old release may not run.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _LOOP = "use range"
 
 
 class ReleaseRewriter:
-    """Finds what one release calls otherwise, and changes it."""
+    """Finds differences between releases in a module, and edits them."""
 
     def __init__(self, source: Source, release: Release):
-        """`release`: the one to write for."""
+        """Prepare the migration to `release`."""
         self._source = source
         self._release = release
         self._names = dict(_imports(source.tree))
@@ -41,11 +41,11 @@ class ReleaseRewriter:
 
     @property
     def is_today(self) -> bool:
-        """Whether the module imports today's API at all."""
+        """Whether the module imports the current API."""
         return bool(self._names)
 
     def rewrite(self) -> None:
-        """All of the module."""
+        """Edit all of the module."""
         for node in ast.walk(self._source.tree):
             if isinstance(node, ast.Call):
                 self._call(node)
@@ -53,7 +53,7 @@ class ReleaseRewriter:
                 self._name(node)
 
     def _public(self, node: ast.expr) -> str | None:
-        """The public name that an expression is: `nki.isa.nc_matmul`."""
+        """Return the public name that an expression refers to, e.g. `nki.isa.nc_matmul`."""
         if isinstance(node, ast.Name):
             return self._names.get(node.id)
         if isinstance(node, ast.Attribute):
@@ -105,7 +105,7 @@ class ReleaseRewriter:
                     self._removed(node, at, release.removes[row], row, release)
 
     def _removed(self, node: ast.Call, at: int, advice: str, row: str, release: Release) -> None:
-        """An argument that a release no longer has."""
+        """Edit or report an argument that a release has removed."""
         keyword = node.keywords[at]
         if not advice.strip().startswith(_LEFT_OUT):
             text = (
@@ -124,7 +124,7 @@ class ReleaseRewriter:
 
 
 def _imports(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """What imports bind, and the public names that these are."""
+    """Yield the names that imports bind, with the public names they refer to."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:

@@ -1,4 +1,4 @@
-"""Arguments of classic calls, and what their masks leave of each operand."""
+"""Arguments of classic calls, and the parts of operands that their masks select."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from nkijit.migrate.values import Ranges, TensorValue
 
 
 def bind(function: Callable[..., Any], node: ast.Call) -> dict[str, ast.expr]:
-    """The arguments of a call by name."""
+    """Return the arguments of a call by name."""
     if any(isinstance(a, ast.Starred) for a in node.args) or any(
         k.arg is None for k in node.keywords
     ):
@@ -39,15 +39,14 @@ def bind(function: Callable[..., Any], node: ast.Call) -> dict[str, ast.expr]:
 
 @dataclass(frozen=True)
 class Crop:
-    """What a mask leaves: ranges of the dimensions of the tile, counted from the end."""
+    """The part that a mask selects: ranges of the tile's dimensions, counted from the end."""
 
     ranges: Mapping[int, tuple[Amount, Amount]]
 
     def of(self, tile: TensorValue, dims: Sequence[int] | None = None) -> TensorValue:
-        """The part of a tile.
+        """Return the selected part of a tile.
 
-        `dims`: of which dimension of what the mask is about each of its own is; by default they
-        are counted from the end.
+        `dims` maps the tile's dimensions to those of the mask. By default, both count from the end.
         """
         rank = tile.rank
         about = tuple(range(-rank, 0)) if dims is None else dims
@@ -65,17 +64,17 @@ class Crop:
 def crop(
     rewriter: Rewriter, arguments: dict[str, ast.expr], events: Sequence[ObservedEvent]
 ) -> Crop:
-    """What the `mask=` of a call leaves; takes it out of the arguments."""
+    """Return the part that the `mask=` of a call selects, and drop the mask from `arguments`."""
     rewriter.guard = ""
     node = arguments.pop("mask", None)
     if node is None or (isinstance(node, ast.Constant) and node.value is None):
         return Crop({})
     mask = rewriter.value(node)
     if not isinstance(mask, Mask):
-        given = [event.arguments.get("mask") for event in events]
-        if all(mask is None for mask in given):
+        masks = [event.arguments.get("mask") for event in events]
+        if all(mask is None for mask in masks):
             return Crop({})
-        if all(isinstance(mask, bool) for mask in given):
+        if all(isinstance(mask, bool) for mask in masks):
             rewriter.note("mask", node)
             rewriter.guard = rewriter.text(node)
             return Crop({})
@@ -111,7 +110,7 @@ def _size(bounds: Sequence[Bound], dim: int) -> Amount:
 
 
 def _hint(node: ast.expr, otherwise: str) -> str:
-    """A name for how many elements a mask leaves: `rows_left` for `row < rows`."""
+    """Return a name for the number of selected elements, e.g. `rows_left` for `row < rows`."""
     if isinstance(node, ast.Compare) and len(node.comparators) == 1:
         for side in (node.comparators[0], node.left):
             if isinstance(side, ast.Name):
@@ -120,7 +119,7 @@ def _hint(node: ast.expr, otherwise: str) -> str:
 
 
 def tensors(events: Sequence[ObservedEvent], name: str) -> tuple[Seen, ...]:
-    """How an argument was seen."""
+    """Return the observed tensors of an argument."""
     return tuple(s for e in events if isinstance(s := e.arguments.get(name), Seen))
 
 

@@ -1,4 +1,4 @@
-"""Calls of the classic API: which family of rewrites a function belongs to."""
+"""Dispatch of classic API calls to the functions that rewrite them."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from nkijit.migrate.rewriting import Rewriter
 from nkijit.migrate.values import Plain, TensorValue, Value
 
 Handler = Callable[["Rewriter", ast.Call, "TensorValue | str | None"], Value]
-"""Rewrites a call. Its result goes to a place, into a new variable, or is the value."""
+"""Rewrites a call. The result goes into a given tensor, a new variable, or is the value."""
 
 
 def call(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -> Value:
-    """Any call."""
+    """Rewrite any call."""
     found = rewriter.api(node.func)
     if found is None:
         return _method(rewriter, node, into)
@@ -38,7 +38,7 @@ def call(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -> 
 
 
 def _method(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -> Value:
-    """A method of a tensor, or a call of something else."""
+    """Rewrite a method call of a tensor, or a call of a function outside the API."""
     if isinstance(node.func, ast.Attribute):
         method = node.func.attr
         events = [e for e in rewriter.events(node) if isinstance(e.arguments.get("self"), Seen)]
@@ -59,25 +59,25 @@ def _method(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) 
             name = {"astype": "copy"}.get(method, method)
             rewriter.note("name", node)
             return TensorValue(f"{rewriter.module.nl}.{name}({owner.text}, {inner})", seen)
-    given = [e.result for e in rewriter.events(node) if e.function == AUTHOR]
+    results = [e.result for e in rewriter.events(node) if e.function == AUTHOR]
     text = rewriter.spliced(node)
-    seen = tuple(r for r in given if isinstance(r, Seen) and not r.blocks)
-    return TensorValue(text, seen) if seen and len(seen) == len(given) else Plain(text)
+    seen = tuple(r for r in results if isinstance(r, Seen) and not r.blocks)
+    return TensorValue(text, seen) if seen and len(seen) == len(results) else Plain(text)
 
 
 def _shape_of(rewriter: Rewriter, node: ast.Call) -> Any:
-    given = node.args[0] if node.args else None
-    if isinstance(given, (ast.Tuple, ast.List)):
-        sizes = [Amount.of(rewriter.text(item)) for item in given.elts]
+    shape = node.args[0] if node.args else None
+    if isinstance(shape, (ast.Tuple, ast.List)):
+        sizes = [Amount.of(rewriter.text(item)) for item in shape.elts]
         return None if any((s.number or 0) < 0 for s in sizes) else tuple(sizes)
     return None
 
 
 def _arange(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -> Value:
-    given = [rewriter.amount(a) for a in node.args]
-    if len(given) == 1:
-        return Index.arange(Amount.of(0), given[0])
-    return Index.arange(*given)
+    amounts = [rewriter.amount(a) for a in node.args]
+    if len(amounts) == 1:
+        return Index.arange(Amount.of(0), amounts[0])
+    return Index.arange(*amounts)
 
 
 def _range(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -> Value:
@@ -97,7 +97,7 @@ def _as_it_is(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None
 
 
 def _constant(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -> Value:
-    """`nl.shared_constant(array, dtype)`: today the array has the data type."""
+    """Rewrite `nl.shared_constant(array, dtype)`: in the current API, the array has the dtype."""
     arguments = bounds.bind(language.classic.shared_constant, node)
     seen = tuple(e.result for e in rewriter.events(node) if isinstance(e.result, Seen))
     if not seen:

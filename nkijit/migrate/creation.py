@@ -1,4 +1,4 @@
-"""Tensors that are made: `nl.ndarray`, filled tiles, block dimensions."""
+"""Rewrites of allocations: `nl.ndarray`, filled tiles, block dimensions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _DROPPED = ("lazy_initialization",)
 
 
 def dtype_of(rewriter: Rewriter, node: ast.expr) -> str:
-    """A data type."""
+    """Return the text of a dtype."""
     value = rewriter.value_named(node)
     text = None if value is UNKNOWN else dtype_text(value, rewriter.module.nl)
     if text is not None:
@@ -27,12 +27,12 @@ def dtype_of(rewriter: Rewriter, node: ast.expr) -> str:
 
 
 def _is_spelled_so(rewriter: Rewriter, node: ast.expr) -> bool:
-    """Whether a name is spelled as one of today's language."""
+    """Whether a name is spelled as one of the current language."""
     return rewriter.source.segment(node).startswith(f"{rewriter.module.nl}.")
 
 
 def buffer_of(rewriter: Rewriter, node: ast.expr) -> str:
-    """A buffer; places inside of one are left to the compiler."""
+    """Return the text of a buffer. Addresses in it are left to the compiler."""
     if isinstance(node, ast.Call):
         found = rewriter.source.segment(node.func)
         for region in ("sbuf", "psum"):
@@ -44,7 +44,7 @@ def buffer_of(rewriter: Rewriter, node: ast.expr) -> str:
 
 
 def create(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -> Value:
-    """`nl.ndarray`, `nl.zeros` and their like: the same call, with another shape."""
+    """Rewrite `nl.ndarray`, `nl.zeros` and similar: the same call with another shape."""
     found = rewriter.api(node.func)
     assert found is not None
     name = found[1]
@@ -72,7 +72,7 @@ def create(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -
             text = rewriter.text(value)
         as_keyword = argument in is_keyword and argument != "a"
         texts.append(f"{argument}={text}" if as_keyword else text)
-    # zeros that matmuls are added to: the first one overwrites them.
+    # The first of several accumulating matmuls overwrites zeros.
     if name == "zeros" and all(s.buffer == "psum" for s in seen) and not blocks:
         callee = f"{nl}.ndarray" if _is_accumulated(rewriter, node) else callee
     text = f"{callee}({', '.join(texts)})"
@@ -85,14 +85,14 @@ def create(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -
 
 
 def _nested(text: str, blocks: str) -> str:
-    """Lists of tiles, one inside of the other."""
+    """Return the text of nested lists of tiles."""
     for size in reversed(blocks.split("\0")):
         text = f"[{text} for _ in range({size})]"
     return text
 
 
 def _is_accumulated(rewriter: Rewriter, node: ast.Call) -> bool:
-    """Whether a variable that is made here is only ever added to by matmuls."""
+    """Whether a new variable is only accumulated into by matmuls."""
     statement = rewriter.statement
     if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Name):
         return False
@@ -109,7 +109,7 @@ def _is_accumulated(rewriter: Rewriter, node: ast.Call) -> bool:
 
 
 def _shape(rewriter: Rewriter, node: ast.expr, seen: tuple[Seen, ...]) -> tuple[str, str]:
-    """The shape of a tile, and the block dimensions before it."""
+    """Return the shape of a tile, and the block dimensions before it."""
     blocks = seen[-1].blocks
     if not blocks:
         return rewriter.text(node), ""
@@ -122,7 +122,7 @@ def _shape(rewriter: Rewriter, node: ast.expr, seen: tuple[Seen, ...]) -> tuple[
 
 
 def memset(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -> Value:
-    """`nisa.memset(shape, value, dtype)`."""
+    """Rewrite `nisa.memset(shape, value, dtype)`."""
     arguments = bounds.bind(isa.memset, node)
     events = [e for e in rewriter.events(node) if isinstance(e.result, Seen)]
     seen = tuple(e.result for e in events)
@@ -136,11 +136,11 @@ def memset(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -
         shape = rewriter.text(arguments["shape"])
         rewriter.allocate(name, shape, dtype_of(rewriter, arguments["dtype"]), "sbuf")
         result = TensorValue(name, seen, is_name=True)
-    given = {"dst": crop.of(result).text, "value": rewriter.text(arguments["value"])}
+    call = {"dst": crop.of(result).text, "value": rewriter.text(arguments["value"])}
     if "engine" in arguments:
-        given["engine"] = rewriter.text(arguments["engine"])
+        call["engine"] = rewriter.text(arguments["engine"])
     rewriter.note("instruction", node)
-    rewriter.call("nisa.memset", given)
+    rewriter.call("nisa.memset", call)
     return result
 
 

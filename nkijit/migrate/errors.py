@@ -1,4 +1,4 @@
-"""Why a kernel, or a function that it uses, cannot be rewritten where it stands."""
+"""The reasons why a kernel, or a function that it calls, cannot be rewritten in place."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import ast
 
 
 class NoRewriteError(Exception):
-    """No local rewrite is known for what stands at a line."""
+    """No rewrite in place is known for a construct."""
 
     def __init__(self, message: str, node: ast.AST | None = None):
-        """`node`: what it is about, for its line."""
+        """Create the error; `node` gives its line."""
         super().__init__(message)
         self.message = message
         self.line = getattr(node, "lineno", None)
 
     def at(self, node: ast.AST) -> NoRewriteError:
-        """The same, with a line if it has none yet."""
+        """Return the same error, with the node's line if it has none yet."""
         if self.line is None:
             self.line = getattr(node, "lineno", None)
         return self

@@ -1,4 +1,4 @@
-"""Kernels that are replaced by the export of their trace."""
+"""Replacement of kernels by the export of their trace."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ def exported(
     arguments: str,
     module: Module,
 ) -> tuple[str, set[str]]:
-    """The definition that takes the place of a kernel, and the modules that it needs.
+    """Return the definition that replaces a kernel, and the modules that it needs.
 
-    Raises ExportError for what the API cannot say.
+    Raises:
+        ExportError: the API cannot express the kernel.
     """
     text = traced.source(comments=False)
     tree = ast.parse(text)
@@ -57,8 +58,10 @@ def exported(
     ]
     indentation = source.indentation(node)
     whole = [*(f"{indentation}{i}" for i in others), *comments, *body.split("\n")]
-    made = "\n".join(f"{indentation}{each}" if each and indentation else each for each in whole)
-    return f"{made}\n", imports & {"nl", "nisa"}
+    definition = "\n".join(
+        f"{indentation}{each}" if each and indentation else each for each in whole
+    )
+    return f"{definition}\n", imports & {"nl", "nisa"}
 
 
 __all__ = ["exported"]

@@ -1,7 +1,7 @@
-"""A function of a classic kernel, rewritten statement by statement.
+"""The rewriting of a classic kernel's function, statement by statement.
 
-Expressions become values (`values.py`); what has to be computed before a statement stands in
-lines before it. A statement that stays what it was is not touched.
+Expressions become values (`values.py`). Their computations are written to lines before the
+statement. Unchanged statements keep their text.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class FunctionRewriter(Rewriter):
     # ---------------------------------------------------------------- statements
 
     def rewrite(self) -> None:
-        """Rewrite the body. Raises NoRewriteError where nothing is known for it."""
+        """Rewrite the body. Raises NoRewriteError where no rewrite is known."""
         self._block(self.node.body)
         if self.grid is not None:
             grids.loop_over(self, self.grid)
@@ -99,7 +99,7 @@ class FunctionRewriter(Rewriter):
         self._counts.pop()
 
     def _statement(self, node: ast.stmt) -> bool:
-        """Rewrite a statement; whether nothing of it is left."""
+        """Rewrite a statement. Returns whether it is removed."""
         if isinstance(node, (ast.For, ast.While, ast.If, ast.With)):
             self._compound(node)
             return False
@@ -133,7 +133,7 @@ class FunctionRewriter(Rewriter):
         return [self.text(node.value)]
 
     def _replace(self, node: ast.stmt, lines: list[str] | None) -> bool:
-        """Put lines in the place of a statement; None leaves it as it is."""
+        """Replace a statement by lines; None leaves it unchanged. Returns whether it is removed."""
         if lines is None:
             return False
         if not self._before and lines == [self.source.segment(node)]:
@@ -199,20 +199,20 @@ class FunctionRewriter(Rewriter):
                     self._leave(body)
                 continue
             self._block(body)
-        # What is known behind it: what was known before and still holds, and what the body has set.
+        # After the statement, unchanged earlier values and those set in the body are known.
         for name, value in env.items():
             if self._env.get(name) is not value and isinstance(node, (ast.If, ast.For)):
                 continue
             self._env.setdefault(name, value)
 
     def _has_run(self, body: Sequence[ast.stmt]) -> bool:
-        """Whether a run has come to a block."""
+        """Whether a block has run while the kernel was observed."""
         seen = self.module.observed.variables
         lines = {n.lineno for s in body for n in ast.walk(s) if isinstance(n, (ast.stmt, ast.expr))}
         return any((self.source.path, line) in seen for line in lines)
 
     def _is_of_api(self, body: Sequence[ast.stmt]) -> bool:
-        """Whether a block calls the classic API, or names index expressions."""
+        """Whether a block calls the classic API, or uses index expressions or tensors."""
         for part in (n for s in body for n in ast.walk(s)):
             if isinstance(part, ast.Call) and self.api(part.func) is not None:
                 return True
@@ -226,13 +226,13 @@ class FunctionRewriter(Rewriter):
         return False
 
     def _tensors(self) -> set[str]:
-        """The variables that have held tensors somewhere in the function."""
+        """Return the variables that have held tensors in the function."""
         lines = range(self.node.lineno, (self.node.end_lineno or self.node.lineno) + 1)
         seen = self.module.observed.variables
         return {name for line in lines for name in seen.get((self.source.path, line), ())}
 
     def _leave(self, body: Sequence[ast.stmt]) -> None:
-        """A block to which no run has come: what it was stands there as a comment."""
+        """Turn a block that has not run into a comment, with an assertion after it."""
         indentation = self.source.indentation(body[0])
         start, end = self.source.lines_of(body[0])[0], self.source.lines_of(body[-1])[1]
         old = self.source.text.encode()[start:end].decode()
@@ -310,11 +310,11 @@ class FunctionRewriter(Rewriter):
         for name, item in zip(names, values, strict=True):
             if name is None:
                 raise NoRewriteError("an index expression is kept in an object", node)
-            lines += self._keep(node, name, item)
+            lines += self._bind(node, name, item)
         return lines
 
-    def _keep(self, node: ast.stmt, name: str, value: Value) -> list[str]:
-        """A name for a value; what is no number or tensor needs no line."""
+    def _bind(self, node: ast.stmt, name: str, value: Value) -> list[str]:
+        """Bind a name to a value. Only numbers and tensors need a line for it."""
         if isinstance(value, Index):
             self.note("index", node)
             if value.begin.number is None and str(value.begin) != name:
@@ -333,7 +333,7 @@ class FunctionRewriter(Rewriter):
         return [f"{name} = {one_line(value.text)}"]
 
     def _assign_name(self, node: ast.stmt, name: str, value: ast.expr) -> list[str] | None:
-        # A tile that is made anew of its own old value: instructions read the old one.
+        # A tile that is computed from its own old value needs a new allocation.
         reads = any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(value))
         into = None if reads else name
         if isinstance(value, ast.Call):
@@ -347,18 +347,18 @@ class FunctionRewriter(Rewriter):
                 return []
             if found.text == self.source.segment(value) and not self._before:
                 return [self.source.segment(node)]
-        return self._keep(node, name, found)
+        return self._bind(node, name, found)
 
 
 _AXES = {"p": 0, "x": 1, "y": 2, "z": 3, "w": 4}
-"""Names of the expressions of `nl.mgrid`."""
+"""The attributes of `nl.mgrid` by axis."""
 
 
 _LISTS = re.compile(r"(?P<head>.*?)\[(?P<item>.*) for _ in range\((?P<count>[^()]*)\)\]")
 
 
 def laid_out(line: str, depth: int) -> list[str]:
-    """The lines of a statement, lists of tiles among them."""
+    """Wrap a statement at the line width, including nested lists of tiles."""
     found = _LISTS.fullmatch(line)
     if found is None or len(INDENT) * depth + len(line) <= WIDTH:
         return wrapped(line, depth)

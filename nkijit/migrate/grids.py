@@ -1,4 +1,4 @@
-"""Launch grids: what instances did one after the other, loops do in the kernel."""
+"""Launch grids: loops in the kernel replace the instances of the classic launch."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _SHARED = "shared_hbm"
 
 
 def loop_over(rewriter: Rewriter, grid: Sequence[int]) -> None:
-    """Put the body of a rewritten kernel into loops over a grid, which becomes an argument.
+    """Put the body of a rewritten kernel into loops over a grid, which becomes a parameter.
 
-    What comes before the first thing that an instance does, and the return, stay outside.
+    Statements that all instances share, and the return, remain outside.
     """
     node, source = rewriter.node, rewriter.source
     body = list(node.body)
@@ -61,7 +61,7 @@ def _is_end(node: ast.stmt) -> bool:
 
 
 def _is_before(rewriter: Rewriter, node: ast.stmt) -> bool:
-    """Whether all instances share what a statement does."""
+    """Whether all instances share a statement."""
     if isinstance(node, (ast.For, ast.While, ast.If, ast.With, ast.AugAssign)):
         return False
     for part in ast.walk(node):

@@ -1,8 +1,8 @@
-"""Index expressions and masks of the classic API as they stand in the source.
+"""Index expressions and masks of the classic API in the source.
 
-`row = tile * 128 + nl.arange(128)[:, None]` is an `Index`: where it begins (`tile * 128`), and how
-far a step along each dimension of the tile goes, and how many there are. A comparison of two is a
-`Mask`. Both become ends of slices.
+`row = tile * 128 + nl.arange(128)[:, None]` is an `Index`: its begin (`tile * 128`), and a step and
+size for each dimension of the tile. A comparison of two of them is a `Mask`. Both become bounds of
+slices.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from nkijit.migrate.amounts import Amount, ceil_div, greatest, least
 from nkijit.migrate.errors import NoRewriteError
 
 Dims = Mapping[int, tuple[Amount, Amount]]
-"""Of dimensions of a tile, counted from the end (-1 is the last): step, and how many steps."""
+"""Step and size by dimension of a tile, counted from the end (-1 is the last)."""
 
 
 @dataclass(frozen=True)
@@ -27,13 +27,13 @@ class Index:
 
     @staticmethod
     def arange(start: Amount, stop: Amount, step: Amount | None = None) -> Index:
-        """`nl.arange(start, stop, step)`."""
+        """Return the index of `nl.arange(start, stop, step)`."""
         step = step or Amount.of(1)
         return Index(start, 1, {-1: (step, ceil_div(stop - start, step))})
 
     @staticmethod
     def mesh(axes: Sequence[tuple[Amount, Amount, Amount | None]]) -> list[Index]:
-        """`nl.mgrid[a:b, c:d]`, one for each axis."""
+        """Return the indices of `nl.mgrid[a:b, c:d]`, one per axis."""
         rank = len(axes)
         return [
             Index(start, rank, {at - rank: Index.arange(start, stop, step).dims[-1]})
@@ -41,7 +41,7 @@ class Index:
         ]
 
     def reshaped(self, keys: Sequence[str]) -> Index:
-        """`index[:, None]`; each key is `:`, `None` or `...`."""
+        """Return `index[:, None]`; each key is `:`, `None` or `...`."""
         taken = sum(key == ":" for key in keys)
         items = list(keys)
         if "..." not in items:
@@ -56,7 +56,7 @@ class Index:
         return Index(self.begin, rank, dims)
 
     def plus(self, other: Index | Amount, sign: int = 1) -> Index:
-        """The sum; the difference with a sign of -1."""
+        """Return the sum, or the difference if `sign` is -1."""
         if isinstance(other, Amount):
             return Index(self.begin + other.times(sign), self.rank, self.dims)
         dims = dict(self.dims)
@@ -70,19 +70,19 @@ class Index:
         return Index(begin, max(self.rank, other.rank), dims)
 
     def times(self, number: Amount) -> Index:
-        """The product with a number."""
+        """Return the product with a number."""
         dims = {d: (step.times(number), size) for d, (step, size) in self.dims.items()}
         return Index(self.begin.times(number), self.rank, dims)
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is a number only."""
+        """Whether it is a plain number."""
         return not self.dims
 
 
 @dataclass(frozen=True)
 class Bound:
-    """`index < limit` and its like along one dimension: from `low` on, up to `high`."""
+    """A comparison such as `index < limit` as a range of one dimension: from `low` up to `high`."""
 
     dim: int
     size: Amount
@@ -98,17 +98,17 @@ class Mask:
     conditions: tuple[str, ...] = ()
 
     def joined(self, other: Mask) -> Mask:
-        """Both."""
+        """Return the conjunction of both."""
         return Mask(self.comparisons + other.comparisons, self.conditions + other.conditions)
 
     @property
     def bounds(self) -> list[Bound]:
-        """What it leaves of the dimensions of a tile. Raises NoRewriteError for no block."""
+        """The selected ranges of the tile's dimensions; raises NoRewriteError if there are none."""
         return [_bound(*comparison) for comparison in self.comparisons]
 
 
 def _bound(left: Index, sign: str, right: Index) -> Bound:
-    """`left < right` and its like, along the one dimension that it is about."""
+    """Convert a comparison such as `left < right` to a range of its only dimension."""
     difference = left.plus(right, -1)
     dims = {d: v for d, v in difference.dims.items() if v[0].number != 0}
     if len(dims) != 1:

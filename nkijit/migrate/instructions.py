@@ -1,4 +1,4 @@
-"""Instructions that returned a tile: an allocation, and the instruction with a destination."""
+"""Rewrites of instructions that returned a tile: an allocation, and a destination argument."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ _PER_PARTITION = (
     "vals",
     "dst_idx",
 )
-"""Operands of one element per partition, where they are tiles."""
+"""Operands that, as tiles, have one element per partition."""
 _DATA_OPERAND1 = ("scalar_tensor_tensor",)
-"""Instructions whose second operand is a whole tile."""
+"""Instructions with a whole tile as their second operand."""
 _SWAPPED = ("nc_transpose",)
 
 
 def instruction(
     rewriter: Rewriter, node: ast.Call, name: str, into: TensorValue | str | None
 ) -> Value:
-    """`nisa.name(...)`."""
+    """Rewrite `nisa.name(...)`."""
     function = getattr(classic, name)
     arguments = bounds.bind(function, node)
     events = rewriter.events(node)
@@ -99,7 +99,7 @@ def _values(
     arguments: Mapping[str, ast.expr],
     events: Sequence[ObservedEvent],
 ) -> dict[str, Value]:
-    """The arguments but mask and dtype, as today's function takes them."""
+    """Return the arguments except mask and dtype, in the form of the current function."""
     values: dict[str, Value] = {}
     for argument, node in arguments.items():
         if argument in ("mask", "dtype"):
@@ -138,7 +138,7 @@ def _extra(
     arguments: Mapping[str, ast.expr],
     values: Mapping[str, Value],
 ) -> dict[str, Value]:
-    """Arguments that are spelled otherwise today."""
+    """Return arguments with a new spelling."""
     found: dict[str, Value] = {}
     mode = arguments.get("perf_mode")
     if isinstance(mode, ast.Constant) and mode.value == "double_row_gen3":
@@ -149,7 +149,13 @@ def _extra(
 def _forms(
     name: str, events: Sequence[ObservedEvent], node: ast.AST
 ) -> tuple[str, list[tuple[str, tuple[str, str]]]]:
-    """The instruction that a call is, and which operands are copied before: name and type."""
+    """Return a call's main instruction, and the operands copied before it.
+
+    Each copied operand has its name, dtype and buffer.
+
+    Raises:
+        NoRewriteError: the call emitted other instructions.
+    """
     forms = {e.instructions for e in events if e.instructions}
     shapes = {tuple((i.name, i.reads) for i in form) for form in forms}
     if len(shapes) != 1:
@@ -167,7 +173,7 @@ def _forms(
 
 
 def _copied(rewriter: Rewriter, value: Value, wrote: tuple[str, str]) -> TensorValue:
-    """A copy of an operand in SBUF."""
+    """Copy an operand, e.g. from PSUM to SBUF."""
     assert isinstance(value, TensorValue)
     tile = rewriter.bound(value, "operand")
     name = rewriter.fresh(f"{tile.base.partition('[')[0].partition('.')[0]}_sbuf")
@@ -180,7 +186,7 @@ def _copied(rewriter: Rewriter, value: Value, wrote: tuple[str, str]) -> TensorV
 def _cropped(
     rewriter: Rewriter, name: str, values: Mapping[str, Value], cut: Crop
 ) -> dict[str, Any]:
-    """The operands under the mask."""
+    """Return the operands under the mask."""
     found: dict[str, Any] = dict(values)
     for argument, value in values.items():
         if not isinstance(value, TensorValue):
@@ -188,7 +194,7 @@ def _cropped(
         if not cut.is_whole:
             value = rewriter.bound(value, argument)
         if name == "nc_matmul":
-            # The mask is that of the result.
+            # The mask selects a part of the result.
             dims = (0, -2) if argument == "stationary" else (0, -1)
             found[argument] = cut.of(value, dims) if value.rank == 2 else value
         elif _is_vector(name, argument):
@@ -206,7 +212,7 @@ def _is_vector(name: str, argument: str) -> bool:
 
 
 def _place(name: str, cut: Crop, result: TensorValue, values: Mapping[str, Value]) -> TensorValue:
-    """The part of a result that is computed."""
+    """Return the part of a result that is computed."""
     if cut.is_whole:
         return result
     if name in _SWAPPED:
@@ -214,7 +220,7 @@ def _place(name: str, cut: Crop, result: TensorValue, values: Mapping[str, Value
     if name == "tensor_reduce":
         data = values["data"]
         assert isinstance(data, TensorValue)
-        # Partitions are kept; the reduced dimensions are the last ones.
+        # Partitions are not reduced; the reduced dimensions are the last ones.
         return cut.of(result, (-data.rank, *(0,) * (result.rank - 1)))
     if name in ("max8", "bn_stats", "bn_aggr", "nc_find_index8"):
         return cut.of(result, (-result.rank, *(0,) * (result.rank - 1)))
@@ -222,7 +228,7 @@ def _place(name: str, cut: Crop, result: TensorValue, values: Mapping[str, Value
 
 
 def _shape(name: str, values: Mapping[str, Value], seen: Sequence[Seen]) -> str:
-    """An expression for the shape of a result."""
+    """Return an expression for the shape of a result."""
     tiles = {n: v for n, v in values.items() if isinstance(v, TensorValue)}
     if name == "nc_matmul":
         rows, columns = tiles["stationary"], tiles["moving"]
@@ -248,10 +254,12 @@ def _dtype(
     values: Mapping[str, Value],
     seen: Sequence[Seen],
 ) -> str:
-    """An expression for the data type of a result."""
-    given = arguments.get("dtype")
-    if given is not None and not (isinstance(given, ast.Constant) and given.value is None):
-        return dtype_of(rewriter, given)
+    """Return an expression for the dtype of a result."""
+    requested = arguments.get("dtype")
+    if requested is not None and not (
+        isinstance(requested, ast.Constant) and requested.value is None
+    ):
+        return dtype_of(rewriter, requested)
     if name == "nc_matmul":
         rewriter.module.needed.add("nl")
         return f"{rewriter.module.nl}.float32"
@@ -260,7 +268,7 @@ def _dtype(
 
 
 def _affine(rewriter: Rewriter, index: Index, seen: Seen) -> dict[str, str]:
-    """The pattern of an index expression."""
+    """Return the arguments of an affine pattern for an index expression."""
     rank = len(seen.shape)
     zero = (Amount.of(0), Amount.of(1))
     pairs: list[str] = []
@@ -276,7 +284,7 @@ def _affine(rewriter: Rewriter, index: Index, seen: Seen) -> dict[str, str]:
 
 
 def iota(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -> Value:
-    """`nisa.iota(expr, dtype)`: the expression as a pattern."""
+    """Rewrite `nisa.iota(expr, dtype)`: the expression becomes a pattern."""
     arguments = bounds.bind(classic.iota, node)
     events = [e for e in rewriter.events(node) if isinstance(e.result, Seen)]
     if not events or not bounds.crop(rewriter, arguments, events).is_whole:
@@ -307,7 +315,7 @@ def iota(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -> 
 
 
 _SIGNS: Mapping[str, tuple[int, int, str]] = {
-    # What the comparison with 0 is of: sign of left - right, what is added, the operator.
+    # The comparison of `sign * (left - right) + shift` with 0: sign, shift, operator.
     ">": (1, -1, "greater_equal"),
     ">=": (1, 0, "greater_equal"),
     "<": (-1, -1, "greater_equal"),
@@ -318,7 +326,7 @@ _SIGNS: Mapping[str, tuple[int, int, str]] = {
 
 
 def affine_select(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -> Value:
-    """`nisa.affine_select(pred, …)`: the comparison as a pattern and an operator."""
+    """Rewrite `nisa.affine_select(pred, …)`: the comparison becomes a pattern and an operator."""
     arguments = bounds.bind(classic.affine_select, node)
     events = [e for e in rewriter.events(node) if isinstance(e.result, Seen)]
     predicate = arguments.pop("pred")
@@ -355,7 +363,7 @@ def affine_select(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | 
 
 
 def _predicate(rewriter: Rewriter, node: ast.expr) -> tuple[Index, str]:
-    """The expression that is compared with 0, and the operator."""
+    """Return the expression that is compared with 0, and the operator."""
     mask = rewriter.value(node)
     if not isinstance(mask, Mask) or len(mask.comparisons) != 1 or mask.conditions:
         raise NoRewriteError("a predicate that is not one comparison of index expressions", node)

@@ -1,4 +1,4 @@
-"""Functions of `nl` on tiles: today's of the same name, or the instructions that they are."""
+"""Rewrites of `nl` functions on tiles, as the current function or as their instructions."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _ALONG = {
     "load_transpose2d": "swapped",
     "matmul": "none",
 }
-"""Functions whose results have other dimensions than their operands."""
+"""Functions that change the dimensions of their operands."""
 
 
 def load(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -> Value:
-    """`nl.load(x[...])`: an allocation and a DMA."""
+    """Rewrite `nl.load(x[...])`: an allocation and a DMA."""
     arguments = bounds.bind(classic.load, node)
     events = [e for e in rewriter.events(node) if isinstance(e.result, Seen)]
     if not events:
@@ -60,7 +60,7 @@ def load(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -> 
 
 
 def _shape(source: TensorValue, seen: Sequence[Seen]) -> str:
-    """The shape of a tile that is loaded."""
+    """Return the shape of a loaded tile."""
     if (*source.seen[-1].shape, 1) == seen[-1].shape:
         return f"({', '.join(source.size(d) for d in range(source.rank))}, 1)"
     if source.seen[-1].shape != seen[-1].shape:
@@ -73,7 +73,7 @@ def _is_none(node: ast.expr) -> bool:
 
 
 def store(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -> Value:
-    """`nl.store(x[...], tile)`: a DMA."""
+    """Rewrite `nl.store(x[...], tile)`: a DMA."""
     arguments = bounds.bind(classic.store, node)
     events = rewriter.events(node)
     if not events:
@@ -116,7 +116,7 @@ def store(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) ->
 def function(
     rewriter: Rewriter, node: ast.Call, name: str, into: TensorValue | str | None
 ) -> Value:
-    """Any other function."""
+    """Rewrite any other function."""
     found = rewriter.api(node.func)
     assert found is not None
     classic_function = getattr(classic, found[1])
@@ -129,65 +129,65 @@ def function(
         return Plain(rewriter.spliced(node))
     seen = tuple(e.result for e in events)
     arguments = bounds.bind(classic_function, node)
-    given = _given(rewriter, arguments, events)
+    values = _arguments(rewriter, arguments, events)
     cut = bounds.crop(rewriter, arguments, events)
-    is_isa = isinstance(into, TensorValue) or not cut.is_whole or _is_inner(name, given, arguments)
+    is_isa = isinstance(into, TensorValue) or not cut.is_whole or _is_inner(name, values, arguments)
     if not is_isa:
-        return _called(rewriter, node, name, given, arguments, events, seen)
+        return _current_call(rewriter, node, name, values, arguments, events, seen)
     if isinstance(into, TensorValue):
         result = into
     else:
         if cut.ranges and name in ("matmul",):
             raise NoRewriteError(f"nl.{name} under a mask", node)
         base = into or rewriter.fresh(name)
-        shape, dtype = _result(rewriter, name, given, arguments, seen)
+        shape, dtype = _result(rewriter, name, values, arguments, seen)
         rewriter.allocate(base, shape, dtype, seen[-1].buffer)
         result = TensorValue(base, seen, is_name=True)
-    return _computed(rewriter, node, name, given, arguments, events, cut, result)
+    return _computed(rewriter, node, name, values, arguments, events, cut, result)
 
 
-def _is_inner(name: str, given: dict[str, Value], arguments: dict[str, ast.expr]) -> bool:
-    """Whether dimensions are reduced that are not the last ones, which today's functions refuse."""
-    x = given.get("x")
+def _is_inner(name: str, values: dict[str, Value], arguments: dict[str, ast.expr]) -> bool:
+    """Whether reduced dimensions are not the last ones, which the current functions reject."""
+    x = values.get("x")
     if _ALONG.get(name) != "kept" or not isinstance(x, TensorValue) or "axis" not in arguments:
         return False
     return bool(moved_last(x, arguments["axis"], False))
 
 
-def _given(
+def _arguments(
     rewriter: Rewriter, arguments: dict[str, ast.expr], events: Sequence[ObservedEvent]
 ) -> dict[str, Value]:
-    """The arguments but mask and dtype."""
-    given: dict[str, Value] = {}
+    """Return the arguments except mask and dtype."""
+    values: dict[str, Value] = {}
     for argument, value in arguments.items():
         if argument in ("mask", "dtype"):
             continue
         if argument == "axis":
-            given[argument] = Plain(axes_text(rewriter, value))
+            values[argument] = Plain(axes_text(rewriter, value))
             continue
         found = rewriter.value(value)
         if not isinstance(found, (Plain, TensorValue)):
             raise NoRewriteError("an index expression is an operand", value)
-        given[argument] = found
-    return given
+        values[argument] = found
+    return values
 
 
-def _called(
+def _current_call(
     rewriter: Rewriter,
     node: ast.Call,
     name: str,
-    given: dict[str, Value],
+    values: dict[str, Value],
     arguments: dict[str, ast.expr],
     events: Sequence[ObservedEvent],
     seen: tuple[Seen, ...],
 ) -> TensorValue:
-    """Today's function of the same name."""
+    """Return a call of the current function with the same name."""
     rewriter.module.needed.add("nl")
     known = inspect.signature(getattr(today, name)).parameters
     renamed = {"src": "x", "a": "x"} if "x" in known and "src" not in known else {}
     parts: list[str] = []
     keywords = {str(k.arg) for k in node.keywords}
-    for argument, value in given.items():
+    for argument, value in values.items():
         today_name = renamed.get(argument, argument)
         if argument == "compute_dtype" and argument not in known:
             continue
@@ -195,12 +195,12 @@ def _called(
             raise NoRewriteError(f"nl.{name} has no '{argument}' any more", node)
         text = operators.text_of(value)
         parts.append(f"{today_name}={text}" if argument in keywords else text)
-    first = next((v for v in given.values() if isinstance(v, TensorValue)), None)
+    first = next((v for v in values.values() if isinstance(v, TensorValue)), None)
     dtype = None
     if "dtype" in arguments and not _is_none(arguments["dtype"]):
         dtype = dtype_of(rewriter, arguments["dtype"])
     elif "dtype" in known and first is not None and first.seen[-1].dtype != seen[-1].dtype:
-        tiles = [v for v in given.values() if isinstance(v, TensorValue)]
+        tiles = [v for v in values.values() if isinstance(v, TensorValue)]
         dtype = operators.result_dtype(rewriter, seen, tiles)
     elif name == "rand":
         dtype = f"{rewriter.module.nl}.float32"
@@ -215,19 +215,19 @@ def _called(
         text = spelled
     sizes = None
     if name not in _ALONG:
-        sizes = operators.sizes_of(list(given.values()), seen)
+        sizes = operators.sizes_of(list(values.values()), seen)
     return TensorValue(text, seen, sizes=sizes)
 
 
 def _result(
     rewriter: Rewriter,
     name: str,
-    given: dict[str, Value],
+    values: dict[str, Value],
     arguments: dict[str, ast.expr],
     seen: tuple[Seen, ...],
 ) -> tuple[str, str]:
-    """Shape and data type of a result."""
-    tiles = {n: v for n, v in given.items() if isinstance(v, TensorValue)}
+    """Return the shape and dtype of a result."""
+    tiles = {n: v for n, v in values.items() if isinstance(v, TensorValue)}
     if "dtype" in arguments and not _is_none(arguments["dtype"]):
         dtype = dtype_of(rewriter, arguments["dtype"])
     else:
@@ -235,7 +235,7 @@ def _result(
     if _ALONG.get(name) == "swapped":
         (tile,) = tiles.values()
         return f"({tile.size(1)}, {tile.size(0)})", dtype
-    if _ALONG.get(name) == "kept" and isinstance(x := given.get("x"), TensorValue):
+    if _ALONG.get(name) == "kept" and isinstance(x := values.get("x"), TensorValue):
         shape = reduced_shape(x, arguments["axis"], seen)
         if shape is not None:
             return shape, dtype
@@ -246,16 +246,16 @@ def _computed(
     rewriter: Rewriter,
     node: ast.Call,
     name: str,
-    given: dict[str, Value],
+    values: dict[str, Value],
     arguments: dict[str, ast.expr],
     events: Sequence[ObservedEvent],
     cut: Crop,
     result: TensorValue,
 ) -> TensorValue:
-    """The instruction that a function is; else a copy of what today's function gives."""
+    """Emit the instruction of a function; otherwise a copy of the current function's result."""
     along = _ALONG.get(name)
     operands: dict[str, Value] = {}
-    for argument, value in given.items():
+    for argument, value in values.items():
         if isinstance(value, TensorValue) and not cut.is_whole:
             value = cut.of(rewriter.bound(value, argument))
         operands[argument] = value
@@ -296,7 +296,7 @@ def _computed(
             arguments_of["keepdims"] = operators.text_of(operands["keepdims"])
         rewriter.call("nisa.tensor_reduce", arguments_of)
         return result
-    inner = _called(
+    inner = _current_call(
         rewriter, node, name, operands, {**arguments, **_typed(arguments)}, events, result.seen
     )
     if result.seen[-1].buffer in ("hbm", "private_hbm", "shared_hbm"):

@@ -1,4 +1,4 @@
-"""A module of the classic API migrated: rewritten, exported where it has to be, and proven."""
+"""Migration of a module of the classic API: rewriting, export where needed, and comparison."""
 
 from __future__ import annotations
 
@@ -35,60 +35,60 @@ from nkijit.releases.table import release
 from nkijit.traced.kernel import TracedKernel
 
 _EDGES = 6
-"""Other sizes that a rewritten kernel is compared at."""
+"""The maximum number of other sizes at which a rewritten kernel is compared."""
 _LONG = 20_000
-"""A kernel of more instructions is not compared at other sizes."""
+"""Kernels with more operations are not compared at other sizes."""
 
 
 @dataclass
 class _Variant:
-    """A kernel of the module: with its grid, target and arguments."""
+    """A kernel of the module with its grid, target and arguments."""
 
     name: str
     kernel: ClassicKernel[...]
     sets: Sequence[Mapping[str, Any]]
     is_found: bool = False
-    """Whether it is a launch in the text, which may be for other arguments."""
+    """Whether it is a launch in the source, possibly with other arguments."""
     traced: list[TracedKernel] = field(default_factory=list[TracedKernel])
     error: str = ""
 
     @property
     def grid(self) -> LaunchGrid | None:
-        """The grid that it is launched with."""
+        """The grid of its launch."""
         kernel: Any = self.kernel
         return kernel.launch_grid
 
 
 @dataclass
 class _Function:
-    """A function that is a kernel, and the kernels made of it."""
+    """A kernel function, with the kernels created from it."""
 
     name: str
     node: ast.FunctionDef
     variants: list[_Variant]
     ran: set[tuple[int, str]] = field(default_factory=set[tuple[int, str]])
-    """First line and name of the functions that have run for it."""
+    """First line and name of the functions that ran for it."""
     problem: NoRewriteError | None = None
-    """Why it is not rewritten where it stands."""
+    """The reason why it cannot be rewritten in place."""
 
 
 @dataclass(frozen=True, repr=False)
 class Migration:
-    """What has become of a module."""
+    """The result of a migration."""
 
     source: Source
     text: str
-    """The new text; that of the old one where nothing has been done."""
+    """The new text; the old one if nothing was changed."""
     report: Report
     is_today: bool = False
-    """Whether it was of today's API already."""
+    """Whether the module already used the current API."""
 
     def __repr__(self) -> str:
         return repr(self.report)
 
     @property
     def is_empty(self) -> bool:
-        """Whether there was nothing of NKI in it."""
+        """Whether the module does not use NKI."""
         return not (self.is_today or self.report.kernels or self.report.rewrites)
 
 
@@ -100,20 +100,22 @@ def migrate_file(
     target: str | None = None,
     nki: str | None = None,
 ) -> Migration:
-    """Migrate the kernels of a file of the classic API to today's.
+    """Migrate the kernels of a file from the classic to the current API.
 
-    A file of today's API is taken to another release, by its names.
+    A file of the current API is migrated to another release, by its names. Nothing is written.
 
     Args:
         path: the file.
-        arguments: what kernels are traced at, by name; else what `@nkijit.example` or
-            `[tool.nkijit]` says.
-        kernel: the one that the arguments are for; the others keep theirs.
-        target: the hardware, as `-t` of the command line.
-        nki: the release that the kernels are judged for, e.g. `0.5`; the newest by default.
+        arguments: the arguments to trace kernels with, by name. Default: those of `@nkijit.example`
+            or `[tool.nkijit]`.
+        kernel: the kernel that `arguments` are for; the others use their defaults.
+        target: the hardware, as in the command line's `-t`.
+        nki: the release that the result is checked for, e.g. `0.5`; the newest by default.
 
-    Nothing is written. Raises OSError and SyntaxError for a file that is none of Python, and
-    UsageError when it has no kernel of that name.
+    Raises:
+        OSError: the file cannot be read.
+        SyntaxError: the file is not Python.
+        UsageError: the file has no kernel of that name.
 
     Example:
 
@@ -128,7 +130,7 @@ def migrate_file(
         report = Report(source.path, [], between.rewrites, between.left)
         return Migration(source, source.changed(between.edits), report, is_today=True)
     module = run_file(Path(path))
-    asked = KernelRequest(dict(arguments or {}), target)
+    request = KernelRequest(dict(arguments or {}), target)
     found = [
         c
         for c in chosen_of(module, str(path), None, KernelRequest(target=target))
@@ -136,11 +138,11 @@ def migrate_file(
     ]
     names = {c.name for c in found}
     if kernel is not None:
-        chosen = chosen_of(module, str(path), kernel, asked)
+        chosen = chosen_of(module, str(path), kernel, request)
     else:
-        chosen = chosen_of(module, str(path), None, asked) if asked.arguments else found
-    given = {c.name: c for c in chosen}
-    found = [given.get(c.name, c) for c in found if c.name in names]
+        chosen = chosen_of(module, str(path), None, request) if request.arguments else found
+    by_name = {c.name: c for c in chosen}
+    found = [by_name.get(c.name, c) for c in found if c.name in names]
     return _Migrator(source, vars(module), found, nki).migrated()
 
 
@@ -156,7 +158,7 @@ class _Migrator:
         self._report = Report(source.path)
 
     def _found(self, chosen: Sequence[Chosen]) -> list[_Function]:
-        """The functions that are kernels, in the order of the file."""
+        """Return the kernel functions in the order of the file."""
         nodes = {
             key_of(n): n for n in ast.walk(self._source.tree) if isinstance(n, ast.FunctionDef)
         }
@@ -175,7 +177,7 @@ class _Migrator:
         return sorted(by_node.values(), key=lambda f: f.node.lineno)
 
     def _launched(self, node: ast.Subscript, functions: Iterable[_Function]) -> None:
-        """A launch with a grid, `kernel[4, 2]`, is a kernel of its own."""
+        """Add a launch with a grid, e.g. `kernel[4, 2]`, as a kernel of its own."""
         kernel = value_of(node.value, self._names)
         launch = launch_of(node, self._names, self._source.path)
         if launch is None or not isinstance(kernel, ClassicKernel):
@@ -190,7 +192,7 @@ class _Migrator:
     # ---------------------------------------------------------------- the steps
 
     def migrated(self) -> Migration:
-        """All of it."""
+        """Return the result of the migration."""
         for function in self._functions:
             self._observe(function)
         self._decide()
@@ -201,7 +203,7 @@ class _Migrator:
         return Migration(self._source, text, self._report)
 
     def _observe(self, function: _Function) -> None:
-        """Trace a kernel with all of its arguments, and look at it."""
+        """Trace a kernel with all its arguments while observing its calls."""
         for variant in function.variants:
             for values in variant.sets:
                 try:
@@ -212,14 +214,14 @@ class _Migrator:
                 with observing(self._source.path) as seen, warnings.catch_warnings():
                     warnings.simplefilter("ignore")
                     try:
-                        variant.kernel.cache_clear()  # what is traced already runs nothing
+                        variant.kernel.cache_clear()  # a cached trace would not run the kernel
                         variant.traced.append(variant.kernel.trace(**complete))
                     except Exception as error:
                         variant.error = f"it does not trace: {proving.first_line(error)}"
                         continue
                 self._merge(seen)
                 function.ran |= {(line, name) for _, line, name in seen.functions}
-        # Code that was compiled again, for `and` in masks, begins below its decorators.
+        # Functions that were recompiled, for `and` in masks, begin below their decorators.
         for node in ast.walk(self._source.tree):
             if isinstance(node, ast.FunctionDef) and (node.lineno, node.name) in function.ran:
                 function.ran.discard((node.lineno, node.name))
@@ -227,7 +229,7 @@ class _Migrator:
         if any(v.traced for v in function.variants):
             function.variants = [v for v in function.variants if v.traced or not v.is_found]
         if any(v.grid is not None and v.traced for v in function.variants):
-            # Without its grid a kernel need not trace.
+            # The kernel may not trace without its grid.
             function.variants = [v for v in function.variants if v.traced or v.grid is not None]
 
     def _merge(self, seen: Observations) -> None:
@@ -238,7 +240,7 @@ class _Migrator:
             self._observed.variables[place] |= variables
 
     def _decide(self) -> None:
-        """Rewrite what has run; a kernel with a function for which nothing is known is exported."""
+        """Rewrite the functions that ran. A kernel with a failing function will be exported."""
         self._rewritten: dict[ast.FunctionDef, FunctionRewriter] = {}
         self._grids: dict[str, tuple[int, ...]] = {}
         self._module = Module(self._source, self._names, self._observed)
@@ -263,7 +265,7 @@ class _Migrator:
             except NoRewriteError as error:
                 failed[key] = error
                 continue
-            except Exception as error:  # what nobody has thought of is exported, and said
+            except Exception as error:  # an unforeseen construct: export the kernel and report it
                 message = f"the rewrite itself failed: {proving.first_line(error)}"
                 failed[key] = NoRewriteError(message, node)
                 continue
@@ -274,9 +276,9 @@ class _Migrator:
             function.problem = next((failed[k] for k in sorted(function.ran) if k in failed), None)
 
     def _outermost(self) -> Iterator[ast.FunctionDef]:
-        """Functions of the module and methods of its classes, and kernels in other functions.
+        """Yield functions of the module, methods of its classes, and kernels in other functions.
 
-        What stands in a function that has run is rewritten with it.
+        Functions inside one that ran are rewritten with it.
         """
         wanted = {key for function in self._functions for key in function.ran}
         pending: list[ast.AST] = [self._source.tree]
@@ -297,7 +299,10 @@ class _Migrator:
         return otherwise if otherwise in found or not found else found[0]
 
     def _grid(self, function: _Function) -> tuple[int, ...] | None:
-        """The grid whose instances become iterations; None without one, and for cores only."""
+        """Return the grid whose instances become iterations.
+
+        Returns None without a grid, or if it only selects cores.
+        """
         grids = [v.grid for v in function.variants if v.grid is not None and v.traced]
         if not grids:
             return self._grid_of_one(function)
@@ -308,9 +313,9 @@ class _Migrator:
         return grids[0].sizes
 
     def _grid_of_one(self, function: _Function) -> tuple[int, ...] | None:
-        """The grid of a kernel whose launches nobody can say: one instance, unless asked for more.
+        """Return the grid of a kernel without known launches: by default, one instance.
 
-        None for a kernel that has no use for one.
+        Returns None for a kernel that does not use a grid.
         """
         counts = [
             len(node.slice.elts) if isinstance(node.slice, ast.Tuple) else 1
@@ -333,7 +338,7 @@ class _Migrator:
         return (1,) * max(*axes, *counts, 1)
 
     def _spread(self, function: _Function) -> int | None:
-        """The dimension of the grid that is spread over cores, for some kernel made of it."""
+        """Return the dimension of the grid that is distributed over cores in some launch."""
         found: set[int] = set()
         for variant in function.variants:
             grid = variant.grid
@@ -348,7 +353,7 @@ class _Migrator:
     # ---------------------------------------------------------------- writing
 
     def _written(self) -> str:
-        """The new text, of what is decided so far."""
+        """Return the new text for the current decisions."""
         edits: list[Edit] = []
         spans: list[tuple[int, int]] = []
         self._report = Report(self._source.path)
@@ -407,7 +412,7 @@ class _Migrator:
     _exports: dict[str, bool]
 
     def _kernel(self, function: _Function, edits: list[Edit], spans: list[tuple[int, int]]) -> None:
-        """What becomes of one kernel."""
+        """Add the edits and the report of one kernel."""
         node = function.node
         exports: dict[str, bool] = getattr(self, "_exports", {})
         self._exports = exports
@@ -448,7 +453,7 @@ class _Migrator:
                 self._source,
                 node,
                 function.problem,
-                proving.told(variant.sets[0]),
+                proving.arguments_text(variant.sets[0]),
                 self._module,
             )
         except ExportError as error:
@@ -470,7 +475,7 @@ class _Migrator:
         edits: list[Edit],
         spans: list[tuple[int, int]],
     ) -> None:
-        """A kernel that others call: today it is a function of theirs, without a decorator."""
+        """Make a kernel that other kernels call an undecorated function."""
         node = function.node
         names = ", ".join(f.name for f in used)
         alive = [f for f in used if f.problem is None]
@@ -491,19 +496,19 @@ class _Migrator:
             spans.append((start, end))
 
     def _useless(self, needed: set[tuple[int, str]]) -> set[ast.FunctionDef]:
-        """Functions that only kernels have used which are exported now."""
+        """Return the functions that only exported kernels used."""
         gone: set[ast.FunctionDef] = set()
         exported_nodes = {f.node for f in self._functions if self._exports.get(f.name)}
         ran = {key for f in self._functions if f.node in exported_nodes for key in f.ran}
-        kept = {key for f in self._functions if f.node not in exported_nodes for key in f.ran}
+        remaining = {key for f in self._functions if f.node not in exported_nodes for key in f.ran}
         kernels = {f.node for f in self._functions}
         for node in self._source.tree.body:
             if not isinstance(node, ast.FunctionDef) or node in kernels:
                 continue
             key = key_of(node)
-            if key in ran and key not in kept and key not in needed:
+            if key in ran and key not in remaining and key not in needed:
                 gone.add(node)
-        # What anything else names stays.
+        # Functions that other code names remain.
         changed = True
         while changed:
             changed = False
@@ -522,7 +527,7 @@ class _Migrator:
     # ---------------------------------------------------------------- the proof
 
     def _disproved(self, text: str) -> bool:
-        """Compare all kernels; whether one that was rewritten has to be exported."""
+        """Compare all kernels. Returns whether a rewritten one must be exported instead."""
         path = Path(self._source.path)
         place = path.with_name(f"{path.stem}_migrated.py")
         entries = {k.name: k for k in self._report.kernels}
@@ -531,7 +536,7 @@ class _Migrator:
         except SyntaxError as error:
             return self._give_up(f"what was written does not parse: {error.msg}")
         self._report.left += [
-            (self._line_of(line), f"`{line}` ends with {what}") for line, what in failed
+            (self._line_of(line), f"`{line}` ends with {reason}") for line, reason in failed
         ]
         again = False
         for function in self._functions:
@@ -551,13 +556,13 @@ class _Migrator:
                     except proving.DifferenceError as error:
                         if entry.how == "rewritten":
                             function.problem = NoRewriteError(
-                                f"rewritten, it did not agree: {error.what}", function.node
+                                f"rewritten, it did not agree: {error.reason}", function.node
                             )
                             again = True
                         else:
-                            entry.unproven.append((proving.told(values), error.what))
+                            entry.unproven.append((proving.arguments_text(values), error.reason))
                         continue
-                    entry.proven.append(proving.told(values))
+                    entry.proven.append(proving.arguments_text(values))
                 if variant.error:
                     entry.unproven.append((variant.name, variant.error))
             if entry.how == "rewritten" and not again:
@@ -566,7 +571,7 @@ class _Migrator:
         return again
 
     def _give_up(self, message: str) -> bool:
-        """Nothing of a module works: what has been rewritten is exported."""
+        """Export all rewritten kernels, because the new module does not work."""
         changed = False
         for function in self._functions:
             if self._traced(function) and function.problem is None:
@@ -577,22 +582,22 @@ class _Migrator:
         return changed
 
     def _line_of(self, text: str) -> int:
-        """The line of the old module that a line of the new one is; 1 if it is a new one."""
+        """Return the line number of a text in the old module; 1 for a new text."""
         lines = self._source.text.split("\n")
         return lines.index(text) + 1 if text in lines else 1
 
     def _new(
         self, entry: KernelReport, new: Kernel[Any], variant: _Variant, values: Mapping[str, Any]
     ) -> tuple[Kernel[Any], dict[str, Any]]:
-        """The new kernel as it is launched, and its arguments."""
+        """Return the new kernel as it is launched, and its arguments."""
         arguments = checked(variant.kernel, dict(values))
         if entry.how == "exported":
             traced = variant.traced[0]
-            given = [(name, (shape, dtype)) for name, shape, dtype in traced.argument_types]
+            types = [(name, (shape, dtype)) for name, shape, dtype in traced.argument_types]
             parameters = list(new.signature.parameters)
             arguments = {
                 p: TensorSpec(shape, dtype)
-                for p, (_, (shape, dtype)) in zip(parameters, given, strict=True)
+                for p, (_, (shape, dtype)) in zip(parameters, types, strict=True)
             }
         elif (grid := self._grids.get(entry.name)) is not None:
             arguments[PARAMETER] = (1,) * len(grid) if variant.grid is None else variant.grid.sizes
@@ -600,7 +605,7 @@ class _Migrator:
         return (new.on_cores(cores) if cores > 1 else new), arguments
 
     def _edges(self, entry: KernelReport, function: _Function, new: Any) -> None:
-        """Compare at other sizes, where the classic kernel takes them."""
+        """Compare at other sizes that the classic kernel accepts."""
         variant = function.variants[0]
         if not variant.traced or len(list(variant.traced[0].module.walk())) > _LONG:
             return
@@ -621,12 +626,12 @@ class _Migrator:
                 kernel, arguments = self._new(entry, new, variant, values)
                 proving.prove(old, kernel, arguments)
             except proving.DifferenceError as error:
-                entry.unproven.append((proving.told(values), error.what))
+                entry.unproven.append((proving.arguments_text(values), error.reason))
                 continue
-            entry.proven.append(proving.told(values))
+            entry.proven.append(proving.arguments_text(values))
 
     def _portable(self, entry: KernelReport, function: _Function, new: Any) -> None:
-        """What the vendor's compiler would not take."""
+        """Report findings of the portability check for the vendor's compiler."""
         variant = function.variants[0]
         _, arguments = self._new(entry, new, variant, variant.sets[0])
         for finding in new.portability(nki=self._nki, **arguments):
@@ -635,10 +640,10 @@ class _Migrator:
                 f"{finding.rule.id}: {finding.message} (line {line} of the result)"
             )
 
-    # ---------------------------------------------------------------- what is left
+    # ---------------------------------------------------------------- remaining work
 
     def _look_around(self, text: str) -> None:
-        """Functions that still are of the classic API."""
+        """Report functions that still use the classic API."""
         gone = {name for _, name in self._report.notes}
         done = set(self._rewritten) | {f.node for f in self._functions}
         for node in self._outermost():
@@ -666,7 +671,7 @@ class _Migrator:
 
 
 def key_of(node: ast.FunctionDef) -> tuple[int, str]:
-    """First line, decorators included, and name: what code objects say of themselves."""
+    """Return the first line, including decorators, and the name, as in code objects."""
     return (node.decorator_list[0].lineno if node.decorator_list else node.lineno, node.name)
 
 
@@ -677,7 +682,7 @@ def _is_spread(grid: LaunchGrid, axis: int) -> bool:
 
 
 def _inside(names: Mapping[str, Any], function: _Function) -> Any:
-    """A kernel that is no variable of the module: a method of a class."""
+    """Return a kernel that is a method of a class."""
     for value in names.values():
         if isinstance(value, type) and isinstance(vars(value).get(function.name), Kernel):
             return vars(value)[function.name]

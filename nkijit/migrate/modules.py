@@ -1,4 +1,4 @@
-"""What of a module stands outside of kernels: imports, decorators, launches, default values."""
+"""Edits of a module outside its kernels: imports, decorators, launches, default values."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from nkijit.migrate.rewriting import Module, Rewrite
 from nkijit.migrate.sources import Edit
 
 _ROOTS = ("neuronxcc.nki", "nkijit.classic")
-"""What the classic API is imported as."""
+"""The import names of the classic API."""
 _JIT = ("jit", "baremetal", "benchmark", "profile", "trace")
-"""Decorators that make a kernel."""
+"""Decorators that create a kernel."""
 _MODULES = {"language": "nl", "isa": "nisa"}
 
 
 class ModuleRewriter:
-    """Changes a module around its kernels."""
+    """Edits a module around its kernels."""
 
     def __init__(
         self,
@@ -29,7 +29,13 @@ class ModuleRewriter:
         untouched: Sequence[tuple[int, int]],
         functions: Sequence[tuple[int, int]],
     ):
-        """`untouched`: bytes that others rewrite; `functions`: these and what else functions do."""
+        """Prepare the edits.
+
+        Args:
+            module: the module.
+            untouched: the byte ranges that other rewriters edit.
+            functions: the byte ranges of all functions, including these.
+        """
         self._functions = functions
         self._module = module
         self._source = module.source
@@ -37,7 +43,7 @@ class ModuleRewriter:
         self.edits: list[Edit] = []
         self.rewrites: list[Rewrite] = []
         self.left: list[tuple[int, str]] = []
-        """Lines that have to be looked at by hand, and why."""
+        """Lines that need manual work, with the reason."""
         self._last_import: ast.stmt | None = None
         self._imported = {
             alias.asname or alias.name
@@ -47,7 +53,7 @@ class ModuleRewriter:
         }
 
     def rewrite(self, grids: Mapping[str, Sequence[int]]) -> None:
-        """`grids`: kernels whose grid is an argument, by name."""
+        """Edit the module. `grids` has the kernels whose grid is a parameter, by name."""
         for node in ast.walk(self._source.tree):
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 self._import(node)
@@ -87,7 +93,7 @@ class ModuleRewriter:
             self.left.append((node.lineno, f"`{self._source.segment(node)}` has no counterpart"))
 
     def _add_imports(self) -> None:
-        """Imports that rewritten kernels need and the module has not."""
+        """Add the imports that rewritten kernels need and the module lacks."""
         lines = ""
         for module, name in (("isa", "nisa"), ("language", "nl")):
             if name in self._module.needed and not self._has(module):
@@ -120,7 +126,7 @@ class ModuleRewriter:
         self._edit(node, text, "decorator")
 
     def _launches(self, grids: Mapping[str, Sequence[int]]) -> None:
-        """`kernel[4, 2](a, b)` becomes `kernel(a, b, grid=(4, 2))`."""
+        """Rewrite `kernel[4, 2](a, b)` to `kernel(a, b, grid=(4, 2))`."""
         parents: dict[ast.AST, ast.AST] = {}
         for node in ast.walk(self._source.tree):
             for child in ast.iter_child_nodes(node):
@@ -180,7 +186,7 @@ class ModuleRewriter:
         return found[0]
 
     def _grid(self, node: ast.expr) -> str | None:
-        """The text of a grid as a tuple; None for one over cores."""
+        """Return the text of a grid as a tuple; None for a grid over cores."""
         if any(isinstance(n, ast.Call) for n in ast.walk(node)):
             return None
         text = self._source.segment(node)
@@ -191,7 +197,7 @@ class ModuleRewriter:
         return text if is_tuple else f"({text},)"
 
     def _simulated(self, node: ast.Call) -> None:
-        """`nki.simulate_kernel(kernel, a, b)` becomes `nki.simulate(kernel)(a, b)`."""
+        """Rewrite `nki.simulate_kernel(kernel, a, b)` to `nki.simulate(kernel)(a, b)`."""
         if api_name(value_of(node.func, self._module.names)) != ("nki", "simulate_kernel"):
             return
         if not node.args:
@@ -220,7 +226,7 @@ class ModuleRewriter:
         return any(first <= start and end <= last for first, last in self._untouched)
 
     def _names(self) -> None:
-        """Names of the classic API that today's has not, outside of functions of kernels."""
+        """Replace names that the current API lacks, outside of kernel functions."""
         for node in self._outside(self._source.tree):
             if not isinstance(node, ast.Attribute):
                 continue
@@ -264,7 +270,7 @@ def is_classic(tree: ast.Module) -> bool:
 
 
 def imported_names(tree: ast.Module) -> set[str]:
-    """The names that imports of a module bind, but for those that are not written out (`*`)."""
+    """Return the names that a module's imports bind, without those of `import *`."""
     return {
         alias.asname or alias.name
         for node in tree.body
@@ -276,17 +282,17 @@ def imported_names(tree: ast.Module) -> set[str]:
 def launch_of(
     node: ast.Subscript, names: Mapping[str, Any], path: str
 ) -> ClassicKernel[Any] | None:
-    """What `kernel[nl.nc(2) * 2, 2]` is, when the module can say it."""
+    """Evaluate a launch such as `kernel[nl.nc(2) * 2, 2]`; None if it needs local variables."""
     if not isinstance(value_of(node.value, names), ClassicKernel):
         return None
     try:
         return eval(compile(ast.Expression(node), path, "eval"), dict(names))
-    except Exception:  # the grid is of arguments of a function
+    except Exception:  # the grid depends on a function's arguments
         return None
 
 
 def _imported(node: ast.Import | ast.ImportFrom) -> list[str] | None:
-    """The lines for an import; None for one of something else."""
+    """Return the lines that replace an import; None if it is not of the classic API."""
     if isinstance(node, ast.Import):
         if not any(alias.name.startswith(_ROOTS) for alias in node.names):
             return None
@@ -300,7 +306,7 @@ def _imported(node: ast.Import | ast.ImportFrom) -> list[str] | None:
     if node.level or not (module.startswith(_ROOTS) or module in ("neuronxcc", "nkijit")):
         return None
     lines = []
-    kept: list[str] = []
+    names: list[str] = []
     for alias in node.names:
         full = f"{module}.{alias.name}"
         bound = alias.asname or alias.name
@@ -313,18 +319,18 @@ def _imported(node: ast.Import | ast.ImportFrom) -> list[str] | None:
                 lines.append(f"import nki.{alias.name} as {bound}")
         elif module in _ROOTS and alias.name in _JIT:
             name = f"jit as {bound}" if alias.name == "jit" and bound != "jit" else "jit"
-            if name not in kept:
-                kept.append(name)
+            if name not in names:
+                names.append(name)
         elif module in _ROOTS and alias.name == "simulate_kernel":
-            kept.append("simulate")
+            names.append("simulate")
         elif alias.name == "*" or _is_today(module, alias.name):
-            kept.append(alias.name + (f" as {alias.asname}" if alias.asname else ""))
-    if kept:
+            names.append(alias.name + (f" as {alias.asname}" if alias.asname else ""))
+    if names:
         target = _today(module)
         target = {"nki.isa.constants": "nki.isa", "nki.language.constants": "nki.language"}.get(
             target, target
         )
-        lines.append(f"from {target} import {', '.join(kept)}")
+        lines.append(f"from {target} import {', '.join(names)}")
     return lines
 
 
@@ -336,7 +342,7 @@ def _today(name: str) -> str:
 
 
 def _is_today(module: str, name: str) -> bool:
-    """Whether today's module has a name."""
+    """Whether the current module has a name."""
     part = _today(module).split(".")[1:2]
     found: Any = TODAY.get(_MODULES.get(part[0], "")) if part else None
     if part == ["typing"]:

@@ -1,9 +1,9 @@
-"""What the calls of a classic kernel do, at each place of its source.
+"""Records of the API calls of a classic kernel, for each source position.
 
-The kernel is traced once, and Python says of each function of the classic API that the author's
-source calls (operators and indices of tiles among them): where the call stands, with what, what
-it returned, and which instructions came of it. Nothing of the kernel or of the API is changed for
-that, so that results go where they would go anyway.
+The kernel is traced once under Python's trace function. For each API function called from its
+source (including operators and subscripts of tiles), the record has the source position, the
+arguments, the result and the emitted instructions. Kernel and API are not modified, so the trace
+does not change.
 """
 
 from __future__ import annotations
@@ -29,49 +29,49 @@ from nkijit.tracing.tensor import NkiTensor
 from nkijit.tracing.tracer import active_tracer
 
 Place = tuple[int, int, int, int]
-"""First and last line, first and last column (bytes), as Python counts them."""
+"""First and last line, first and last column (in bytes), as in Python's code positions."""
 
 
 @dataclass(frozen=True)
 class Seen:
-    """A tensor as it was seen."""
+    """An observed tensor."""
 
     shape: tuple[int, ...]
     dtype: str
     buffer: str
     blocks: int = 0
-    """How many of its dimensions are block dimensions."""
+    """The number of its block dimensions."""
 
 
 @dataclass(frozen=True)
 class ObservedInstruction:
-    """An instruction that came of a call."""
+    """An instruction that a call emitted."""
 
     name: str
     """E.g. `tensor_copy`."""
     reads: tuple[tuple[str, str], ...]
-    """Operands that are arguments of the call: the field of the instruction, and whose it is."""
+    """The operands that are arguments of the call, as (instruction field, call parameter)."""
     wrote: tuple[str, str]
-    """Data type and buffer of its first destination."""
+    """Dtype and buffer of its first destination."""
 
 
 @dataclass
 class ObservedEvent:
-    """One call at a place."""
+    """One call at a source position."""
 
     function: str
-    """The name of what was called: `load`, `__getitem__`, `__iadd__`."""
+    """The name of the called function, e.g. `load`, `__getitem__`, `__iadd__`."""
     arguments: dict[str, Any]
-    """By parameter: tensors as `Seen`, numbers as they are, anything else as its type's name."""
+    """The arguments by parameter: tensors as `Seen`, numbers as they are, others as type names."""
     result: Any = None
     instructions: tuple[ObservedInstruction, ...] = ()
     is_empty: bool = False
-    """Whether a mask has left nothing."""
+    """Whether a mask selected nothing."""
 
 
 @dataclass
 class Observations:
-    """What was seen in the files of interest."""
+    """The records of a file."""
 
     events: dict[tuple[str, Place], list[ObservedEvent]] = field(
         default_factory=lambda: defaultdict(list[ObservedEvent])
@@ -79,25 +79,25 @@ class Observations:
     variables: dict[tuple[str, int], dict[str, Seen]] = field(
         default_factory=lambda: defaultdict(dict[str, Seen])
     )
-    """Tensors among the variables of a function, before a line of it runs for the last time."""
+    """The tensors among a function's variables, when a line last ran."""
     slices: set[str] = field(default_factory=set[str])
-    """Variables that have held what `nl.ds` makes."""
+    """The variables that have held results of `nl.ds`."""
     functions: set[tuple[str, int, str]] = field(default_factory=set[tuple[str, int, str]])
-    """File, first line and name of the functions that have run."""
+    """File, first line and name of the functions that ran."""
 
     def at(self, file: str, place: Place) -> list[ObservedEvent]:
-        """The calls at a place."""
+        """Return the calls at a source position."""
         return self.events.get((file, place), [])
 
 
 AUTHOR = "<author>"
-"""What the function of an event is called when it is none of the API."""
-_MANY = 64
-"""So many calls at one place tell what there is to tell."""
+"""The function name of events that are not API calls."""
+_MOST_CALLS = 64
+"""The maximum number of recorded calls per source position."""
 
 
 def seen(value: Any) -> Any:
-    """What is kept of a value."""
+    """Return the recorded form of a value."""
     if isinstance(value, ClassicTensor):
         blocks = len(value.block_shape) if isinstance(value, Blocks) else 0
         return Seen(tuple(value.shape), element_of(value), value.buffer.name, blocks)
@@ -112,11 +112,11 @@ def seen(value: Any) -> Any:
 
 @contextmanager
 def observing(file: str) -> Generator[Observations]:
-    """Look at what the functions of a file do, until the block ends."""
+    """Observe the functions of a file within a `with` block."""
     found = Observations()
     watcher = _Watcher(file, found)
     before = sys.gettrace()
-    sys.settrace(watcher.called)
+    sys.settrace(watcher.trace_call)
     try:
         yield found
     finally:
@@ -129,8 +129,8 @@ class _Watcher:
         self._found = found
         self._visits: dict[int, int] = defaultdict(int)
 
-    def called(self, frame: FrameType, event: str, argument: Any) -> Any:
-        """Python calls a function."""
+    def trace_call(self, frame: FrameType, event: str, argument: Any) -> Any:
+        """Trace a function call."""
         if event != "call":
             return None
         code = frame.f_code
@@ -144,16 +144,16 @@ class _Watcher:
         if not place:
             return None
         events = self._found.events[self._file, place]  # pyright: ignore[reportArgumentType]
-        if len(events) >= _MANY:
+        if len(events) >= _MOST_CALLS:
             return None
         return self._watching(frame, events)
 
     def _running(self, frame: FrameType, event: str, argument: Any) -> Any:
-        """A function of the author's goes to its next line."""
+        """Trace a function of the observed file: record tensors at each line."""
         if event == "line":
             line = frame.f_lineno
             self._visits[line] += 1
-            if self._visits[line] <= _MANY:
+            if self._visits[line] <= _MOST_CALLS:
                 known = self._found.variables[self._file, line]
                 for name, value in frame.f_locals.items():
                     if isinstance(value, ClassicTensor):
@@ -165,26 +165,28 @@ class _Watcher:
         return self._running
 
     def _returned(self, frame: FrameType, value: Any) -> None:
-        """A function of the author's gives something to another one."""
+        """Record the result of a call between functions of the observed file."""
         caller = frame.f_back
         if caller is None or caller.f_code.co_filename != self._file:
             return
         place = position_of(caller)
         events = self._found.events[self._file, place] if place else []  # pyright: ignore[reportArgumentType]
-        if len(events) < _MANY:
+        if len(events) < _MOST_CALLS:
             events.append(ObservedEvent(AUTHOR, {}, seen(value)))
 
     def _watching(self, frame: FrameType, events: list[ObservedEvent]) -> Callable[..., Any] | None:
-        """A function of the API has been called: what it returns, and what comes of it."""
+        """Record the arguments of an API call; the returned trace function records its result."""
         tracer = active_tracer()
-        given: dict[str, Any] = {}
+        arguments: dict[str, Any] = {}
         for name, value in frame.f_locals.items():
-            given |= value if name == "kwargs" and isinstance(value, dict) else {name: value}
-        entry = ObservedEvent(frame.f_code.co_name, {name: seen(v) for name, v in given.items()})
+            arguments |= value if name == "kwargs" and isinstance(value, dict) else {name: value}
+        entry = ObservedEvent(
+            frame.f_code.co_name, {name: seen(v) for name, v in arguments.items()}
+        )
         mark = None if tracer is None else tracer.mark()
         owners = {
             id(base_of(view)): name
-            for name, value in given.items()
+            for name, value in arguments.items()
             if (view := _storage(value)) is not None
         }
 
@@ -197,8 +199,8 @@ class _Watcher:
                 entry.instructions = tuple(_instruction(op, owners) for op in ops)
             if entry.function == "_setitem":
                 try:
-                    entry.arguments["target"] = seen(given["self"][given["key"]])
-                except Exception:  # the kernel has failed already
+                    entry.arguments["target"] = seen(arguments["self"][arguments["key"]])
+                except Exception:  # the kernel has already failed
                     entry.arguments["target"] = None
             events.append(entry)
             return step

@@ -1,4 +1,4 @@
-"""Python's operators on tiles, index expressions and masks; names and attributes."""
+"""Rewrites of Python's operators on tiles, index expressions and masks, and of names."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ BINARY: Mapping[type[ast.operator], str] = {
     ast.LShift: "left_shift",
     ast.RShift: "right_shift",
 }
-"""Operators of tiles, by the functions that they are."""
+"""The functions of operators on tiles."""
 _COMPARISONS: Mapping[type[ast.cmpop], tuple[str, str]] = {
     ast.Lt: ("<", "less"),
     ast.LtE: ("<=", "less_equal"),
@@ -41,7 +41,7 @@ _UNARY: Mapping[type[ast.unaryop], str] = {ast.USub: "negative", ast.Invert: "in
 
 
 def binary(rewriter: Rewriter, node: ast.BinOp, into: TensorValue | str | None) -> Value:
-    """`a + b`."""
+    """Rewrite `a + b`."""
     left, right = rewriter.value(node.left), rewriter.value(node.right)
     if isinstance(left, Index) or isinstance(right, Index):
         return _affine(left, right, node)
@@ -81,7 +81,7 @@ def _index(value: Value) -> Index | None:
 
 
 def unary(rewriter: Rewriter, node: ast.UnaryOp, into: TensorValue | str | None) -> Value:
-    """`-a`."""
+    """Rewrite `-a`."""
     operand = rewriter.value(node.operand)
     if isinstance(operand, Index) and isinstance(node.op, ast.USub):
         return operand.times(Amount.of(-1))
@@ -93,7 +93,7 @@ def unary(rewriter: Rewriter, node: ast.UnaryOp, into: TensorValue | str | None)
 
 
 def compare(rewriter: Rewriter, node: ast.Compare, into: TensorValue | str | None) -> Value:
-    """`a < b`."""
+    """Rewrite `a < b`."""
     if len(node.ops) != 1:
         return Plain(rewriter.spliced(node))
     left, right = rewriter.value(node.left), rewriter.value(node.comparators[0])
@@ -124,7 +124,7 @@ def function(
     into: TensorValue | str | None,
     node: ast.AST,
 ) -> TensorValue:
-    """An operator as the function that it is: `nl.add(a, b)`."""
+    """Rewrite an operator as a function call, e.g. `nl.add(a, b)`."""
     rewriter.note("operator", node)
     seen = tuple(e.result for e in events if isinstance(e.result, Seen))
     if isinstance(into, TensorValue):
@@ -144,16 +144,16 @@ def function(
 
 
 def _parameters(events: Sequence[ObservedEvent]) -> list[str]:
-    """What the operands are called in what was seen."""
+    """Return the observed parameter names of the operands."""
     names = events[-1].arguments
     return ["self", "other"] if "self" in names and "other" in names else ["x", "y"]
 
 
 def sizes_of(values: Sequence[Value], seen: tuple[Seen, ...]) -> tuple[Amount | None, ...]:
-    """Expressions for the dimensions of what is computed element by element."""
+    """Return expressions for the dimensions of an elementwise result."""
     found: list[Amount | None] = []
     for dim, size in enumerate(seen[-1].shape):
-        alike = [
+        matching = [
             value
             for value in values
             if isinstance(value, TensorValue)
@@ -161,12 +161,12 @@ def sizes_of(values: Sequence[Value], seen: tuple[Seen, ...]) -> tuple[Amount | 
             and value.seen[-1].shape[dim] == size
             and (value.is_name or value.keys or value.sizes)
         ]
-        found.append(Amount.of(alike[0].size(dim)) if alike else None)
+        found.append(Amount.of(matching[0].size(dim)) if matching else None)
     return tuple(found)
 
 
 def fitted(value: TensorValue, place: TensorValue) -> str:
-    """A tensor repeated to the shape of a place, without a copy."""
+    """Return the text of a tensor broadcast to the shape of its destination, without a copy."""
     text = value.text
     mine, other = value.seen[-1].shape, place.seen[-1].shape
     if mine == other or len(mine) != len(other):
@@ -178,18 +178,18 @@ def fitted(value: TensorValue, place: TensorValue) -> str:
 
 
 def text_of(value: Value) -> str:
-    """An operand."""
+    """Return the text of an operand."""
     if isinstance(value, (Plain, TensorValue)):
         return one_line(value.text)
     raise NoRewriteError("an index expression is an operand")
 
 
 def result_dtype(rewriter: Rewriter, seen: Sequence[Seen], operands: Sequence[TensorValue]) -> str:
-    """An expression for the data type of a result."""
+    """Return an expression for the dtype of a result."""
     wanted = {s.dtype for s in seen}
     for operand in operands:
-        said = operand.is_name or operand.keys is not None or operand.source
-        if said and {s.dtype for s in operand.seen} == wanted and len(wanted) == 1:
+        is_known = operand.is_name or operand.keys is not None or operand.source
+        if is_known and {s.dtype for s in operand.seen} == wanted and len(wanted) == 1:
             return operand.dtype
     if len(wanted) > 1:
         raise NoRewriteError("a result of several data types")
@@ -204,7 +204,7 @@ def emit(
     operands: Mapping[str, Value],
     events: Sequence[ObservedEvent],
 ) -> None:
-    """One instruction for a function of tiles, as it was seen, with a destination."""
+    """Emit the observed instruction of a function of tiles, with a destination."""
     shown = [e for e in events if e.instructions]
     forms = {tuple((i.name, i.reads) for i in e.instructions) for e in shown}
     if len(forms) != 1:
@@ -230,11 +230,11 @@ def emit(
     elif name == "tensor_scalar" and "data" in reads and len(names) == 2:
         data = reads["data"]
         other = next(n for n in names if n != data) if names.count(data) == 1 else names[-1]
-        given = {"dst": dst.text, "data": text_of(operands[data]), "op0": op}
-        given["operand0"] = text_of(operands[other])
+        arguments = {"dst": dst.text, "data": text_of(operands[data]), "op0": op}
+        arguments["operand0"] = text_of(operands[other])
         if names.index(data) == 1:
-            given["reverse0"] = "True"
-        rewriter.call("nisa.tensor_scalar", given)
+            arguments["reverse0"] = "True"
+        rewriter.call("nisa.tensor_scalar", arguments)
     elif name == "activation" and len(names) == 1:
         rewriter.call(
             "nisa.activation", {"dst": dst.text, "op": op, "data": text_of(operands[names[0]])}
@@ -250,12 +250,12 @@ def emit(
 
 
 def named(rewriter: Rewriter, node: ast.Name) -> Value:
-    """A name that is no tensor."""
+    """Rewrite a name that is not a tensor."""
     return _of_api(rewriter, node, rewriter.value_named(node)) or Plain(node.id)
 
 
 def attribute(rewriter: Rewriter, node: ast.Attribute) -> Value:
-    """A dotted name, or an attribute of something."""
+    """Rewrite a dotted name, or an attribute of an expression."""
     value = rewriter.value_named(node)
     if value is not UNKNOWN:
         return _of_api(rewriter, node, value) or Plain(rewriter.source.segment(node))
@@ -263,7 +263,7 @@ def attribute(rewriter: Rewriter, node: ast.Attribute) -> Value:
 
 
 def _of_api(rewriter: Rewriter, node: ast.AST, value: Any) -> Value | None:
-    """What a name of the classic API is today, if it is another one."""
+    """Return the current form of a classic API name; None if it is the same."""
     found = api_name(value)
     module = rewriter.module
     if found is None:

@@ -1,4 +1,4 @@
-"""Whether a migrated kernel computes what the classic one does, bit by bit, on random data."""
+"""Comparison of migrated and classic kernels, bit by bit, on random data."""
 
 from __future__ import annotations
 import __future__
@@ -26,7 +26,7 @@ from nkijit.testing.inputs import random_inputs
 from nkijit.traced.kernel import TracedKernel
 
 SEEDS = (0, 1, 2)
-"""Of the random data that both kernels are run on."""
+"""The seeds of the random data for both kernels."""
 
 _TODAY = {
     "nki": "nkijit",
@@ -36,7 +36,7 @@ _TODAY = {
 
 @contextmanager
 def todays_names() -> Generator[None]:
-    """`import nki` is nkijit, whatever is installed under this name."""
+    """Let `import nki` import nkijit, even if another package provides `nki`."""
     before = {n: m for n, m in sys.modules.items() if n == "nki" or n.startswith("nki.")}
     for name in before:
         del sys.modules[name]
@@ -50,10 +50,15 @@ def todays_names() -> Generator[None]:
 
 
 def run_migrated(path: Path, text: str) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-    """The names of a migrated file, which need not be written yet.
+    """Run the text of a migrated file, which need not exist.
 
-    And the statements that do not run, with what they end with: what uses kernels in ways that are
-    left to do keeps nobody from looking at the kernels. Raises SyntaxError.
+    Statements that raise an exception do not prevent the comparison of kernels.
+
+    Returns:
+        The names of the module, and the first lines of failing statements with their exceptions.
+
+    Raises:
+        SyntaxError: the text is not Python.
     """
     tree = ast.parse(text, str(path))
     hold_text(str(path), text)
@@ -86,11 +91,11 @@ def run_migrated(path: Path, text: str) -> tuple[dict[str, Any], list[tuple[str,
 class DifferenceError(Exception):
     """The two kernels do not agree."""
 
-    what: str
+    reason: str
 
 
-def told(arguments: Mapping[str, Any]) -> str:
-    """Arguments in a line: `x=128x512:float32, scale=2.0`."""
+def arguments_text(arguments: Mapping[str, Any]) -> str:
+    """Return arguments as one line, e.g. `x=128x512:float32, scale=2.0`."""
     return ", ".join(f"{name}={_shown(value)}" for name, value in arguments.items())
 
 
@@ -100,7 +105,7 @@ def _shown(value: Any) -> str:
 
 
 def _spec(value: Any) -> TensorSpec | None:
-    """The shape and the data type of a tensor among arguments."""
+    """Return the shape and dtype of a tensor argument; None for others."""
     if isinstance(value, TensorSpec):
         return value
     if isinstance(value, np.ndarray):
@@ -110,7 +115,7 @@ def _spec(value: Any) -> TensorSpec | None:
 
 
 def first_line(error: BaseException) -> str:
-    """What an error says, in a line."""
+    """Return an exception's message as one line."""
     if isinstance(error, NkiValidationError) and error.diagnostics:
         found = error.diagnostics[0]
         return f"{found.subject}: {found.message}" if found.subject else found.message
@@ -119,7 +124,7 @@ def first_line(error: BaseException) -> str:
 
 
 def compare(old: TracedKernel, new: TracedKernel, seeds: Sequence[int] = SEEDS) -> None:
-    """Run both. Raises DifferenceError where they do not agree."""
+    """Run both kernels. Raises DifferenceError if they do not agree."""
     if old.argument_types != new.argument_types:
         raise DifferenceError("the kernels take other tensors")
     if [t for t in old.result_types] != [t for t in new.result_types]:
@@ -136,11 +141,11 @@ def compare(old: TracedKernel, new: TracedKernel, seeds: Sequence[int] = SEEDS) 
 
 
 _LEAST = 2
-"""So many values have integers that may be indices."""
+"""Integer inputs, which may be indices, are below this number."""
 
 
 def _inputs(old: TracedKernel, seed: int) -> list[Any]:
-    """Random arrays; integers are small, as they may be indices."""
+    """Return random arrays. Integers are small, as they may be indices."""
     ranges = {
         at: (0, _LEAST)
         for at, (_, _, dtype) in enumerate(old.argument_types)
@@ -150,7 +155,7 @@ def _inputs(old: TracedKernel, seed: int) -> list[Any]:
 
 
 def _run(kernel: TracedKernel, values: Sequence[Any]) -> Any:
-    # Native code takes over when it is ready: one of two runs would be its.
+    # Without this, native code could take over between the two runs, as soon as it is compiled.
     with warnings.catch_warnings(), on_backend(NUMPY):
         warnings.simplefilter("ignore")
         return kernel.run(*values, strict=False)
@@ -165,7 +170,7 @@ def _arrays(result: Any) -> list[Any]:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether two arrays have the same bits; NaN is NaN."""
+    """Whether two arrays have the same bits; all NaNs are equal."""
     if a.shape != b.shape or a.dtype != b.dtype:
         return False
     if np.ascontiguousarray(a).tobytes() == np.ascontiguousarray(b).tobytes():
@@ -192,7 +197,7 @@ def _where(a: Any, b: Any) -> str:
 
 
 def prove(old: TracedKernel, new: Kernel, arguments: Mapping[str, Any]) -> None:
-    """Trace the new kernel for the same target, and compare. Raises DifferenceError."""
+    """Trace the new kernel for the same target and compare. Raises DifferenceError."""
     try:
         traced = new.for_target(old.target.platform).trace(**arguments)
     except Exception as error:
@@ -214,7 +219,7 @@ def errors_of(traced: TracedKernel) -> set[str]:
 
 
 def edges(arguments: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The same arguments in other sizes: each size that tensors have, one less and cut in half."""
+    """Yield the arguments with other sizes: each size minus one, plus one, and about halved."""
     specs = {name: spec for name, value in arguments.items() if (spec := _spec(value)) is not None}
     sizes = {n for spec in specs.values() for n in spec.shape if n > 2}
     for size in sorted(sizes, reverse=True):
@@ -229,11 +234,11 @@ def edges(arguments: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 __all__ = [
     "SEEDS",
     "DifferenceError",
+    "arguments_text",
     "edges",
     "errors_of",
     "first_line",
     "prove",
     "run_migrated",
     "todays_names",
-    "told",
 ]

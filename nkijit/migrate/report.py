@@ -1,4 +1,4 @@
-"""What a migration has done, and what it has left: as text, and as a document."""
+"""The report of a migration, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -14,44 +14,44 @@ from nkijit.passes.diagnostics.fields import ShownFields
 
 @dataclass(repr=False)
 class KernelReport(ShownFields):
-    """What has become of a kernel."""
+    """The result for one kernel."""
 
     name: str
     line: int
     how: str = ""
-    """`rewritten` where it stands, `exported` from its trace, or `left` as it was."""
+    """`rewritten` in place, `exported` from its trace, or `left` unchanged."""
     why: str = ""
-    """Why it is not rewritten."""
+    """The reason why it is not rewritten."""
     why_line: int | None = None
     proven: list[str] = field(default_factory=list[str])
-    """Arguments at which old and new agree bit by bit."""
+    """The arguments for which old and new kernel agree bit by bit."""
     unproven: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
-    """Arguments at which they do not, or for which nothing is known, and why."""
+    """The arguments for which they differ or were not compared, with the reason."""
     is_part: bool = False
-    """Whether it is a function of other kernels, and proven with them."""
+    """Whether it is a function of other kernels, and compared with them."""
     findings: list[str] = field(default_factory=list[str])
-    """What the vendor's compiler would not take of it."""
+    """The findings of the portability check for the vendor's compiler."""
 
     @property
     def is_done(self) -> bool:
-        """Whether nothing is left to do."""
+        """Whether no manual work remains."""
         return self.how != "left" and not self.unproven and not self.findings
 
 
 @dataclass(repr=False)
 class Report:
-    """What has become of a module; `str()` is what the command says."""
+    """The result for a module; `str()` is the command's output."""
 
     path: str
     kernels: list[KernelReport] = field(default_factory=list[KernelReport])
     rewrites: list[Rewrite] = field(default_factory=list[Rewrite])
     left: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
-    """Lines that have to be looked at by hand."""
+    """Lines that need manual work."""
     notes: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
 
     @property
     def is_done(self) -> bool:
-        """Whether all kernels are migrated and proven, and nothing is left to do."""
+        """Whether all kernels are migrated and compared, and no manual work remains."""
         return not self.left and all(kernel.is_done for kernel in self.kernels)
 
     def __str__(self) -> str:
@@ -67,8 +67,8 @@ class Report:
             yield from self._of_kernel(kernel)
         for line, note in self.notes:
             yield f"{self.path}:{line}: {note}"
-        for line, what in self.left:
-            yield f"{self.path}:{line}: left to do: {what}"
+        for line, text in self.left:
+            yield f"{self.path}:{line}: left to do: {text}"
         if not self.kernels:
             yield f"{len(self.rewrites)} rewrites, {len(self.left)} left to do"
             return
@@ -95,7 +95,7 @@ class Report:
             yield f"    {finding}"
 
     def document(self) -> dict[str, Any]:
-        """The report as JSON."""
+        """Return the report as JSON values."""
         return {
             "file": self.path,
             "done": self.is_done,
@@ -115,8 +115,8 @@ class Report:
             "rewrites": [
                 {"line": r.line, "rule": r.rule, "before": r.before} for r in self.rewrites
             ],
-            "left": [{"line": line, "what": what} for line, what in self.left],
-            "notes": [{"line": line, "what": what} for line, what in self.notes],
+            "left": [{"line": line, "what": text} for line, text in self.left],
+            "notes": [{"line": line, "what": text} for line, text in self.notes],
         }
 
 

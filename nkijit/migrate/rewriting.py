@@ -32,22 +32,22 @@ class Rewrite:
 
     line: int
     rule: str
-    """The family of rewrites, a key of `rules.RULES`."""
+    """The rule, a key of `rules.RULES`."""
     before: str
 
 
 @dataclass
 class Module:
-    """What functions of a module share while they are rewritten."""
+    """The state that a module's functions share."""
 
     source: Source
     names: Mapping[str, Any]
-    """The names of the module, with what they stand for."""
+    """The module's variables."""
     observed: Observations
     nl: str = "nl"
     nisa: str = "nisa"
     needed: set[str] = field(default_factory=set[str])
-    """Modules that rewritten functions need: `nl`, `nisa`."""
+    """The modules that rewritten functions need: `nl`, `nisa`."""
 
 
 class Rewriter(ABC):
@@ -60,20 +60,24 @@ class Rewriter(ABC):
         outer: Rewriter | None = None,
         grid: Sequence[int] | None = None,
     ):
-        """`outer`: the function around it, whose index expressions it sees.
+        """Prepare the rewriting of a function.
 
-        `grid`: that of a kernel whose instances become iterations.
+        Args:
+            module: the shared state.
+            node: the function.
+            outer: the function around it, whose index expressions it can use.
+            grid: the grid of a kernel whose instances become iterations.
         """
         self.grid = grid if outer is None else outer.grid
         self.spread: int | None = None
-        """The dimension of the grid that is spread over cores."""
+        """The dimension of the grid that is distributed over cores."""
         self.module = module
         self.source = module.source
         self.node = node
         self.edits: list[Edit] = []
         self.rewrites: list[Rewrite] = []
         self.left: list[tuple[int, str]] = []
-        """Lines of branches to which no run has come."""
+        """The lines of branches that have not run."""
         self.is_kernel = False
         self._env: dict[str, Value] = {} if outer is None else dict(outer._env)
         self._local = {a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)}
@@ -90,25 +94,25 @@ class Rewriter(ABC):
         )
         self._imports = _local_imports(node)
         self._before: list[str] = []
-        """Lines that the statement at hand needs before it."""
+        """The lines to insert before the current statement."""
         self._values: dict[ast.expr, Value] = {}
-        """Expressions of the statement at hand: lines before it are emitted once."""
+        """The values of the current statement's expressions: each emits its lines only once."""
         self.guard = ""
         """A condition for the next instructions: a mask without index expressions."""
         self._may_hoist = True
         self.statement: ast.stmt = node
         self._counts: list[dict[str, str]] = [{}]
-        """Names of sizes under masks, by what they are, block by block."""
+        """The variables for sizes under masks, by expression, for each open block."""
         self._accumulated: set[str] = set()
 
     def emit(self, line: str, node: ast.AST | None = None) -> None:
-        """A line before the statement at hand."""
+        """Add a line before the current statement."""
         if not self._may_hoist:
             raise NoRewriteError("a call that needs a statement of its own", node or self.statement)
         self._before.append(line)
 
     def call(self, callee: str, arguments: Mapping[str, str]) -> None:
-        """An instruction before the statement at hand."""
+        """Add an instruction before the current statement."""
         module = callee.partition(".")[0]
         self.module.needed.add(module)
         name = f"{getattr(self.module, module)}.{callee.partition('.')[2]}"
@@ -119,13 +123,13 @@ class Rewriter(ABC):
         self.emit(text)
 
     def allocate(self, name: str, shape: str, dtype: str, buffer: str) -> None:
-        """An allocation before the statement at hand."""
+        """Add an allocation before the current statement."""
         self.module.needed.add("nl")
         nl = self.module.nl
         self.emit(f"{name} = {nl}.ndarray({shape}, dtype={dtype}, buffer={nl}.{buffer})")
 
     def fresh(self, hint: str) -> str:
-        """A name that nothing has."""
+        """Return an unused name."""
         name, number = hint, 1
         while name in self._taken:
             name, number = f"{hint}_{number}", number + 1
@@ -133,7 +137,7 @@ class Rewriter(ABC):
         return name
 
     def count(self, hint: str, amount: Amount) -> Amount:
-        """A name for how many elements a mask leaves, computed once in a block."""
+        """Return a variable for the number of elements under a mask, computed once per block."""
         if amount.number is not None or not str(amount).startswith(("min(", "max(", "-(")):
             return amount
         text = str(amount)
@@ -146,13 +150,13 @@ class Rewriter(ABC):
         return Amount.of(name)
 
     def events(self, node: ast.AST) -> list[ObservedEvent]:
-        """What was seen at an expression."""
+        """Return the recorded calls at an expression."""
         n: Any = node
         place = (n.lineno, n.end_lineno, n.col_offset, n.end_col_offset)
         return self.module.observed.at(self.source.path, place)
 
     def note(self, rule: str, node: ast.AST) -> None:
-        """A rewrite, for the report."""
+        """Record a rewrite for the report."""
         line = getattr(node, "lineno", self.statement.lineno)
         before = self.source.segment(node).split("\n")[0]
         entry = Rewrite(line, rule, before)
@@ -160,12 +164,12 @@ class Rewriter(ABC):
             self.rewrites.append(entry)
 
     def api(self, node: ast.AST) -> tuple[str, str] | None:
-        """Module and name of what a dotted name stands for in the classic API."""
+        """Return module and name of the classic API object that a dotted name refers to."""
         value = self.value_named(node)
         return None if value is UNKNOWN else api_name(value)
 
     def value_named(self, node: ast.AST) -> Any:
-        """What a dotted name of the module stands for."""
+        """Return the module-level value of a dotted name; UNKNOWN for local names."""
         root = node
         while isinstance(root, ast.Attribute):
             root = root.value
@@ -176,7 +180,7 @@ class Rewriter(ABC):
         return value_of(node, self.module.names)
 
     def variable(self, name: str) -> Seen | None:
-        """The tensor that a variable held when the statement at hand ran last."""
+        """Return the tensor that a variable held when the current statement last ran."""
         last = self.statement.end_lineno or self.statement.lineno
         if isinstance(self.statement, (ast.For, ast.If, ast.While, ast.With)):
             last = self.statement.body[0].lineno
@@ -187,7 +191,7 @@ class Rewriter(ABC):
         return None
 
     def value(self, node: ast.expr) -> Value:
-        """What an expression is."""
+        """Return the value of an expression."""
         known = self._values.get(node)
         if known is None:
             try:
@@ -198,10 +202,10 @@ class Rewriter(ABC):
 
     @abstractmethod
     def _value(self, node: ast.expr) -> Value:
-        """What an expression is, worked out by the function of its kind."""
+        """Compute the value of an expression."""
 
     def text(self, node: ast.expr) -> str:
-        """An expression in today's API; index expressions have none."""
+        """Return the text of an expression in the current API; index expressions have none."""
         value = self.value(node)
         if isinstance(value, (Plain, TensorValue)):
             return value.text
@@ -210,14 +214,18 @@ class Rewriter(ABC):
         raise NoRewriteError("an index expression or a mask outside of an index", node)
 
     def amount(self, node: ast.expr) -> Amount:
-        """An integer."""
+        """Return the integer that an expression computes."""
         return Amount.of(one_line(self.text(node)))
 
     def spliced(self, node: ast.AST) -> str:
-        """The text of a node whose parts are rewritten; they may not need lines before it."""
+        """Return the text of a node with rewritten subexpressions.
+
+        Those in comprehensions, lambdas and short-circuit operators must not need lines before the
+        statement.
+        """
         start, end = self.source.span(node)
         text = self.source.text.encode()[start:end]
-        # Names that a comprehension or a lambda binds are not those of the function.
+        # Names that a comprehension or lambda binds are not variables of the function.
         apart = isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp))
         lazy = apart or isinstance(node, (ast.Lambda, ast.IfExp, ast.BoolOp))
         before, self._may_hoist = self._may_hoist, self._may_hoist and not lazy
@@ -237,14 +245,14 @@ class Rewriter(ABC):
         return text.decode()
 
     def tile(self, node: ast.expr) -> TensorValue:
-        """A tensor."""
+        """Return the tensor value of an expression."""
         value = self.value(node)
         if not isinstance(value, TensorValue):
             raise NoRewriteError("a tensor was expected", node)
         return value
 
     def bound(self, value: TensorValue, hint: str) -> TensorValue:
-        """A tensor that a name or an index stands for; calls get a name."""
+        """Return a tensor value that can be indexed: results of calls get a variable."""
         if value.is_name or value.keys is not None or value.is_view:
             return value
         name = self.fresh(hint)
@@ -253,7 +261,7 @@ class Rewriter(ABC):
 
 
 def _local_imports(node: Definition) -> dict[str, Any]:
-    """Modules of the classic API that a function imports itself."""
+    """Return the classic API modules that a function imports itself."""
     found: dict[str, Any] = {}
     for part in ast.walk(node):
         if isinstance(part, ast.Import):
@@ -268,10 +276,10 @@ def _local_imports(node: Definition) -> dict[str, Any]:
 
 
 def _expressions(node: ast.AST) -> list[ast.expr]:
-    """The expressions directly inside of a node."""
+    """Return the expressions directly inside a node."""
     found: list[ast.expr] = []
     if isinstance(node, ast.JoinedStr):
-        return []  # what f-strings show is no part of the kernel's language
+        return []  # f-strings are not part of the kernel language
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.expr):
             found.append(child)

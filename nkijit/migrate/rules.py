@@ -1,4 +1,4 @@
-"""The families of rewrites: what each takes away, and what it puts there."""
+"""The rules of rewriting, with examples of old and new source."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Rule:
-    """A family of rewrites."""
+    """A rule of rewriting."""
 
     short: str
-    """For the report."""
+    """Its name in the report."""
     before: str
     """An example in the classic API."""
     after: str
-    """The same today."""
+    """The same example in the current API."""
 
 
 RULES: Mapping[str, Rule] = {

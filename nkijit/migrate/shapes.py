@@ -1,4 +1,4 @@
-"""Shapes of results, and axes of reductions, as expressions of what operands are."""
+"""Shapes of results, and axes of reductions, as expressions of operands."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nkijit.migrate.values import Plain, TensorValue, Value
 
 
 def shape_text(tiles: Mapping[str, TensorValue], seen: Sequence[Seen]) -> str:
-    """An expression for the shape of a result, of the shapes of operands."""
+    """Return an expression for the shape of a result, from the shapes of operands."""
     last = seen[-1].shape
     for tile in tiles.values():
         if tile.is_name and tile.keys is None and tile.seen[-1].shape == last:
@@ -27,8 +27,8 @@ def shape_text(tiles: Mapping[str, TensorValue], seen: Sequence[Seen]) -> str:
 def _dim_text(tiles: Sequence[TensorValue], dim: int, size: int, seen: Sequence[Seen]) -> str:
     for tile in tiles:
         shape = tile.seen[-1].shape
-        said = tile.is_name or tile.keys is not None or (tile.sizes and tile.sizes[dim])
-        if said and dim < len(shape) and shape[dim] == size > 1:
+        is_known = tile.is_name or tile.keys is not None or (tile.sizes and tile.sizes[dim])
+        if is_known and dim < len(shape) and shape[dim] == size > 1:
             return tile.size(dim)
     if len({s.shape[dim] for s in seen}) > 1:
         raise NoRewriteError("the size of a result")
@@ -36,19 +36,19 @@ def _dim_text(tiles: Sequence[TensorValue], dim: int, size: int, seen: Sequence[
 
 
 def _axes(node: ast.expr, rank: int) -> list[int] | None:
-    """The dimensions that are written out, in order; None for others."""
+    """Return the literal dimensions in order; None if they are not literals."""
     try:
-        given: Any = ast.literal_eval(node)
+        value: Any = ast.literal_eval(node)
     except ValueError:
         return None
-    items = cast("list[int]", given) if isinstance(given, (list, tuple)) else [given]
+    items = cast("list[int]", value) if isinstance(value, (list, tuple)) else [value]
     return sorted(d % rank for d in items)
 
 
 def moved_last(data: Any, axis: ast.expr, keepdims: bool) -> dict[str, Value]:
-    """The operand with the dimensions that are reduced behind all others, and which these are.
+    """Move the reduced dimensions of an operand to the end.
 
-    Nothing where they are the last ones already, or not written out.
+    Returns the new `data` and `axis`, or {} if they are the last ones already, or not literals.
     """
     assert isinstance(data, TensorValue)
     rank = data.rank
@@ -67,21 +67,21 @@ def moved_last(data: Any, axis: ast.expr, keepdims: bool) -> dict[str, Value]:
 
 
 def reduced_shape(data: TensorValue, axis: ast.expr, seen: Sequence[Seen]) -> str | None:
-    """The shape of a reduction; None where its axes are not written out."""
+    """Return the shape of a reduction; None if its axes are not literals."""
     rank = data.rank
     inner = _axes(axis, rank)
     if inner is None:
         return None
-    kept = [data.size(d) for d in range(rank) if d not in inner]
-    kept += ["1"] * (len(kept) == 1)
+    remaining = [data.size(d) for d in range(rank) if d not in inner]
+    remaining += ["1"] * (len(remaining) == 1)
     with_ones = ["1" if d in inner else data.size(d) for d in range(rank)]
     count = len(seen[-1].shape)
-    dims = with_ones if count == rank and len(kept) != rank else kept
+    dims = with_ones if count == rank and len(remaining) != rank else remaining
     return f"({', '.join(dims)})" if len(dims) == count else None
 
 
 def axes_text(rewriter: Rewriter, node: ast.expr) -> str:
-    """Axes as today's API takes them: an integer, or a tuple."""
+    """Return axes in the form of the current API: an integer or a tuple."""
     if isinstance(node, (ast.List, ast.Tuple)):
         items = [rewriter.text(item) for item in node.elts]
         return items[0] if len(items) == 1 else f"({', '.join(items)})"

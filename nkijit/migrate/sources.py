@@ -1,4 +1,4 @@
-"""The text of a module, and changes to parts of it: what is not changed stays byte by byte."""
+"""The text of a module, with edits that leave all other bytes unchanged."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Edit:
-    """Bytes `start` to `end` become `text`."""
+    """The replacement of bytes `start` to `end` by `text`."""
 
     start: int
     end: int
@@ -19,10 +19,10 @@ class Edit:
 
 
 class Source:
-    """A module's text. Line ends are `\\n` inside; `encoded` gives back those that it had."""
+    """A module's text. Internal line ends are `\\n`; `encoded` restores the original ones."""
 
     def __init__(self, data: bytes, path: str):
-        """Raises SyntaxError for what is no Python, or not in the encoding that it names."""
+        """Parse the source. Raises SyntaxError if it is not Python in its declared encoding."""
         self.path = path
         self._encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         text = data.decode(self._encoding)
@@ -36,19 +36,19 @@ class Source:
 
     @staticmethod
     def of(path: Path) -> Source:
-        """The text of a file. Raises OSError and SyntaxError."""
+        """Read a file. Raises OSError and SyntaxError."""
         return Source(path.read_bytes(), str(path))
 
     def encoded(self, text: str) -> bytes:
-        """The bytes of a text, as those of this module."""
+        """Return the bytes of a text, in the module's encoding and with its line ends."""
         return text.replace("\n", self._newline).encode(self._encoding)
 
     def offset(self, line: int, column: int) -> int:
-        """The place of a line and a column in bytes."""
+        """Return the byte offset of a line and column."""
         return self._starts[line - 1] + column
 
     def span(self, node: ast.AST) -> tuple[int, int]:
-        """First and last byte of a node."""
+        """Return the first byte of a node, and the first one after it."""
         n: ast.expr = node  # pyright: ignore[reportAssignmentType]
         return (
             self.offset(n.lineno, n.col_offset),
@@ -56,29 +56,29 @@ class Source:
         )
 
     def segment(self, node: ast.AST) -> str:
-        """The text of a node."""
+        """Return the text of a node."""
         start, end = self.span(node)
         return self._bytes[start:end].decode()
 
     def indentation(self, node: ast.stmt) -> str:
-        """What stands before a statement in its line."""
+        """Return the text before a statement in its line."""
         start = self._starts[node.lineno - 1]
         return self._bytes[start : start + node.col_offset].decode()
 
     def is_alone(self, node: ast.stmt) -> bool:
-        """Whether a statement shares its lines with no other."""
+        """Whether a statement has its lines for itself."""
         before = self.indentation(node)
         last = node.end_lineno or node.lineno
         after = self._bytes[self.span(node)[1] : self._starts[last] - 1].decode().strip()
         return not before.strip() and (not after or after.startswith("#"))
 
     def lines_of(self, node: ast.stmt) -> tuple[int, int]:
-        """First byte of a statement's first line, and of the line behind its last one."""
+        """Return the first byte of a statement's first line, and of the line after it."""
         end = min(self._starts[node.end_lineno or node.lineno], len(self._bytes))
         return self._starts[node.lineno - 1], end
 
     def comments(self, node: ast.stmt) -> list[str]:
-        """Comments inside of a statement and behind it, in order."""
+        """Return the comments inside a statement and after it, in order."""
         start, end = self.lines_of(node)
         text = self._bytes[start:end].decode().strip()
         found: list[str] = []
@@ -90,7 +90,7 @@ class Source:
         return found
 
     def changed(self, edits: list[Edit]) -> str:
-        """The text with the edits made; they do not overlap."""
+        """Return the text with the edits applied, which must not overlap."""
         result = self._bytes
         for edit in sorted(edits, key=lambda e: (e.start, e.end), reverse=True):
             result = result[: edit.start] + edit.text.encode() + result[edit.end :]
@@ -98,7 +98,7 @@ class Source:
 
 
 def one_line(text: str) -> str:
-    """An expression on one line."""
+    """Return an expression on one line."""
     if "\n" not in text:
         return text
     return ast.unparse(ast.parse(f"({text})", mode="eval").body)

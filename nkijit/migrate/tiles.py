@@ -1,4 +1,4 @@
-"""Parts of tensors: indices become slices or access patterns; assignments become instructions."""
+"""Rewrites of subscripts to slices or access patterns, and of assignments to instructions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nkijit.migrate.values import Grid, Key, Plain, TensorValue, Value
 
 
 def subscript(rewriter: Rewriter, node: ast.Subscript) -> Value:
-    """`a[...]` where it is read."""
+    """Rewrite `a[...]` in an expression."""
     if rewriter.api(node.value) == ("nl", "mgrid"):
         return _mesh(rewriter, node)
     owner = rewriter.value(node.value)
@@ -77,7 +77,7 @@ def part(
     node: ast.Subscript,
     seen: tuple[Seen, ...],
 ) -> TensorValue:
-    """`t[...]`, of a tensor."""
+    """Rewrite `t[...]` for a tensor."""
     items = _items(node.slice)
     blocks = owners[0].blocks
     if blocks:
@@ -140,7 +140,7 @@ def _plain(
     source: str,
     node: ast.Subscript,
 ) -> TensorValue:
-    """An index of slices and integers: the same today."""
+    """Rewrite an index of slices and integers, which has the same form in the current API."""
     keys: list[Key] = []
     rank = len(owners[0].shape)
     for item, value in zip(items, values, strict=True):
@@ -160,9 +160,9 @@ def _plain(
         else:
             return _opaque(rewriter, base, items, seen, source)
     keys += [Key()] * (rank - len(keys))
-    kept = [key for key in keys if not key.drops]
-    if len(kept) != len(seen[0].shape):
-        # On chip an integer keeps a dimension.
+    remaining = [key for key in keys if not key.drops]
+    if len(remaining) != len(seen[0].shape):
+        # On chip, an integer index keeps its dimension.
         keys = [
             Key(key.begin, Amount.of(1)) if key.drops and key.begin is not None else key
             for key in keys
@@ -170,7 +170,7 @@ def _plain(
         sizes = zip(keys, seen[0].shape, strict=False)
         same = all(key.size is None or key.size.number != 1 or n == 1 for key, n in sizes)
         if len(keys) != len(seen[0].shape) or not same:
-            # A variable that is no integer, but `nl.ds(…)`.
+            # The value of a variable is not an integer, but `nl.ds(…)`.
             return _opaque(rewriter, base, items, seen, source)
     return TensorValue(base.text, seen, tuple(keys), source=source)
 
@@ -182,7 +182,7 @@ def _opaque(
     seen: tuple[Seen, ...],
     source: str,
 ) -> TensorValue:
-    """An index as it is written, of which not all is known."""
+    """Return a subscript as written, if not all of it is known."""
     text = f"{base.text}[{', '.join(rewriter.spliced(item) for item in items)}]"
     return TensorValue(text, seen, source=source, is_view=True)
 
@@ -212,7 +212,7 @@ def _slice(rewriter: Rewriter, node: ast.Slice, base: TensorValue, dim: int) -> 
 
 
 def _slices(indices: Sequence[Index], rank: int, seen: Sequence[Seen]) -> tuple[Key, ...] | None:
-    """The slices that index expressions are; None when they are none."""
+    """Return the slices equivalent to index expressions; None if there are none."""
     keys: list[Key] = []
     used: list[int] = []
     if any(-dim > rank for index in indices for dim in index.dims):
@@ -235,7 +235,7 @@ def _slices(indices: Sequence[Index], rank: int, seen: Sequence[Seen]) -> tuple[
         keys.append(Key(index.begin, size, step))
     if used != sorted(used):
         return None
-    # Dimensions of the tile that no index walks have size 1: integers keep theirs.
+    # Dimensions of the tile that no index walks have size 1 and belong to an integer index.
     walked = {
         dim: at for at, key in enumerate(keys) if not key.drops for dim in [_dim(used, keys, at)]
     }
@@ -269,7 +269,7 @@ def _slices(indices: Sequence[Index], rank: int, seen: Sequence[Seen]) -> tuple[
 
 
 def _dim(used: Sequence[int], keys: Sequence[Key], at: int) -> int:
-    """The dimension of the tile that a key walks."""
+    """Return the dimension of the tile that a key walks."""
     return used[sum(not key.drops for key in keys[:at])]
 
 
@@ -281,7 +281,7 @@ def _pattern(
     seen: tuple[Seen, ...],
     source: str,
 ) -> TensorValue:
-    """An access pattern, for what no slices say."""
+    """Return an access pattern, for indices that slices cannot express."""
     if not base.is_name:
         raise NoRewriteError("an access pattern of a view")
     count = len(owners[0].shape)
@@ -307,7 +307,7 @@ def _pattern(
 
 
 def assign(rewriter: Rewriter, target: ast.Subscript, value: ast.expr) -> list[str] | None:
-    """`t[...] = value`; None when `t` is no tensor."""
+    """Rewrite `t[...] = value`. Returns None if `t` is not a tensor."""
     events = [e for e in rewriter.events(target) if e.function == "_setitem"]
     if not events:
         return None
@@ -341,7 +341,7 @@ def assign(rewriter: Rewriter, target: ast.Subscript, value: ast.expr) -> list[s
 def copy(
     rewriter: Rewriter, place: TensorValue, value: Value, events: Sequence[ObservedEvent]
 ) -> None:
-    """Instructions that put a value to a place, as they were seen."""
+    """Emit the observed instructions that copy a value to a destination."""
     names = {tuple(i.name for i in e.instructions) for e in events}
     if len(names) != 1:
         raise NoRewriteError("an assignment that takes other instructions each time")
@@ -364,7 +364,7 @@ def copy(
 
 
 def augmented(rewriter: Rewriter, node: ast.AugAssign) -> list[str] | None:
-    """`t += value` and its like."""
+    """Rewrite `t += value` and similar."""
     events = [e for e in rewriter.events(node) if e.function in ("_iadd", "method", "__iadd__")]
     if not events or not isinstance(events[-1].arguments.get("self"), Seen):
         return [rewriter.spliced(node)]
@@ -397,7 +397,7 @@ def augmented(rewriter: Rewriter, node: ast.AugAssign) -> list[str] | None:
 
 
 def returned(rewriter: Rewriter, node: ast.Return, value: ast.expr) -> list[str]:
-    """`return tile`: kernels return tensors in HBM."""
+    """Rewrite `return tile`: kernels return tensors in HBM."""
     parts = value.elts if isinstance(value, ast.Tuple) else [value]
     texts: list[str] = []
     for part_node in parts:

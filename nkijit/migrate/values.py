@@ -1,4 +1,4 @@
-"""What expressions of a classic kernel are, and how they are written in today's API."""
+"""The values of a classic kernel's expressions, and their text in the current API."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nkijit.migrate.observing import Seen
 
 @dataclass(frozen=True)
 class Plain:
-    """Anything that both APIs have alike."""
+    """A value that is the same in both APIs."""
 
     text: str
 
@@ -27,17 +27,17 @@ class Grid:
 
 @dataclass(frozen=True)
 class Key:
-    """One dimension of an index of today's API."""
+    """One dimension of an index of the current API."""
 
     begin: Amount | None = None
-    """None for all of the dimension."""
+    """None for the whole dimension."""
     size: Amount | None = None
     """None for an integer that drops the dimension."""
     step: Amount = field(default_factory=lambda: Amount.of(1))
 
     @property
     def drops(self) -> bool:
-        """Whether the dimension goes away."""
+        """Whether the dimension is dropped."""
         return self.begin is not None and self.size is None
 
     def __str__(self) -> str:
@@ -52,7 +52,7 @@ class Key:
 
 
 Ranges = Mapping[int, tuple[Amount, Amount]]
-"""Of dimensions of a tile: from where to where."""
+"""Begin and end by dimension of a tile."""
 
 
 @dataclass(frozen=True)
@@ -60,21 +60,21 @@ class TensorValue:
     """A tensor, or a part of one."""
 
     base: str
-    """An expression: a name, where `keys` are given."""
+    """An expression; a name if `keys` are given."""
     seen: tuple[Seen, ...]
-    """How it was seen, call by call."""
+    """The observed tensor for each call."""
     keys: tuple[Key, ...] | None = None
     is_name: bool = False
     sizes: tuple[Amount | None, ...] | None = None
-    """What is known of its dimensions, where that is not said by keys."""
+    """Expressions for its dimensions, if keys do not determine them."""
     source: str = ""
-    """An expression for the tensor whose data type it has."""
+    """An expression for a tensor with the same dtype."""
     is_view: bool = False
-    """Whether the base is a view that is written in place (`.ap(…)`)."""
+    """Whether the base is a view that can be written (`.ap(…)`)."""
 
     @property
     def rank(self) -> int:
-        """Number of dimensions."""
+        """The number of dimensions."""
         return len(self.seen[0].shape)
 
     @property
@@ -88,7 +88,7 @@ class TensorValue:
         return f"{self.base}[{', '.join(map(_spaced, keys))}]"
 
     @property
-    def kept(self) -> list[Key]:
+    def own_keys(self) -> list[Key]:
         """The keys of its own dimensions."""
         return [key for key in self.keys or () if not key.drops]
 
@@ -101,9 +101,9 @@ class TensorValue:
         return f"({', '.join(dims)}{',' if len(dims) == 1 else ''})"
 
     def size(self, dim: int) -> str:
-        """An expression for the size of a dimension."""
-        if self.keys is not None and self.kept[dim].size is not None:
-            return str(self.kept[dim].size)
+        """Return an expression for the size of a dimension."""
+        if self.keys is not None and self.own_keys[dim].size is not None:
+            return str(self.own_keys[dim].size)
         if self.sizes is not None and self.sizes[dim] is not None:
             return str(self.sizes[dim])
         if self.keys is not None:
@@ -116,11 +116,11 @@ class TensorValue:
 
     @property
     def dtype(self) -> str:
-        """An expression for its data type."""
+        """An expression for its dtype."""
         return f"{self.source or self.base}.dtype"
 
     def cropped(self, ranges: Ranges) -> TensorValue:
-        """The part in some ranges; only names and indices of them have parts."""
+        """Return the part in some ranges. Raises NoRewriteError if the base is a call or view."""
         wanted = {d: r for d, r in ranges.items() if all(s.shape[d] != 1 for s in self.seen)}
         if not wanted:
             return self
@@ -136,7 +136,7 @@ class TensorValue:
 
 
 def _spaced(key: Key) -> str:
-    """A slice as formatters write it."""
+    """Return a slice as formatters write it."""
     if key.begin is None or key.size is None:
         return str(key)
     simple = all(part.replace("_", "").replace(".", "").isalnum() for part in str(key).split(" : "))
@@ -147,7 +147,7 @@ Value = Plain | Grid | TensorValue | Index | Mask
 
 
 def shared(values: Sequence[Seen]) -> Seen | None:
-    """How a tensor was seen, when it was always the same."""
+    """Return the observed tensor, if it was always the same."""
     return values[0] if len(set(values)) == 1 else None
 
 

@@ -1,7 +1,7 @@
-"""Sweeps: the variants of a kernel, predicted in other processes, and which is the best.
+"""Sweeps: predict the variants of a kernel in other processes, and find the best.
 
-`space.py` says which variants there are, `payload.py` takes a kernel to other processes,
-`worker.py` is what these do, `pool.py` keeps them busy and bears that they die, `store.py` keeps
-results in a file (`exact.py`: as what), `sweeping.py` is all together, and `found.py` is what came
-out (`results.py`), which `text.py` and `page.py` show.
+`space.py` defines the variants and `payload.py` sends a kernel to other processes. `worker.py` runs
+there, and `pool.py` keeps them busy and survives their deaths. `store.py` writes results to a file,
+in the format of `exact.py`. `sweeping.py` is the entry point. `found.py` is its result
+(`results.py`), which `text.py` and `page.py` show.
 """

@@ -1,7 +1,7 @@
-"""Processes that do one task after the other for a thread of this one, and can be ended.
+"""Processes that run one task after another for a thread of this process, and can be killed.
 
-An executor's own processes and threads cannot be taken from a task that hangs. These can, in
-whatever process and thread they are asked for: of this machine, or a worker of a cluster.
+A hanging task cannot be removed from an executor's own processes and threads. It can be removed
+from these, in any process and thread: on this machine or in a worker of a cluster.
 """
 
 from __future__ import annotations
@@ -16,35 +16,37 @@ from nkijit.host.processes.channels import EndedError, Send
 from nkijit.host.processes.spawns import Spawned
 
 _REST = 60.0
-"""Seconds without a task after which a process leaves."""
+"""The idle time after which a process exits, in seconds."""
 _STALE = 50.0
-"""Seconds after which it is not asked any more, as it may be about to."""
+"""The idle time after which a process gets no more tasks, in seconds: it may be about to exit."""
 _MODULES = ("nkijit.sweeps.worker", "nkijit.traced.predictions", "nkijit.traced.runs")
-"""What tasks need. Whoever starts processes needs none of it."""
+"""The modules to import for tasks. The process that starts others needs none of them."""
 
 
 class Children:
-    """Processes of this one, as many as there are tasks at a time."""
+    """The child processes of this process: one per concurrent task."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._idle: list[tuple[Spawned, float]] = []
-        """Each with the time of its last task."""
+        """The processes without a task, with the time of their last one."""
         self._all: set[Spawned] = set()
         self._is_over = False
 
     def call(
         self, function: Callable[..., Any], arguments: tuple[Any, ...], seconds: float | None
     ) -> Any:
-        """What a function of some module returns, called in a process that does nothing else.
+        """Call a function in a process that does nothing else, and return its result.
 
-        Raises what it raises, EndedError when the process ends, OutOfTimeError when the call takes
-        longer than `seconds`.
+        Raises:
+            EndedError: the process ended.
+            OutOfTimeError: the call took longer than `seconds`.
+            Exception: any exception of the function.
         """
-        child = self._taken()
+        child = self._idle_or_new()
         try:
             child.do(_call, function, arguments)
-            child.recv(None)  # starting is not a part of the task
+            child.recv(None)  # starting is not part of the task
             worked, result = child.recv(seconds)
         except BaseException:
             self._forget(child)
@@ -55,7 +57,7 @@ class Children:
             return result
         raise result
 
-    def _taken(self) -> Spawned:
+    def _idle_or_new(self) -> Spawned:
         with self._lock:
             while self._idle and not self._is_over:
                 child, rested = self._idle.pop()
@@ -74,18 +76,18 @@ class Children:
             self._all.discard(child)
 
     def end(self) -> None:
-        """End all processes, whatever they are at."""
+        """Kill all processes, including busy ones."""
         with self._lock:
             self._is_over = True
             for child in self._all:
                 child.kill()
-            for child, _ in self._idle:  # the others are whose calls they are
+            for child, _ in self._idle:  # the others belong to their calls
                 child.end()
             self._idle.clear()
 
 
 def _call(send: Send, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
-    """What a process does for a call: it says that it begins, and what came of it."""
+    """Run a call in a process: report the start, then the result or exception."""
     send(None)
     try:
         found = True, function(*arguments)
@@ -99,5 +101,5 @@ atexit.register(_OF_PROCESS.end)
 
 
 def in_child(function: Callable[..., Any], seconds: float | None, *arguments: Any) -> Any:
-    """`Children.call` of this process: for tasks of executors that are somewhere else."""
+    """Run `Children.call` in this process, for tasks of executors elsewhere."""
     return _OF_PROCESS.call(function, arguments, seconds)

@@ -1,6 +1,6 @@
 """Variants on other machines: the workers of a Dask scheduler.
 
-Tasks that are on their way are the scheduler's: it gives those of a worker that dies to another.
+Submitted tasks are the scheduler's responsibility: if a worker dies, another one gets its tasks.
 """
 
 from __future__ import annotations
@@ -21,53 +21,57 @@ from nkijit.sweeps.payload import MissingDependencyError
 from nkijit.sweeps.pool import ExecutorError, Workers
 
 PATIENCE = 10.0
-"""Seconds for reaching a scheduler, and for its first worker."""
+"""The time limit for reaching a scheduler and its first worker, in seconds."""
 _AHEAD = 4
-"""Tasks for each thread of a worker that the scheduler has at a time."""
+"""The number of tasks that are submitted at a time for each worker thread."""
 
 
 class ClusterError(RuntimeError):
-    """A scheduler that cannot be used: it is not there, or its workers are not fit."""
+    """The scheduler is unreachable, or its workers are incompatible."""
 
 
 def is_of_dask(executor: Executor | None) -> bool:
-    """Whether an executor is that of a client of Dask."""
+    """Whether an executor belongs to a Dask client."""
     module = sys.modules.get("distributed.cfexecutor")
     return module is not None and isinstance(executor, module.ClientExecutor)
 
 
 @contextmanager
-def workers_of_dask(given: Any, count: int | None, timeout: float | None) -> Generator[Workers]:
-    """The workers of a scheduler.
+def workers_of_dask(scheduler: Any, count: int | None, timeout: float | None) -> Generator[Workers]:
+    """Provide the workers of a scheduler.
 
     Args:
-        given: the scheduler's address, or the executor of a client.
-        count: how many tasks are under way at a time.
-        timeout: seconds that a task may take.
+        scheduler: the scheduler's address, or the executor of a client.
+        count: the number of concurrent tasks.
+        timeout: the time limit of a task, in seconds.
 
-    Raises ClusterError for a scheduler that is not there, and for workers that have no nkijit, or
-    another version of it or of Python.
+    Raises:
+        ClusterError: the scheduler is unreachable, or workers lack nkijit or have another version
+            of it or of Python.
     """
-    if isinstance(given, str):
-        with _client(given) as client, workers_of_dask(client.get_executor(), count, timeout) as w:
+    if isinstance(scheduler, str):
+        with (
+            _client(scheduler) as client,
+            workers_of_dask(client.get_executor(), count, timeout) as w,
+        ):
             yield w
         return
-    client: Any = given._client
+    client: Any = scheduler._client
     address, threads = client.scheduler.address, _checked(client)
 
     def submit(function: Callable[..., Any], *arguments: Any) -> Any:
-        # Threads of a worker have one interpreter; and a variant that dies is not the worker's end.
-        return given.submit(in_child, function, timeout, *arguments)
+        # A worker's threads share one interpreter, and a dying variant must not kill the worker.
+        return scheduler.submit(in_child, function, timeout, *arguments)
 
     @cache
     def share(value: bytes) -> Any:
-        # A task, and not data: it is done again when the worker that has its result is lost.
+        # As a task rather than data, it is repeated if the worker that has its result is lost.
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
             return client.submit(bytes, value, pure=False)
 
     try:
-        yield Workers(given, count or _AHEAD * threads, count or threads, submit, share)
+        yield Workers(scheduler, count or _AHEAD * threads, count or threads, submit, share)
     except ExecutorError:
         raise ClusterError(f"the scheduler at {address} has gone, and its tasks with it") from None
     finally:
@@ -94,7 +98,7 @@ def _client(address: str) -> Generator[Any]:
 
 
 def _checked(client: Any) -> int:
-    """How many threads the workers have. Raises ClusterError for workers that are not fit."""
+    """Return the number of worker threads. Raises ClusterError for incompatible workers."""
     address = client.scheduler.address
     try:
         client.wait_for_workers(1, timeout=PATIENCE)
@@ -102,7 +106,7 @@ def _checked(client: Any) -> int:
         raise ClusterError(
             f"the scheduler at {address} has no workers: start some with `dask worker {address}`"
         ) from None
-    # Functions of the standard library, which workers have in any case.
+    # Functions of the standard library, which all workers have.
     versions: Mapping[str, Any] = client.run(
         importlib.metadata.version, "nkijit", on_error="return"
     )

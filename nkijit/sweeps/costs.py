@@ -1,4 +1,4 @@
-"""What a kernel costs by the model, for other people's searches: one call, one small result."""
+"""The predicted cost of a kernel, for searches by other tools: one call, one small result."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from nkijit.passes.profile.units import percent, range_text, time_text
 from nkijit.traced.kernel import TracedKernel
 
 MOST_LINES = 5
-"""Lines of the critical path that are told."""
+"""The number of lines of the critical path in a cost."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Time(ShownFields):
-    """A predicted time in ns, and between which times it is expected."""
+    """A predicted time and its range, in ns."""
 
     ns: float
     low: float
     high: float
     launch: float
-    """What starting and ending any kernel takes; not in the others."""
+    """The time to start and end any kernel. The other figures do not include it."""
 
     def __str__(self) -> str:
         return range_text(self.ns, self.low, self.high)
@@ -45,7 +45,7 @@ class Time(ShownFields):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Peak(ShownFields):
-    """The most that is in use of a memory on the chip, in bytes per partition of a core."""
+    """The peak use of an on-chip memory, in bytes per partition of a core."""
 
     bytes: int
     capacity: int
@@ -56,32 +56,32 @@ class Peak(ShownFields):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class CriticalLine(ShownFields):
-    """A line of the author's that the kernel's time goes into."""
+    """A source line on the critical path."""
 
     place: Position | None
     queue: str
     instructions: tuple[str, ...]
     ns: float
-    """How much of the critical path it is."""
+    """Its part of the critical path, in ns."""
     share: float
-    """The same, as a part of the kernel's time."""
+    """The same as a fraction of the kernel's time."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Finding(ShownFields):
-    """What breaks a rule, in short; `kernel.trace(...).diagnostics` has all that is known."""
+    """A short form of a finding; `kernel.trace(...).diagnostics` has the details."""
 
     rule: str
     severity: str
-    """Either `error` or `warning`."""
+    """`error` or `warning`."""
     place: Position | None
-    """The author's innermost line."""
+    """The source line of the innermost call."""
     subject: str
     message: str
 
     @classmethod
     def of(cls, found: Diagnostic, **more: Any) -> Self:
-        """The finding in short, with what else a subclass has."""
+        """Create the short form; `more` has the fields of subclasses."""
         place = found.where[0] if found.where else None
         return cls(found.rule.id, found.severity, place, found.subject, found.message, **more)
 
@@ -92,27 +92,27 @@ class Finding(ShownFields):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Cost:
-    """What a kernel costs: `str()` is a summary.
+    """The predicted cost of a kernel: `str()` is a summary.
 
-    A kernel with errors has `findings` and no figures; a `failure` says what else there was.
+    A kernel with errors has `findings` and no figures. Other reasons are in `failure`.
     """
 
     kernel: str
     target: str
     time: Time | None = None
     bound: str | None = None
-    """The resource that is busy for the longest; `latency` when none is for half of the time."""
+    """The resource with the highest utilisation; `latency` if none is busy half of the time."""
     sbuf: Peak | None = None
     psum: Peak | None = None
     mfu: float | None = None
-    """Flops as a part of what the Tensor Engines could do in the kernel's time."""
+    """Model flops utilisation: flops divided by those at peak speed during the kernel's time."""
     instructions: int | None = None
-    """As often as they run, on all cores."""
+    """The number of executed instructions on all cores."""
     lines: tuple[CriticalLine, ...] = ()
     """The lines with the largest share of the critical path, the largest first."""
     findings: tuple[Finding, ...] = ()
     failure: str = ""
-    """Why there is no time, if findings do not say it: an exception, what is not modelled."""
+    """The reason for a missing time if not in `findings`: an exception, or a limit of the model."""
 
     @property
     def us(self) -> float | None:
@@ -121,15 +121,15 @@ class Cost:
 
     @property
     def errors(self) -> int:
-        """How many findings are errors."""
+        """The number of errors among the findings."""
         return sum(finding.severity == "error" for finding in self.findings)
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it as values of JSON: times in ns, places as `file:line:column`."""
+        """Return everything as JSON values: times in ns, places as `file:line:column`."""
         return plain(self)
 
     def to_json(self) -> str:
-        """`as_dict` as JSON text."""
+        """Return `as_dict` as JSON text."""
         return json.dumps(self.as_dict(), indent=2) + "\n"
 
     def _lines(self) -> list[Line]:
@@ -143,8 +143,8 @@ class Cost:
             )
         for use in self.lines:
             place = f"{use.place}, " if use.place is not None else ""
-            what = f"{place}{use.queue} {', '.join(use.instructions)}"
-            shown.append(line(f"  {percent(use.share):>6}  {what}: {time_text(use.ns)}"))
+            work = f"{place}{use.queue} {', '.join(use.instructions)}"
+            shown.append(line(f"  {percent(use.share):>6}  {work}: {time_text(use.ns)}"))
         for finding in self.findings:
             style = Style.error if finding.severity == "error" else Style.warning
             shown.append(line("  ", (str(finding), style)))
@@ -170,21 +170,21 @@ class Cost:
 def cost(
     kernel: Kernel[...] | TracedKernel, /, *args: Any, schedule: str = "compiler", **kwargs: Any
 ) -> Cost:
-    """What a kernel costs by the model: predicted time, memory, critical lines, findings.
+    """Predict the cost of a kernel by the model: time, memory, critical lines, findings.
 
-    Nothing is run or measured. What is wrong with the kernel is in the result, also when it cannot
-    be traced; nothing of it is raised.
+    Nothing is run or measured. Errors of the kernel are in the result, even if it cannot be traced.
 
     Args:
-        kernel: a kernel, `kernel[2]` for two cores; or a traced one, without further arguments.
+        kernel: a kernel, `kernel[2]` for two cores; or a traced kernel, without further arguments.
         args: the arguments of a call; tensors as arrays, `TensorSpec` or text:
-            `"128x512:bfloat16"`. Other strings are what they are.
-        schedule: "compiler" predicts what a compiler makes of the kernel; "author" predicts it in
-            the author's own order and tiles, which takes about half as long to find out.
+            `"128x512:bfloat16"`. Other strings are passed unchanged.
+        schedule: "compiler" predicts the kernel with a compiler's order and tiles; "author" with
+            those of the source, which takes about half the time to compute.
         kwargs: further arguments of the call.
 
-    Raises TypeError for arguments that the kernel does not have, ValueError for a text that has
-    the form of a tensor and is none, and for an unknown schedule.
+    Raises:
+        TypeError: the kernel does not have such arguments.
+        ValueError: a text looks like a tensor but is invalid, or the schedule is unknown.
 
     Example:
 
@@ -193,20 +193,20 @@ def cost(
         if found.time is not None and found.time.high < 20_000:
             out = kernel(x[:128])
     """
-    given: Any = kernel
-    if isinstance(given, TracedKernel):
+    subject: Any = kernel
+    if isinstance(subject, TracedKernel):
         if args or kwargs:
-            raise TypeError(f"@{given.name} is traced already: it takes no arguments")
-        return cost_of(given, lambda: given.profile(schedule=schedule))
-    if not isinstance(given, Kernel):
-        raise TypeError(f"expected a kernel or a traced kernel, got {given!r}")
+            raise TypeError(f"@{subject.name} is traced already: it takes no arguments")
+        return cost_of(subject, lambda: subject.profile(schedule=schedule))
+    if not isinstance(subject, Kernel):
+        raise TypeError(f"expected a kernel or a traced kernel, got {subject!r}")
     positional = [with_tensors(value) for value in args]
     named = {name: with_tensors(value) for name, value in kwargs.items()}
-    given.signature.bind(*positional, **named)
+    subject.signature.bind(*positional, **named)
     with without_collection():
         return cost_of_trace(
-            given,
-            lambda: given.trace(*positional, **named),
+            subject,
+            lambda: subject.trace(*positional, **named),
             lambda traced: traced.profile(schedule=schedule),
         )
 
@@ -216,19 +216,19 @@ def cost_of_trace(
     trace: Callable[[], TracedKernel],
     profile: Callable[[TracedKernel], Profile],
 ) -> Cost:
-    """What a kernel costs that `trace` traces and `profile` profiles; see `cost`."""
+    """Predict the cost of a kernel, using `trace` and `profile`; see `cost`."""
     try:
         traced = trace()
-    except NkiValidationError as error:  # the trace has come to an end
+    except NkiValidationError as error:  # the trace was aborted
         return _without_time(kernel.__name__, kernel.target.platform, error.diagnostics)
-    except (Exception, SystemExit) as error:  # the author's code may raise anything
+    except (Exception, SystemExit) as error:  # user code may raise anything
         failure = failure_of(error)
         return Cost(kernel.__name__, kernel.target.platform, failure=failure.message)
     return cost_of(traced, lambda: profile(traced))
 
 
 def cost_of(traced: TracedKernel, profile: Callable[[], Profile]) -> Cost:
-    """What a traced kernel costs, with its profile if it has one."""
+    """Return the cost of a traced kernel, with figures if it can be profiled."""
     name, target = traced.name, traced.target.platform
     try:
         found = profile()

@@ -1,4 +1,4 @@
-"""What is asked about the variants of a kernel, who answers it, and what is known already."""
+"""Queries about the variants of a kernel, the tasks that answer them, and stored answers."""
 
 from __future__ import annotations
 
@@ -26,29 +26,29 @@ StrPath = str | os.PathLike[str]
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A point on its way to other processes."""
+    """A point in the form that is sent to other processes."""
 
     point: Point
     packed: bytes
     key: str
-    """Of all that its results depend on; empty where nothing is stored."""
+    """A digest of everything that its results depend on; "" without a store."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a variant costs, or how its results compare with those of a reference."""
+    """A query: the cost of a variant, or its agreement with the results of a reference."""
 
     candidate: Candidate
     reference: Candidate | None = None
 
     @property
     def kind(self) -> str:
-        """What a store calls the answer."""
+        """The name of the answer in a store."""
         return "cost" if self.reference is None else "agreement"
 
 
 class Evaluation:
-    """Questions about the variants of one kernel, with the same other arguments."""
+    """Queries about the variants of one kernel, with the same other arguments."""
 
     def __init__(
         self,
@@ -61,11 +61,16 @@ class Evaluation:
         store: StrPath | None,
         timeout: float | None,
     ):
-        """Raises StoreError for a store that cannot be used, ImportError without cloudpickle."""
-        if not run:  # arrays may be large, and only their types are looked at
+        """Prepare queries.
+
+        Raises:
+            StoreError: the store is unusable.
+            ImportError: cloudpickle is not installed.
+        """
+        if not run:  # arrays may be large, and only their types matter
             arguments = _specs(arguments)
         self.kernel, self.is_run = kernel, run
-        self._asked = {
+        self._inputs = {
             "arguments": arguments,
             "kernel": kernel,
             "target": kernel.target.platform,
@@ -80,13 +85,14 @@ class Evaluation:
             self._store = Store(store)
 
     def identity(self) -> str:
-        """A digest of the kernel with all that it uses, its arguments, and nkijit's version.
+        """Return a digest of the kernel with its dependencies, its arguments, and nkijit's version.
 
-        Raises StoreError for a kernel that nobody knows again.
+        Raises:
+            StoreError: the kernel has no reproducible digest.
         """
         if self._base is None:
             try:
-                image = digest_of(named_images(self._asked))
+                image = digest_of(named_images(self._inputs))
             except UnkeyableError as error:
                 raise StoreError(
                     f"results of this kernel cannot be known again, so they are not stored: {error}"
@@ -96,7 +102,7 @@ class Evaluation:
         return hashlib.blake2b(self._base, digest_size=16).hexdigest()
 
     def candidate(self, point: Point) -> Candidate:
-        """A point, as it is asked about. Raises what it raises if it cannot be taken along."""
+        """Prepare a point for queries. Raises the exception of values that cannot be pickled."""
         point = point if self.is_run else _specs(point)
         key = ""
         if self._store is not None and self._base is not None:
@@ -106,7 +112,7 @@ class Evaluation:
         return Candidate(point, packed(point, self.kernel), key)
 
     def stored(self, question: Question) -> Any:
-        """The answer that the store has; None when it has none."""
+        """Return the answer in the store, or None."""
         if self._store is None:
             return None
         for key in (self._key(question), self._late_key(question)):
@@ -117,20 +123,20 @@ class Evaluation:
         return None
 
     def task(self, question: Question, workers: Workers) -> tuple[Any, ...]:
-        """The function that answers a question, and its arguments."""
+        """Return the function that answers a query, and its arguments."""
         payload = workers.share(self._payload)
         if question.reference is None:
             return predict, payload, question.candidate.packed
         return compare, payload, question.candidate.packed, question.reference.packed
 
     def answer(self, question: Question, outcome: Any) -> Any:
-        """The answer to a question: a Cost, or an Agreement. It goes to the store."""
+        """Convert a task's outcome to a Cost or Agreement, and store it."""
         if isinstance(outcome, (Died, Late)):
             found = self._without(question, str(outcome))
             if isinstance(outcome, Late):
-                self._keep(self._late_key(question), question, found)
-            return found  # with more memory it may be another one
-        self._keep(self._key(question), question, outcome)
+                self._store_answer(self._late_key(question), question, found)
+            return found  # the result may differ with more memory
+        self._store_answer(self._key(question), question, outcome)
         return outcome
 
     def _without(self, question: Question, failure: str) -> Cost | Agreement:
@@ -143,15 +149,15 @@ class Evaluation:
         return f"{question.kind} {question.candidate.key}{reference}"
 
     def _late_key(self, question: Question) -> str:
-        """The key of what has taken too long: with more time it is another question."""
+        """Return the key of a timeout. It has the limit, as more time may give another answer."""
         return f"{self._key(question)} timeout {self._timeout}"
 
-    def _keep(self, key: str, question: Question, found: Cost | Agreement) -> None:
+    def _store_answer(self, key: str, question: Question, found: Cost | Agreement) -> None:
         if self._store is not None:
             point = point_text(question.candidate.point)
             self._store.add(key, point, {question.kind: data_of(found)})
 
 
 def _specs(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Values with the types of tensors in the place of tensors."""
+    """Replace tensors by their types."""
     return dict(map_tensors(values, lambda name, value, spec: spec))

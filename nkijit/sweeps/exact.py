@@ -1,4 +1,4 @@
-"""Results as a store has them, exactly: places in full, floats with all of their digits."""
+"""Exact JSON forms of results for stores: full positions, floats with all digits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nkijit.sweeps.costs import Cost, CriticalLine, Finding, Peak, Time
 
 
 def data_of(value: Any) -> Any:
-    """A result, or a part of one, as values of JSON."""
+    """Convert a result, or a part of one, to JSON values."""
     if isinstance(value, tuple):
         return [data_of(part) for part in cast("tuple[Any, ...]", value)]
     names = getattr(value, "__dataclass_fields__", None)
@@ -18,7 +18,7 @@ def data_of(value: Any) -> Any:
 
 
 def cost_of(data: Mapping[str, Any]) -> Cost:
-    """The cost that `data_of` gave."""
+    """Return the cost that `data_of` converted."""
     parts = dict(data)
     for name, kind in (("time", Time), ("sbuf", Peak), ("psum", Peak)):
         if parts[name] is not None:

@@ -1,4 +1,4 @@
-"""What a sweep found, as authors hold it."""
+"""The public result of a sweep."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class Sweep(Results):
     """The variants of a kernel: `str()` is a table, the best first."""
 
     def to_html(self) -> str:
-        """One page that needs nothing else: the table, and time against SBUF."""
+        """Return a self-contained page with the table, and a plot of time against SBUF."""
         return page_of(self)
 
     def _repr_html_(self) -> str:

@@ -1,4 +1,4 @@
-"""A sweep as HTML: its table, and a plot of time against SBUF. No scripts, no other files."""
+"""A sweep as HTML: a table, and a plot of time against SBUF. No scripts, no other files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nkijit.sweeps.text import summary_of, table_of
 
 _WIDTH, _HEIGHT, _LEFT, _TOP, _RIGHT, _BOTTOM = 760, 380, 90, 20, 30, 50
 _TICKS = 5
-# Of the text around it: a notebook's theme need not be that of the system.
+# The text colour around it, as a notebook's theme can differ from the system's.
 _INK, _GRID, _DOT, _FRONT = "currentColor", "#88888855", COLOURS[0], "#DC4A55"
 _STYLE = """
 :root { color-scheme: light dark; --ink: #222; --ground: #fff; --line: #d8d8d8; --quiet: #6b6b6b }
@@ -31,7 +31,7 @@ tr.invalid { color: var(--quiet) } pre { margin: 1em 0 } svg { max-width: 100%; 
 
 
 def page_of(sweep: Results) -> str:
-    """The whole page."""
+    """Return the whole page."""
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta http-equiv="Content-Security-Policy" '
@@ -42,7 +42,7 @@ def page_of(sweep: Results) -> str:
 
 
 def fragment_of(sweep: Results) -> str:
-    """Summary, plot and table, without a page around."""
+    """Return summary, plot and table, without a page around them."""
     summary = "\n".join(summary_of(sweep))
     return f"{html_of_text(summary)}\n{plot_of(sweep)}{_table(sweep)}"
 
@@ -52,14 +52,14 @@ def _table(sweep: Results) -> str:
     shown = ["<table>", "<tr>" + "".join(f"<th>{escape(name)}</th>" for name in head) + "</tr>"]
     for variant, row in zip(sweep.results, rows, strict=True):
         kind = "best" if variant is sweep.best else "" if variant.is_valid else "invalid"
-        told = escape("\n".join([*map(str, variant.cost.findings), variant.cost.failure]).strip())
+        title = escape("\n".join([*map(str, variant.cost.findings), variant.cost.failure]).strip())
         cells = "".join(f"<td>{escape(cell)}</td>" for cell in row)
-        shown.append(f'<tr class="{kind}" title="{told}">{cells}</tr>')
+        shown.append(f'<tr class="{kind}" title="{title}">{cells}</tr>')
     return "\n".join([*shown, "</table>\n"])
 
 
 def plot_of(sweep: Results) -> str:
-    """Time against SBUF of the valid variants as SVG; a line joins those that nothing beats."""
+    """Return an SVG plot of time against SBUF for valid variants. A line joins the Pareto front."""
     valid = [variant for variant in sweep.variants if variant.is_valid]
     if not valid:
         return ""
@@ -91,14 +91,14 @@ def _sbuf_text(variant: Variant) -> str:
 
 
 class _Plot:
-    """Where values are on the picture; both axes begin at 0."""
+    """The mapping of values to pixels; both axes begin at 0."""
 
     def __init__(self, variants: Sequence[Variant]):
         self._time = max(OBJECTIVES["time"](variant.cost) for variant in variants) * 1.05 or 1.0
         self._sbuf = max(OBJECTIVES["sbuf"](variant.cost) for variant in variants) * 1.05 or 1.0
 
     def place(self, variant: Variant) -> tuple[float, float]:
-        """The point of a variant."""
+        """Return the pixel of a variant."""
         return self._x(OBJECTIVES["sbuf"](variant.cost)), self._y(OBJECTIVES["time"](variant.cost))
 
     def _x(self, size: float) -> float:
@@ -108,7 +108,7 @@ class _Plot:
         return _HEIGHT - _BOTTOM - time / self._time * (_HEIGHT - _TOP - _BOTTOM)
 
     def axes(self) -> list[str]:
-        """Grid, numbers, and what they are of."""
+        """Return the grid, numbers and titles of both axes."""
         right, bottom = _WIDTH - _RIGHT, _HEIGHT - _BOTTOM
         parts: list[str] = []
         for tick in range(_TICKS + 1):

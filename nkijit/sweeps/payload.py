@@ -1,7 +1,7 @@
-"""A kernel and its arguments on their way to other processes: by value, as bytes.
+"""Serialization of a kernel and its arguments for other processes: by value, as bytes.
 
-A kernel may be defined in a notebook, in a script or on standard input, where no other process
-could import it from. Modules that it uses are imported there.
+A kernel may be defined in a notebook, a script or on standard input, from where other processes
+cannot import it. They do import the modules that it uses.
 """
 
 from __future__ import annotations
@@ -28,30 +28,31 @@ class MissingDependencyError(ImportError):
 
 @dataclass(frozen=True)
 class Payload:
-    """What all variants of a sweep have in common."""
+    """The data that all variants of a sweep share."""
 
     kernel: Kernel[...]
     arguments: Mapping[str, Any]
     schedule: str
     seed: int
     texts: Mapping[str, str]
-    """Sources of files that are not on the disk: cells of notebooks, standard input."""
+    """The sources of files that are not on disk: notebook cells, standard input."""
 
 
 def payload_of(
     kernel: Kernel[...], arguments: Mapping[str, Any], schedule: str, seed: int
 ) -> Payload:
-    """What all variants have in common; the kernel is for the target that it is for here."""
+    """Return the shared data. The kernel keeps its current target."""
     file = kernel.__code__.co_filename
     texts = {} if Path(file).is_file() else {file: source_text(file)}
     return Payload(kernel.for_target(kernel.target.platform), arguments, schedule, seed, texts)
 
 
 def packed(value: Any, kernel: Kernel[...]) -> bytes:
-    """The bytes of a payload, or of a point, of a kernel.
+    """Serialize a payload or point of a kernel.
 
-    Raises MissingDependencyError without cloudpickle, and what it raises for values that cannot be
-    taken to another process (open files, locks).
+    Raises:
+        MissingDependencyError: cloudpickle is not installed.
+        Exception: a value cannot be pickled (open files, locks).
     """
     cloudpickle = _cloudpickle()
     base: Any = cloudpickle.CloudPickler
@@ -78,7 +79,7 @@ def packed(value: Any, kernel: Kernel[...]) -> bytes:
 
 
 def _own_module(kernel: Kernel[...]) -> ModuleType | None:
-    """The module that defines a kernel, unless it is installed, and found in other processes."""
+    """Return the module that defines a kernel; None if it is installed for other processes."""
     module = sys.modules.get(getattr(kernel.func, "__module__", ""))
     file = getattr(module, "__file__", None)
     return None if file and is_library_file(file) else module
@@ -95,7 +96,7 @@ def _cloudpickle() -> Any:
 
 @lru_cache(maxsize=2)
 def unpacked(data: bytes) -> Payload:
-    """The payload that bytes are of; the same object as long as a process is about one sweep."""
+    """Restore a payload. A process gets the same object for all tasks of a sweep."""
     payload: Payload = value_of(data)
     for file, text in payload.texts.items():
         hold_text(file, text)
@@ -103,5 +104,5 @@ def unpacked(data: bytes) -> Payload:
 
 
 def value_of(data: bytes) -> Any:
-    """What `packed` has made bytes of."""
+    """Restore a value from `packed`."""
     return pickle.loads(data)

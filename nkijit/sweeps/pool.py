@@ -1,4 +1,4 @@
-"""Keeping an executor busy, and bearing that tasks end their processes, or do not end."""
+"""Scheduling of tasks on an executor, for tasks that may kill their process or hang."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from nkijit.host.processes.channels import EndedError, OutOfTimeError
 from nkijit.sweeps.children import Children, in_child
 
 Task = tuple[Any, ...]
-"""Arguments of the function that is run for each."""
+"""The arguments of a task's function."""
 
 _OF_OTHERS = 64
-"""Tasks that an executor of somebody else's has at a time."""
+"""The number of tasks that are submitted to a user's executor at a time."""
 
 
 class ExecutorError(RuntimeError):
-    """An executor that does not run tasks any more."""
+    """An executor that stopped running tasks."""
 
 
 @dataclass(frozen=True)
 class Died:
-    """What came of a task that has ended the process that ran it, or failed there, twice."""
+    """The outcome of a task that killed its process, or failed in it, twice."""
 
     error: BaseException
 
@@ -48,7 +48,7 @@ class Died:
 
 @dataclass(frozen=True)
 class Late:
-    """What came of a task that was ended at the end of its time."""
+    """The outcome of a task that exceeded its time limit."""
 
     error: OutOfTimeError
 
@@ -58,33 +58,34 @@ class Late:
 
 @dataclass(frozen=True)
 class Workers:
-    """What runs tasks."""
+    """The resources that run tasks."""
 
     executor: Executor
     most: int
-    """Tasks that it is given at a time."""
+    """The number of tasks that are submitted at a time."""
     at_once: int
-    """Tasks that it works at, at a time."""
+    """The number of tasks that run at a time."""
     submit: Callable[..., Future[Any]]
-    """`executor.submit`, of a task that may be ended."""
+    """`executor.submit`, for tasks that can be killed."""
     share: Callable[[Any], Any] = field(default=lambda value: value)
-    """What a task takes in the place of a value that all tasks have."""
+    """Converts a value that all tasks share to its form as a task's argument."""
 
 
 @contextmanager
 def workers_of(
     executor: Executor | None, count: int | None, timeout: float | None
 ) -> Generator[Workers]:
-    """An executor's workers, or processes of this machine.
+    """Provide an executor's workers, or processes of this machine.
 
     Args:
-        executor: by default as many processes as there are processors.
-        count: how many tasks are under way at a time.
-        timeout: seconds that a task may take; then the task is in a process of its own.
+        executor: the executor; by default, one process per processor.
+        count: the number of concurrent tasks.
+        timeout: the time limit of a task in seconds. With a limit, an executor's tasks run in
+            processes of their own.
     """
     if executor is not None:
-        given, submit = count or _OF_OTHERS, _submitting(executor, timeout)
-        yield Workers(executor, given, count or _processors(), submit)
+        most, submit = count or _OF_OTHERS, _submitting(executor, timeout)
+        yield Workers(executor, most, count or _processors(), submit)
         return
     count = count or _processors()
     children = Children()
@@ -101,7 +102,7 @@ def workers_of(
 
 
 def _processors() -> int:
-    """Those that this process may use."""
+    """Return the number of processors that this process may use."""
     if sys.platform == "linux":
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -118,33 +119,35 @@ def _submitting(executor: Executor, timeout: float | None) -> Callable[..., Futu
 
 
 class Run:
-    """Tasks on their way; more may be added while they are."""
+    """A set of submitted tasks. Further tasks can be added at any time."""
 
     def __init__(self, workers: Workers):
         self._workers = workers
         self._tasks: list[tuple[Callable[..., Any], Task]] = []
         self._waiting: deque[int] = deque()
         self._suspects: deque[int] = deque()
-        """Tasks that a process may have died of."""
+        """Tasks that may have killed a process. They are retried one at a time."""
         self._tried: set[int] = set()
         self._running: dict[Future[Any], int] = {}
 
     def add(self, function: Callable[..., Any], *task: Any) -> int:
-        """Have a task run; returns its number, which `outcomes` names."""
+        """Add a task and return its number, which `outcomes` yields."""
         self._tasks.append((function, task))
         self._waiting.append(len(self._tasks) - 1)
         return len(self._tasks) - 1
 
     def outcomes(self) -> Iterator[tuple[int, Any]]:
-        """`next` until nothing is left."""
+        """Yield `next()` until no task is left."""
         while (found := self.next()) is not None:
             yield found
 
     def next(self) -> tuple[int, Any] | None:
-        """The number of a task that has ended and what came of it; None when none is left.
+        """Return the number and outcome of the next finished task; None if no task is left.
 
-        That is what the function returned, or Died, or Late. Raises ExecutorError when the executor
-        is broken.
+        The outcome is the function's result, Died or Late.
+
+        Raises:
+            ExecutorError: the executor is broken.
         """
         while self._waiting or self._suspects or self._running:
             self._submit()
@@ -171,7 +174,7 @@ class Run:
         return error
 
     def _submit(self) -> None:
-        """Submit what can run: a suspect alone, else as many as there may be."""
+        """Submit tasks: a suspect alone, otherwise as many as allowed."""
         if self._suspects and self._running:
             return
         source, most = (

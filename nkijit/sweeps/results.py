@@ -1,4 +1,4 @@
-"""What a sweep found: its variants, and which of them is the best."""
+"""The results of a sweep: its variants, and their order by objective."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from optuna import Study
 
 Measure = Callable[[Cost], float]
-"""What is to be as small as possible."""
+"""An objective to minimise."""
 
 
 def _peak(name: str) -> Measure:
@@ -34,16 +34,15 @@ OBJECTIVES: Mapping[str, Measure] = {
     "instructions": lambda cost: cost.instructions or 0,
     "mfu": lambda cost: -(cost.mfu or 0.0),
 }
-"""What a sweep can look for: the least predicted time, the least of the slow end of its range, the
-least memory, the fewest instructions, the highest MFU."""
+"""The objectives by name. All are minimised except "mfu"; "high" is the slow end of the range."""
 
 
 Objectives = Mapping[str, Measure]
-"""What is to be as small as possible, by name; the first says what is the best."""
+"""Objectives by name. The first one determines the best variant."""
 
 
 def measures_of(objective: str | Measure | Sequence[str | Measure]) -> Objectives:
-    """What is to be as small as possible. Raises ValueError for an unknown objective."""
+    """Return the objectives by name. Raises ValueError for unknown ones."""
     several = [objective] if isinstance(objective, str) or callable(objective) else objective
     found: dict[str, Measure] = {}
     for each in several:
@@ -61,24 +60,24 @@ def measures_of(objective: str | Measure | Sequence[str | Measure]) -> Objective
 
 @dataclass(frozen=True, repr=False)
 class Variant(ShownFields):
-    """A point of the space, and what came of it."""
+    """A point of the space, with its results."""
 
     number: int
-    """Its place in the grid, from 0; the number of its trial."""
+    """Its index in the grid, from 0, or the number of its trial."""
     point: Point
     """The values of the swept arguments."""
     cost: Cost
-    """What it costs; without a time it has findings, or a failure."""
+    """Its cost; without a time, it has findings or a failure."""
     agreement: Agreement | None = None
-    """How its results compare, where variants were run."""
+    """The comparison of its results, if variants were run."""
 
     @property
     def is_valid(self) -> bool:
-        """Whether it can be used: it has a time, and computes what the others do."""
+        """Whether it has a time, and its results agree with those of the first valid variant."""
         return self.cost.time is not None and (self.agreement is None or self.agreement.agrees)
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it as values of JSON."""
+        """Return everything as JSON values."""
         agreement = self.agreement
         return {
             "number": self.number,
@@ -95,12 +94,12 @@ def _plain(value: Any) -> Any:
 
 
 def finished_trials(study: Study) -> int:
-    """How many trials of a study have an end that was told."""
+    """Return the number of finished trials in a study."""
     return sum(trial.state.name in ("COMPLETE", "PRUNED") for trial in study.get_trials(False))
 
 
 class Results:
-    """The variants of a kernel in their order."""
+    """The variants of a kernel and their order."""
 
     def __init__(
         self,
@@ -114,17 +113,17 @@ class Results:
         """The names of the objectives."""
         self._measures = tuple(objectives.values())
         self.variants = tuple(sorted(variants, key=lambda variant: variant.number))
-        """All variants in the order of the grid, or in which a sampler has chosen them."""
+        """All variants, in the order of the grid or of the sampler's choices."""
         self.study = study
-        """The study of Optuna that has chosen them; None for a grid."""
+        """The Optuna study of a sampler; None for a grid."""
         self.trials = None if study is None else finished_trials(study)
-        """How often a sampler has chosen a variant, also one that it had chosen before."""
+        """The number of a sampler's choices, including repeated ones; None for a grid."""
 
     @cached_property
     def results(self) -> tuple[Variant, ...]:
-        """All variants: the best first, those that cannot be used last, in the order of `variants`.
+        """All variants: the best first, invalid ones last in the order of `variants`.
 
-        Variants that are equally good are in the order of their times, then of `variants`.
+        Ties are ordered by time, then as in `variants`.
         """
         valid = [variant for variant in self.variants if variant.is_valid]
         first, time = self._measures[0], OBJECTIVES["time"]
@@ -133,15 +132,15 @@ class Results:
 
     @property
     def best(self) -> Variant | None:
-        """The best variant; None when none can be used."""
+        """The best variant; None if none is valid."""
         first = next(iter(self.results), None)
         return first if first is not None and first.is_valid else None
 
     @cached_property
     def pareto(self) -> tuple[Variant, ...]:
-        """The variants that no other one beats in all objectives, the best in the first one first.
+        """The variants that no other one beats in all objectives, ordered by the first objective.
 
-        With one objective: in time and SBUF, the fastest first.
+        With a single objective, the Pareto front is that of time and SBUF, the fastest first.
         """
         several = len(self._measures) > 1
         measures = self._measures if several else (OBJECTIVES["time"], OBJECTIVES["sbuf"])
@@ -154,7 +153,7 @@ class Results:
         return tuple(variant for _, variant in chosen)
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it as values of JSON, the variants in the order of `results`."""
+        """Return everything as JSON values, with variants in the order of `results`."""
         return {
             "kernel": self.kernel,
             "objectives": list(self.objectives),
@@ -163,5 +162,5 @@ class Results:
         }
 
     def to_json(self) -> str:
-        """`as_dict` as JSON text."""
+        """Return `as_dict` as JSON text."""
         return json.dumps(self.as_dict(), indent=2) + "\n"

@@ -1,8 +1,8 @@
-"""Variants that a sampler of Optuna chooses, one after the other, from what it knows by then.
+"""A search in which an Optuna sampler chooses each variant, using the results known by then.
 
-A trial is chosen when the results of all but the last few before it are known, and results are told
-in the order of the trials. So what is chosen depends on the seed and on how many variants are
-looked at a time, and not on which of them is ready first.
+A trial is chosen when the results of all but the last few trials before it are known, and results
+are reported in the order of the trials. Thus the choices depend on the seed and the number of
+concurrent variants, but not on which of them finishes first.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ from nkijit.sweeps.studies import NkiStudy, SamplerError, quiet
 from nkijit.sweeps.worker import Agreement
 
 _RESULT = "nkijit"
-"""The attribute of a trial that has its result in full."""
+"""The trial attribute with its full result."""
 _MOST_FINDINGS = 20
-"""Findings that a trial tells those who look at the study."""
+"""The maximum number of findings in a trial's attributes, for readers of the study."""
 
 
 @dataclass(eq=False)
-class _Looked:
-    """A variant that is, or was, looked at."""
+class _Evaluated:
+    """A variant that is or was evaluated."""
 
     number: int
     point: Point
     candidate: Candidate | None
-    """As it goes to other processes; None for one that was looked at in an earlier run."""
+    """Its form for other processes; None if an earlier run evaluated it."""
     cost: Cost | None = None
     agreement: Agreement | None = None
     is_compared: bool = False
-    """Whether its results are on their way to be compared, or need not be."""
+    """Whether its comparison was submitted, or is not needed."""
 
-    def is_known(self, is_run: bool) -> bool:
-        """Whether all is known of it."""
+    def is_complete(self, is_run: bool) -> bool:
+        """Whether all its results are known."""
         if self.cost is None:
             return False
         return not is_run or self.cost.time is None or self.agreement is not None
@@ -55,21 +55,25 @@ class _Looked:
 
 
 class Search:
-    """A study on its way."""
+    """A running study."""
 
     def __init__(
-        self, evaluation: Evaluation, kept: NkiStudy, objectives: Objectives, trials: int | None
+        self,
+        evaluation: Evaluation,
+        nki_study: NkiStudy,
+        objectives: Objectives,
+        trials: int | None,
     ):
-        """Raises SamplerError when nobody says how many trials there are."""
+        """Start or resume a study. Raises SamplerError without a number of trials."""
         if trials is None:
             raise SamplerError("how many variants is the sampler to choose? Say trials=100")
-        self._evaluation, self._kept, self._objectives = evaluation, kept, objectives
-        self.study = kept.study
-        self._looked: dict[str, _Looked] = {}
-        self._pending: deque[tuple[Trial, _Looked]] = deque()
-        self._asked: dict[int, tuple[Question, _Looked]] = {}
-        self._reference: _Looked | None = None
-        self._all = trials if kept.most is None else min(trials, kept.most)
+        self._evaluation, self._nki_study, self._objectives = evaluation, nki_study, objectives
+        self.study = nki_study.study
+        self._evaluated: dict[str, _Evaluated] = {}
+        self._pending: deque[tuple[Trial, _Evaluated]] = deque()
+        self._queries: dict[int, tuple[Question, _Evaluated]] = {}
+        self._reference: _Evaluated | None = None
+        self._all = trials if nki_study.most is None else min(trials, nki_study.most)
         self._left = self._all - finished_trials(self.study)
         self._is_exhausted = False
         for trial in self.study.get_trials(deepcopy=False):
@@ -77,115 +81,121 @@ class Search:
 
     @property
     def variants(self) -> list[Variant]:
-        """All variants that were looked at, each once."""
-        return [looked.variant() for looked in self._looked.values() if looked.cost is not None]
+        """All evaluated variants, each once."""
+        return [
+            evaluated.variant()
+            for evaluated in self._evaluated.values()
+            if evaluated.cost is not None
+        ]
 
     def _take(self, trial: FrozenTrial) -> None:
-        """Take over what an earlier run has found."""
-        kept = trial.user_attrs.get(_RESULT)
-        if kept is None or self._key(trial.params) in self._looked:
+        """Take over a result of an earlier run."""
+        stored = trial.user_attrs.get(_RESULT)
+        if stored is None or self._key(trial.params) in self._evaluated:
             return
-        found: dict[str, Any] = json.loads(kept)
+        found: dict[str, Any] = json.loads(stored)
         agreement = found["agreement"]
-        point = self._kept.point(trial.params)
-        looked = _Looked(trial.number, point, None, cost_of(found["cost"]))
-        looked.agreement = None if agreement is None else Agreement(**agreement)
-        if self._evaluation.is_run and looked.cost and looked.cost.time and not agreement:
-            looked.candidate = self._evaluation.candidate(point)
+        point = self._nki_study.point(trial.params)
+        evaluated = _Evaluated(trial.number, point, None, cost_of(found["cost"]))
+        evaluated.agreement = None if agreement is None else Agreement(**agreement)
+        if self._evaluation.is_run and evaluated.cost and evaluated.cost.time and not agreement:
+            evaluated.candidate = self._evaluation.candidate(point)
         else:
-            looked.is_compared = True
-        self._looked[self._key(trial.params)] = looked
+            evaluated.is_compared = True
+        self._evaluated[self._key(trial.params)] = evaluated
 
     @staticmethod
     def _key(params: Mapping[str, Any]) -> str:
         return repr(sorted(params.items()))
 
-    def run(self, workers: Workers, tell: Callable[[float], None]) -> None:
-        """Look at as many variants as there are trials left."""
+    def run(self, workers: Workers, report: Callable[[float], None]) -> None:
+        """Evaluate variants until no trials are left."""
         run = Run(workers)
         with quiet():
             while True:
                 self._go_on(run, workers)
-                tell(1 - self._left / self._all)
+                report(1 - self._left / self._all)
                 found = run.next()
                 if found is None:
                     return
-                self._known(run, workers, *found)
+                self._take_outcome(run, workers, *found)
 
     def _go_on(self, run: Run, workers: Workers) -> None:
-        """Choose what is to be looked at next, and tell what is known.
+        """Choose the next variants, and report known results to the sampler.
 
-        A trial is chosen as soon as it can be: what more is known by then is told after it.
+        A trial is chosen as soon as possible. Results that are known by then are reported after it.
         """
         while True:
             if len(self._pending) < min(workers.at_once, self._left) and not self._is_exhausted:
                 self._choose(run, workers)
-            elif self._pending and self._pending[0][1].is_known(self._evaluation.is_run):
-                self._tell(*self._pending.popleft())
+            elif self._pending and self._pending[0][1].is_complete(self._evaluation.is_run):
+                self._report(*self._pending.popleft())
             else:
                 return
 
     def _choose(self, run: Run, workers: Workers) -> None:
         try:
-            trial = self.study.ask(self._kept.distributions)
-            point = self._kept.point(trial.params)
-        except (ValueError, KeyError) as error:  # the study had other values
+            trial = self.study.ask(self._nki_study.distributions)
+            point = self._nki_study.point(trial.params)
+        except (ValueError, KeyError) as error:  # the study's space was different
             raise SpaceError(
                 f"the study '{self.study.study_name}' does not go with this space: {error}"
             ) from None
         key = self._key(trial.params)
-        looked = self._looked.get(key)
-        if looked is None:
+        evaluated = self._evaluated.get(key)
+        if evaluated is None:
             candidate = self._evaluation.candidate(point)
-            looked = self._looked[key] = _Looked(trial.number, point, candidate)
-            self._ask(run, workers, looked, Question(candidate))
-        self._pending.append((trial, looked))
+            evaluated = self._evaluated[key] = _Evaluated(trial.number, point, candidate)
+            self._submit(run, workers, evaluated, Question(candidate))
+        self._pending.append((trial, evaluated))
 
-    def _ask(self, run: Run, workers: Workers, looked: _Looked, question: Question) -> None:
+    def _submit(
+        self, run: Run, workers: Workers, evaluated: _Evaluated, question: Question
+    ) -> None:
         stored = self._evaluation.stored(question)
         if stored is None:
             number = run.add(*self._evaluation.task(question, workers))
-            self._asked[number] = question, looked
+            self._queries[number] = question, evaluated
         else:
-            self._take_answer(run, workers, looked, stored)
+            self._take_answer(run, workers, evaluated, stored)
 
-    def _known(self, run: Run, workers: Workers, number: int, outcome: Any) -> None:
-        question, looked = self._asked.pop(number)
-        self._take_answer(run, workers, looked, self._evaluation.answer(question, outcome))
+    def _take_outcome(self, run: Run, workers: Workers, number: int, outcome: Any) -> None:
+        question, evaluated = self._queries.pop(number)
+        self._take_answer(run, workers, evaluated, self._evaluation.answer(question, outcome))
 
     def _take_answer(
-        self, run: Run, workers: Workers, looked: _Looked, answer: Cost | Agreement
+        self, run: Run, workers: Workers, evaluated: _Evaluated, answer: Cost | Agreement
     ) -> None:
         if isinstance(answer, Agreement):
-            looked.agreement = answer
+            evaluated.agreement = answer
             return
-        looked.cost = answer
+        evaluated.cost = answer
         if self._evaluation.is_run:
             self._compare(run, workers)
 
     def _compare(self, run: Run, workers: Workers) -> None:
-        """Have results compared with those of the first valid variant, as soon as it is known."""
-        for looked in list(self._looked.values()):
-            if looked.cost is None:
+        """Submit comparisons with the first valid variant, once it is known."""
+        for evaluated in list(self._evaluated.values()):
+            if evaluated.cost is None:
                 if self._reference is None:
                     return
                 continue
-            if looked.cost.time is None:
+            if evaluated.cost.time is None:
                 continue
             if self._reference is None:
-                self._reference = looked
-            if looked.is_compared:
+                self._reference = evaluated
+            if evaluated.is_compared:
                 continue
-            looked.is_compared = True
+            evaluated.is_compared = True
             reference = self._reference.candidate or self._evaluation.candidate(
                 self._reference.point
             )
-            assert looked.candidate is not None, "it has not been compared"
-            self._ask(run, workers, looked, Question(looked.candidate, reference))
+            assert evaluated.candidate is not None, "it has not been compared"
+            self._submit(run, workers, evaluated, Question(evaluated.candidate, reference))
 
-    def _tell(self, trial: Trial, looked: _Looked) -> None:
-        """Tell the sampler what a variant is like, and whoever looks at the study, why."""
-        variant = looked.variant()
+    def _report(self, trial: Trial, evaluated: _Evaluated) -> None:
+        """Report a variant to the sampler, with attributes that explain it in the study."""
+        variant = evaluated.variant()
         cost = variant.cost
         trial.set_user_attr(_RESULT, json.dumps(_exact(variant)))
         errors = [str(found) for found in cost.findings if found.severity == "error"]
@@ -208,7 +218,7 @@ class Search:
             else:
                 self.study.tell(trial, state=TrialState.PRUNED)
         except RuntimeError as error:
-            # Samplers that have gone through everything end the loop of `Study.optimize`.
+            # Samplers that have tried everything call `Study.stop`, which ends `Study.optimize`.
             if "Study.stop" not in str(error):
                 raise
             self._is_exhausted = True

@@ -1,4 +1,4 @@
-"""The space of a sweep: values for some of a kernel's arguments, and the grid that they span."""
+"""The space of a sweep: values for some of a kernel's arguments, and their grid."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from typing import Any, cast
 from nkijit.discovery.argument_text import ArgumentTextError, argument_of, with_tensors
 
 Point = dict[str, Any]
-"""A value for each argument that is swept."""
+"""A value for each swept argument."""
 
 MOST_POINTS = 1_000_000
 _RANGE = re.compile(r"\s*(-?\d+):(-?\d+)(?::(-?\d+))?\s*")
 _NUMBER = r"-?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?"
 _INTERVAL = re.compile(rf"\s*({_NUMBER})\.\.({_NUMBER})(?::(log|\*?{_NUMBER}))?\s*")
 _SLACK = 1e-9
-"""What rounding may take from a number of steps."""
+"""The tolerance for rounding in a number of steps."""
 
 
 class SpaceError(ValueError):
-    """A space that has no variants, or a text that is no space."""
+    """A space without variants, or a text that does not describe a space."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """All numbers between two, for samplers; a grid has none of them.
+    """All numbers between two ends, for samplers only.
 
     They are integers if both ends are.
     """
@@ -37,7 +37,7 @@ class Interval:
     low: float
     high: float
     log: bool = False
-    """Whether samplers look at magnitudes, and small numbers are as many as large ones."""
+    """Whether samplers use a logarithmic scale."""
 
     def __iter__(self) -> Iterator[Any]:
         raise SpaceError(
@@ -47,13 +47,18 @@ class Interval:
 
 
 def axis_of(text: str) -> tuple[str, Iterable[Any]]:
-    """An axis as `--space` takes it: a name, and values or a range.
+    """Parse an axis in the form of `--space`: a name, and values or a range.
 
-    Values are what `-a` takes, with commas between them. A range `low..high` has both of its ends,
-    with a step or a factor (`64..1024:64`, `64..1024:*2`), or, for samplers, without
-    (`0.1..0.9`, `1..4096:log`); `start:stop:step` is Python's, and lacks its end. Raises SpaceError
-    for other texts. Example: `axis_of("tile=128,256")` is `("tile", [128, 256])`, and
-    `axis_of("k=64..192:64")` is `("k", range(64, 193, 64))`.
+    Values have the form of `-a`, separated by commas. A range `low..high` includes both ends, and
+    has a step or a factor (`64..1024:64`, `64..1024:*2`), or neither, for samplers (`0.1..0.9`,
+    `1..4096:log`). `start:stop:step` is Python's range, without its end.
+
+    Raises:
+        SpaceError: the text is invalid.
+
+    Example:
+        `axis_of("tile=128,256")` is `("tile", [128, 256])`, and `axis_of("k=64..192:64")` is `("k",
+        range(64, 193, 64))`.
     """
     name, equals, values = text.partition("=")
     if not equals or not name.isidentifier():
@@ -77,7 +82,7 @@ def axis_of(text: str) -> tuple[str, Iterable[Any]]:
 
 
 def _interval(text: str, first: str, last: str, step: str | None) -> Iterable[Any]:
-    """`low..high`, with what stands behind it."""
+    """Return the values of `low..high`, with its step, factor or scale."""
     low, high = _number(first), _number(last)
     if low > high:
         raise SpaceError(f"{text}: {first} is more than {last}")
@@ -108,7 +113,7 @@ def _some(text: str, count: int, value: Callable[[int], Any]) -> list[Any]:
 
 
 def _decimal(value: float) -> float:
-    """A number without what rounding has added: 0.1 + 2 * 0.1 is not 0.3."""
+    """Round off the error of a sum: 0.1 + 2 * 0.1 is not 0.3."""
     return float(f"{value:.12g}")
 
 
@@ -117,10 +122,12 @@ def _number(text: str) -> int | float:
 
 
 def space_of(space: Mapping[str, Any]) -> dict[str, Any]:
-    """A space with tensors in the place of their texts: `"128x512:bfloat16"`.
+    """Replace the texts of tensors in a space, e.g. `"128x512:bfloat16"`.
 
-    What is no list (a `range`, an `Interval`, a distribution of Optuna) stays as it is. Raises
-    SpaceError for a space or an axis without values.
+    Axes that are not lists (`range`, `Interval`, an Optuna distribution) are not changed.
+
+    Raises:
+        SpaceError: the space or an axis has no values.
     """
     axes: dict[str, Any] = {}
     for name, values in space.items():
@@ -139,9 +146,10 @@ def space_of(space: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def points_of(axes: Mapping[str, Any]) -> list[Point]:
-    """The points of the grid of some axes; the last one changes fastest.
+    """Return the points of the grid of some axes; the last axis changes fastest.
 
-    Raises SpaceError for axes of samplers, and for more points than anybody looks at.
+    Raises:
+        SpaceError: an axis is for samplers only, or there are more than `MOST_POINTS` points.
     """
     count = 1
     for name, values in axes.items():
@@ -156,7 +164,7 @@ def points_of(axes: Mapping[str, Any]) -> list[Point]:
 
 
 def value_text(value: Any) -> str:
-    """A value of a point as tables show it."""
+    """Format a value for tables."""
     if isinstance(value, float):
         return f"{value:g}"
     name = getattr(value, "__name__", None)
@@ -164,5 +172,5 @@ def value_text(value: Any) -> str:
 
 
 def point_text(point: Mapping[str, Any]) -> str:
-    """A point in one line: `tile_n=128, tile_k=64`."""
+    """Format a point in one line: `tile_n=128, tile_k=64`."""
     return ", ".join(f"{name}={value_text(value)}" for name, value in point.items())

@@ -1,6 +1,6 @@
-"""Results of sweeps in a file: a line of JSON for each, appended when it is known.
+"""Results of sweeps in a file: a line of JSON for each, appended as soon as it is known.
 
-What is there after an interrupt is whole lines and perhaps a part of one, which is not read.
+After an interrupt, the file has whole lines and possibly a partial one, which is ignored.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from pathlib import Path
 from typing import Any, cast
 
 _HEAD = {"nkijit sweep": 1}
-"""The first line: what the file is, and the version of its form."""
+"""The first line: file type and format version."""
 
 
 class StoreError(ValueError):
-    """A file that cannot be continued."""
+    """The file is not a store of results."""
 
 
 class Store:
-    """The results that a file has, by key, and how more are added."""
+    """The results in a file, by key."""
 
     def __init__(self, path: str | os.PathLike[str]):
-        """Raises StoreError for a file of something else, which stays as it is."""
+        """Open or create a store. Raises StoreError for other files, without changing them."""
         self._path = Path(path)
         self._known: dict[str, Mapping[str, Any]] = {}
         head = f"{json.dumps(_HEAD)}\n".encode()
@@ -37,23 +37,23 @@ class Store:
         for text in rest.split(b"\n")[:-1]:
             self._take(text)
         if not data.endswith(b"\n"):
-            self._append(b"\n")  # an interrupted line stays on its own
+            self._append(b"\n")  # end an interrupted line
 
     def _take(self, text: bytes) -> None:
         try:
             entry: Any = json.loads(text)
-        except ValueError:  # a part of a line
+        except ValueError:  # a partial line
             return
         if isinstance(entry, dict):
             found = cast("dict[str, Any]", entry)
             self._known[str(found.get("key"))] = found
 
     def get(self, key: str) -> Mapping[str, Any] | None:
-        """The result under a key."""
+        """Return the result under a key, or None."""
         return self._known.get(key)
 
     def add(self, key: str, point: str, result: Mapping[str, Any]) -> None:
-        """Add a result; `point` is for those who read the file."""
+        """Add a result; `point` is for readers of the file."""
         entry = {"key": key, "point": point, **result}
         self._known[key] = entry
         self._append(f"{json.dumps(entry)}\n".encode())

@@ -1,4 +1,4 @@
-"""Studies of Optuna: a space as distributions, samplers by their names, where a study is kept."""
+"""Optuna studies: axes as distributions, samplers by name, and storages."""
 
 from __future__ import annotations
 
@@ -38,27 +38,27 @@ except ImportError as error:
     ) from None
 
 _OWNER = "nkijit"
-"""The attribute of a study that says whose it is."""
+"""The study attribute with the kernel and objectives that it belongs to."""
 
 
 class SamplerError(ValueError):
-    """A sampler that does not exist, or that cannot do what it is asked."""
+    """A sampler that does not exist, or does not support the request."""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """An argument as Optuna knows it."""
+    """A swept argument as an Optuna parameter."""
 
     distribution: BaseDistribution
     values: Mapping[Any, Any] | None = None
-    """The value for each category, where Optuna cannot hold it itself."""
+    """The values of categories that Optuna cannot represent."""
 
     def value(self, found: Any) -> Any:
-        """The argument's value for that of a parameter."""
+        """Return the argument's value for a parameter."""
         return found if self.values is None else self.values[found]
 
     def params(self, value: Any) -> list[Any]:
-        """The parameter that stands for a value of the argument; none for other values."""
+        """Return the parameters for a value of the argument; [] if it is not in the space."""
         match self.distribution:
             case CategoricalDistribution(choices=choices):
                 return [
@@ -77,25 +77,25 @@ class Axis:
 
 @dataclass(frozen=True)
 class NkiStudy:
-    """A study of Optuna about variants of a kernel."""
+    """An Optuna study about variants of a kernel."""
 
     study: optuna.Study
     axes: Mapping[str, Axis]
     most: int | None = None
-    """Trials after which nothing is left to be chosen."""
+    """The number of trials after which the space is exhausted; None if unlimited."""
 
     @property
     def distributions(self) -> dict[str, BaseDistribution]:
-        """What the parameters may be."""
+        """The distributions by parameter."""
         return {name: axis.distribution for name, axis in self.axes.items()}
 
     def point(self, params: Mapping[str, Any]) -> Point:
-        """The arguments that some parameters are."""
+        """Return the arguments for parameters."""
         return {name: axis.value(params[name]) for name, axis in self.axes.items()}
 
 
 def axes_of(space: Mapping[str, Any]) -> dict[str, Axis]:
-    """The axes of a space. Raises SpaceError for values that are no distribution."""
+    """Return the axes of a space. Raises SpaceError for values that are no distribution."""
     return {name: _axis(name, values) for name, values in space.items()}
 
 
@@ -120,18 +120,18 @@ def _axis(name: str, values: Any) -> Axis:
 
 
 def sampler_names() -> dict[str, type[BaseSampler]]:
-    """Optuna's samplers by short names: "tpe" is its TPESampler."""
+    """Return Optuna's samplers by short names: "tpe" is its TPESampler."""
     found: dict[str, type[BaseSampler]] = {}
     for name in samplers.__all__:
-        made: Any = getattr(samplers, name)
-        if name.endswith("Sampler") and not inspect.isabstract(made):
+        sampler_class: Any = getattr(samplers, name)
+        if name.endswith("Sampler") and not inspect.isabstract(sampler_class):
             required = [
                 p
-                for p in inspect.signature(made).parameters.values()
+                for p in inspect.signature(sampler_class).parameters.values()
                 if p.default is p.empty and p.name != "search_space"
             ]
             if not required:
-                found[name.removesuffix("Sampler").lower()] = made
+                found[name.removesuffix("Sampler").lower()] = sampler_class
     return found
 
 
@@ -140,16 +140,16 @@ def _sampler(name: str, axes: Mapping[str, Axis], seed: int) -> BaseSampler:
     if name.lower() not in known:
         near = did_you_mean(name, known)
         raise SamplerError(f"there is no sampler '{name}'; there are {', '.join(known)}{near}")
-    made = known[name.lower()]
-    takes = inspect.signature(made).parameters
-    given: dict[str, Any] = {"seed": seed} if "seed" in takes else {}
+    sampler_class = known[name.lower()]
+    takes = inspect.signature(sampler_class).parameters
+    arguments: dict[str, Any] = {"seed": seed} if "seed" in takes else {}
     if "search_space" in takes:
-        given["search_space"] = {n: _grid(n, axis.distribution) for n, axis in axes.items()}
-    return made(**given)
+        arguments["search_space"] = {n: _grid(n, axis.distribution) for n, axis in axes.items()}
+    return sampler_class(**arguments)
 
 
 def _grid(name: str, distribution: BaseDistribution) -> Sequence[Any]:
-    """All values of a distribution, for the sampler that goes through them."""
+    """Return all values of a distribution, for the grid sampler."""
     if isinstance(distribution, CategoricalDistribution):
         return distribution.choices
     if isinstance(distribution, IntDistribution) and not distribution.log:
@@ -158,19 +158,20 @@ def _grid(name: str, distribution: BaseDistribution) -> Sequence[Any]:
 
 
 def only_warn() -> None:
-    """Have Optuna say nothing but warnings: for commands, which print results."""
+    """Limit Optuna's log to warnings, for commands that print results."""
     optuna.logging.set_verbosity(optuna.logging.WARNING)
 
 
 @contextmanager
 def quiet() -> Generator[None]:
-    """Without what Optuna warns of, about itself.
+    """Suppress Optuna's warnings about itself.
 
-    Raises SamplerError for a sampler that lacks a package.
+    Raises:
+        SamplerError: the sampler lacks a package.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-        # Samplers that do not know constraints do without the trials that were pruned.
+        # Samplers without support for constraints ignore pruned trials instead.
         warnings.filterwarnings("ignore", "Constraints have been set", UserWarning)
         try:
             yield
@@ -182,14 +183,15 @@ def quiet() -> Generator[None]:
 
 @contextmanager
 def opened(storage: str | BaseStorage | None) -> Generator[BaseStorage | None]:
-    """What a study is kept in: a data base that is opened for it has no connections afterwards.
+    """Open the storage of a study. Connections of a database that is opened here are closed.
 
-    Raises StoreError for a storage that cannot be used.
+    Raises:
+        StoreError: the storage is unusable.
     """
     if not isinstance(storage, str):
         yield storage
         return
-    with _said_of(storage):
+    with _as_store_errors(storage):
         if "://" not in storage:
             found = JournalStorage(JournalFileBackend(storage))
         else:
@@ -211,21 +213,24 @@ def study_of(
     storage: BaseStorage | None,
     name: str | None,
 ) -> NkiStudy:
-    """A new study, or the one that the storage has.
+    """Create a study, or load it from the storage.
 
-    Raises SpaceError, SamplerError, and StoreError for a storage that cannot be used, or has a
-    study of that name about something else.
+    Raises:
+        SpaceError: an axis has neither values nor a distribution.
+        SamplerError: the sampler is unknown or unusable.
+        StoreError: the storage is unusable, or its study of that name is about another kernel or
+            other objectives.
     """
     axes = axes_of(space)
     names = list(objectives)
     name = name or evaluation.kernel.__name__
     with quiet():
-        study = _kept(storage, name, len(names))
+        study = _loaded(storage, name, len(names))
         if storage is not None:
             _own(study, {"kernel": evaluation.identity(), "objectives": names})
         is_new = not study.get_trials(deepcopy=False)
         if isinstance(sampler, str):
-            # A sampler that begins anew would choose the same points again.
+            # With the same seed, a resumed sampler would choose the same points again.
             sampler = _sampler(sampler, axes, seed + len(study.get_trials(deepcopy=False)))
         study.sampler = sampler
         if is_new:
@@ -241,7 +246,7 @@ def study_of(
 
 
 def _written(evaluation: Evaluation, axes: Mapping[str, Axis]) -> dict[str, Any] | None:
-    """The parameters of the kernel as it is written, with its default values; None without."""
+    """Return the parameters of the kernel's default values; None if it lacks any."""
     found: dict[str, Any] = {}
     for name, axis in axes.items():
         parameter = evaluation.kernel.signature.parameters.get(name)
@@ -252,8 +257,8 @@ def _written(evaluation: Evaluation, axes: Mapping[str, Axis]) -> dict[str, Any]
     return found
 
 
-def _kept(storage: BaseStorage | None, name: str, objectives: int) -> optuna.Study:
-    with _said_of(storage):
+def _loaded(storage: BaseStorage | None, name: str, objectives: int) -> optuna.Study:
+    with _as_store_errors(storage):
         return optuna.create_study(
             storage=storage,
             study_name=name,
@@ -263,8 +268,8 @@ def _kept(storage: BaseStorage | None, name: str, objectives: int) -> optuna.Stu
 
 
 @contextmanager
-def _said_of(storage: str | BaseStorage | None) -> Generator[None]:
-    """Drivers of data bases raise what they like."""
+def _as_store_errors(storage: str | BaseStorage | None) -> Generator[None]:
+    """Convert exceptions to StoreError. Database drivers raise various types."""
     try:
         yield
     except Exception as error:
@@ -273,11 +278,13 @@ def _said_of(storage: str | BaseStorage | None) -> Generator[None]:
 
 
 def _own(study: optuna.Study, owner: Mapping[str, Any]) -> None:
-    """Say whose a study is. Raises StoreError when it is somebody else's."""
+    """Record the owner of a study. Raises StoreError if it has another one."""
     before = study.user_attrs.get(_OWNER)
     if before is None and not study.get_trials(deepcopy=False):
         study.set_user_attr(_OWNER, owner)
     elif before != owner:
         is_ours = before is not None and before["kernel"] == owner["kernel"]
-        what = "has other objectives" if is_ours else "is about another kernel, or other arguments"
-        raise StoreError(f"the study '{study.study_name}' {what}; give this one another name")
+        problem = (
+            "has other objectives" if is_ours else "is about another kernel, or other arguments"
+        )
+        raise StoreError(f"the study '{study.study_name}' {problem}; give this one another name")

@@ -46,46 +46,52 @@ def sweep(
     storage: str | BaseStorage | None = None,
     study_name: str | None = None,
 ) -> Sweep:
-    """Predict the variants of a kernel, each in a process of its own, and find the best.
+    """Predict the variants of a kernel, in other processes, and find the best.
 
-    A variant is a value for each argument in `space`: all points of the grid, or those that a
-    sampler of Optuna chooses. One that has errors, or raises, or ends its process, is a result as
-    well. Order and results of a grid do not depend on how many processes there are. `print` the
-    result for a table; `.best.point` are the best arguments.
+    A variant is a value for each argument in `space`: all points of the grid, or those that an
+    Optuna sampler chooses. A variant with errors, or that raises an exception or kills its process,
+    is a result as well. Order and results of a grid do not depend on the number of processes.
+    `print` the result for a table; `.best.point` has the best arguments.
 
     Args:
         kernel: a kernel; `kernel[2]` for two cores.
-        space: for some arguments the values that they have: `{"tile": [128, 256]}`. Tensors may be
-            text: `{"x": ["128x512:float32", "128x512:bfloat16"]}`. With a sampler also
-            distributions of Optuna.
-        objective: what is best: the least "time", "high" (the slow end of its range), "sbuf",
-            "psum", "instructions", the highest "mfu"; or a function of a `Cost`, to be as small as
-            possible. Of several, the first says which is the best; `.pareto` are all variants that
-            no other one beats.
-        arguments: the other arguments; tensors as arrays, `TensorSpec` or text. By default those of
+        space: the values of some arguments: `{"tile": [128, 256]}`. Tensors may be text: `{"x":
+            ["128x512:float32", "128x512:bfloat16"]}`. With a sampler, Optuna distributions are
+            possible as well.
+        objective: the figure to minimise: "time", "high" (the slow end of its range), "sbuf",
+            "psum" or "instructions"; or "mfu", which is maximised; or a function of a `Cost` to
+            minimise. Of several objectives, the first determines the best variant, and `.pareto`
+            has all variants that no other one beats.
+        arguments: the other arguments; tensors as arrays, `TensorSpec` or text. Default: those of
             the kernel's first `@nkijit.example`.
-        run: run the variants, too, and compare their results with those of the first valid one.
-        seed: of the random data for tensors without data, and of the sampler.
+        run: also run the variants, and compare their results with those of the first valid one.
+        seed: the seed of random data for tensors without data, and of the sampler.
         schedule: as for `nkijit.cost`.
-        executor: what runs the variants, by default processes of this machine: any executor, also
-            that of a Dask client, or the address of a Dask scheduler, `"tcp://10.0.0.1:8786"`
-            (`pip install nkijit[dask]`). They get the kernel and its arguments by value.
-        workers: how many variants are under way at a time, by default one for each processor.
-        timeout: seconds after which a variant is ended; it is a result that has failed.
-        store: a file that gets each result as soon as it is known. What it has is not computed
-            again, as long as kernel, arguments and nkijit are the same.
-        sampler: what chooses the variants: a sampler of Optuna, or its name: "tpe", "random",
-            "cmaes", "nsgaii", "qmc", "gp", … (`pip install nkijit[optuna]`); without one the whole
-            grid is looked at.
-        trials: how many variants the sampler chooses, in all runs on its storage together.
-        storage: where Optuna keeps the study: a URL (`"sqlite:///x.db"`), a journal file, a storage
-            of Optuna; a study that is there already is continued.
-        study_name: the study's name there; by default the kernel's.
+        executor: runs the variants: by default, processes of this machine; or any executor,
+            including that of a Dask client; or the address of a Dask scheduler,
+            `"tcp://10.0.0.1:8786"` (`pip install nkijit[dask]`). The kernel and its arguments are
+            sent by value.
+        workers: the number of concurrent variants; by default, one per processor.
+        timeout: the time limit of a variant in seconds. A variant that exceeds it is a failed
+            result.
+        store: a file to which each result is written as soon as it is known. Its results are reused
+            while kernel, arguments and nkijit are the same.
+        sampler: chooses the variants: an Optuna sampler, or its name: "tpe", "random", "cmaes",
+            "nsgaii", "qmc", "gp", … (`pip install nkijit[optuna]`). Without a sampler, the whole
+            grid is evaluated.
+        trials: the number of variants that the sampler chooses, over all runs on its storage.
+        storage: the storage of the Optuna study: a URL (`"sqlite:///x.db"`), a journal file, or an
+            Optuna storage. An existing study is resumed.
+        study_name: the study's name in the storage; by default, the kernel's.
 
-    Raises ValueError for an unknown objective or schedule, SpaceError for an empty space,
-    StoreError for a file or a study of something else, SamplerError for a sampler that cannot be
-    used, ClusterError for a scheduler that cannot be used, UsageError for arguments that the kernel
-    does not have, ImportError without cloudpickle (`pip install nkijit[sweep]`), Dask, or Optuna.
+    Raises:
+        ValueError: the objective or schedule is unknown.
+        SpaceError: the space is empty.
+        StoreError: the file or study belongs to something else.
+        SamplerError: the sampler is unusable.
+        ClusterError: the scheduler is unusable.
+        UsageError: the kernel does not have such arguments.
+        ImportError: cloudpickle (`pip install nkijit[sweep]`), Dask or Optuna is missing.
 
     Example:
 
@@ -114,17 +120,17 @@ def sweep(
     )
     name = kernel.__name__
     if not is_sampled:
-        with _workers(executor, workers, timeout) as found, _progress(name) as tell:
-            return Sweep(name, objectives, _grid(evaluation, points, found, tell))
-    # Optuna is imported by those who search with it.
+        with _workers(executor, workers, timeout) as found, _progress(name) as report:
+            return Sweep(name, objectives, _grid(evaluation, points, found, report))
+    # Optuna is imported only for searches.
     from nkijit.sweeps.search import Search
     from nkijit.sweeps.studies import opened, study_of
 
-    with opened(storage) as kept:
-        study = study_of(evaluation, axes, objectives, sampler or "tpe", seed, kept, study_name)
+    with opened(storage) as backend:
+        study = study_of(evaluation, axes, objectives, sampler or "tpe", seed, backend, study_name)
         search = Search(evaluation, study, objectives, trials)
-        with _workers(executor, workers, timeout) as found, _progress(name) as tell:
-            search.run(found, tell)
+        with _workers(executor, workers, timeout) as found, _progress(name) as report:
+            search.run(found, report)
         return Sweep(name, objectives, search.variants, search.study)
 
 
@@ -135,7 +141,7 @@ def _progress(name: str) -> AbstractContextManager[Callable[[float], None]]:
 def _workers(
     executor: Executor | str | None, count: int | None, timeout: float | None
 ) -> AbstractContextManager[Workers]:
-    """What runs the variants."""
+    """Provide the workers that run the variants."""
     if isinstance(executor, str) or is_of_dask(executor):
         return workers_of_dask(executor, count, timeout)
     return workers_of(executor, count, timeout)
@@ -145,9 +151,9 @@ def _grid(
     evaluation: Evaluation,
     points: Sequence[Point],
     workers: Workers,
-    tell: Callable[[float], None],
+    report: Callable[[float], None],
 ) -> list[Variant]:
-    """All variants of a grid: what the store has, and what is computed."""
+    """Return all variants of a grid, from the store or computed."""
     candidates = [evaluation.candidate(point) for point in points]
     phases = 2 if evaluation.is_run else 1
 
@@ -161,7 +167,7 @@ def _grid(
         for done, (number, outcome) in enumerate(run.outcomes(), len(answers) - len(places) + 1):
             place = places[number]
             answers[place] = evaluation.answer(questions[place], outcome)
-            tell((start + done / len(questions)) / phases)
+            report((start + done / len(questions)) / phases)
         return answers
 
     costs: list[Cost] = each([Question(candidate) for candidate in candidates], 0)
@@ -169,8 +175,8 @@ def _grid(
     agreements: dict[int, Agreement] = {}
     if evaluation.is_run and valid:
         reference = candidates[valid[0]]
-        asked = [Question(candidates[place], reference) for place in valid]
-        agreements = dict(zip(valid, each(asked, 1), strict=True))
+        queries = [Question(candidates[place], reference) for place in valid]
+        agreements = dict(zip(valid, each(queries, 1), strict=True))
     return [
         Variant(place, point, costs[place], agreements.get(place))
         for place, point in enumerate(points)

@@ -1,4 +1,4 @@
-"""A sweep as a table."""
+"""A sweep as a text table."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from nkijit.sweeps.results import Results, Variant
 from nkijit.sweeps.space import point_text, value_text
 
 MOST_ROWS = 40
-"""Rows of the table in a terminal."""
+"""The maximum number of rows in a terminal."""
 _LEFT = frozenset({"bound", "results", "why not"})
 
 
 def text_of(sweep: Results) -> str:
-    """The summary and the table of the best, without a closing newline."""
+    """Return the summary and the table of the best variants, without a closing newline."""
     rows = table_of(sweep, sweep.results[:MOST_ROWS])
     lines = [*summary_of(sweep), "", *aligned(rows, lambda _, name: name not in _LEFT, "  ")]
     more = len(sweep.results) - MOST_ROWS
@@ -24,7 +24,7 @@ def text_of(sweep: Results) -> str:
 
 
 def summary_of(sweep: Results) -> list[str]:
-    """What was looked at, and what is the best."""
+    """Return lines with the counts of variants and the best one."""
     count, valid = len(sweep.variants), sum(v.is_valid for v in sweep.variants)
     plural = "" if count == 1 else "s"
     trials = "" if sweep.trials is None else f"{sweep.trials:,} trials of "
@@ -45,7 +45,7 @@ def summary_of(sweep: Results) -> list[str]:
 
 
 def table_of(sweep: Results, variants: Sequence[Variant]) -> list[tuple[str, ...]]:
-    """A head, and a row for each of some variants."""
+    """Return a header, and a row for each variant."""
     names = list(sweep.variants[0].point) if sweep.variants else []
     head = (*names, "time", "bound", "SBUF", "PSUM", "MFU", "results", "why not")
     rows = [_row(variant) for variant in variants]
@@ -79,7 +79,7 @@ def _results(variant: Variant) -> str:
 
 
 def why_not(variant: Variant) -> str:
-    """Why a variant cannot be used, in a few words; empty for one that can."""
+    """Return the reason why a variant is invalid, in a few words; "" for a valid one."""
     cost, agreement = variant.cost, variant.agreement
     if cost.time is None:
         rules = dict.fromkeys(f.rule for f in cost.findings if f.severity == "error")
@@ -90,5 +90,5 @@ def why_not(variant: Variant) -> str:
 
 
 def _last_line(text: str) -> str:
-    """Where exceptions say what they are."""
+    """Return the last line, which has an exception's message."""
     return printable(text.strip().rpartition("\n")[2].strip())

@@ -1,4 +1,4 @@
-"""What the processes of a sweep do: predict a variant, or run it beside another one."""
+"""The tasks of a sweep's processes: predict a variant, or compare its results with another's."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ from nkijit.testing.closeness import assert_close
 from nkijit.testing.inputs import with_random_data
 
 _DEPTH = 4096
-"""Float32 operations that may follow each other in a kernel whose results are compared."""
+"""The assumed number of successive float32 operations in a kernel whose results are compared."""
 _ROUNDINGS = 4
-"""Roundings of intermediates to the narrowest data type."""
+"""The assumed number of roundings of intermediates to the narrowest dtype."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Agreement(ShownFields):
-    """How the results of a variant compare with those of the first valid one."""
+    """The agreement of a variant's results with those of the first valid variant."""
 
     off: float | None
-    """The largest difference, as a part of the largest magnitude."""
+    """The largest difference, relative to the largest magnitude; None if nothing was compared."""
     agrees: bool
-    """Whether rounding explains it."""
+    """Whether rounding explains the differences."""
     failure: str = ""
-    """Why it could not be run or compared."""
+    """The reason why it could not be run or compared."""
 
 
 def predict(data: bytes, point: bytes) -> Cost:
-    """What a variant costs, whatever is wrong with it."""
+    """Predict the cost of a variant. Never raises an exception for errors of the kernel."""
     payload = unpacked(data)
     kernel = payload.kernel
     try:
@@ -55,7 +55,7 @@ def predict(data: bytes, point: bytes) -> Cost:
         failure = failure_of(error).message
         return Cost(kernel.__name__, kernel.target.platform, failure=failure)
     finally:
-        kernel.cache_clear()  # each variant is looked at once
+        kernel.cache_clear()  # each variant is evaluated once
 
 
 def compare(data: bytes, point: bytes, reference: bytes) -> Agreement:
@@ -87,14 +87,14 @@ def compare(data: bytes, point: bytes, reference: bytes) -> Agreement:
 
 @lru_cache(maxsize=1)
 def _reference(data: bytes, point: bytes) -> list[Any]:
-    # Copies: results may be in memory that a run will want again.
+    # Copies, as a later run may reuse the memory of results.
     return [np.array(each) for each in _results(unpacked(data), value_of(point))]
 
 
 def _results(payload: Payload, point: Mapping[str, Any]) -> list[Any]:
-    """What a variant returns, and the arrays that it was given, which it may have written."""
-    given = {**payload.arguments, **point}
-    copied = map_tensors(given, lambda name, value, spec: _copied(value))
+    """Return a variant's results and its array arguments, which it may have written."""
+    values = {**payload.arguments, **point}
+    copied = map_tensors(values, lambda name, value, spec: _copied(value))
     arguments = with_random_data(copied, payload.seed)
     arrays: list[Any] = []
     returned = payload.kernel(**arguments)
@@ -103,12 +103,12 @@ def _results(payload: Payload, point: Mapping[str, Any]) -> list[Any]:
 
 
 def _copied(value: Any) -> Any:
-    """An array that a variant may write; each of them gets the same values."""
+    """Copy an array that a variant may write, so that each variant gets the same values."""
     return copy.deepcopy(value)
 
 
 def _pairs(found: list[Any], expected: list[Any]) -> list[tuple[Any, Any]]:
-    """Results beside what they should be; ValueError where they are not of one shape."""
+    """Pair results with expected ones. Raises ValueError if their shapes differ."""
     shapes = [[np.shape(each) for each in arrays] for arrays in (found, expected)]
     if shapes[0] != shapes[1]:
         raise ValueError("its tensors have other shapes than those of the first valid variant")
@@ -116,7 +116,7 @@ def _pairs(found: list[Any], expected: list[Any]) -> list[tuple[Any, Any]]:
 
 
 def _off(one: Any, other: Any) -> float:
-    """The largest difference of two arrays, as a part of the largest magnitude."""
+    """Return the largest difference of two arrays, relative to the largest magnitude."""
     actual, right = np.asarray(one, np.float64), np.asarray(other, np.float64)
     with np.errstate(all="ignore"):
         apart = np.where(
@@ -129,7 +129,7 @@ def _off(one: Any, other: Any) -> float:
 
 
 def _narrowest(arrays: list[Any]) -> str | None:
-    """The floating-point type with the fewest bits among some arrays."""
+    """Return the floating-point type with the fewest bits among some arrays."""
     dtypes = [dtype_of_array(np.asarray(array)) for array in arrays]
     floats = [each for each in dtypes if each is not None and each.kind is Kind.float]
     return min(floats, key=lambda dtype: (dtype.bits, dtype.name)).name if floats else None

@@ -1,11 +1,11 @@
-"""Tests of kernels, without a device: what a test function calls.
+"""Test functions for kernels, which need no device.
 
-The functions raise AssertionError with what is wrong and where; they work under pytest, unittest
-and without either. `docs/testing.md` shows them at work; the plugin of pytest that comes with
-nkijit (`pytest_nkijit`) adds targets, fixtures, and what failing tests show of their kernels.
+They raise AssertionError with the problem and its place, under pytest, unittest or neither.
+`docs/testing.md` shows examples. nkijit's pytest plugin (`pytest_nkijit`) adds targets, fixtures,
+and the kernels of failing tests to reports.
 
-Wherever a kernel is asked for, a traced one will do (`kernel.trace(x)`), or a kernel with
-`inputs`: its arguments, in order or by name, tensors as `"128x512:bfloat16"`.
+A kernel argument is a traced kernel (`kernel.trace(x)`), or a kernel with `inputs`: its arguments,
+in order or by name, with tensors as `"128x512:bfloat16"`.
 """
 
 from nkijit.testing.closeness import assert_close
@@ -25,5 +25,5 @@ __all__ = [
 
 
 def __dir__() -> list[str]:
-    """The public names: modules that they come from are not completed."""
+    """Return the public names, without the submodules."""
     return sorted(__all__)

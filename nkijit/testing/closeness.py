@@ -1,4 +1,4 @@
-"""Whether results are what they should be, to within what rounding explains."""
+"""Comparison of results with a reference, within the errors that rounding explains."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from nkijit.tracing.target import resolve_target
 
 Array = npt.NDArray[Any]
 _MOST_ROWS = 8
-"""Rows of the table of the worst elements."""
+"""The maximum number of rows in the table of the worst elements."""
 
 
 def assert_close(
@@ -30,34 +30,37 @@ def assert_close(
     roundings: int = 1,
     scale: Any = None,
 ) -> None:
-    """Assert that results are as close to a reference as rounding lets them be.
+    """Assert that results are as close to a reference as rounding permits.
 
-    No tolerance is chosen by hand. It follows from the data types, and from how much is computed:
+    The tolerance is not chosen by hand, but follows from dtypes and the number of operations:
 
         u(dtype) · |reference| + (depth · u(float32) + roundings · u(intermediate)) · scale
 
-    and half of the smallest number, where u is half of the distance between 1 and the next number.
+    plus half of the smallest number, where u is half of the distance between 1 and the next number.
 
     Args:
         actual: an array of NumPy, PyTorch or JAX; or a tuple, list or dict of arrays, as kernels
             return them.
-        reference: the same in the same container, best computed in float64 from the very inputs
-            that the kernel got.
-        dtype: the data type that results are stored in; by default that of `actual`.
-        depth: float32 operations that follow each other: 1 for one instruction, the terms of a sum,
-            512 for a matmul over 512. Functions (`nl.exp`, `nl.gelu`) count about 4. 0 for results
-            that are only moved: then they have to be as exact as `dtype` is.
-        intermediate: the narrowest data type that values on the way were stored in, if they were.
-        roundings: how often they were, one after the other, where `intermediate` is given.
-        scale: the size of the terms that were added: an array that broadcasts (`np.abs(a) @
-            np.abs(b)` for a product), or a number. By default the largest magnitude in `reference`,
-            which is too little where large terms cancel everywhere.
+        reference: the expected results in the same container, preferably computed in float64 from
+            the kernel's exact inputs.
+        dtype: the dtype of stored results; by default that of `actual`.
+        depth: the number of successive float32 operations: 1 for one instruction, the number of
+            terms for a sum, 512 for a matmul over 512. Functions (`nl.exp`, `nl.gelu`) count about
+            4. 0 for results that are only moved, which must be as exact as `dtype`.
+        intermediate: the narrowest dtype in which intermediate values were stored, if any.
+        roundings: the number of successive roundings to `intermediate`.
+        scale: the magnitude of the added terms: an array that broadcasts (`np.abs(a) @ np.abs(b)`
+            for a product), or a number. Default: the largest magnitude in `reference`, which is too
+            small if large terms cancel everywhere.
 
-    Numbers that are not finite are what they should be: NaN where the reference is NaN, the same
-    infinity, and an infinity (or the largest number) where the reference is beyond `dtype`.
+    Non-finite numbers must match: NaN where the reference is NaN, the same infinity, and an
+    infinity (or the largest number) where the reference exceeds the range of `dtype`.
 
-    Raises AssertionError that says how many elements differ, where, and by how many units in the
-    last place; and for other shapes and containers.
+    Raises:
+        AssertionError: elements differ. The message has their number, their place, and the
+            differences in units in the last place. Also for other shapes and containers.
+
+    Example:
 
         >>> import numpy as np
         >>> from nkijit.testing import assert_close
@@ -88,7 +91,7 @@ _HELP = (
 
 
 def _parts(name: str, actual: Any, reference: Any) -> list[tuple[str, Array, Array]]:
-    """The arrays that are compared, with their names."""
+    """Return pairs of arrays to compare, with their names."""
     if isinstance(reference, Mapping) or isinstance(actual, Mapping):
         one, other = cast("Mapping[Any, Any]", actual), cast("Mapping[Any, Any]", reference)
         if not (isinstance(actual, Mapping) and isinstance(reference, Mapping)):
@@ -125,14 +128,14 @@ def _numpy(value: Any) -> Array:
 
 
 def _scale_of(reference: Array) -> Array:
-    """The largest finite magnitude."""
+    """Return the largest finite magnitude."""
     size = np.abs(reference.astype(np.float64))
     finite = size[np.isfinite(size)]
     return np.asarray(finite.max() if finite.size else 0.0)
 
 
 class _Comparison:
-    """One array beside its reference."""
+    """The comparison of one array with its reference."""
 
     def __init__(
         self,
@@ -145,7 +148,7 @@ class _Comparison:
     ):
         self.name = name
         self.stored = actual.dtype
-        self.given = reference.dtype
+        self.ref_dtype = reference.dtype
         self.dtype = dtype
         self.allowed = allowed
         self.scale = scale
@@ -154,7 +157,7 @@ class _Comparison:
         self.wrong = departs(actual, reference, allowed, scale=scale, dtype=dtype)
 
     def failure(self) -> str:
-        """What is wrong, in lines; empty if nothing is."""
+        """Describe the differences in several lines; "" if there are none."""
         count = int(self.wrong.sum())
         if not count:
             return ""
@@ -170,7 +173,7 @@ class _Comparison:
         lines = [
             f"{count:,} of {total:,} elements of {self.name} "
             f"({count / total:.2%}) are further from the reference than rounding explains",
-            f"  {self.name}: {_shape(self.actual)} {self.stored}, reference: {self.given}",
+            f"  {self.name}: {_shape(self.actual)} {self.stored}, reference: {self.ref_dtype}",
             f"  allowed: {self._allowed()}",
             f"  where: {_extent(places, self.actual.shape)}",
             *(f"  {text}" for text in self._not_finite()),
@@ -178,9 +181,13 @@ class _Comparison:
         ]
         if count > len(rows):
             lines.append(f"  … {count - len(rows):,} more")
-        if dtype_of_array(np.empty(0, self.given)) is not None and rounding(self.given).unit > 1e-7:
+        if (
+            dtype_of_array(np.empty(0, self.ref_dtype)) is not None
+            and rounding(self.ref_dtype).unit > 1e-7
+        ):
             lines.append(
-                f"  = note: the reference is rounded to {self.given} itself; compute it in float64"
+                f"  = note: the reference is rounded to {self.ref_dtype} itself; "
+                "compute it in float64"
             )
         return "\n".join(lines)
 
@@ -194,7 +201,7 @@ class _Comparison:
         return " + ".join(term for term in terms if term)
 
     def _not_finite(self) -> list[str]:
-        """What is said of NaN and infinities that are wrong."""
+        """Describe wrong NaN and infinities."""
         nan, expected = np.isnan(self.actual), np.isnan(self.reference)
         infinite, meant = np.isinf(self.actual), np.isinf(self.reference)
         wrong = self.wrong
@@ -204,12 +211,12 @@ class _Comparison:
             ("infinite where the reference is finite", infinite & ~meant & ~expected & wrong),
             ("not the infinity of the reference", meant & ~nan & wrong),
         )
-        said = [f"{int(at.sum()):,} {text}" for text, at in kinds if at.any()]
+        lines = [f"{int(at.sum()):,} {text}" for text, at in kinds if at.any()]
         if kinds[0][1].any():
-            said.append(
+            lines.append(
                 "(unwritten memory reads as NaN: NKIJIT_SANITIZE=1 ends a run at its first use)"
             )
-        return said
+        return lines
 
     def _row(self, index: tuple[int, ...], off: Array, parts: Array) -> tuple[str, ...]:
         partition = index[0] % resolve_target().pmax if index else 0
@@ -235,11 +242,11 @@ def _to_the_right(place: int, _: str) -> bool:
 
 
 def _ulps(off: float, reference: float, dtype: DTypeLike) -> str:
-    """A difference in units of the last place that the data type has at the reference."""
+    """Format a difference in units in the last place at the reference."""
     of = rounding(dtype)
     if not math.isfinite(off):
         return "-"
-    if not of.unit:  # whole numbers
+    if not of.unit:  # integers
         return f"{off:.0f}"
     exponent = math.frexp(reference)[1] - 1 if reference else -1100
     unit = max(2 * of.unit * math.ldexp(1.0, max(exponent, -1000)), 2 * of.absolute)
@@ -251,7 +258,7 @@ def _shape(array: Array) -> str:
 
 
 def _extent(places: npt.NDArray[np.intp], shape: tuple[int, ...]) -> str:
-    """The box around elements, dimension by dimension, and how full it is."""
+    """Describe the bounding box of elements, and how full it is."""
     if not shape:
         return "the number"
     low, high = places.min(axis=0), places.max(axis=0)

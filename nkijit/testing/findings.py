@@ -1,4 +1,4 @@
-"""Which findings a kernel has: exactly those that a test names."""
+"""Assertions about the findings of a kernel."""
 
 from __future__ import annotations
 
@@ -21,15 +21,18 @@ def assert_findings(
     """Assert that a kernel has exactly these findings, errors and warnings, in any order.
 
     Args:
-        kernel: a traced kernel, a kernel with `inputs`, or findings (`error.diagnostics`). A kernel
-            whose trace ends with findings is judged by them.
-        expected: for each finding the id of its rule, with the line if that matters:
-            `"both-in-psum"`, `"both-in-psum@14"`, `"both-in-psum@kernel.py:14"`. What the body of a
-            loop repeats at one line is one finding, as it is when it is shown.
-        inputs: what a kernel is traced for.
+        kernel: a traced kernel, a kernel with `inputs`, or findings (`error.diagnostics`). If
+            findings abort the trace, these are compared.
+        expected: the id of each finding's rule, with the line if it matters: `"both-in-psum"`,
+            `"both-in-psum@14"`, `"both-in-psum@kernel.py:14"`. Repetitions of a loop's body at one
+            line are one finding, as when they are printed.
+        inputs: the arguments to trace a kernel with.
 
-    Raises AssertionError with the findings that are missing and those that nobody expects, and
-    ValueError for what names no rule.
+    Raises:
+        AssertionError: findings are missing or unexpected; they are in the message.
+        ValueError: `expected` does not name a rule.
+
+    Example:
 
         >>> import nkijit as nki, nkijit.isa as nisa, nkijit.language as nl, nkijit.testing
         >>> @nki.jit
@@ -43,7 +46,7 @@ def assert_findings(
     wanted = [_Expected.of(text) for text in expected]
     surplus = list(findings_of(kernel, inputs))
     missing: list[_Expected] = []
-    # What says more is given its finding first: it has less to choose from.
+    # The most specific expectations are matched first, as fewer findings fit them.
     for one in sorted(wanted, key=lambda e: (e.line is None, -len(e.file))):
         found = next((d for d in surplus if one.is_met_by(d)), None)
         if found is None:
@@ -60,9 +63,14 @@ def assert_no_findings(
     inputs: Inputs | None = None,
     warnings: bool = True,
 ) -> None:
-    """Assert that nothing is found in a kernel; with `warnings=False`, that nothing is an error.
+    """Assert that a kernel has no findings; with `warnings=False`, that it has no errors.
 
-    The arguments are those of `assert_findings`. Raises AssertionError with all findings.
+    The arguments are those of `assert_findings`.
+
+    Raises:
+        AssertionError: the message has all findings.
+
+    Example:
 
         >>> import nkijit as nki, nkijit.isa as nisa, nkijit.language as nl, nkijit.testing
         >>> @nki.jit
@@ -81,7 +89,7 @@ def assert_no_findings(
 
 @dataclass(frozen=True)
 class _Expected:
-    """A finding that a test names."""
+    """A finding that a test expects."""
 
     text: str
     rule: str

@@ -1,4 +1,4 @@
-"""Golden files: what a kernel looked like when somebody looked at it."""
+"""Golden files: reviewed texts of kernels to compare with."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     import pytest
 
 FOLDER = "goldens"
-"""Where golden files are, beside the file of the test."""
+"""The folder of golden files, next to the test's file."""
 _LONGEST = 80
-"""Characters of a name that are kept as they are."""
+"""The maximum number of a name's characters in a file name."""
 _MOST_LINES = 60
-"""Lines of a difference that are shown."""
+"""The maximum number of lines in a difference."""
 
 
 def plain_name(text: str) -> str:
-    """A text as part of the name of a file; different texts have different names."""
+    """Return a text as part of a file name. Different texts have different names."""
     name = re.sub(r"[^\w.-]+", "-", text).strip("-.")
     if len(name) <= _LONGEST and not re.search(r"[^\w.:\[\]-]", text):
         return name
@@ -46,16 +46,19 @@ class Golden:
     def __call__(
         self, what: TracedKernel | Kernel | str, name: str = "", *, inputs: Inputs | None = None
     ) -> None:
-        """Assert that a kernel's IR, or a text, is what the golden file has.
+        """Assert that a kernel's IR, or a text, equals the golden file.
+
+        The file is `goldens/FILE.TEST.mlir` (`.txt` for a text) next to the test. `pytest
+        --nki-update-goldens` writes it.
 
         Args:
             what: a traced kernel, a kernel with `inputs`, or a text (a listing, a profile).
-            name: for the second and further texts of a test.
-            inputs: what a kernel is traced for.
+            name: a suffix for the second and further texts of a test.
+            inputs: the arguments to trace a kernel with.
 
-        The file is `goldens/FILE.TEST.mlir` (`.txt` for a text) beside the test. Raises
-        AssertionError with the difference, or where there is no such file;
-        `pytest --nki-update-goldens` writes it.
+        Raises:
+            AssertionError: the text differs (the difference is in the message), or there is no
+                file.
         """
         __tracebackhide__ = True
         if isinstance(what, str):

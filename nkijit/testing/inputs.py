@@ -1,4 +1,4 @@
-"""Random arrays to call kernels with: of every data type, the same for the same seed."""
+"""Reproducible random arrays of all dtypes, as inputs of kernels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nkijit.traced.kernel import TracedKernel
 
 Array = npt.NDArray[Any]
 Spec = str | TensorSpec | tuple[Sequence[int], Any]
-"""A tensor: `"128x512:bfloat16"`, or its shape and data type."""
+"""A tensor: `"128x512:bfloat16"`, or its shape and dtype."""
 Ends = tuple[float, float]
 
 
@@ -34,24 +34,29 @@ def random_inputs(
     *,
     ranges: Mapping[str, Ends] | Mapping[int, Ends] | None = None,
 ) -> dict[str, Array] | list[Array]:
-    """Arrays with random contents.
+    """Return arrays with random contents.
+
+    Floating-point numbers are normally distributed, and rounded once to their dtype. 8-bit and
+    16-bit integers are uniform over their range, and 32-bit integers are uniform from -2**24 to
+    2**24, which engines can compute exactly in float32. `float8_e8m0fnu` has powers of two from
+    1/16 to 16, and booleans are zeros and ones. Packed types have elements like those of
+    `float8_*`. The arrays have the NumPy or ml_dtypes type that stores the dtype.
 
     Args:
-        specs: the tensors, by name or in order, each as `"128x512:bfloat16"` or as
-            `((128, 512), "bfloat16")`; or a traced kernel, for its tensor arguments.
-        seed: the same seed gives the same arrays. What stands behind a tensor in `specs` makes no
-            difference to it.
-        ranges: for some of them, by name or place, the lowest and the highest value that may occur:
-            `{"indices": (0, 127)}`.
+        specs: the tensors, by name or in order, each as `"128x512:bfloat16"` or as `((128, 512),
+            "bfloat16")`; or a traced kernel, for its tensor arguments.
+        seed: the same seed gives the same arrays. A tensor's array does not depend on later entries
+            of `specs`.
+        ranges: for some tensors, by name or index, the lowest and highest value: `{"indices": (0,
+            127)}`.
 
-    Floating-point numbers are normally distributed, rounded once to their data type; integers have
-    all values of 8 and 16 bits with the same chance, and those of 32 bits the values from -2**24 to
-    2**24, which engines compute with exactly in float32. `float8_e8m0fnu` holds powers of two from
-    1/16 to 16, booleans are zeros and ones, and packed types hold elements as `float8_*` does.
-    Arrays are of the types of NumPy and ml_dtypes that hold the data type.
+    Returns:
+        A dictionary if `specs` is a mapping, otherwise a list.
 
-    Returns a dictionary for a mapping, else a list. Raises ValueError for what is no tensor, and
-    for ranges that the data type cannot hold or that are of no tensor.
+    Raises:
+        ValueError: a tensor is invalid, or a range is that of no tensor or does not fit its dtype.
+
+    Example:
 
         >>> from nkijit.testing import random_inputs
         >>> given = random_inputs({"x": "128x64:bfloat16", "rows": "16x1:int32"}, seed=3,
@@ -65,21 +70,21 @@ def random_inputs(
         raise ValueError(f"expected several tensors, got {specs!r}; put it into a list")
     named = isinstance(specs, Mapping)
     keys: list[Any] = list(specs) if named else list(range(len(specs)))
-    asked = dict(cast("Mapping[Any, Ends]", ranges or {}))
-    for key in asked:
+    requested = dict(cast("Mapping[Any, Ends]", ranges or {}))
+    for key in requested:
         if key not in keys:
             known = ", ".join(map(repr, keys))
             raise ValueError(f"ranges: there is no tensor {key!r}; there are {known}")
-    made: dict[Any, Array] = {}
+    arrays: dict[Any, Array] = {}
     for place, key in enumerate(keys):
         spec = _spec(cast(Any, specs)[key])
         generator = np.random.default_rng([seed, place])
-        made[key] = _random(spec, generator, asked.get(key))
-    return made if named else list(made.values())
+        arrays[key] = _random(spec, generator, requested.get(key))
+    return arrays if named else list(arrays.values())
 
 
 def with_random_data(arguments: Mapping[str, Any], seed: int) -> dict[str, Any]:
-    """Arguments with arrays in the place of tensors without data."""
+    """Replace tensors without data by random arrays."""
     specs: list[TensorSpec] = []
 
     def note(name: str, value: Any, spec: TensorSpec) -> Any:
@@ -88,23 +93,23 @@ def with_random_data(arguments: Mapping[str, Any], seed: int) -> dict[str, Any]:
         return value
 
     map_tensors(arguments, note)
-    made = iter(random_inputs(specs, seed))
+    arrays = iter(random_inputs(specs, seed))
 
     def fill(name: str, value: Any, spec: TensorSpec) -> Any:
-        return next(made) if isinstance(value, TensorSpec) else value
+        return next(arrays) if isinstance(value, TensorSpec) else value
 
     return map_tensors(arguments, fill)
 
 
-def _spec(given: Any) -> TensorSpec:
-    if isinstance(given, TensorSpec):
-        return given
-    if isinstance(given, str):
-        return TensorSpec.parse(given)
-    if isinstance(given, (tuple, list)) and len(cast("Sequence[Any]", given)) == 2:
-        shape, dtype = cast("Sequence[Any]", given)
+def _spec(tensor: Any) -> TensorSpec:
+    if isinstance(tensor, TensorSpec):
+        return tensor
+    if isinstance(tensor, str):
+        return TensorSpec.parse(tensor)
+    if isinstance(tensor, (tuple, list)) and len(cast("Sequence[Any]", tensor)) == 2:
+        shape, dtype = cast("Sequence[Any]", tensor)
         return TensorSpec(shape, dtype)
-    raise ValueError(f"expected a tensor, e.g. '128x512:bfloat16', got {given!r}")
+    raise ValueError(f"expected a tensor, e.g. '128x512:bfloat16', got {tensor!r}")
 
 
 def _random(spec: TensorSpec, generator: np.random.Generator, ends: Ends | None) -> Array:
@@ -140,23 +145,23 @@ def _random(spec: TensorSpec, generator: np.random.Generator, ends: Ends | None)
 
 
 _EXACT = 1 << 24
-"""Whole numbers up to which float32 has all."""
+"""The largest number up to which float32 represents all integers."""
 
 
 def _held(stored: np.dtype[Any], low: float, high: float) -> tuple[Array, Array]:
-    """The ends of a range as a data type has them."""
+    """Return the ends of a range, rounded to a dtype."""
     return np.float32(low).astype(stored), np.float32(high).astype(stored)
 
 
 def _packed(spec: TensorSpec, generator: np.random.Generator) -> Array:
-    """Elements of a packed type: several small numbers beside each other."""
+    """Return elements of a packed type: several small numbers in one element."""
     element, _, count = spec.dtype.rpartition("_x")
     shape = (*spec.shape[:-1], spec.shape[-1] * int(count))
     values = generator.standard_normal(shape, np.float32)
     stored = STORAGE[spec.dtype]
     if element in STORAGE:
         return values.astype(STORAGE[element]).view(stored)
-    # NumPy keeps four bits in a byte; two of them share one in memory.
+    # NumPy stores 4-bit numbers in a byte each; in memory, two of them share a byte.
     codes = values.astype(getattr(ml_dtypes, element)).view(np.uint8)
     pairs = codes[..., 0::2] | (codes[..., 1::2] << 4)
     return np.ascontiguousarray(pairs).view(stored)

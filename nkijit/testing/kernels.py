@@ -1,4 +1,4 @@
-"""The kernels that tests are about: traced ones, or kernels and what they are traced for."""
+"""The kernel arguments of test functions: traced kernels, or kernels with inputs."""
 
 from __future__ import annotations
 
@@ -18,33 +18,35 @@ Inputs = Mapping[str, Any] | Sequence[Any]
 
 
 def traced_of(kernel: TracedKernel | Kernel, inputs: Inputs | None = None) -> TracedKernel:
-    """The kernel, traced for `inputs` if it is not traced yet.
+    """Return the kernel, traced with `inputs` if it is not traced yet.
 
-    Raises NkiValidationError where tracing does, TypeError for what is no kernel, for arguments
-    that a kernel does not have, and for `inputs` of a kernel that is traced already.
+    Raises:
+        NkiValidationError: tracing raises it.
+        TypeError: `kernel` is not a kernel, does not have such arguments, or is already traced and
+            `inputs` are given.
     """
-    given: Any = kernel
-    if isinstance(given, TracedKernel):
+    subject: Any = kernel
+    if isinstance(subject, TracedKernel):
         if inputs is not None:
-            raise TypeError(f"@{given.name} is traced already: `inputs` are for kernels")
-        for tell in WATCHERS:
-            tell(given)
-        return given
-    if not isinstance(given, Kernel):
-        raise TypeError(f"expected a kernel or a traced kernel, got {given!r}")
+            raise TypeError(f"@{subject.name} is traced already: `inputs` are for kernels")
+        for watcher in WATCHERS:
+            watcher(subject)
+        return subject
+    if not isinstance(subject, Kernel):
+        raise TypeError(f"expected a kernel or a traced kernel, got {subject!r}")
     positional, named = _arguments(inputs)
     try:
-        given.signature.bind(*positional, **named)
+        subject.signature.bind(*positional, **named)
     except TypeError as error:
         raise ArgumentTypeError(
-            f"kernel '{given.__name__}': {error}; trace it first, {given.__name__}.trace(...), or "
-            'say what it is traced for, e.g. inputs={"x": "128x512:float32"}'
+            f"kernel '{subject.__name__}': {error}; trace it first, {subject.__name__}.trace(...), "
+            'or say what it is traced for, e.g. inputs={"x": "128x512:float32"}'
         ) from None
-    return given.trace(*positional, **named)
+    return subject.trace(*positional, **named)
 
 
 def findings_of(kernel: TracedKernel | Kernel | Findings, inputs: Inputs | None) -> Findings:
-    """What is found in a kernel, also when it cannot be traced to its end."""
+    """Return the findings of a kernel, even if its trace is aborted."""
     if isinstance(kernel, Findings):
         return kernel
     try:
@@ -53,8 +55,8 @@ def findings_of(kernel: TracedKernel | Kernel | Findings, inputs: Inputs | None)
         return error.diagnostics
 
 
-def called(traced: TracedKernel) -> str:
-    """A traced kernel as messages name it."""
+def label_of(traced: TracedKernel) -> str:
+    """Return the name of a traced kernel in messages."""
     return f"@{traced.name} for {traced.target.platform}"
 
 

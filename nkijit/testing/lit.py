@@ -1,4 +1,4 @@
-"""The configuration that lit needs to test kernels by the text that commands print of them."""
+"""The configuration for lit tests of kernels, which check the output of commands."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from importlib import resources
 
 
 def lit_config() -> str:
-    """A `lit.cfg.py` for the folder that it is written into.
+    """Return a `lit.cfg.py` for the folder that it is written to.
 
-    It finds `nkijit`, `nkijit-opt` and `filecheck` beside the Python that lit runs in, whatever
-    environment is active. `nkijit lit-config > lit.cfg.py` writes it.
+    It finds `nkijit`, `nkijit-opt` and `filecheck` next to the Python that runs lit, in any
+    environment. `nkijit lit-config > lit.cfg.py` writes it.
+
+    Example:
 
         >>> from nkijit.testing.lit import lit_config
         >>> "lit.formats.ShTest" in lit_config()

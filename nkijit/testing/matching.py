@@ -1,4 +1,4 @@
-"""Checks of text in the language of FileCheck, in the process of the test."""
+"""FileCheck checks of text within a test's process."""
 
 from __future__ import annotations
 
@@ -19,24 +19,26 @@ def filecheck(
     prefix: str = "CHECK",
     match_full_lines: bool = False,
 ) -> None:
-    """Assert that a text has what CHECK lines say, in their order.
+    """Assert that a text matches CHECK lines, in their order.
 
     Args:
-        what: a text, or what has one: a traced kernel (its IR), a kernel with `inputs`, a profile,
-            findings, a report on memory.
+        what: a text, or an object with a text: a traced kernel (its IR), a kernel with `inputs`, a
+            profile, findings, a memory report.
         checks: lines with `CHECK:`, `CHECK-NEXT:`, `CHECK-SAME:`, `CHECK-NOT:`, `CHECK-DAG:`,
-            `CHECK-COUNT-3:`, `CHECK-LABEL:` or `CHECK-EMPTY:` and a pattern; `{{...}}` is a regular
-            expression, `[[NAME:...]]` keeps what it matches, `[[NAME]]` is what was kept. What
-            stands before `CHECK` (`//`, `#`) makes no difference; other lines are not looked at.
-        inputs: what a kernel is traced for.
-        prefix: the word that is written for CHECK; several with commas between them.
-        match_full_lines: a pattern has to match a line from its start to its end, but for spaces.
+            `CHECK-COUNT-3:`, `CHECK-LABEL:` or `CHECK-EMPTY:` and a pattern. `{{...}}` is a regular
+            expression, `[[NAME:...]]` captures a match, and `[[NAME]]` is the captured text. Any
+            text before `CHECK` (`//`, `#`) is ignored, and so are other lines.
+        inputs: the arguments to trace a kernel with.
+        prefix: the word instead of CHECK; several are separated by commas.
+        match_full_lines: a pattern must match a whole line, except for spaces.
 
-    Raises AssertionError with what `filecheck` says, the check that failed, and the text around
-    where it looked; ValueError when `checks` has no check or one that is malformed; ImportError
-    without `pip install nkijit[testing]`.
+    Raises:
+        AssertionError: a check fails. The message has the output of `filecheck`, the failed check,
+            and the text around the last match.
+        ValueError: `checks` has no check, or a malformed one.
+        ImportError: filecheck is missing (`pip install nkijit[testing]`).
 
-    Example, on the IR of a kernel:
+    Example:
 
         >>> import nkijit.testing
         >>> nkijit.testing.filecheck(
@@ -44,8 +46,8 @@ def filecheck(
         ...     "// CHECK: nisa.dma_copy dst=[[TILE:%[a-z]+]]",
         ... )
 
-    Source: LLVM's FileCheck, https://llvm.org/docs/CommandGuide/FileCheck.html, as far as the
-    package `filecheck` has it.
+    Source: LLVM's FileCheck, https://llvm.org/docs/CommandGuide/FileCheck.html, to the extent that
+    the package `filecheck` implements it.
     """
     __tracebackhide__ = True
     text, name = _text_of(what, inputs)
@@ -55,7 +57,7 @@ def filecheck(
 
 
 def _text_of(what: object, inputs: Inputs | None) -> tuple[str, str]:
-    """A text and what it is called."""
+    """Return a text and its name."""
     if isinstance(what, (TracedKernel, Kernel)):
         traced = traced_of(what, inputs)
         return traced.text(), f"@{traced.name}"
@@ -65,7 +67,7 @@ def _text_of(what: object, inputs: Inputs | None) -> tuple[str, str]:
 
 
 def _failure(text: str, name: str, checks: str, prefix: str, match_full_lines: bool) -> str:
-    """What is wrong, in lines; empty when all checks hold."""
+    """Describe a failure in several lines; "" if all checks hold."""
     try:
         from filecheck.error import ParseError
         from filecheck.finput import FInput
@@ -92,15 +94,15 @@ def _failure(text: str, name: str, checks: str, prefix: str, match_full_lines: b
             f"checks:{error.line_no}:{error.offset}: {error.message}\n{_indented(shown)}"
         ) from None
     matcher = Matcher(options, FInput(name, FInput.canonicalize_line_ends(text)), parser())
-    said = io.StringIO()
-    matcher.stderr = said
-    # The package writes on both streams, warnings as well.
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(said):
+    output = io.StringIO()
+    matcher.stderr = output
+    # The package writes to both streams, also warnings.
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(output):
         status = matcher.run()
     if status == 0:
         return ""
-    lines = said.getvalue().rstrip().split("\n")
-    shown = lines[:_MOST_SAID]
+    lines = output.getvalue().rstrip().split("\n")
+    shown = lines[:_MOST_OUTPUT]
     if len(lines) > len(shown):
         shown.append("…")
     at = text.count("\n", 0, min(matcher.file.range.start, len(text)))
@@ -116,14 +118,14 @@ def _failure(text: str, name: str, checks: str, prefix: str, match_full_lines: b
     )
 
 
-_MOST_SAID = 12
-"""Lines of what filecheck says; of long texts it would print all."""
+_MOST_OUTPUT = 12
+"""The maximum number of lines of filecheck's output, which can contain the whole text."""
 _AROUND = 8
 
 
-def _line_of(said: list[str]) -> int | None:
-    """The line of the check that failed."""
-    for line in said:
+def _line_of(output: list[str]) -> int | None:
+    """Return the line of the check that failed."""
+    for line in output:
         head, *rest = line.split(":", 2)
         if head == "checks" and rest and rest[0].isdecimal():
             return int(rest[0])
@@ -135,7 +137,7 @@ def _indented(text: str) -> str:
 
 
 def _numbered(text: str, at: int | None, around: int) -> str:
-    """The lines around a line, which is marked, with their numbers; all of them without one."""
+    """Number the lines around a marked one; all lines if `at` is None."""
     lines = text.rstrip("\n").split("\n")
     first, last = (1, len(lines)) if at is None else (max(1, at - around), at + around)
     last = min(last, len(lines))

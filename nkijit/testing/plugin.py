@@ -1,4 +1,4 @@
-"""What the plugin of pytest does once a test has to do with kernels; see `pytest_nkijit`."""
+"""The parts of the pytest plugin that import nkijit; see `pytest_nkijit`."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from nkijit.passes.diagnostics.findings import render
 from nkijit.passes.diagnostics.places import shown_path
 from nkijit.testing.goldens import plain_name
 from nkijit.testing.inputs import random_inputs
-from nkijit.testing.kernels import called
+from nkijit.testing.kernels import label_of
 from nkijit.traced.kernel import TracedKernel
 from nkijit.tracing.target import TARGET_VARIABLE, resolve_target
 
 MOST_KERNELS = 3
-"""Kernels of a failing test that are shown, the last ones."""
+"""The maximum number of a failing test's kernels that are shown: the last ones."""
 MOST_LINES = 30
-"""Lines of findings, and of IR, that are shown of each."""
+"""The maximum number of lines of each kernel's findings, and of its IR."""
 
 
 @contextmanager
 def target_of_test(name: str | None) -> Generator[str]:
-    """Have kernels traced for a target; None is the one that they are traced for anyway."""
+    """Trace kernels for a target; None is the default target."""
     with pytest.MonkeyPatch.context() as patch:
         if name is not None:
             patch.setenv(TARGET_VARIABLE, name)
@@ -39,17 +39,17 @@ def target_of_test(name: str | None) -> Generator[str]:
 
 
 class RandomInputs:
-    """`random_inputs` with a seed that belongs to a test."""
+    """`random_inputs` with a test's own seed."""
 
     def __init__(self, item: pytest.Item):
         name = getattr(item, "originalname", None) or item.name
         self.seed = zlib.crc32(f"{item.path.name}::{name}".encode())
-        """Follows from the names of the test's file and function."""
+        """A hash of the names of the test's file and function."""
 
     def __call__(
         self, specs: Any, *, ranges: Mapping[Any, tuple[float, float]] | None = None
     ) -> Any:
-        """The arrays of `random_inputs(specs, seed, ranges=...)`."""
+        """Return the arrays of `random_inputs(specs, seed, ranges=...)`."""
         return cast("Callable[..., Any]", random_inputs)(specs, self.seed, ranges=ranges)
 
 
@@ -58,7 +58,7 @@ _noted = pytest.StashKey[deque[TracedKernel]]()
 
 @contextmanager
 def noting_kernels(item: pytest.Item) -> Generator[None]:
-    """Keep the last kernels that are asked for while a test runs."""
+    """Record the last kernels that a test traces."""
     kernels: deque[TracedKernel] = deque(maxlen=MOST_KERNELS)
 
     def note(traced: TracedKernel) -> None:
@@ -75,30 +75,30 @@ def noting_kernels(item: pytest.Item) -> Generator[None]:
 
 
 def add_sections(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
-    """Add to the report of a failing test what there is to know of its kernels."""
+    """Add the kernels of a failing test to its report."""
     kernels: Sequence[TracedKernel] = item.stash.get(_noted, deque[TracedKernel]())
     folder = item.config.getoption("--nki-report")
     error = None if call.excinfo is None else call.excinfo.value
     for traced in kernels:
         try:
-            text = _shown(traced, told=isinstance(error, NkiValidationError))
+            text = _shown(traced, findings_shown=isinstance(error, NkiValidationError))
             if folder is None:
                 text += "\n(--nki-report DIR writes a page with source, IR, timeline and profile)"
             else:
                 text += f"\nreport: {_write_report(traced, item, Path(folder))}"
-        except Exception as reason:  # it would end the session, and hide why the test failed
+        except Exception as reason:  # raising would hide the test's failure
             text = f"cannot be shown: {type(reason).__name__}: {reason}"
-        report.sections.append((f"nki kernel {called(traced)}", text))
+        report.sections.append((f"nki kernel {label_of(traced)}", text))
 
 
-def _shown(traced: TracedKernel, *, told: bool) -> str:
-    """A kernel in short; `told`: its findings are shown already."""
+def _shown(traced: TracedKernel, *, findings_shown: bool) -> str:
+    """Describe a kernel; `findings_shown` means that its findings are already in the report."""
     arguments = ", ".join(
         f"{name}: {'x'.join(map(str, shape))}:{dtype}"
         for name, shape, dtype in traced.argument_types
     )
     parts = [f"arguments: {arguments}"] if arguments else []
-    if not told:
+    if not findings_shown:
         found = traced.diagnostics
         errors = [d for d in found if d.severity == "error"]
         if errors:
@@ -113,16 +113,16 @@ def _in_a_line(found: Diagnostic) -> str:
     return f"{found.severity}[{found.rule.id}]: {place}{found.subject}: {found.message}"
 
 
-def _first_lines(text: str, what: str) -> str:
+def _first_lines(text: str, noun: str) -> str:
     lines = text.rstrip().split("\n")
     if len(lines) <= MOST_LINES:
         return "\n".join(lines)
     more = len(lines) - MOST_LINES
-    return "\n".join([*lines[:MOST_LINES], f"… {more} more lines of {what}"])
+    return "\n".join([*lines[:MOST_LINES], f"… {more} more lines of {noun}"])
 
 
 def _write_report(traced: TracedKernel, item: pytest.Item, folder: Path) -> str:
-    """Write the page of a kernel, with a name that no other test uses; returns what came of it."""
+    """Write the page of a kernel to a file of its own. Returns the path, or an error message."""
     name = f"{plain_name(item.nodeid)}.{traced.name}.{traced.target.platform}.html"
     path = item.config.invocation_params.dir / folder / name
     try:

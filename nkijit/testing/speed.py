@@ -1,11 +1,11 @@
-"""Whether one kernel is predicted to be faster than another one."""
+"""The assertion that one kernel is predicted to be faster than another one."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from nkijit.kernels.kernel import Kernel
-from nkijit.testing.kernels import Inputs, called, traced_of
+from nkijit.testing.kernels import Inputs, label_of, traced_of
 from nkijit.traced.kernel import TracedKernel
 
 if TYPE_CHECKING:
@@ -22,21 +22,26 @@ def assert_faster(
 ) -> float:
     """Assert that a kernel is predicted to be faster than another one.
 
-    Nothing is measured. The constants that times are predicted with are known to within spreads, so
-    a prediction has a range (`nkijit profile` shows it). Whatever they are, they are the same for
-    both kernels: the kernels are compared with the best guess of the constants, with all of them at
-    their fast ends, and at their slow ends. All three have to say that `new` is faster.
+    Nothing is measured. The constants of the prediction have known uncertainties, so a prediction
+    is a range (`nkijit profile` shows it). Their true values are the same for both kernels.
+    Therefore the kernels are compared with the best estimates of the constants, with all constants
+    at their fast ends, and with all at their slow ends. `new` must be faster in all three cases.
 
     Args:
-        new, old: traced kernels, or kernels with `inputs`, for one target.
-        by: how many times as fast `new` is, at least: 1.2 says that `old` takes 1.2 times as long.
-        inputs: what kernels are traced for.
-        schedule: "compiler" compares what the compiler makes of both, "author" both as they are
-            written (docs/compiler.md).
+        new, old: traced kernels, or kernels with `inputs`, for the same target.
+        by: the minimum speed-up: 1.2 means that `old` takes 1.2 times as long.
+        inputs: the arguments to trace kernels with.
+        schedule: "compiler" compares the kernels with the compiler's order and tiles, "author" with
+            those of the source (docs/compiler.md).
 
-    Returns how many times as fast it is with the best guess. Raises AssertionError with both times
-    and their ranges, which says so where the constants leave open whether it is that fast;
-    ValueError for kernels of two targets; what `TracedKernel.profile` raises.
+    Returns:
+        The speed-up with the best estimates.
+
+    Raises:
+        AssertionError: the speed-up is too small, or uncertain because of the constants. The
+            message has both times and their ranges.
+        ValueError: the kernels have different targets.
+        Exception: any exception of `TracedKernel.profile`.
 
     Example: `assert_faster(fused.trace(x), plain.trace(x), by=1.2)`.
     """
@@ -48,7 +53,7 @@ def assert_faster(
     pair = [traced_of(kernel, None if _is_traced(kernel) else inputs) for kernel in (new, old)]
     if pair[0].target != pair[1].target:
         raise ValueError(
-            f"{called(pair[0])} and {called(pair[1])} are for two targets; trace both for one"
+            f"{label_of(pair[0])} and {label_of(pair[1])} are for two targets; trace both for one"
         )
     profiles = [traced.profile(schedule=schedule) for traced in pair]
     times = [[p.time, *times_at_ends(p.timeline)] for p in profiles]
@@ -98,5 +103,5 @@ def _times(ratio: float) -> str:
 
 
 def _floor(ratio: float) -> float:
-    """A ratio with two digits behind the point, rounded down."""
+    """Round a ratio down to two decimals."""
     return int(ratio * 100) / 100

@@ -1,1 +1,1 @@
-"""What an author should change: experiments on copies of a kernel, and the time each gains."""
+"""Advice on faster kernels: experiments on copies of a kernel, with the time that each gains."""

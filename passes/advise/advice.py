@@ -1,4 +1,4 @@
-"""Advice on a kernel as authors hold it, as text and as JSON."""
+"""The result of `advise`, with its text and JSON forms, and the tables of all kinds of advice."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ _OF_NUMBERS = {
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Suggestion(ShownAsText):
-    """A change that gains time. Times are in ns, of the whole kernel."""
+    """A change that gains time. Times are of the whole kernel, in ns."""
 
     kind: str
     """The id of its `Kind`, e.g. `repeated-load`."""
     place: Position | None
-    """The author's line."""
+    """The source line of the instructions it changes."""
     message: str
-    """What to do."""
+    """The recommended change, in one line."""
     reasons: tuple[str, ...]
-    """Why, in a line each."""
+    """The reasons for the gain, one per line."""
     numbers: str
-    """What it does to the results: `same`, `rounding`, `change` or `estimate`."""
+    """The effect on results: `same`, `rounding`, `change` or `estimate` (see `Numbers`)."""
     before: float
     after: float
     compiled_before: float | None
-    """As the compiler would have the kernel; None where that was chosen already."""
+    """With the compiler's schedule; None if `before` and `after` already are."""
     compiled_after: float | None
     by_compiler: bool
-    """The kernel as the compiler has it gains nothing by the change."""
+    """The compiler makes this change itself: its kernel gains nothing by it."""
 
     @property
     def gain(self) -> float:
-        """The part of the time that it gains."""
+        """The fraction of the time that is saved."""
         return (self.before - self.after) / self.before
 
     def __repr__(self) -> str:
@@ -54,7 +54,7 @@ class Suggestion(ShownAsText):
         return "\n".join(self.lines())
 
     def lines(self) -> Iterator[str]:
-        """The suggestion as it is shown."""
+        """Yield the lines of the suggestion's text."""
         place = self.place
         at = "" if place is None else f"{place.line_text}: "
         yield (
@@ -71,24 +71,24 @@ class Suggestion(ShownAsText):
 
 @dataclass(frozen=True, repr=False)
 class Advice(ShownAsText):
-    """What would make a kernel faster, the largest gain first: `str()` is a summary.
+    """The changes that would make a kernel faster, the largest gain first. `str()` is a summary.
 
-    Every suggestion was tried by itself: gains of several do not add up.
+    Each suggestion was tried on its own: the gains of several do not add up.
     """
 
     kernel: str
     target: str
     schedule: str
-    """Whose order and tiles the times are of: the author's or the compiler's."""
+    """The schedule that times are predicted for: `author` or `compiler`."""
     time: float
-    """Of the kernel as it is, in ns, by the cost model."""
+    """The predicted time of the unchanged kernel, in ns."""
     suggestions: tuple[Suggestion, ...]
     tried: int
-    """How many experiments were run."""
+    """The number of experiments that were run."""
     left_out: int
-    """How many others there would have been, that could gain less."""
+    """The number of possible experiments that were not run. They could gain less."""
     passed_over: str
-    """The kernel's errors, if it was to be lowered in spite of them."""
+    """The kernel's errors that were ignored for the prediction; "" if it has none."""
 
     def __repr__(self) -> str:
         count = len(self.suggestions)
@@ -112,18 +112,18 @@ class Advice(ShownAsText):
         return "\n".join(lines) + "\n"
 
     def to_json(self) -> str:
-        """Everything as JSON text, with places as `file:line:column`."""
+        """Return everything as JSON text, with places as `file:line:column`."""
         return json.dumps(plain(self), indent=2) + "\n"
 
 
 def list_of_kinds() -> str:
-    """All kinds of advice, a line each."""
+    """Return all kinds of advice as text, one per line."""
     width = max(map(len, KINDS))
     return "".join(f"{kind.id.ljust(width)}  {kind.says}\n" for kind in KINDS.values())
 
 
 def kinds_as_markdown() -> str:
-    """The table of all kinds, as docs/advice.md has it."""
+    """Return the documentation of all kinds, for docs/advice.md."""
     parts: list[str] = []
     for kind in KINDS.values():
         parts += [

@@ -1,4 +1,4 @@
-"""`advise`: every proposal is tried on a copy of the kernel, and told if it gains time."""
+"""`advise`: try every proposal on a copy of the kernel and report those that gain time."""
 
 from __future__ import annotations
 
@@ -24,18 +24,21 @@ from nkijit.passes.profile.timeline import Timeline
 from nkijit.passes.verify.passes import find_all
 
 THRESHOLD = 0.02
-"""The part of the time that a change gains at least, to be worth telling."""
+"""The smallest gain that is reported, as a fraction of the time."""
 MOST_TRIED = 40
-"""Experiments on one kernel, at most."""
+"""The largest number of experiments on one kernel."""
 MOST_INSTRUCTIONS = 80_000
-"""Engine instructions of all experiments together, at most: a few seconds for every 10,000."""
+"""The largest number of engine instructions in all experiments together.
+
+10,000 of them take a few seconds.
+"""
 
 Progress = Callable[[float], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """What times are predicted under."""
+    """The conditions that times are predicted for."""
 
     schedule: Schedule
     target: Target
@@ -43,7 +46,7 @@ class Conditions:
     passed_over: PassedOver | None = None
 
     def run(self, kernels: Sequence[KernelOp], schedule: Schedule) -> Timeline:
-        """A kernel's timeline, the one that its profile has."""
+        """Predict a kernel's timeline, which is the one that its profile shows."""
         own = [program_of(k, Schedule.author, self.target, self.passed_over) for k in kernels]
         if schedule is Schedule.author:
             return simulate(own, iterations=self.iterations)
@@ -55,7 +58,7 @@ class Conditions:
 
 @dataclass(frozen=True, slots=True)
 class _Gain:
-    """An experiment that gained time."""
+    """An experiment that gains time."""
 
     proposal: Proposal
     kernels: Sequence[KernelOp]
@@ -65,14 +68,16 @@ class _Gain:
 def advise(
     kernels: Sequence[KernelOp], conditions: Conditions, progress: Progress | None = None
 ) -> Advice:
-    """What would make a kernel faster.
+    """Find changes that would make a kernel faster.
 
     Args:
         kernels: the verified kernel's program for each core.
-        conditions: what times are predicted under.
-        progress: called now and then with the part that is done, from 0 to 1.
+        conditions: the conditions that times are predicted for.
+        progress: called after each experiment that gains time, with the finished fraction (0 to 1).
 
-    Raises what lowering and simulating the kernel itself raise.
+    Raises:
+        LoweringError: the unchanged kernel cannot be lowered.
+        SimulationError: the unchanged kernel cannot be simulated.
     """
     timeline = conditions.run(kernels, conditions.schedule)
     before = timeline.total
@@ -103,15 +108,16 @@ def advise(
 
 
 _Change = list[Proposal | None]
-"""What each core changes."""
+"""The proposal for each core; None for a core that stays unchanged."""
 
 
 def _worthwhile(kernels: Sequence[KernelOp], timeline: Timeline) -> list[list[_Change]]:
-    """Changes that may gain enough, each with its alternatives; those that may gain most first.
+    """Return the changes that may gain enough, each as a list of alternatives.
 
-    A change gains about as much as its instructions take, at most.
+    A change can gain about as much as its instructions take, added up. The largest bounds come
+    first.
     """
-    taken = _taken(timeline)
+    times = _times(timeline)
     found: dict[Hashable, dict[int, _Change]] = {}
     bounds: dict[Hashable, float] = {}
     for core, kernel in enumerate(kernels):
@@ -121,11 +127,11 @@ def _worthwhile(kernels: Sequence[KernelOp], timeline: Timeline) -> list[list[_C
             if proposal.variant not in alternatives:
                 alternatives[proposal.variant] = [None] * len(kernels)
             alternatives[proposal.variant][core] = proposal
-            bound = sum(taken.get(op, 0.0) for op in proposal.about)
+            bound = sum(times.get(op, 0.0) for op in proposal.about)
             bounds[key] = max(bounds.get(key, 0.0), bound)
-    kept = [key for key in found if bounds[key] >= THRESHOLD * timeline.total]
-    kept.sort(key=lambda key: -bounds[key])
-    return [[found[key][variant] for variant in sorted(found[key])] for key in kept]
+    keys = [key for key in found if bounds[key] >= THRESHOLD * timeline.total]
+    keys.sort(key=lambda key: -bounds[key])
+    return [[found[key][variant] for variant in sorted(found[key])] for key in keys]
 
 
 def _first_gain(
@@ -138,8 +144,8 @@ def _first_gain(
     return next((gain for gain in gains if gain is not None), None)
 
 
-def _taken(timeline: Timeline) -> dict[Operation, float]:
-    """How long the engine instructions of each operation take, one by one."""
+def _times(timeline: Timeline) -> dict[Operation, float]:
+    """Return the time of each operation's engine instructions, added up, in ns."""
     found: dict[Operation, float] = {}
     for event in timeline.events:
         op = event.instruction.op
@@ -154,31 +160,31 @@ def _try(
     conditions: Conditions,
     as_it_is: Timeline,
 ) -> _Gain | None:
-    """What the change gains, if it is possible and worth telling."""
+    """Return the gain of a change if it is possible and at least `THRESHOLD`."""
     proposal = next(p for p in change if p is not None)
-    made: list[KernelOp] = []
+    copies: list[KernelOp] = []
     try:
         for kernel, own in zip(kernels, change, strict=True):
             edit = Edit(kernel)
             if own is not None:
                 own.change(edit)
-            made.append(edit.kernel)
-        timeline = conditions.run(made, conditions.schedule)
+            copies.append(edit.kernel)
+        timeline = conditions.run(copies, conditions.schedule)
     except (NotPossibleError, LoweringError, SimulationError):
         return None
     if _spilled(timeline) > _spilled(as_it_is):
-        return None  # there is no room for it in SBUF
+        return None  # SBUF has no free space for it
     before, time = as_it_is.total, timeline.total
     if before - time < THRESHOLD * before:
         return None
     is_sound = conditions.passed_over is not None or proposal.kind.numbers is Numbers.estimate
-    if not is_sound and any(d.severity == "error" for d in find_all(made, advise=False)):
+    if not is_sound and any(d.severity == "error" for d in find_all(copies, advise=False)):
         return None
-    return _Gain(proposal, made, time)
+    return _Gain(proposal, copies, time)
 
 
 def _spilled(timeline: Timeline) -> int:
-    """What waits in HBM because it does not fit into SBUF."""
+    """The number of changes by which the compiler moved data that does not fit into SBUF to HBM."""
     return sum((program.changes or {}).get(FitPass.name, 0) for program in timeline.programs)
 
 
@@ -189,7 +195,11 @@ def _time(kernels: Sequence[KernelOp], conditions: Conditions, schedule: Schedul
 def _suggestion(
     gain: _Gain, before: float, conditions: Conditions, own: float | None
 ) -> Suggestion:
-    """`own`: the time of the kernel as it is, as the compiler has it, if that is to be told."""
+    """Describe a gain.
+
+    `own` is the time of the unchanged kernel with the compiler's schedule; None if that is not
+    shown.
+    """
     after = None
     if own is not None:
         try:

@@ -1,4 +1,4 @@
-"""`two-cores`: what half of the results take, which each of two cores would compute."""
+"""`two-cores`: estimate the time of a kernel if each of two cores computed half of the results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from nkijit.passes.compile.passes.remove_unused import remove_unused
 
 
 def two_cores(facts: Facts) -> Iterator[Proposal]:
-    """One proposal for a kernel on one core that stores its results in several parts."""
+    """Propose two cores for a single-core kernel that stores its results with several stores."""
     kernel = facts.kernel
     if kernel.core[1] > 1 or facts.target.version < nc_version.gen3:
         return
@@ -43,7 +43,7 @@ def two_cores(facts: Facts) -> Iterator[Proposal]:
 
 
 def _stores_results(op: NisaOp, facts: Facts) -> bool:
-    """Whether an instruction writes what the kernel leaves behind, and nothing else."""
+    """Whether an instruction writes only to arguments or returned tensors in HBM."""
     bases = [base_of(value) for value in writes(op)]
     returned = {base_of(value) for value in facts.kernel.return_op.values}
     return bool(bases) and all(
@@ -54,7 +54,7 @@ def _stores_results(op: NisaOp, facts: Facts) -> bool:
 
 
 def _first_half(stores: Sequence[NisaOp]) -> int:
-    """How many of the stores write half of all bytes."""
+    """Return the number of leading stores that together write half of all bytes."""
     sizes = [sum(info_of(v).size * info_of(v).dtype.bits for v in writes(op)) for op in stores]
     done = 0
     for number, size in enumerate(sizes):
@@ -66,7 +66,7 @@ def _first_half(stores: Sequence[NisaOp]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Without:
-    """Leave out some stores, and all that only they need."""
+    """Remove some stores and all instructions that only they need."""
 
     stores: Sequence[Operation]
 

@@ -1,4 +1,4 @@
-"""`merged-dma`: neighbouring slices that one line moves one by one."""
+"""`merged-dma`: use one DMA for neighbouring slices that one line moves with a DMA each."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ from nkijit.passes.compile.passes.rename_tiles import rename_tiles
 from nkijit.passes.profile.units import bytes_text
 
 _MOST = (32, 8, 4, 2)
-"""DMAs that become one, at most: alternatives."""
+"""The largest number of DMAs to merge into one. Each value is an alternative."""
 _PARTITION_BYTES = 32 << 10
-"""Bytes per partition that one DMA moves at most."""
+"""The largest number of bytes per partition that one DMA moves."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Move:
-    """A DMA between HBM and SBUF whose addresses are known."""
+    """A DMA between HBM and SBUF with static addresses."""
 
     op: DmaCopyOp
     position: int
@@ -60,29 +60,29 @@ class _Move:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """DMAs of one line, each a step behind the one before in HBM."""
+    """DMAs of one line at a constant step in HBM."""
 
     moves: Sequence[_Move]
     step: int
-    """Elements of HBM from one to the next."""
+    """The distance between the starts of consecutive DMAs in HBM, in elements."""
     chip_step: int | None
-    """Elements of a tile from one to the next; None where each has a tile of its own."""
+    """The same distance in the tile; None if each DMA has a tile of its own."""
 
 
 def merged_dmas(facts: Facts, renamed: Renamed) -> Iterator[Proposal]:
-    """A proposal for each line whose DMAs can be merged."""
+    """Yield a proposal for each line with DMAs that can be merged."""
     others = _lines(renamed)
     for line, moves in _lines(facts).items():
-        told: set[int] = set()
+        reported: set[int] = set()
         for variant, most in enumerate(_MOST):
             runs = _runs(moves, facts, most)
             other = _runs(others.get(line, []), renamed, most)
             renames = _merged(other) > _merged(runs)
             runs = other if renames else runs
             longest = max((len(run.moves) for run in runs), default=1)
-            if longest < 2 or longest in told:
+            if longest < 2 or longest in reported:
                 continue
-            told.add(longest)
+            reported.add(longest)
             ops = [move.op for run in runs for move in run.moves]
             about = [renamed.origins[op] for op in ops] if renames else ops
             one = transfer_of(moves[0].op, facts.target)
@@ -104,18 +104,18 @@ def merged_dmas(facts: Facts, renamed: Renamed) -> Iterator[Proposal]:
 
 
 def _merged(runs: Sequence[_Run]) -> int:
-    """How many DMAs go."""
+    """The number of DMAs that merging saves."""
     return sum(len(run.moves) - 1 for run in runs)
 
 
 @dataclass(frozen=True, slots=True)
 class _Merge:
-    """Merge the DMAs of a line, as many as possible up to a number."""
+    """Merge the DMAs of a line, at most `most` into one."""
 
     line: Line
     most: int
     renamed: Sequence[Operation]
-    """DMAs whose buffers are filled again, and become other tiles first."""
+    """The DMAs of buffers that are refilled. These buffers are renamed to separate tiles first."""
 
     def __call__(self, edit: Edit) -> None:
         buffers = {base_of(v).owner for op in self.renamed for v in edit.of(op).operands}
@@ -129,7 +129,7 @@ class _Merge:
 
 
 def _lines(facts: Facts) -> dict[Line, list[_Move]]:
-    """The DMAs of each line that has several, in program order."""
+    """Return the DMAs of each line that has several, in program order."""
     found: dict[Line, list[_Move]] = {}
     for op in facts.instructions:
         if isinstance(op, DmaCopyOp) and is_simple(op):
@@ -139,7 +139,7 @@ def _lines(facts: Facts) -> dict[Line, list[_Move]]:
 
 
 def is_simple(op: DmaCopyOp) -> bool:
-    """Whether both addresses are known, partitions are dim 0 on both sides, and one is in SBUF."""
+    """Whether a DMA is between SBUF and HBM, with static addresses and partitions as dim 0."""
     dst, src = info_of(op.dst), info_of(op.src)
     return (
         dst.indirection is None
@@ -154,19 +154,19 @@ def is_simple(op: DmaCopyOp) -> bool:
 
 
 def _runs(moves: Sequence[_Move], facts: Facts, most: int) -> list[_Run]:
-    """Runs of at least two DMAs that can be one, of `most` at most, in program order."""
+    """Return the runs of 2 to `most` DMAs that can be merged, in program order."""
     found: list[_Run] = []
     run: list[_Move] = []
     for move in moves:
         if run and len(run) < most and _continues([*run, move], facts):
             run.append(move)
             continue
-        found += _made(run)
+        found += _run_of(run)
         run = [move]
-    return [*found, *_made(run)]
+    return [*found, *_run_of(run)]
 
 
-def _made(run: Sequence[_Move]) -> Iterable[_Run]:
+def _run_of(run: Sequence[_Move]) -> Iterable[_Run]:
     if len(run) < 2:
         return ()
     one, two = run[0], run[1]
@@ -183,7 +183,7 @@ def _form(info: TileInfo) -> object:
 
 
 def _continues(run: Sequence[_Move], facts: Facts) -> bool:
-    """Whether the last of some DMAs goes on as those before it do."""
+    """Whether the last DMA of a run continues the pattern of the others."""
     first, last, before = run[0], run[-1], run[-2]
     if not (
         first.loads == last.loads
@@ -206,17 +206,20 @@ def _tiles_continue(run: Sequence[_Move]) -> bool:
     bases = {base_of(move.chip) for move in run}
     if len(bases) == 1:
         step = _step(first, run[1].chip)
-        # A step inside of a partition.
+        # The step is within a partition.
         inside = step > 0 and len(run) * step <= info_of(base_of(first)).free_size
         return inside and _step(run[-2].chip, last) == step
-    alike = info_of(base_of(first)) == info_of(base_of(last)) and access_of(first) == access_of(
+    same_form = info_of(base_of(first)) == info_of(base_of(last)) and access_of(first) == access_of(
         last
     )
-    return alike and len(bases) == len(run) and allocation_of(last).fixed_address is None
+    return same_form and len(bases) == len(run) and allocation_of(last).fixed_address is None
 
 
 def _is_free(run: Sequence[_Move], facts: Facts) -> bool:
-    """Whether nothing comes between, if loads come with the first and stores with the last."""
+    """Whether the DMAs can move: loads to the first of the run, or stores to its last.
+
+    No instruction in between may write the moved bytes or, where they are overwritten, read them.
+    """
     ops = {move.op for move in run}
     start, end = run[0].position, run[-1].position
     if facts.meets(start, end):
@@ -234,7 +237,7 @@ def _is_free(run: Sequence[_Move], facts: Facts) -> bool:
 
 
 def _merge(run: _Run) -> None:
-    """Make one DMA of a run."""
+    """Replace the DMAs of a run by one."""
     moves, first = run.moves, run.moves[0]
     place = first.op if first.loads else moves[-1].op
     count = len(moves)
@@ -244,22 +247,22 @@ def _merge(run: _Run) -> None:
         inside = _with_steps(info_of(chip).pattern, run.chip_step, count)
         tile = base_of(chip)
     else:
-        made = join([allocation_of(move.chip) for move in moves], first.op)
-        declare_first(made)
-        tile, row = made.result, info_of(made.result).free_size // count
-        # The DMA itself is among what uses the part now.
+        joint = join([allocation_of(move.chip) for move in moves], first.op)
+        declare_first(joint)
+        tile, row = joint.result, info_of(joint.result).free_size // count
+        # After `join`, the DMA itself uses its part of the joint tile.
         inside = _with_steps(info_of(first.chip).pattern, row, count)
     views = {
         "dst" if first.loads else "src": view(tile, inside, place, info_of(chip).dtype),
         "src" if first.loads else "dst": view(base_of(hbm), outside, place, info_of(hbm).dtype),
     }
-    made_op = instruction(DmaCopyOp, place.location, **(arguments_of(first.op) | views))
-    insert_before(place, made_op)
+    merged = instruction(DmaCopyOp, place.location, **(arguments_of(first.op) | views))
+    insert_before(place, merged)
     for move in moves:
         erase(move.op)
 
 
 def _with_steps(access: AccessPattern, step: int, count: int) -> AccessPattern:
-    """Repetitions of a pattern, behind its first dimension."""
+    """Repeat a pattern `count` times in a new second dimension."""
     strides = (access.strides[0], step, *access.strides[1:])
     return AccessPattern(access.offset, strides, (access.shape[0], count, *access.shape[1:]))

@@ -1,4 +1,4 @@
-"""A copy of a kernel that an experiment changes."""
+"""Editing of kernel copies, for experiments."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from nkijit.dialects.tiles import allocation_type, info_of
 
 
 class NotPossibleError(Exception):
-    """An experiment that a kernel does not allow."""
+    """Raised where the kernel does not allow an experiment."""
 
 
 class Edit:
-    """A copy of one core's kernel, and where its operations come from."""
+    """A copy of one core's kernel, with a mapping from the original's operations and values."""
 
     def __init__(self, kernel: KernelOp):
         self.kernel, origins = copied(kernel)
@@ -34,70 +34,70 @@ class Edit:
         self._arguments = dict(zip(kernel.arguments, self.kernel.arguments, strict=True))
 
     def of(self, op: Operation) -> Operation:
-        """The copy of an operation."""
+        """Return the copy of an operation."""
         return self._copies[op]
 
     def value(self, value: SSAValue) -> SSAValue:
-        """The copy of a value."""
+        """Return the copy of a value."""
         if isinstance(value, OpResult):
             return self._copies[value.op].results[value.index]
         return self._arguments[value]
 
 
 def erase(op: Operation) -> None:
-    """Remove an operation whose results nobody uses."""
+    """Remove an operation with unused results."""
     op.detach()
     op.erase()
 
 
 def insert_before(place: Operation, *ops: Operation) -> None:
-    """Put operations in front of another one."""
+    """Insert operations before `place`."""
     Rewriter.insert_op(ops, InsertPoint.before(place))
 
 
 def insert_after(place: Operation, *ops: Operation) -> None:
-    """Put operations behind another one."""
+    """Insert operations after `place`."""
     Rewriter.insert_op(ops, InsertPoint.after(place))
 
 
 def view(
     source: SSAValue, access: AccessPattern, place: Operation, dtype: DType | None = None
 ) -> SSAValue:
-    """A view of an allocation or argument, in front of an operation."""
-    made = ViewOp.of(source, access, dtype, location=place.location)
-    made.result.name_hint = source.name_hint
-    insert_before(place, made)
-    return made.result
+    """Create a view of an allocation or argument before `place`."""
+    view_op = ViewOp.of(source, access, dtype, location=place.location)
+    view_op.result.name_hint = source.name_hint
+    insert_before(place, view_op)
+    return view_op.result
 
 
 def tile_like(
     alloc: AllocOp, place: Operation, shape: Sequence[int], dtype: DType | None = None
 ) -> AllocOp:
-    """Another tile in the memory of an allocation, in front of an operation."""
+    """Create a tile in the same memory as an allocation, before `place`."""
     info = info_of(alloc.result)
     memref = allocation_type(dtype or info.dtype, tuple(shape), info.region)
-    made = AllocOp.of(memref, location=alloc.location)
-    made.result.name_hint = alloc.result.name_hint
-    insert_before(place, made)
-    return made
+    tile = AllocOp.of(memref, location=alloc.location)
+    tile.result.name_hint = alloc.result.name_hint
+    insert_before(place, tile)
+    return tile
 
 
 def instruction(op_class: type[NisaOp], location: LocationAttr, **arguments: object) -> NisaOp:
-    """An instruction with its arguments by name: values for operands, attributes or what they are
-    made of for the others.
+    """Create an instruction from its arguments by name.
 
-    None stands for what is left out.
+    Operands are SSA values. Other arguments are attributes, or values that their kind encodes. None
+    means that an argument is omitted.
     """
     operands: list[SSAValue] = []
     present: list[int] = []
     properties: dict[str, Attribute] = {}
     for f in op_class.SPEC.fields:
-        given: Any = arguments.get(f.name)
+        value: Any = arguments.get(f.name)
         if isinstance(f.kind, OperandKind):
-            present.append(0 if given is None else 1)
-            operands += () if given is None else (given,)
-        elif given is not None:
-            attribute = given if isinstance(given, Attribute) else f.kind.encode(given)
+            present.append(0 if value is None else 1)
+            operands += () if value is None else (value,)
+        elif value is not None:
+            attribute = value if isinstance(value, Attribute) else f.kind.encode(value)
             properties[f.name] = attribute
     if op_class.SPEC.has_segments:
         properties[SEGMENTS] = segments_attr(present)
@@ -105,7 +105,7 @@ def instruction(op_class: type[NisaOp], location: LocationAttr, **arguments: obj
 
 
 def arguments_of(op: NisaOp) -> dict[str, object]:
-    """The arguments of an instruction, as `instruction` takes them."""
+    """Return the arguments of an instruction, in the form that `instruction` takes."""
     found: dict[str, object] = {}
     for f in op.SPEC.fields:
         found[f.name] = op.operand_named(f.name) if f.is_operand else op.properties.get(f.name)
@@ -113,9 +113,10 @@ def arguments_of(op: NisaOp) -> dict[str, object]:
 
 
 def users_of(alloc: AllocOp) -> list[tuple[SSAValue, Operation, int]]:
-    """Where an allocation and its views are used: the value, the operation, the operand's number.
+    """Return the uses of an allocation and its views, as (value, operation, operand number).
 
-    Raises NotPossibleError where an address depends on what is known at run time only.
+    Raises:
+        NotPossibleError: an address is known only at run time.
     """
     found: list[tuple[SSAValue, Operation, int]] = []
     for use in list(alloc.result.uses):
@@ -133,33 +134,43 @@ def users_of(alloc: AllocOp) -> list[tuple[SSAValue, Operation, int]]:
 
 
 def access_in(value: SSAValue) -> AccessPattern:
-    """The access pattern of a tile that is static; raises NotPossibleError for others."""
+    """Return the static access pattern of a tile.
+
+    Raises:
+        NotPossibleError: the tile has an index that is known only at run time.
+    """
     if index_of(value) is not None:
         raise NotPossibleError
     return info_of(value).pattern
 
 
 def join(allocs: Sequence[AllocOp], place: Operation) -> AllocOp:
-    """One tile, in front of an operation, of which tiles of one kind become the parts.
+    """Join tiles of the same type into one new tile, before `place`.
 
-    Part number i has the free elements from i times those of a tile on. All uses of the tiles
-    become uses of it, and the tiles go.
+    Tile number i becomes the free elements from `i * free_size` on. Uses of the tiles become uses
+    of the joint tile, and the tiles are removed.
+
+    Raises:
+        NotPossibleError: the types differ, or the user has fixed an address.
     """
     first = info_of(allocs[0].result)
     if any(a.fixed_address is not None or info_of(a.result) != first for a in allocs):
         raise NotPossibleError
     users = [users_of(alloc) for alloc in allocs]
-    made = tile_like(allocs[0], place, (first.partitions, len(allocs) * first.free_size))
+    joint = tile_like(allocs[0], place, (first.partitions, len(allocs) * first.free_size))
     for part, (alloc, uses) in enumerate(zip(allocs, users, strict=True)):
         for value, op, number in uses:
             access = part_access(access_in(value), row_elements(value), part, len(allocs))
-            op.operands[number] = view(made.result, access, op, info_of(value).dtype)
+            op.operands[number] = view(joint.result, access, op, info_of(value).dtype)
         remove_tile(alloc)
-    return made
+    return joint
 
 
 def part_access(access: AccessPattern, row: int, part: int, parts: int) -> AccessPattern:
-    """The access pattern of a tile with rows of `row` elements, in part `part` of a joint one."""
+    """Translate the access pattern of a tile with `row` elements per partition to a joint tile.
+
+    `part` is the tile's number in the joint tile, which has `parts` of them.
+    """
     partition, element = access.start(row)
     step, odd = divmod(access.strides[0], row)
     if odd and access.shape[0] > 1:
@@ -172,7 +183,7 @@ def part_access(access: AccessPattern, row: int, part: int, parts: int) -> Acces
 
 
 def declare_first(op: Operation) -> None:
-    """Move an operation without operands to the start of its block: it is there for all others."""
+    """Move an operation without operands to the start of its block, where all others can use it."""
     block = op.parent_block()
     first = None if block is None else block.first_op
     if block is not None and first is not None and first is not op:
@@ -181,17 +192,17 @@ def declare_first(op: Operation) -> None:
 
 
 def remove_tile(alloc: AllocOp) -> None:
-    """Remove an allocation with its views, when nothing uses them any more."""
+    """Remove an allocation and its views. They must be unused."""
     for use in list(alloc.result.uses):
-        made = use.operation
-        assert isinstance(made, ViewOp)
-        if made.result.first_use is None:
-            erase(made)
+        user = use.operation
+        assert isinstance(user, ViewOp)
+        if user.result.first_use is None:
+            erase(user)
     erase(alloc)
 
 
 def allocation_of(value: SSAValue) -> AllocOp:
-    """The allocation that a tile is of; raises NotPossibleError for what is none."""
+    """Return the allocation of a tile; raises NotPossibleError for a tile of an argument."""
     owner = base_of(value).owner
     if not isinstance(owner, AllocOp):
         raise NotPossibleError
@@ -199,10 +210,10 @@ def allocation_of(value: SSAValue) -> AllocOp:
 
 
 def writes(op: Operation) -> list[SSAValue]:
-    """The tiles that an operation writes."""
+    """Return the tiles that an operation writes."""
     return [e.value for e in effects(op) if e.role is not Role.read]
 
 
 def reads(op: Operation) -> list[SSAValue]:
-    """The tiles that an operation reads, also those that it writes on top of."""
+    """Return the tiles that an operation reads, including those that it updates in place."""
     return [e.value for e in effects(op) if e.role is not Role.write]

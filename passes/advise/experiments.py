@@ -1,4 +1,4 @@
-"""All experiments on a kernel, in the order of the table of advice."""
+"""All experiments, in the order of the table of kinds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from nkijit.passes.advise.transposes import dma_transposes, tensor_transposes
 
 
 def proposals_for(kernel: KernelOp) -> Iterator[Proposal]:
-    """What may gain time in the kernel of one core."""
+    """Yield changes that may make the kernel of one core faster."""
     facts, renamed = Facts(kernel), Renamed(kernel)
     yield from repeated_loads(renamed)
     yield from loop_orders(facts, renamed)

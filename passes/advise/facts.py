@@ -1,4 +1,4 @@
-"""What experiments ask about a kernel: who touches a tile, when, and what instructions take."""
+"""Facts about a kernel that experiments use: accesses to tensors, readers, loops and positions."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from nkijit.passes.compile.passes.rename_tiles import Origins, rename_tiles
 
 
 class Access(NamedTuple):
-    """What an operation does with a tensor."""
+    """An access of an operation to a tensor."""
 
     position: int
-    """The operation's place in the program."""
+    """The operation's number in program order."""
     op: Operation
     value: SSAValue
     role: Role
 
 
 class Facts:
-    """Facts about the kernel of one core, each found when it is first asked for."""
+    """Facts about the kernel of one core, computed when first used."""
 
     def __init__(self, kernel: KernelOp):
         self.kernel = kernel
@@ -42,17 +42,17 @@ class Facts:
 
     @cached_property
     def program(self) -> Dependences:
-        """Which operations an operation reads from."""
+        """The events of the program with the events that each one reads from."""
         return Dependences(self.kernel)
 
     @cached_property
     def nests(self) -> list[tuple[Nest, int]]:
-        """The author's loops with how many others are around each, outer ones first."""
+        """The kernel's loops, outer ones first, with the number of loops around each."""
         return list(nests_of(self.kernel))
 
     @cached_property
-    def kept(self) -> Kept:
-        """What instructions leave in engines for others."""
+    def engine_state(self) -> Kept:
+        """The state of engines (accumulators, random generators) that instructions share."""
         return Kept.by(self.kernel)
 
     @cached_property
@@ -62,12 +62,12 @@ class Facts:
 
     @cached_property
     def position(self) -> dict[Operation, int]:
-        """The place of each operation in the program."""
+        """The number of each operation in program order."""
         return {op: number for number, op in enumerate(self.kernel.operations)}
 
     @cached_property
     def accesses(self) -> dict[SSAValue, list[Access]]:
-        """What is done with each tensor, in program order."""
+        """The accesses to each tensor, in program order."""
         found: dict[SSAValue, list[Access]] = {}
         for op, position in self.position.items():
             for effect in effects(op):
@@ -77,7 +77,7 @@ class Facts:
 
     @cached_property
     def readers(self) -> dict[Operation, set[Operation]]:
-        """The operations that read what an operation has written, byte by byte."""
+        """The operations that read bytes which an operation has written."""
         events = self.program.events
         found: dict[Operation, set[Operation]] = {}
         for event in events:
@@ -88,7 +88,7 @@ class Facts:
 
     @cached_property
     def sources(self) -> dict[Operation, set[Operation]]:
-        """The operations that have written what an operation reads."""
+        """The operations that have written bytes which an operation reads."""
         found: dict[Operation, set[Operation]] = {}
         for op, users in self.readers.items():
             for user in users:
@@ -97,19 +97,22 @@ class Facts:
 
     @cached_property
     def _meetings(self) -> list[int]:
-        """Where other cores or ranks are met: what they have written is seen from there on."""
+        """The positions of operations that wait for other cores or ranks.
+
+        Data that these have written becomes visible there.
+        """
         return [at for op, at in self.position.items() if isinstance(op, WAITING)]
 
     def meets(self, first: int, last: int) -> bool:
-        """Whether other cores or ranks are met between two places of the program."""
+        """Whether the kernel waits for other cores or ranks between two positions."""
         return bisect_left(self._meetings, first) < bisect_left(self._meetings, last)
 
     def undisturbed(
         self, value: SSAValue, first: int, last: int, besides: Container[Operation], *, reads: bool
     ) -> bool:
-        """Whether nothing between two places of the program writes bytes of a tile.
+        """Whether no operation between two positions writes bytes of a tile.
 
-        `reads`: nor reads them. What `besides` has does not count.
+        With `reads`, no operation reads them either. Operations in `besides` are ignored.
         """
         accesses = self.accesses.get(base_of(value), [])
         begin = bisect_right(accesses, first, key=_position)
@@ -127,7 +130,7 @@ def _position(access: Access) -> int:
 
 
 class Renamed(Facts):
-    """Facts about a copy of a kernel in which buffers that are filled again are other tiles."""
+    """Facts about a copy of a kernel in which refilled buffers are renamed to separate tiles."""
 
     def __init__(self, kernel: KernelOp):
         edit = Edit(kernel)
@@ -135,11 +138,11 @@ class Renamed(Facts):
         rename_tiles(edit.kernel, origins)
         super().__init__(edit.kernel)
         self.origins = origins
-        """The operation of the kernel itself that each one is a copy of."""
+        """The kernel's own operation for each operation of the copy."""
 
 
 def blocks_around(op: Operation) -> Iterator[Block]:
-    """The block that an operation is in, and those around it."""
+    """Yield the blocks around an operation, innermost first."""
     block = op.parent_block()
     while block is not None:
         yield block

@@ -1,4 +1,4 @@
-"""`fused-instructions`: two instructions on the same tile that one can do."""
+"""`fused-instructions`: replace two instructions on the same tile by one."""
 
 from __future__ import annotations
 
@@ -43,18 +43,18 @@ _REDUCTIONS = ("add", "multiply", "maximum", "minimum")
 
 
 class _Pair(NamedTuple):
-    """Two instructions that can be one."""
+    """Two instructions that one can replace."""
 
     first: NisaOp
     second: NisaOp
     becomes: str
-    """The instruction that does both, as authors call it."""
+    """The replacement in words, e.g. "one scalar_tensor_tensor"."""
     reduces: bool
-    """The first one stays, and does the reduction that the second one was."""
+    """The second instruction is a reduction, and the first one's replacement does it as well."""
 
 
 def fused_instructions(facts: Facts) -> Iterator[Proposal]:
-    """A proposal for each two lines that can be one instruction."""
+    """Yield a proposal for each pair of lines whose instructions can be fused."""
     lines: dict[tuple[LocationAttr, LocationAttr, str], list[_Pair]] = {}
     for pair in _pairs(facts):
         key = pair.first.location, pair.second.location, pair.becomes
@@ -76,7 +76,7 @@ def fused_instructions(facts: Facts) -> Iterator[Proposal]:
 
 @dataclass(frozen=True, slots=True)
 class _Fuse:
-    """Make one instruction of each of some pairs."""
+    """Replace each pair by one instruction."""
 
     pairs: Sequence[_Pair]
 
@@ -87,8 +87,8 @@ class _Fuse:
             if gone & {first, second}:
                 continue
             assert isinstance(first, NisaOp) and isinstance(second, NisaOp)  # noqa: PT018
-            made = _reducing(first, second) if pair.reduces else _together(first, second)
-            insert_before(first if pair.reduces else second, made)
+            fused = _reducing(first, second) if pair.reduces else _together(first, second)
+            insert_before(first if pair.reduces else second, fused)
             gone |= {first, second}
             for op in (first, second):
                 erase(op)
@@ -132,7 +132,10 @@ def _inputs(op: NisaOp) -> list[SSAValue]:
 
 
 def _only_source(op: NisaOp, value: SSAValue, facts: Facts) -> NisaOp | None:
-    """The instruction in front of one in its block that alone has written a tile, all of it."""
+    """Return the instruction that alone writes all of a tile before `op`, in the same block.
+
+    Returns None if several instructions write it, or if that one has a name or waits for another.
+    """
     tile, position = info_of(value), facts.position[op]
     for access in reversed(facts.accesses[base_of(value)]):
         if access.position >= position or access.role is Role.read:
@@ -150,7 +153,7 @@ def _only_source(op: NisaOp, value: SSAValue, facts: Facts) -> NisaOp | None:
 
 
 def _unchanged(op: NisaOp, names: Sequence[str], first: int, last: int, facts: Facts) -> bool:
-    """Whether operands of an instruction are written by nothing between two places."""
+    """Whether no instruction between two positions writes the named operands of an instruction."""
     for name in names:
         value = op.operand_named(name)
         if value is not None and is_tile(value):
@@ -188,7 +191,7 @@ def _kind(op: NisaOp, name: str) -> AluKind | None:
 
 
 def _as_scale_and_bias(op: TensorScalarOp) -> dict[str, SSAValue | None] | None:
-    """The arguments of an activation that do what a tensor_scalar does."""
+    """Return the activation's arguments that replace a tensor_scalar; None if there are none."""
     words = op.value_of("op0"), op.value_of("op1") if is_set(op, "op1") else None
     if words == ("multiply", None):
         return {"scale": op.operand_named("operand0")}
@@ -204,7 +207,7 @@ def _has_scale_or_bias(op: ActivationOp) -> bool:
 
 
 def _together(first: NisaOp, second: NisaOp) -> NisaOp:
-    """The instruction that does both of two."""
+    """Create the instruction that replaces both."""
     arguments = arguments_of(second)
     if isinstance(second, ActivationOp):
         assert isinstance(first, TensorScalarOp)
@@ -231,14 +234,14 @@ def _together(first: NisaOp, second: NisaOp) -> NisaOp:
         )
     assert isinstance(second, TensorTensorOp)
     mid = base_of(first.required("dst"))
-    behind = base_of(second.data1) is not mid
+    is_reversed = base_of(second.data1) is not mid
     return instruction(
         ScalarTensorTensorOp,
         second.location,
         **front,
         op1=second.properties.get("op"),
-        operand1=second.data1 if behind else second.data2,
-        reverse1=behind,
+        operand1=second.data1 if is_reversed else second.data2,
+        reverse1=is_reversed,
     )
 
 
@@ -269,7 +272,7 @@ def _can_reduce(
 
 
 def _reducing(first: NisaOp, second: NisaOp) -> NisaOp:
-    """The first instruction with the reduction that the second one is."""
+    """Create the first instruction with the reduction of the second one."""
     reduction: dict[str, object] = {
         "reduce_op": second.properties.get("op"),
         "reduce_res": second.required("dst"),
@@ -278,8 +281,8 @@ def _reducing(first: NisaOp, second: NisaOp) -> NisaOp:
     if isinstance(first, ActivationOp):
         return instruction(ActivationOp, first.location, **(arguments_of(first) | reduction))
     if isinstance(first, TensorScalarOp):
-        kept = {name: arguments_of(first)[name] for name in ("dst", "data", "op0", "operand0")}
-        return instruction(TensorScalarReduceOp, first.location, **kept, **reduction)
+        shared = {name: arguments_of(first)[name] for name in ("dst", "data", "op0", "operand0")}
+        return instruction(TensorScalarReduceOp, first.location, **shared, **reduction)
     assert isinstance(first, TensorTensorOp)
     one = ConstantOp(FloatAttr(1.0, f32))
     insert_before(first, one)

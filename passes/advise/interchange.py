@@ -1,4 +1,4 @@
-"""`loop-order`: two loops of the author's, one around the other, that change places."""
+"""`loop-order`: interchange loops of a nest, to save loads and stationary tiles."""
 
 from __future__ import annotations
 
@@ -34,22 +34,25 @@ from nkijit.passes.compile.passes.rename_tiles import rename_tiles
 from nkijit.passes.profile.units import bytes_text
 
 _AT_A_TIME = (0, 4, 2)
-"""Iterations of the outer loop that go inside: all, or a few at a time, where results need room."""
+"""Alternatives for the number of outer iterations that go inside; 0 means all.
+
+A few at a time keep fewer results on chip.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Sunk:
-    """A loop with the loops in it, one in the other, inside of which it may go."""
+    """A loop, and the chain of loops in its body that it can move into."""
 
     outer: Nest
     inner: Sequence[int]
-    """Of each of these loops which item of an iteration it is, the outermost first."""
+    """The index of each loop of the chain in the iteration around it, outermost first."""
     depth: int
-    """How many loops are around all of them."""
+    """The number of loops around `outer`."""
 
     @property
     def inside(self) -> tuple[NisaOp, int]:
-        """An instruction of the innermost of them, and how many loops are between them."""
+        """An instruction of the chain's innermost loop, and the number of loops between them."""
         items, between = self.outer.iterations[0], 0
         for at in self.inner:
             item = items[at]
@@ -60,7 +63,7 @@ class _Sunk:
 
     @property
     def has_more(self) -> bool:
-        """Whether one of the loops does more than the loop in it."""
+        """Whether the body of a loop around another has further items."""
         items = self.outer.iterations[0]
         for at in self.inner:
             if len(items) > 1:
@@ -70,7 +73,7 @@ class _Sunk:
         return False
 
     def order(self, at_a_time: int) -> Iterator[NisaOp]:
-        """The instructions in the order that they have then."""
+        """Yield the instructions in the interchanged order."""
         iterations = self.outer.iterations
         count = at_a_time or len(iterations)
         for start in range(0, len(iterations), count):
@@ -78,7 +81,7 @@ class _Sunk:
 
 
 def _together(group: Sequence[Items], inner: Sequence[int]) -> Iterator[NisaOp]:
-    """What several iterations do, with loops in them run once for all."""
+    """Yield the instructions of several iterations, running each loop of the chain once for all."""
     if not inner:
         for items in group:
             yield from flat(items)
@@ -98,7 +101,7 @@ def _instructions_first(items: Items) -> list[NisaOp | Nest]:
 
 
 def loop_orders(facts: Facts, renamed: Renamed) -> Iterator[Proposal]:
-    """Proposals for loops that save loads inside of a loop that is in them."""
+    """Yield proposals to interchange loops, where this saves loads in the inner loops."""
     loops: dict[Hashable, list[_Sunk]] = {}
     for nest, depth in facts.nests:
         inner = _loops_in(nest.iterations)
@@ -126,7 +129,7 @@ def loop_orders(facts: Facts, renamed: Renamed) -> Iterator[Proposal]:
             saved = own.saved(change)
             if not (saved.loads or saved.stationary):
                 continue
-            message, reason = _said(
+            message, reason = _message(
                 found[0], at_a_time, [facts.instructions[n] for n in saved.loads]
             )
             yield Proposal(
@@ -142,7 +145,11 @@ def loop_orders(facts: Facts, renamed: Renamed) -> Iterator[Proposal]:
 
 
 def _loops_in(iterations: Sequence[Items]) -> list[int]:
-    """Which items of iterations are a loop that each of them runs as often; in it, and so on."""
+    """Return the chain of inner loops, as the index of each in the iteration around it.
+
+    An inner loop is part of it if it is the only one in the body and has the same trip count in all
+    iterations.
+    """
     first = iterations[0]
     loops = [number for number, item in enumerate(first) if isinstance(item, Nest)]
     if len(loops) != 1 or any(len(items) != len(first) for items in iterations):
@@ -153,50 +160,50 @@ def _loops_in(iterations: Sequence[Items]) -> list[int]:
     return [loops[0], *_loops_in([items for nest in nests for items in nest.iterations])]
 
 
-def _said(sunk: _Sunk, at_a_time: int, loads: Sequence[NisaOp]) -> tuple[str, Sequence[str]]:
-    """What to do, and what that takes. `loads`: those that go."""
+def _message(sunk: _Sunk, at_a_time: int, loads: Sequence[NisaOp]) -> tuple[str, Sequence[str]]:
+    """Return the message and the reasons. `loads` are the loads that are saved."""
     op, between = sunk.inside
     count = len(sunk.inner)
     plural = "s" if count > 1 else ""
     names = loops_around(op.location)
-    said, outer = f"put a loop inside the loop{plural} in it", "like it"
+    message, outer = f"put a loop inside the loop{plural} in it", "like it"
     first = sunk.depth
     if len(names) != sunk.depth + 1 + count + between:
-        # One of them runs once: it is the one that no load depends on.
+        # A loop with one iteration is missing in the trace: the one on which no load depends.
         independent = [set(independent_loops(load.location)) for load in loads]
         only = set(names).intersection(*independent) if independent else set[str]()
         first = names.index(only.pop()) if len(only) == 1 else len(names)
     outer_and_inner = names[first : first + 1 + count]
     if len(outer_and_inner) == 1 + count:
         outer, *inner = outer_and_inner
-        said = f"put the loop over {outer} inside the loop{plural} over {', '.join(inner)}"
+        message = f"put the loop over {outer} inside the loop{plural} over {', '.join(inner)}"
         outer = f"over {outer}"
     if at_a_time:
-        said += f", {at_a_time} iterations at a time"
+        message += f", {at_a_time} iterations at a time"
     beside = sunk.has_more
-    return said, (f"what is beside the loop{plural} gets a loop {outer} of its own",) * beside
+    return message, (f"what is beside the loop{plural} gets a loop {outer} of its own",) * beside
 
 
 _Change = Sequence[tuple[Sequence[int], Sequence[int]]]
-"""Of each stretch the places of its instructions in the program, and in their new order."""
+"""For each region, its instructions' numbers in program order, and in the new order."""
 
 
 @dataclass(slots=True)
 class _Saved:
-    """What another order saves."""
+    """The savings of an order."""
 
     loads: dict[int, int] = field(default_factory=dict[int, int])
-    """Loads that go, with the load whose tile holds the same then."""
+    """The redundant loads, each with the earlier load of the same bytes."""
     stationary: int = 0
-    """How many loads of stationary tiles."""
+    """The number of loads of stationary tiles that are saved."""
     all_stationary: int = 0
-    """How many there were."""
+    """The number of loads of stationary tiles before."""
     multiplies: list[int] = field(default_factory=list[int])
-    """The matmuls, if some of these go."""
+    """The matmuls, if loads of stationary tiles are saved."""
 
 
 class _Kernel:
-    """The kernel as it is, or with tiles of their own for what buffers hold one after the other."""
+    """One kernel, either as written or with refilled buffers renamed to separate tiles."""
 
     def __init__(self, facts: Facts):
         self._facts = facts
@@ -205,27 +212,29 @@ class _Kernel:
         self._orders: dict[tuple[int, int], Order | None] = {}
 
     def allows(self, change: _Change) -> bool:
-        """Whether what each instruction reads is the same in another order."""
+        """Whether every instruction still reads the same data in the new order."""
         for old, new in change:
             first = old[0]
             if (first, len(old)) not in self._orders:
                 try:
-                    made = Order(self._facts.kept, [self._ops[n] for n in old])
+                    constraints = Order(self._facts.engine_state, [self._ops[n] for n in old])
                 except NotPossibleError:
-                    made = None
-                self._orders[first, len(old)] = made
+                    constraints = None
+                self._orders[first, len(old)] = constraints
             order = self._orders[first, len(old)]
             if order is None or not order.allows([n - first for n in new]):
                 return False
         return True
 
     def saved(self, change: _Change) -> _Saved:
-        """What the order saves; loads that could go in the author's order do not count."""
+        """Return the savings of an order, without loads that are redundant as written."""
         found = _Saved()
         matmuls: list[int] = []
         for old, new in change:
             known = self._repeated(old)
-            found.loads |= {n: kept for n, kept in self._repeated(new).items() if n not in known}
+            found.loads |= {
+                n: earlier for n, earlier in self._repeated(new).items() if n not in known
+            }
             before, after = self._stationary(old, {}), self._stationary(new, found.loads)
             found.all_stationary += before
             found.stationary += before - after
@@ -236,7 +245,7 @@ class _Kernel:
         return found
 
     def reasons(self, saved: _Saved) -> Iterator[str]:
-        """What is saved, in words."""
+        """Describe the savings."""
         if saved.loads:
             loaded = [info_of(writes(self._ops[n])[0]) for n in saved.loads]
             total = bytes_text(sum(info.size * info.dtype.itemsize for info in loaded))
@@ -247,7 +256,7 @@ class _Kernel:
             yield f"stationary tiles are loaded {left:,} times, not {saved.all_stationary:,}"
 
     def _repeated(self, order: Sequence[int]) -> dict[int, int]:
-        """Loads of what the load of the same line before them has brought, with that one."""
+        """Return the loads that repeat the previous load of the same line, with that load."""
         contents = self._loaded()
         last: dict[LocationAttr, int] = {}
         found: dict[int, int] = {}
@@ -262,7 +271,7 @@ class _Kernel:
         return found
 
     def _loaded(self) -> dict[int, Hashable]:
-        """What loads bring that alone fill a tile."""
+        """Return a key of the loaded bytes for each load that alone fills its tile."""
         if self._contents is None:
             places = {op: place for place, op in enumerate(self._ops)}
             self._contents = {}
@@ -277,8 +286,11 @@ class _Kernel:
         return self._contents
 
     def _stationary(self, order: Sequence[int], shared: dict[int, int]) -> int:
-        """How often a stationary tile has to be loaded, as far as these instructions know."""
-        kept = {
+        """Return the number of loads of stationary tiles by the matmuls of an order.
+
+        `shared` maps redundant loads to the earlier load of the same bytes.
+        """
+        replaced = {
             base_of(writes(self._ops[n])[0]): base_of(writes(self._ops[by])[0])
             for n, by in shared.items()
         }
@@ -289,7 +301,7 @@ class _Kernel:
             if not isinstance(op, NcMatmulOp) or index_of(op.stationary) is not None:
                 continue
             base = base_of(op.stationary)
-            key = kept.get(base, base), info_of(op.stationary).pattern
+            key = replaced.get(base, base), info_of(op.stationary).pattern
             count += key != last
             last = key
         return count
@@ -297,7 +309,7 @@ class _Kernel:
 
 @dataclass(frozen=True, slots=True)
 class _Exchange:
-    """Give instructions another order, and let loads go that bring what is there."""
+    """Reorder instructions and remove redundant loads."""
 
     change: _Change
     loads: dict[int, int]
@@ -312,8 +324,8 @@ class _Exchange:
             rename_tiles(edit.kernel, only={b for b in touched if isinstance(b, Operation)})
         for old, new in self.change:
             rearrange([ops[n] for n in old], [n - old[0] for n in new])
-        for number, kept in self.loads.items():
-            tile, there = (base_of(writes(ops[n])[0]).owner for n in (number, kept))
+        for number, earlier in self.loads.items():
+            tile, there = (base_of(writes(ops[n])[0]).owner for n in (number, earlier))
             if not isinstance(tile, AllocOp) or not isinstance(there, AllocOp):
                 raise NotPossibleError
             erase(ops[number])

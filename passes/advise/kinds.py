@@ -1,4 +1,4 @@
-"""The kinds of advice: one table, which `nkijit advise --list` and docs/advice.md show."""
+"""The kinds of advice: the table of `nkijit advise --list` and docs/advice.md."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from enum import StrEnum
 
 
 class Numbers(StrEnum):
-    """What a change does to the results of a kernel."""
+    """The effect of a change on the results of a kernel."""
 
     same = "same"
-    """They are the same, bit by bit."""
+    """The results are the same, bit by bit."""
     rounding = "rounding"
-    """They are rounded at other places, or added up in another order."""
+    """The results are rounded in other places, or added up in another order."""
     change = "change"
-    """They lose precision, or the kernel's arguments become others."""
+    """The results lose precision, or the kernel's arguments change."""
     estimate = "estimate"
-    """The experiment computes nothing of use: it stands for a kernel that is written otherwise."""
+    """The experiment has no useful results: it only estimates the time of a rewritten kernel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,21 +25,21 @@ class Kind:
 
     id: str
     says: str
-    """What an author does."""
+    """The recommended change."""
     experiment: str
-    """What is changed in a copy of the kernel to know what it gains."""
+    """The edit to the copy of the kernel that measures the gain."""
     numbers: Numbers
     source: str
     """The public document that recommends it."""
 
 
 KINDS: dict[str, Kind] = {}
-"""All of them, by id, in the order of the document."""
+"""All kinds by id, in the order of the document."""
 
 
 def _kind(id: str, says: str, experiment: str, numbers: Numbers, source: str) -> Kind:
-    made = KINDS[id] = Kind(id, says, experiment, numbers, source)
-    return made
+    kind = KINDS[id] = Kind(id, says, experiment, numbers, source)
+    return kind
 
 
 _GUIDE = "NKI performance guide"

@@ -1,4 +1,4 @@
-"""`repeated-load`: loads that bring what another tile holds already."""
+"""`repeated-load`: remove loads of bytes that another tile already holds."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ from nkijit.passes.compile.passes.rename_tiles import rename_tiles
 from nkijit.passes.profile.units import bytes_text
 
 _PARTS = (1, 2, 4)
-"""All slices are kept, half of them, or a quarter."""
+"""Alternatives: keep all slices, half of them, or a quarter."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Repeated:
-    """A tile into which what another one holds is loaded again."""
+    """A tile with redundant loads."""
 
     tile: AllocOp
     first: AllocOp | None
-    """The tile that holds the same; None where a loop on the device loads it in each iteration."""
+    """The tile that already holds the same bytes; None for loads that a device loop repeats."""
     loads: Sequence[Load]
     contents: Hashable
 
@@ -54,7 +54,7 @@ def _line_of(op: DmaCopyOp) -> Line:
 
 
 def repeated_loads(renamed: Renamed) -> Iterator[Proposal]:
-    """A proposal for each line that loads what is there already."""
+    """Yield a proposal for each line with redundant loads."""
     lines: dict[Line, list[_Repeated]] = {}
     for repeated in _repeated(renamed):
         lines.setdefault(repeated.line, []).append(repeated)
@@ -83,11 +83,11 @@ def repeated_loads(renamed: Renamed) -> Iterator[Proposal]:
             message = f"hoist the load of {tile} out of the loop{plural} over {', '.join(loops)}"
         about = [renamed.origins[load.op] for load in removed]
         for variant, parts in enumerate(_PARTS if distinct >= _PARTS[-1] else _PARTS[:1]):
-            kept = -(-distinct // parts)
-            text = message if parts == 1 else f"{message}, for {kept} of {distinct} slices"
+            slices = -(-distinct // parts)
+            text = message if parts == 1 else f"{message}, for {slices} of {distinct} slices"
             yield Proposal(
                 REPEATED_LOAD, line, variant, line[0], text, (reason,), about,
-                _Share(line, kept),
+                _Share(line, slices),
             )  # fmt: skip
 
 
@@ -97,11 +97,11 @@ def _itemsize(load: Load) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Share:
-    """Let the loads of a line go whose contents are there."""
+    """Remove the redundant loads of a line."""
 
     line: Line
-    kept: int
-    """How many different contents are kept."""
+    slices: int
+    """The number of distinct slices that remain in SBUF."""
 
     def __call__(self, edit: Edit) -> None:
         facts = Facts(edit.kernel)
@@ -114,9 +114,9 @@ class _Share:
         found = [one for one in _repeated(Facts(edit.kernel)) if one.line == self.line]
         if not found:
             raise NotPossibleError
-        kept = list(dict.fromkeys(one.contents for one in found))[: self.kept]
+        contents = list(dict.fromkeys(one.contents for one in found))[: self.slices]
         for one in found:
-            if one.contents in kept:
+            if one.contents in contents:
                 _share(one)
 
 
@@ -127,14 +127,14 @@ def _share(one: _Repeated) -> None:
         return
     for load in one.loads:
         erase(load.op)
-    # Declared in front of everything, it is there for all uses.
+    # At the start of the block, the tile is available to all uses.
     declare_first(one.first)
     one.tile.result.replace_all_uses_with(one.first.result)
     remove_tile(one.tile)
 
 
 def _hoist(op: Operation, tile: AllocOp) -> None:
-    """Move a load with its tile in front of the loop that it is in."""
+    """Move a load and its tile before the loop around it."""
     loop = op.parent_op()
     block = None if loop is None else loop.parent_block()
     if not isinstance(loop, (ForOp, WhileOp)) or block is None:
@@ -160,27 +160,29 @@ def _repeated(facts: Facts) -> Iterator[_Repeated]:
         brought = [loads[access.op] for access in writers if access.op in loads]
         if len(brought) < len(writers):
             continue
-        if all(load.runs_again for load in brought) and _stays_inside(brought[0].op, tile, facts):
+        if all(load.runs_again for load in brought) and _is_used_only_inside(
+            brought[0].op, tile, facts
+        ):
             yield _Repeated(tile, None, brought, tile)
             continue
         contents = base.type, *((access_in(load.op.dst), load.contents) for load in brought)
         known = first.get(contents)
         if known is None:
             first[contents] = tile, writers
-        elif _is_there(known[0], known[1], accesses):
+        elif _is_available(known[0], known[1], accesses):
             yield _Repeated(tile, known[0], brought, contents)
 
 
-def _stays_inside(op: Operation, tile: AllocOp, facts: Facts) -> bool:
-    """Whether a load is directly in a loop, and nobody outside of it touches its tile."""
+def _is_used_only_inside(op: Operation, tile: AllocOp, facts: Facts) -> bool:
+    """Whether a load is directly in a loop, and its tile is accessed only there."""
     loop = op.parent_op()
     return isinstance(loop, (ForOp, WhileOp)) and all(
         loop.is_ancestor(access.op) for access in facts.accesses[tile.result]
     )
 
 
-def _is_there(tile: AllocOp, writers: Sequence[Access], others: Sequence[Access]) -> bool:
-    """Whether a tile holds all of its contents when what holds the same is first read."""
+def _is_available(tile: AllocOp, writers: Sequence[Access], others: Sequence[Access]) -> bool:
+    """Whether a tile is completely written before the first read of an equal tile."""
     read = next((a.position for a in others if a.role is Role.read), others[-1].position)
     if writers[-1].position >= read:
         return False

@@ -1,7 +1,7 @@
-"""The loops of the author's source around a call, and those that its arguments do not depend on.
+"""The source loops around a call, and those that the call's arguments do not depend on.
 
-Loops of a kernel are unrolled: only the source says that a line is in one. It is looked at as text,
-and where it says nothing clear, nothing is said.
+A trace has no loops, as they are unrolled, so they are read from the source text. Unclear cases
+give an empty list.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from nkijit.passes.diagnostics.source_text import source_text
 
 
 def independent_loops(location: LocationAttr) -> list[str]:
-    """The variables of loops around a call that what it reads does not depend on, outermost first.
+    """Return the variables of the loops that a call's inputs do not depend on, outermost first.
 
-    Of the calls that lead there the innermost one that is in such a loop is taken.
+    Of the chain of calls that leads there, the innermost call with such loops counts.
     """
     for place in positions(location):
         found = _independent(place)
@@ -29,7 +29,7 @@ def independent_loops(location: LocationAttr) -> list[str]:
 
 
 def loops_around(location: LocationAttr) -> list[str]:
-    """The variables of all loops around a call and the calls that lead to it, outermost first."""
+    """Return the variables of all loops around a call and its callers, outermost first."""
     found: list[str] = []
     for place in positions(location):
         tree = _tree(source_text(place.file))
@@ -65,7 +65,7 @@ def _tree(text: str) -> ast.Module | None:
 
 
 def _path(tree: ast.AST, place: Position) -> list[ast.AST]:
-    """The nodes around the call at a place, outermost first, with the call."""
+    """Return the nodes around the call at a place, outermost first, ending with the call itself."""
     path: list[ast.AST] = []
     node: ast.AST | None = tree
     while node is not None:
@@ -88,7 +88,7 @@ def _has(node: ast.AST, place: Position) -> bool:
 
 
 def _read(call: ast.Call) -> Iterator[ast.expr]:
-    """The arguments of a call but for where it writes."""
+    """Yield the arguments of a call except its destination."""
     named = {keyword.arg for keyword in call.keywords}
     stores = len(call.args) + len(call.keywords) > 1 and "dst" not in named
     yield from call.args[1:] if stores and len(call.args) > 1 else call.args
@@ -100,7 +100,7 @@ def _names(node: ast.AST) -> set[str]:
 
 
 def _assigned(target: ast.AST) -> set[str]:
-    """The names that an assignment changes: of `a[i]` it is a."""
+    """Return the names that an assignment changes, e.g. `a` for `a[i]`."""
     stored = {n.value for n in ast.walk(target) if isinstance(n, (ast.Subscript, ast.Attribute))}
     inner = {n.id for n in stored if isinstance(n, ast.Name)}
     whole = (n for n in ast.walk(target) if isinstance(n, ast.Name))
@@ -108,8 +108,8 @@ def _assigned(target: ast.AST) -> set[str]:
 
 
 def _closure(function: ast.FunctionDef, names: set[str]) -> set[str]:
-    """Names with all that their values are made of inside a function."""
-    made: dict[str, set[str]] = {}
+    """Return names and all names in a function that their values depend on."""
+    sources: dict[str, set[str]] = {}
     for node in ast.walk(function):
         if isinstance(node, ast.Assign):
             targets, value = node.targets, node.value
@@ -119,12 +119,12 @@ def _closure(function: ast.FunctionDef, names: set[str]) -> set[str]:
             continue
         for target in targets:
             for name in _assigned(target):
-                made.setdefault(name, set()).update(_names(value) if value is not None else ())
+                sources.setdefault(name, set()).update(_names(value) if value is not None else ())
     found: set[str] = set()
     left = list(names)
     while left:
         name = left.pop()
         if name not in found:
             found.add(name)
-            left += made.get(name, ())
+            left += sources.get(name, ())
     return found

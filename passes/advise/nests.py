@@ -1,7 +1,7 @@
-"""The loops of the author, whose iterations stand one after the other in a kernel, and their order.
+"""The loops of a kernel, found in its unrolled instructions, and reordering of their instructions.
 
-They are found as `reroll` finds them: by what repeats itself with numbers that grow evenly. An
-iteration before or behind such a loop that does the same, but for an argument, belongs to it.
+They are found as in `reroll`: instructions that repeat with affine numbers. Adjacent iterations
+that differ only in an argument are added to the loop.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from nkijit.passes.transform.read import Reader
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Nest:
-    """A loop of the author: what each iteration does, instructions and loops."""
+    """An unrolled loop: the instructions and inner loops of each iteration."""
 
     iterations: list[list[NisaOp | Nest]]
 
     @property
     def instructions(self) -> list[NisaOp]:
-        """All of them, in program order."""
+        """All instructions, in program order."""
         return [op for iteration in self.iterations for op in flat(iteration)]
 
 
@@ -38,7 +38,7 @@ Items = Sequence[NisaOp | Nest]
 
 
 def flat(items: Items) -> Iterator[NisaOp]:
-    """The instructions of an iteration, or a part of it."""
+    """Yield the instructions of (part of) an iteration."""
     for item in items:
         if isinstance(item, Nest):
             for iteration in item.iterations:
@@ -48,13 +48,13 @@ def flat(items: Items) -> Iterator[NisaOp]:
 
 
 def nests_of(kernel: KernelOp) -> Iterator[tuple[Nest, int]]:
-    """The loops of a kernel with how many others are around each, outer ones first."""
+    """Yield the loops of a kernel, outer ones first, with the number of loops around each."""
     if not has_repeats(kernel):
         yield from _below(Reader(kernel).read(), 0)
 
 
 def _below(nodes: Sequence[Node], depth: int) -> Iterator[tuple[Nest, int]]:
-    """The loops among nodes, and those inside of loops on the device."""
+    """Yield the loops among nodes, then those inside device loops."""
     yield from _inside(_items(nodes), depth)
     yield from _on_device(nodes, depth)
 
@@ -85,14 +85,14 @@ def _items(nodes: Sequence[Node]) -> list[NisaOp | Nest]:
                 found.append(node.op)
             continue
         assert isinstance(node, Loop)
-        iterations = [made for nodes in node.iterations if (made := _items(nodes))]
+        iterations = [body for nodes in node.iterations if (body := _items(nodes))]
         if len(iterations) == len(node.iterations):
             found += [Nest(iterations)] if len(iterations) > 1 else iterations[0]
     return _twice(_with_neighbours(found))
 
 
 def _with_neighbours(items: list[NisaOp | Nest]) -> list[NisaOp | Nest]:
-    """Loops with the iterations beside them that differ in an argument."""
+    """Extend loops by adjacent iterations that differ only in an argument."""
     found: list[NisaOp | Nest] = []
     at = 0
     while at < len(items):
@@ -100,11 +100,11 @@ def _with_neighbours(items: list[NisaOp | Nest]) -> list[NisaOp | Nest]:
         at += 1
         if isinstance(item, Nest):
             size = len(item.iterations[0])
-            iterations, like = list(item.iterations), _likeness(item.iterations[0])
-            while size <= len(found) and _likeness(found[-size:]) == like:
+            iterations, key = list(item.iterations), _key(item.iterations[0])
+            while size <= len(found) and _key(found[-size:]) == key:
                 iterations.insert(0, found[-size:])
                 del found[-size:]
-            while _likeness(items[at : at + size]) == like:
+            while _key(items[at : at + size]) == key:
                 iterations.append(items[at : at + size])
                 at += size
             item = Nest(iterations)
@@ -112,20 +112,23 @@ def _with_neighbours(items: list[NisaOp | Nest]) -> list[NisaOp | Nest]:
     return found
 
 
-_MOST_LOOKED_AT = 100
-"""What does more has loops that are found by their numbers."""
+_LONGEST = 100
+"""Longer lists of items are not searched for loops of two iterations."""
 
 
 def _twice(items: list[NisaOp | Nest]) -> list[NisaOp | Nest]:
-    """Items with loops of two iterations, of which the first differs in an argument."""
-    if len(items) > _MOST_LOOKED_AT:
+    """Group adjacent equivalent items into loops of two iterations.
+
+    `reroll` does not find these if an argument of the first iteration differs.
+    """
+    if len(items) > _LONGEST:
         return items
-    like = [_likeness([item]) for item in items]
+    keys = [_key([item]) for item in items]
     found: list[NisaOp | Nest] = []
     at = 0
     while at < len(items):
         sizes = range(1, (len(items) - at) // 2 + 1)
-        size = next((n for n in sizes if like[at : at + n] == like[at + n : at + 2 * n]), 0)
+        size = next((n for n in sizes if keys[at : at + n] == keys[at + n : at + 2 * n]), 0)
         found.append(
             Nest([items[at : at + size], items[at + size :][:size]]) if size else items[at]
         )
@@ -133,10 +136,10 @@ def _twice(items: list[NisaOp | Nest]) -> list[NisaOp | Nest]:
     return found
 
 
-def _likeness(items: Items) -> object:
-    """Equal for what the same lines do as often."""
+def _key(items: Items) -> object:
+    """The equivalence key of items: their lines, instruction types and trip counts."""
     return [
-        (len(item.iterations), *map(_likeness, item.iterations[:1]))
+        (len(item.iterations), *map(_key, item.iterations[:1]))
         if isinstance(item, Nest)
         else (type(item), item.location)
         for item in items
@@ -144,7 +147,7 @@ def _likeness(items: Items) -> object:
 
 
 def levels_to(items: Items, op: NisaOp) -> int | None:
-    """How many loops of an iteration are around an instruction of it; None if it is not there."""
+    """Return the number of loops of an iteration around an instruction; None if it is not there."""
     for item in items:
         if item is op:
             return 0
@@ -159,18 +162,25 @@ def levels_to(items: Items, op: NisaOp) -> int | None:
 
 
 class Order:
-    """What may stand in which order among the instructions of a loop."""
+    """The order constraints among the instructions of a loop."""
 
-    def __init__(self, kept: Kept, stretch: Sequence[NisaOp]):
-        """`kept`: of the kernel. Raises NotPossibleError if some have to keep their places."""
-        block = stretch[0].parent_block()
-        if not all(op.parent_block() is block and is_free(op) and is_movable(op) for op in stretch):
+    def __init__(self, state: Kept, region: Sequence[NisaOp]):
+        """Find the constraints of a straight-line region; `state` is the kernel's engine state.
+
+        Raises:
+            NotPossibleError: an instruction cannot move.
+        """
+        block = region[0].parent_block()
+        if not all(op.parent_block() is block and is_free(op) and is_movable(op) for op in region):
             raise NotPossibleError
-        _between(stretch)
-        self._before = predecessors(stretch, kept)
+        _between(region)
+        self._before = predecessors(region, state)
 
     def allows(self, order: Sequence[int]) -> bool:
-        """Whether instructions, by their old places, still come after all that they need."""
+        """Whether an order keeps every instruction after its predecessors.
+
+        `order` lists the instructions by their old positions.
+        """
         place = [0] * len(order)
         for new, old in enumerate(order):
             place[old] = new
@@ -179,26 +189,27 @@ class Order:
         )
 
 
-def rearrange(stretch: Sequence[NisaOp], order: Sequence[int]) -> None:
-    """Give the instructions of a stretch another order, behind all declarations among them."""
-    last = stretch[-1].next_op
-    block = stretch[0].parent_block()
+def rearrange(region: Sequence[NisaOp], order: Sequence[int]) -> None:
+    """Reorder the instructions of a region, after all declarations in it."""
+    last = region[-1].next_op
+    block = region[0].parent_block()
     assert block is not None
     assert last is not None
-    for op in (*_between(stretch), *(stretch[number] for number in order)):
+    for op in (*_between(region), *(region[number] for number in order)):
         op.detach()
         block.insert_op_before(op, last)
 
 
-def _between(stretch: Sequence[NisaOp]) -> list[Operation]:
-    """The declarations among instructions; raises NotPossibleError where there is something else.
+def _between(region: Sequence[NisaOp]) -> list[Operation]:
+    """Return the declarations in a region. They can move anywhere before their uses.
 
-    They stand anywhere in front of what uses them.
+    Raises:
+        NotPossibleError: the region has other operations as well.
     """
     found: list[Operation] = []
-    instructions = set[Operation](stretch)
-    op: Operation | None = stretch[0]
-    while op is not stretch[-1]:
+    instructions = set[Operation](region)
+    op: Operation | None = region[0]
+    while op is not region[-1]:
         if op is None or not (op in instructions or declares(type(op))):
             raise NotPossibleError
         if op not in instructions:

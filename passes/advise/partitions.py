@@ -1,4 +1,4 @@
-"""`partition-use`: iterations that work on few partitions, several of them taken together."""
+"""`partition-use`: do several iterations at once if each uses few partitions."""
 
 from __future__ import annotations
 
@@ -41,21 +41,21 @@ from nkijit.passes.compile.passes.rename_tiles import rename_tiles
 _PARTITIONS = QUADRANTS * PARTITIONS_PER_QUADRANT
 
 Rows = Sequence[Sequence[NisaOp]]
-"""The instructions of each of several iterations."""
+"""The instructions of several iterations."""
 
 
 def partition_uses(facts: Facts, renamed: Renamed) -> Iterator[Proposal]:
-    """Proposals for loops of which one iteration can do the work of several."""
+    """Yield proposals for loops in which one iteration can do the work of several."""
     if not any(_is_narrow(op) for op in facts.instructions):
         return
     found: dict[tuple[LocationAttr, int], list[tuple[Nest, int]]] = {}
     for nest, depth in facts.nests:
         narrow = next((op for op in flat(nest.iterations[0]) if _is_narrow(op)), None)
-        if narrow is not None and _are_alike(nest):
+        if narrow is not None and _are_uniform(nest):
             found.setdefault((narrow.location, depth), []).append((nest, depth))
     places = {op: place for place, op in enumerate(facts.instructions)}
     variants: Counter[LocationAttr] = Counter()
-    # The innermost loop first.
+    # Innermost loops come first.
     for (location, _), nests in sorted(found.items(), key=lambda item: -item[1][0][1]):
         rows = [
             [[places[op] for op in flat(items)] for items in nest.iterations] for nest, _ in nests
@@ -84,43 +84,44 @@ def partition_uses(facts: Facts, renamed: Renamed) -> Iterator[Proposal]:
 
 
 def _is_narrow(op: NisaOp) -> bool:
-    """Whether an instruction leaves half of the partitions alone, at least."""
+    """Whether an instruction uses at most half of the partitions."""
     if not op.SPEC.per_partition:
         return False
     info = info_of(op.operands_named("dst")[0])
     return info.region.on_chip and info.shape[0] <= _PARTITIONS // 2
 
 
-def _are_alike(nest: Nest) -> bool:
-    """Whether all iterations do the same."""
+def _are_uniform(nest: Nest) -> bool:
+    """Whether all iterations have the same lines and instruction types."""
     first, *others = ([(type(op), op.location) for op in flat(i)] for i in nest.iterations)
     return all(other == first for other in others)
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What is done at once; instructions are told by their places in the program."""
+    """The iterations to merge. Instructions are given by their numbers in program order."""
 
-    stretches: Sequence[Sequence[Sequence[Sequence[int]]]]
-    """Of each loop the iterations that are taken together, the instructions of each."""
+    grouped: Sequence[Sequence[Sequence[Sequence[int]]]]
+    """The instruction numbers by loop, group of merged iterations, and iteration."""
     partitions: int
     together: int
-    """How many iterations at once, at most."""
+    """The largest number of iterations that are merged into one."""
     about: Sequence[int]
-    """The instructions that become fewer."""
+    """The instructions that are merged."""
     before: int
     after: int
 
 
 def _plan(facts: Facts, loops: Sequence[Sequence[Sequence[int]]]) -> _Plan:
-    """What can be done at once in some loops, of which each iteration is given.
+    """Plan the merging of iterations. `loops` has the instruction numbers by loop and iteration.
 
-    Raises NotPossibleError where nothing can.
+    Raises:
+        NotPossibleError: nothing can be merged.
     """
     ops = facts.instructions
     partitions = _Together(facts, [[ops[n] for n in row] for row in loops[0][:2]], None).partitions
     count = _PARTITIONS // partitions if partitions else 0
-    stretches: list[list[list[Sequence[int]]]] = []
+    grouped: list[list[list[Sequence[int]]]] = []
     about: list[int] = []
     before = after = 0
     for rows in loops:
@@ -138,17 +139,17 @@ def _plan(facts: Facts, loops: Sequence[Sequence[Sequence[int]]]) -> _Plan:
             before += len(numbers)
             after += len(together.folded)
         first = rows[0][0]
-        stretch = [ops[n] for row in rows for n in row]
+        region = [ops[n] for row in rows for n in row]
         order = [n - first for n in _in_step(groups)]
-        if not Order(facts.kept, stretch).allows(order):
+        if not Order(facts.engine_state, region).allows(order):
             raise NotPossibleError
-        stretches.append(groups)
-    together = min(count, max(len(group) for groups in stretches for group in groups))
-    return _Plan(stretches, partitions, together, about, before, after)
+        grouped.append(groups)
+    together = min(count, max(len(group) for groups in grouped for group in groups))
+    return _Plan(grouped, partitions, together, about, before, after)
 
 
 def _in_step(groups: Sequence[Sequence[Sequence[int]]]) -> Iterator[int]:
-    """The order in which iterations of a group do everything one after the other."""
+    """Yield instruction numbers such that the iterations of a group advance in lockstep."""
     for group in groups:
         for column in zip(*group, strict=True):
             yield from column
@@ -165,14 +166,17 @@ def _message(plan: _Plan, nest: Nest, depth: int, op: NisaOp) -> str:
     )
 
 
-# ------------------------------------------------------------------ what can be one
+# ------------------------------------------------------------------ mergeable instructions
 
 
 class _Together:
-    """Iterations that are taken together: which of their instructions become one."""
+    """The analysis of iterations that are merged: the instructions and tiles that become one."""
 
     def __init__(self, facts: Facts, rows: Rows, partitions: int | None):
-        """`partitions`: those of the tiles that become one; None for the most that some have."""
+        """Analyse iterations.
+
+        `partitions` is the partition count of the tiles to join; None: the largest count up to 64.
+        """
         self._facts = facts
         self._start = facts.position[rows[0][0]]
         self._iteration: dict[Operation, int] = {
@@ -188,13 +192,13 @@ class _Together:
         self.joint = {
             t: all for t, all in tiles.items() if info_of(t).partitions == self.partitions
         }
-        """The tiles that become one, by that of the first iteration."""
+        """The tiles to join, by the tile of the first iteration."""
         self.folded: list[int] = []
-        """The columns that become one instruction."""
+        """The columns (one instruction per iteration) that become one instruction."""
         self._settle()
 
     def _tiles(self) -> dict[SSAValue, tuple[SSAValue, ...]]:
-        """What iterations have of their own, by that of the first."""
+        """Return the tiles that each belong to one iteration, by the first iteration's tile."""
         found: dict[SSAValue, tuple[SSAValue, ...]] = {}
         wrong: set[SSAValue] = set()
         for column in self.columns:
@@ -217,7 +221,7 @@ class _Together:
         )
 
     def _settle(self) -> None:
-        """Leave out tiles that something has to touch in the middle of what they become."""
+        """Find the columns to fold, and drop tiles that other instructions cannot access joined."""
         while True:
             columns = range(len(self.columns))
             self.folded = [number for number in columns if self._is_one(self.columns[number])]
@@ -226,7 +230,7 @@ class _Together:
                 base_of(value)
                 for op in other
                 for value in op.operands
-                # What is no DMA begins at a quadrant.
+                # Only DMAs can start at a partition that is not the first of a quadrant.
                 if self.partitions % PARTITIONS_PER_QUADRANT
                 and not (isinstance(op, DmaCopyOp) and is_simple(op))
             }
@@ -235,9 +239,9 @@ class _Together:
             self.joint = {t: all for t, all in self.joint.items() if t not in touched}
 
     def _is_one(self, column: Sequence[NisaOp]) -> bool:
-        """Whether one instruction can do what some do, each in an iteration."""
+        """Whether one instruction can do the work of a column."""
         first = column[0]
-        if not first.SPEC.per_partition or any(True for _ in self._facts.kept.of(first)):
+        if not first.SPEC.per_partition or any(True for _ in self._facts.engine_state.of(first)):
             return False
         if any(op.properties != first.properties for op in column):
             return False
@@ -260,7 +264,7 @@ class _Together:
         return writes
 
     def covers(self, value: SSAValue) -> bool:
-        """Whether a tile is in all partitions of an allocation that has as many as the others."""
+        """Whether a view covers all partitions of an allocation with `partitions` partitions."""
         access = _access(value)
         return (
             access is not None
@@ -269,9 +273,9 @@ class _Together:
         )
 
     def _is_same(self, base: SSAValue) -> bool:
-        """Whether what all iterations read can be had in more partitions, too."""
+        """Whether the contents of a tile that all iterations read can fill more partitions."""
         if base not in self._same:
-            self._same[base] = False  # what depends on itself
+            self._same[base] = False  # the result for cycles
             self._same[base] = self._can_repeat(base)
         return self._same[base]
 
@@ -292,7 +296,7 @@ class _Together:
                 continue
             if not is_instruction(op) or not op.SPEC.per_partition:
                 return False
-            if any(True for _ in self._facts.kept.of(op)):
+            if any(True for _ in self._facts.engine_state.of(op)):
                 return False
             for value in op.operands:
                 other = base_of(value) if is_tile(value) else base
@@ -302,7 +306,7 @@ class _Together:
 
 
 def _operands(column: Sequence[NisaOp]) -> Iterator[Sequence[SSAValue]]:
-    """The operands of some instructions, side by side."""
+    """Yield the operands of a column by operand position."""
     if len({len(op.operands) for op in column}) > 1:
         raise NotPossibleError
     yield from zip(*(op.operands for op in column), strict=True)
@@ -317,7 +321,7 @@ def _are_equal(values: Sequence[SSAValue]) -> bool:
 
 
 def _access(value: SSAValue) -> AccessPattern | None:
-    """The access pattern of an on-chip tile that is static."""
+    """Return the access pattern of a static on-chip tile; None for other tiles."""
     info = info_of(value)
     static = index_of(value) is None and info.indirection is None
     return info.pattern if static and info.region.on_chip else None
@@ -328,32 +332,30 @@ def _access(value: SSAValue) -> AccessPattern | None:
 
 @dataclass(frozen=True, slots=True)
 class _Fold:
-    """Take iterations together."""
+    """Merge iterations."""
 
     plan: _Plan
     renames: bool
 
     def __call__(self, edit: Edit) -> None:
         ops = Facts(edit.kernel).instructions
-        stretches = self.plan.stretches
+        grouped = self.plan.grouped
         if self.renames:
-            used = (
-                ops[n] for groups in stretches for group in groups for row in group for n in row
-            )
+            used = (ops[n] for groups in grouped for group in groups for row in group for n in row)
             touched = {base_of(value).owner for op in used for value in op.operands}
             rename_tiles(edit.kernel, only={b for b in touched if isinstance(b, Operation)})
-        for groups in stretches:
+        for groups in grouped:
             old = [n for group in groups for row in group for n in row]
             rearrange([ops[n] for n in old], [n - old[0] for n in _in_step(groups)])
         facts = Facts(edit.kernel)
         wide: dict[int, _Wide] = {}
-        made = [
+        merged = [
             _Together(facts, [[ops[n] for n in row] for row in group], self.plan.partitions)
-            for groups in stretches
+            for groups in grouped
             for group in groups
             if len(group) > 1
         ]
-        for together in made:
+        for together in merged:
             rows = together.count * together.partitions
             _fold(together, wide.setdefault(rows, _Wide(facts, together.partitions, rows)))
         for each in wide.values():
@@ -361,28 +363,28 @@ class _Fold:
 
 
 class _Wide:
-    """Tiles that hold in more partitions, again and again, what others hold."""
+    """Tiles that repeat the contents of others in more partitions."""
 
     def __init__(self, facts: Facts, partitions: int, rows: int):
         self._facts = facts
         self._partitions = partitions
         self._rows = rows
-        self._made: dict[SSAValue, SSAValue] = {}
+        self._tiles: dict[SSAValue, SSAValue] = {}
 
     def tile(self, base: SSAValue) -> SSAValue:
-        """What a tile becomes."""
-        if base in self._made:
-            return self._made[base]
+        """Return the wide tile for a tile, and create it with its writes if needed."""
+        if base in self._tiles:
+            return self._tiles[base]
         alloc = base.owner
         assert isinstance(alloc, AllocOp)
-        made = tile_like(alloc, alloc, (self._rows, info_of(base).free_size))
-        self._made[base] = made.result
+        wide = tile_like(alloc, alloc, (self._rows, info_of(base).free_size))
+        self._tiles[base] = wide.result
         for access in self._facts.accesses[base]:
             if access.role is not Role.read:
-                self._write(access.op, made.result)
-        return made.result
+                self._write(access.op, wide.result)
+        return wide.result
 
-    def _write(self, op: Operation, made: SSAValue) -> None:
+    def _write(self, op: Operation, wide: SSAValue) -> None:
         if not isinstance(op, DmaCopyOp):
             copy = op.clone()
             insert_after(op, copy)
@@ -402,16 +404,16 @@ class _Wide:
             copy = op.clone()
             insert_after(op, copy)
             pattern = _lower(op.dst, start)
-            copy.operands[0] = view(made, pattern, copy, info_of(op.dst).dtype)
+            copy.operands[0] = view(wide, pattern, copy, info_of(op.dst).dtype)
 
     def widened(self, value: SSAValue, place: Operation) -> SSAValue:
-        """What a view of a tile becomes, for an operation."""
+        """Create the wide view for a view of a tile, before `place`."""
         pattern = _rows(info_of(value).pattern, row_elements(value), self._rows)
         return view(self.tile(base_of(value)), pattern, place, info_of(value).dtype)
 
     def clean(self) -> None:
-        """Remove what nobody reads any more."""
-        for base in reversed(self._made):
+        """Remove tiles that are unused now, with their writes."""
+        for base in reversed(self._tiles):
             alloc = base.owner
             assert isinstance(alloc, AllocOp)
             written = {a.op for a in self._facts.accesses[base] if a.role is not Role.read}
@@ -422,28 +424,29 @@ class _Wide:
 
 
 def _rows(access: AccessPattern, step: int, count: int) -> AccessPattern:
-    """The same in so many partitions, or rows a step apart."""
+    """Return the same pattern with `count` partitions (or rows), `step` apart."""
     return AccessPattern(access.offset, (step, *access.strides[1:]), (count, *access.shape[1:]))
 
 
 def _lower(value: SSAValue, partitions: int) -> AccessPattern:
-    """The same elements, so many partitions further on."""
+    """Return the access pattern of a view, moved down by a number of partitions."""
     access = access_in(value)
     offset = access.offset + partitions * row_elements(value)
     return AccessPattern(offset, access.strides, access.shape)
 
 
 def _fold(together: _Together, wide: _Wide) -> None:
-    """Make one instruction of each column that becomes one."""
+    """Replace each folded column by one instruction, and the joint tiles by one tile each."""
     rows = together.count * together.partitions
     parts: dict[SSAValue, tuple[SSAValue, int]] = {}
     for first, bases in together.joint.items():
         alloc = first.owner
         assert isinstance(alloc, AllocOp)
-        # Beside the first of them: what is declared outside of a loop keeps its contents there.
-        made = tile_like(alloc, alloc, (rows, info_of(first).free_size))
+        # Next to the first one: tiles that are declared outside of a loop keep their contents in
+        # it.
+        joint = tile_like(alloc, alloc, (rows, info_of(first).free_size))
         for number, base in enumerate(bases):
-            parts[base] = made.result, number * together.partitions
+            parts[base] = joint.result, number * together.partitions
     for number, column in enumerate(together.columns):
         if number in together.folded:
             op = column[0]
@@ -478,7 +481,7 @@ def _fold(together: _Together, wide: _Wide) -> None:
 
 
 def _one_dma(column: Sequence[NisaOp], together: _Together) -> AccessPattern | None:
-    """The rows of HBM that DMAs move together; None where they are not a step apart."""
+    """Return the rows of HBM of the DMA that replaces a column; None if there is no such DMA."""
     first = column[0]
     if not isinstance(first, DmaCopyOp) or not is_simple(first):
         return None
@@ -492,12 +495,12 @@ def _one_dma(column: Sequence[NisaOp], together: _Together) -> AccessPattern | N
                 return None
             continue
         steps = {two.offset - one.offset for one, two in pairwise(infos)}
-        alike = {
+        forms = {
             (base_of(v), i.strides, i.shape, i.dtype) for v, i in zip(values, infos, strict=True)
         }
         step, partitions = min(steps), together.partitions
         row = step if partitions == 1 else infos[0].strides[0]
-        if len(steps) > 1 or len(alike) > 1 or step != partitions * row or step < 0:
+        if len(steps) > 1 or len(forms) > 1 or step != partitions * row or step < 0:
             return None
         if step == 0 and values[0] is first.dst:
             return None

@@ -1,4 +1,4 @@
-"""`widened-matmul`, `matmul-bf16`, `matmul-fp8`: matmuls of narrower inputs."""
+"""`widened-matmul`, `matmul-bf16`, `matmul-fp8`: give the inputs of matmuls a narrower dtype."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _HALF = ("bfloat16", "float16")
 
 
 def narrower_matmuls(facts: Facts) -> Iterator[Proposal]:
-    """Proposals for each line that multiplies."""
+    """Yield proposals for each line with matmuls."""
     lines: dict[LocationAttr, list[NcMatmulOp]] = {}
     for op in facts.instructions:
         if isinstance(op, NcMatmulOp) and not is_transpose(op):
@@ -74,12 +74,12 @@ def _proposal(
 
 @dataclass(frozen=True, slots=True)
 class _Retype:
-    """Give tensors a data type."""
+    """Change the dtype of tensors."""
 
     bases: Sequence[SSAValue]
     dtype: DType
 
     def __call__(self, edit: Edit) -> None:
-        # All are looked up before any becomes another value.
+        # Look up all values first: `retype` replaces them.
         for base in [edit.value(base) for base in self.bases]:
             retype(base, self.dtype)

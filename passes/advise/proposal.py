@@ -1,4 +1,4 @@
-"""What an experiment is: a change to a copy of a kernel, and what is said when it gains time."""
+"""A proposed change: an edit of a kernel's copy, and the text that is shown if it gains time."""
 
 from __future__ import annotations
 
@@ -19,40 +19,40 @@ class Proposal:
 
     kind: Kind
     subject: Hashable
-    """What it is about; cores make the change about the same together."""
+    """The key of the change. Proposals of several cores with the same key are applied together."""
     variant: int
-    """Of alternatives about the same, which one this is: the first is told that gains time."""
+    """The number among the alternatives for a subject; the first that gains time is reported."""
     location: LocationAttr
-    """The author's line."""
+    """The source line."""
     message: str
-    """What to do, in one line."""
+    """The recommended change, in one line."""
     reasons: tuple[str, ...]
     about: Sequence[Operation]
-    """The instructions that become fewer, or faster: they bound what it can gain."""
+    """The instructions that are removed or become faster. Their time bounds the gain."""
     change: Callable[[Edit], None]
-    """Changes a copy; raises NotPossibleError where it cannot."""
+    """Edits a copy of the kernel; raises NotPossibleError where it cannot."""
 
     def place(self) -> Position | None:
-        """The author's place, innermost call."""
+        """The source position of the innermost call."""
         return place_of(self.location)
 
 
 Line = tuple[LocationAttr, str | None]
-"""A line of the author's with the tensor that it moves: helper functions move several."""
+"""A source line and the name of the tensor that it moves: a helper's line can move several."""
 
 
 def place_of(location: LocationAttr) -> Position | None:
-    """The innermost of the author's places."""
+    """Return the innermost source position."""
     places = positions(location)
     return places[0] if places else None
 
 
 def name_of(names: Iterable[str | None]) -> str:
-    """What the author calls some tiles."""
+    """Return the common name of tiles, or "tiles"."""
     known = dict.fromkeys(name for name in names if name)
     return f"%{next(iter(known))}" if len(known) == 1 else "tiles"
 
 
-def counted(count: int, what: str) -> str:
-    """A number of things."""
-    return f"{count:,} {what}" + ("" if count == 1 else "s")
+def counted(count: int, noun: str) -> str:
+    """Return a count with its noun, e.g. "1,024 loads"."""
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")

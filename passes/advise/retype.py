@@ -1,4 +1,4 @@
-"""Tensors of a copy of a kernel get another data type, with all that has to have the same."""
+"""Change the dtype of tensors in a copy of a kernel, along with all that must have the same."""
 
 from __future__ import annotations
 
@@ -23,17 +23,18 @@ from nkijit.passes.advise.facts import Access, Facts
 def tied(
     facts: Facts, starts: Iterable[SSAValue], dtype: DType, *, narrower: bool
 ) -> list[SSAValue]:
-    """The tensors that get a data type, so that some can have it.
+    """Return the tensors that must change to a dtype together.
 
-    What instructions convert is left alone.
+    Instructions that convert end the search.
 
     Args:
-        facts: of the kernel.
-        starts: tensors that are to have the type.
-        dtype: the type.
-        narrower: only tiles that are filled from tensors of that type already; arguments stay.
+        facts: facts about the kernel.
+        starts: the tensors to change.
+        dtype: the new dtype.
+        narrower: change only tiles that are filled from tensors of that dtype, and no arguments.
 
-    Raises NotPossibleError where something has to keep its type.
+    Raises:
+        NotPossibleError: a tensor must keep its dtype.
     """
     found: dict[SSAValue, None] = {}
     left = list(starts)
@@ -55,14 +56,14 @@ def _check(base: SSAValue, accesses: Iterable[Access], *, narrower: bool) -> Non
         if not isinstance(base.owner, AllocOp):
             raise NotPossibleError
         return
-    # An argument that is only read: what a kernel returns keeps its type.
+    # Only arguments that are just read can change: returned tensors keep their dtype.
     is_read = all(access.role is Role.read for access in accesses)
     if narrower or not is_read or isinstance(base.owner, Operation):
         raise NotPossibleError
 
 
 def _tied_by(access: Access, dtype: DType, *, narrower: bool) -> Iterator[SSAValue]:
-    """What else gets the type, for an access to a tensor that gets it."""
+    """Yield the tensors that must change along with an accessed one."""
     op = access.op
     if not is_instruction(op):
         raise NotPossibleError
@@ -78,7 +79,7 @@ def _tied_by(access: Access, dtype: DType, *, narrower: bool) -> Iterator[SSAVal
 
 
 def _others(op: NisaOp, access: Access, dtype: DType, *, narrower: bool) -> Iterator[SSAValue]:
-    """The other tensors of an instruction that moves bits."""
+    """Yield the other tensors of an instruction that copies bits."""
     for value in op.operands:
         if info_of(value).dtype is info_of(access.value).dtype:
             yield base_of(value)
@@ -91,17 +92,17 @@ def _is_cast(op: NisaOp, dtype: DType) -> bool:
 
 
 def retype(base: SSAValue, dtype: DType) -> None:
-    """Give an allocation or argument a data type, and its views."""
+    """Give an allocation or argument, and its views, another dtype."""
     info = info_of(base)
     views = [use.operation for use in base.uses if isinstance(use.operation, ViewOp)]
     if any(info_of(view.result).dtype is not info.dtype for view in views):
         raise NotPossibleError
-    made = Rewriter.replace_value_with_new_type(
+    retyped = Rewriter.replace_value_with_new_type(
         base, allocation_type(dtype, info.shape, info.region)
     )
     for view in views:
-        if view.source is not made:
+        if view.source is not retyped:
             continue
-        other = ViewOp.of(made, view.access, dtype, view.dynamic, view.location)
+        other = ViewOp.of(retyped, view.access, dtype, view.dynamic, view.location)
         other.result.name_hint = view.result.name_hint
         Rewriter.replace_op(view, other)

@@ -1,4 +1,4 @@
-"""`tensor-transpose` and `dma-transpose`: transposed by the Tensor Engine or by DMA."""
+"""`tensor-transpose` and `dma-transpose`: exchange transposing DMAs and nc_transpose."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from nkijit.passes.advise.proposal import Proposal, counted, name_of
 
 
 def tensor_transposes(facts: Facts) -> Iterator[Proposal]:
-    """A proposal for each line whose DMAs transpose."""
+    """Yield a proposal for each line with transposing DMAs."""
     lines: dict[LocationAttr, list[Operation]] = {}
     for op in facts.instructions:
         if isinstance(op, (DmaTransposeOp, DmaCopyOp)) and _rows_of(op, facts) is not None:
@@ -47,7 +47,7 @@ def tensor_transposes(facts: Facts) -> Iterator[Proposal]:
 
 
 def dma_transposes(facts: Facts) -> Iterator[Proposal]:
-    """A proposal for each line that loads columns, or transposes what has just been loaded."""
+    """Yield a proposal for each line that loads columns or transposes a tile just loaded."""
     lines: dict[LocationAttr, list[_Chain]] = {}
     for op in facts.instructions:
         chain: _Chain | None = None
@@ -78,11 +78,15 @@ class _Chain:
 
     load: DmaCopyOp
     ops: tuple[NisaOp, ...]
-    """All of them, in order; the last one writes the result."""
+    """The instructions in program order; the last one writes the result."""
 
 
 def _chain(turn: NcTransposeOp, facts: Facts) -> _Chain | None:
-    """A load, the transpose that alone reads it, and the copy that alone reads that."""
+    """Return the chain of load, transpose and copy around a transpose.
+
+    The transpose must be the only reader of the load, and the copy the only reader of the
+    transpose.
+    """
     sources = facts.sources.get(turn, set())
     readers = facts.readers.get(turn, set())
     load, copy = next(iter(sources), None), next(iter(readers), None)
@@ -99,7 +103,7 @@ def _chain(turn: NcTransposeOp, facts: Facts) -> _Chain | None:
         and info_of(turn.dst) == info_of(copy.src)
     )
     dtypes = {info_of(value).dtype for op in ops for value in op.operands}
-    # The result is there earlier: when the load was.
+    # The result is written earlier: at the load.
     start, end = facts.position[load], facts.position[copy]
     free = facts.undisturbed(copy.dst, start, end, {copy}, reads=True)
     flat = len(info_of(load.src).shape) == 2 and info_of(copy.dst).region is SBUF
@@ -110,7 +114,7 @@ def _chain(turn: NcTransposeOp, facts: Facts) -> _Chain | None:
 
 @dataclass(frozen=True, slots=True)
 class _ByDma:
-    """Let dma_transpose do what some instructions do."""
+    """Replace chains by dma_transpose."""
 
     chains: Sequence[_Chain]
 
@@ -124,20 +128,20 @@ class _ByDma:
                 rows = AccessPattern(info.offset, info.strides[::-1], info.shape[::-1])
                 src = view(base_of(src), rows, load, info.dtype)
             else:
-                # Its view may stand behind the load.
+                # The copy's view may be after the load.
                 into = view(base_of(into), info_of(into).pattern, load, info_of(into).dtype)
                 if isinstance(tile := base_of(into).owner, AllocOp):
                     declare_first(tile)
-            made = instruction(DmaTransposeOp, load.location, dst=into, src=src)
-            insert_before(load, made)
+            transpose = instruction(DmaTransposeOp, load.location, dst=into, src=src)
+            insert_before(load, transpose)
             for op in chain.ops:
                 erase(edit.of(op))
 
 
 def _rows_of(op: DmaTransposeOp | DmaCopyOp, facts: Facts) -> AccessPattern | None:
-    """The rows of HBM that a DMA makes columns in SBUF of; None for one that does not.
+    """Return the rows of HBM that a DMA writes as columns in SBUF; None if it does not transpose.
 
-    At most 128 columns, and 128 rows or a multiple.
+    There are at most 128 columns; the row count is at most 128 or a multiple of 128.
     """
     dst, src = info_of(op.dst), info_of(op.src)
     static = dst.indirection is None and src.indirection is None
@@ -149,7 +153,7 @@ def _rows_of(op: DmaTransposeOp | DmaCopyOp, facts: Facts) -> AccessPattern | No
         return None
     rows = src.pattern
     if isinstance(op, DmaCopyOp):
-        # Neighbours in HBM are in other partitions.
+        # Elements that are adjacent in HBM go to different partitions.
         if dst.shape != src.shape or src.strides[0] != 1 or src.strides[1] == 1 or 1 in src.shape:
             return None
         rows = AccessPattern(src.offset, src.strides[::-1], src.shape[::-1])
@@ -161,7 +165,7 @@ def _rows_of(op: DmaTransposeOp | DmaCopyOp, facts: Facts) -> AccessPattern | No
 
 @dataclass(frozen=True, slots=True)
 class _OnTensorEngine:
-    """Let the Tensor Engine do what some DMAs do."""
+    """Replace transposing DMAs by nc_transpose."""
 
     ops: Sequence[Operation]
 
@@ -204,6 +208,6 @@ def _transpose(op: DmaTransposeOp | DmaCopyOp, rows: AccessPattern, most: int) -
 
 
 def _tile(op: DmaTransposeOp | DmaCopyOp, shape: tuple[int, int], region: MemoryRegion) -> SSAValue:
-    made = AllocOp.of(allocation_type(info_of(op.dst).dtype, shape, region), location=op.location)
-    insert_before(op, made)
-    return made.result
+    tile = AllocOp.of(allocation_type(info_of(op.dst).dtype, shape, region), location=op.location)
+    insert_before(op, tile)
+    return tile.result

@@ -1,1 +1,1 @@
-"""What passes find, and how it is shown."""
+"""Findings of passes, their texts and documents."""

@@ -1,4 +1,4 @@
-"""Findings about operations: how operations and operands are described, and where they are."""
+"""Construction of findings from operations and operands."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from nkijit.passes.diagnostics.places import Position, positions
 
 
 def describe_operand(name: str, value: SSAValue) -> Operand:
-    """An operand as a finding shows it."""
+    """Return the description of an operand for a finding."""
     shown = f"%{value.name_hint}" if value.name_hint else "an unnamed value"
     if not is_tile(value):
         return Operand(name, shown, "a number")
@@ -38,14 +38,14 @@ def describe_operand(name: str, value: SSAValue) -> Operand:
 
 
 def op_text(op: Operation) -> str:
-    """An operation as one line of IR; of one with a body, the line that opens it."""
+    """Return an operation as one line of IR. For one with a body, it is the first line."""
     stream = StringIO()
     IrPrinter(stream).print_op(op)
     return stream.getvalue().partition("\n")[0]
 
 
 def mention(op: Operation) -> str:
-    """An instruction in a few words: what it is, and the author's name for it."""
+    """Return an instruction's name, and its label if it has one."""
     return f"{op.name} '{op.label}'" if isinstance(op, NisaOp) and op.label else op.name
 
 
@@ -60,17 +60,17 @@ def diagnose(
     help: str | None = None,
     severity: str | None = None,
 ) -> Diagnostic:
-    """A diagnostic at an operation; where no source can be shown, it shows the IR.
+    """Create a diagnostic at an operation. It includes the IR if the source line is unknown.
 
     Args:
-        rule: the rule that is broken.
+        rule: the broken rule.
         op: the operation that breaks it.
-        message: in which way.
-        operands: the operands that it is about, with their names in the signature.
-        notes: what else there is to know.
-        related: further operations that are involved, with what they do: `(op, "written here")`.
-        help: a way out that is more exact than the rule's own.
-        severity: `error` or `warning`, if not the rule's own.
+        message: how it breaks the rule.
+        operands: the operands concerned, with their names in the signature.
+        notes: further facts, one per line.
+        related: other operations involved, each with a label: `(op, "written here")`.
+        help: a fix that is more specific than the rule's own.
+        severity: `error` or `warning`, if it differs from the rule's own.
     """
     where = positions(op.location)
     places: list[tuple[Position, str]] = []
@@ -81,7 +81,7 @@ def diagnose(
             unplaced.append(f"{label}: {op_text(other)}")
             continue
         places.append((chain[0], label))
-        # In the same function, only the calls tell one operation from the other.
+        # In the same function, only the calls distinguish the operations.
         places += [(place, "called from here") for place in chain[1:] if place not in where]
     return Diagnostic(
         rule,

@@ -1,8 +1,7 @@
-"""Diagnostics: what a pass found, as data that shows itself.
+"""Diagnostics: findings of passes, as data with a text form.
 
-The form follows rustc: a headline with the rule's id, the author's source line with a marker,
-each operand with its buffer, shape, data type and place of allocation, and a way out. The pieces
-of that form are in `layout.py`.
+The form follows rustc: a headline with the rule's id, the source line with a marker, each operand
+with its buffer, shape, dtype and place of allocation, and a fix. `layout.py` has its parts.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from dataclasses import dataclass
 
 from nkijit.dialects.rule_texts.text import ErrorKind, RuleText
 from nkijit.passes.diagnostics.fields import ShownFields
-from nkijit.passes.diagnostics.layout import headline, note, snippet, way_out
+from nkijit.passes.diagnostics.layout import headline, help_line, note, snippet
 from nkijit.passes.diagnostics.places import Position, Span
 from nkijit.passes.diagnostics.styled import Line, Style, as_html, as_text
 
@@ -25,7 +24,7 @@ class Operand(ShownFields):
     value: str
     """Its name in the kernel, with `%`."""
     description: str
-    """Buffer, shape, data type, and what it is a view of."""
+    """Buffer, shape, dtype, and the allocation of a view."""
     allocated: Position | None = None
 
     def __str__(self) -> str:
@@ -40,24 +39,25 @@ class Diagnostic:
     rule: RuleText
     message: str
     subject: str
-    """The instruction or construct that it is about, e.g. `nisa.activate2`."""
+    """The instruction or construct concerned, e.g. `nisa.activate2`."""
     where: tuple[Position, ...] = ()
-    """The author's lines, innermost first."""
+    """The source lines, innermost call first."""
     notes: tuple[str, ...] = ()
-    """What else there is to know."""
+    """Further facts, one per line."""
     help: str = ""
-    """A way out; the rule's own when empty."""
+    """The fix; if empty, the rule's own."""
     severity: str = ""
-    """Either `error` or `warning`; what the rule says when empty."""
+    """`error` or `warning`; if empty, the rule's own."""
     related: tuple[tuple[Position, str], ...] = ()
-    """Further places in the author's source, each with what happened there."""
+    """Further places in the source, each with a label."""
     operands: tuple[Operand, ...] = ()
-    """The operands that it is about."""
+    """The operands concerned."""
     ir: str = ""
-    """The operation as IR, where no source is known."""
+    """The operation as IR, if its source is unknown."""
     marked: tuple[Span, ...] = ()
-    """Pieces of the innermost line's statement that it is about, the first one first; when empty,
-    the name that is called there."""
+    """The spans of the innermost statement to mark, the main one first. If empty, the called name
+    is marked.
+    """
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "help", self.help or self.rule.help)
@@ -65,19 +65,20 @@ class Diagnostic:
 
     @property
     def kind(self) -> ErrorKind | None:
-        """Of an error, what becomes of the kernel; None of a warning."""
+        """The kind of an error; None for a warning."""
         return self.rule.kind if self.severity == "error" else None
 
     def stops(self, *, strict: bool) -> bool:
-        """Whether a kernel with this finding is not run or lowered.
+        """Whether a kernel with this finding must not be run or lowered.
 
-        All errors stop it if `strict` says so, else only those that no device or compiler takes.
+        If `strict`, all errors stop it. Otherwise, errors of the kinds `undefined` and
+        `does_not_fit` do not.
         """
         lenient = self.kind is ErrorKind.undefined or self.kind is ErrorKind.does_not_fit
         return self.severity == "error" and (strict or not lenient)
 
     def lines(self) -> list[Line]:
-        """The finding as it is shown, in styled lines."""
+        """Return the finding's text as styled lines."""
         style = Style.error if self.severity == "error" else Style.warning
         lines = [headline(f"{self.severity}[{self.rule.id}]", style, self.subject, self.message)]
         if self.where:
@@ -88,7 +89,7 @@ class Diagnostic:
         lines += [note(f"in: {self.ir}")] if self.ir else []
         lines += [note(str(operand)) for operand in self.operands]
         lines += [note(text) for text in self.notes]
-        return [*lines, way_out(self.help), note(f"more: nkijit explain {self.rule.id}")]
+        return [*lines, help_line(self.help), note(f"more: nkijit explain {self.rule.id}")]
 
     def __repr__(self) -> str:
         at = f" at {self.where[0]}" if self.where else ""

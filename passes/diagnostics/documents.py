@@ -1,4 +1,4 @@
-"""Findings as a document for other programs: nkijit's own JSON."""
+"""nkijit's own JSON document of findings."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.diagnostics.places import Position, shown_path
 
 JSON_SCHEMA = 1
-"""The version of the JSON document; it grows when a reader of an older one would be misled."""
+"""The version of the JSON document. It is incremented for changes that would mislead older readers.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class KernelFindings:
-    """What was found in one kernel; without a target only its Python has been judged."""
+    """The findings of one kernel. Without a target, only the kernel's Python was checked."""
 
     name: str
     target: str | None
@@ -25,15 +26,15 @@ class KernelFindings:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a kernel could not be judged: an exception, a file that cannot be read."""
+    """The reason why a kernel could not be checked: an exception, or an unreadable file."""
 
     message: str
     where: tuple[Position, ...] = ()
-    """The author's lines, innermost first."""
+    """The source lines, innermost call first."""
 
 
 def as_json(kernels: Sequence[KernelFindings], failure: Failure | None, version: str) -> Any:
-    """The document of `nkijit verify --json`."""
+    """Return the document of `nkijit verify --json`."""
     found = [d for kernel in kernels for d in kernel.findings]
     errors = sum(d.severity == "error" for d in found)
     return {

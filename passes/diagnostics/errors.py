@@ -1,4 +1,4 @@
-"""The exception that carries findings, and how notebooks show it."""
+"""The exception and the warning for findings, and their display in notebooks."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from nkijit.passes.diagnostics.source_text import source_line
 from nkijit.passes.diagnostics.styled import Line, as_ansi, as_html, as_text, line
 
 GOES_ON = "goes on with that, as compilers do"
-"""What is said of errors that stop those only who are strict."""
+"""The end of hints at `strict=False`, for errors that only strict runs stop at."""
 
 
 class NkiValidationError(Exception):
     """A kernel breaks rules of the hardware or of the documented ISA; carries all findings."""
 
-    # The name that authors import it by, which Python puts before the message.
+    # Python prints this name before the message; users import the class from there.
     __module__ = "nkijit"
 
     may_go_on = False
-    """Who is not strict goes on with all of them."""
+    """Whether a run with `strict=False` ignores all of the findings."""
 
     def __init__(self, diagnostics: Iterable[Diagnostic]):
         self.diagnostics = Findings(diagnostics)
@@ -45,27 +45,30 @@ class NkiValidationError(Exception):
         return lines
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython shows instead of a traceback: the author's lines, and the findings."""
+        """Return the lines that IPython prints instead of a traceback: the source lines and the
+        findings.
+        """
         lines = [*_calls(self.__traceback__), *self._lines()]
         return (as_ansi(lines) if _ipython_has_colours() else as_text(lines)).split("\n")
 
 
 class NkiWarning(UserWarning):
-    """An error of a kernel that runs all the same: undefined, or too much for the memories.
+    """An error of a kernel that runs nonetheless: undefined behaviour, or too large for the
+    memories.
 
-    Its text is that of the finding, and it is located at the author's line.
+    Its text is that of the finding, at the kernel's source line.
     """
 
     __module__ = "nkijit"
 
 
 def warn_of(diagnostic: Diagnostic) -> None:
-    """Issue an `NkiWarning` for a finding, which Python's filters may show, leave out or raise."""
+    """Issue an `NkiWarning` for a finding. Python's filters can show, ignore or raise it."""
     where = diagnostic.where[0] if diagnostic.where else None
     file, line = (diagnostic.subject, 1) if where is None else (where.file, where.line)
     if not file.startswith("<") and not source_line(file, line):
-        file = f"<{file}>"  # Python would read the line, wherever it is
-    # By file, as Python keeps it for modules: it has to know what it has shown already.
+        file = f"<{file}>"  # Python would read the line from any file
+    # One registry per file, as Python has one per module, so that each warning is shown once.
     registry = _shown_warnings.setdefault(file, {})
     warnings.warn_explicit(str(diagnostic), NkiWarning, file, line, registry=registry)
 
@@ -74,7 +77,7 @@ _shown_warnings: dict[str, dict[str | tuple[str, type[Warning], int], int]] = {}
 
 
 def _calls(trace: TracebackType | None) -> list[Line]:
-    """The frames of a traceback, outermost first, without those of IPython and of this package."""
+    """Return the frames of a traceback, outermost first, without those of IPython and nkijit."""
     lines: list[Line] = []
     for frame, number in walk_tb(trace):
         package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
@@ -92,12 +95,12 @@ _PACKAGE = __name__.partition(".")[0]
 
 
 def _ipython_has_colours() -> bool:
-    """A notebook shows colours, though its streams are no terminals."""
+    """Whether IPython shows colours. Notebooks do, though their streams are no terminals."""
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
     return getattr(shell, "colors", "").lower() != "nocolor" and not os.environ.get("NO_COLOR")
 
 
 def with_notes(error: BaseException) -> str:
-    """An exception's message with its notes, where xDSL puts the operation that is ill formed."""
+    """Return an exception's message with its notes. xDSL puts ill-formed operations into notes."""
     return "\n".join([str(error), *getattr(error, "__notes__", ())])

@@ -1,4 +1,4 @@
-"""Figures that show themselves: a line in a session, printed a line for each field."""
+"""Text forms of result dataclasses: `repr` is one line, `str` has a line for each field."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from nkijit.passes.diagnostics.shown import ShownAsText
 from nkijit.passes.diagnostics.tables import aligned
 
 LONGEST = 110
-"""Characters of a line in a session, about."""
+"""The approximate maximum length of a `repr`, in characters."""
 MOST_ITEMS = 20
-"""Items of a field that are printed."""
+"""The maximum number of a field's items that `str` prints."""
 _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 class ShownFields(ShownAsText):
-    """A dataclass, made with `repr=False`, whose fields say what it is."""
+    """Base class of dataclasses (declared with `repr=False`) that are shown by their fields."""
 
     __slots__ = ()
 
@@ -35,7 +35,7 @@ class ShownFields(ShownAsText):
                 parts.append("...")
                 break
             parts += [text] * bool(text)
-        return f"<{_what(self)}: {', '.join(parts)}>" if parts else f"<{_what(self)}>"
+        return f"<{_title(self)}: {', '.join(parts)}>" if parts else f"<{_title(self)}>"
 
     def __str__(self) -> str:
         rows, lists = list[tuple[str, str]](), list[str]()
@@ -49,7 +49,7 @@ class ShownFields(ShownAsText):
                 more = len(items) - MOST_ITEMS
                 lists += [f"  {name}", *(f"    {text}" for text in items[:MOST_ITEMS])]
                 lists += [f"    ... and {more:,} more"] * (more > 0)
-        return "\n".join([_what(self), *_table(rows), *lists])
+        return "\n".join([_title(self), *_table(rows), *lists])
 
 
 def _table(rows: Sequence[tuple[str, str]]) -> list[str]:
@@ -57,8 +57,8 @@ def _table(rows: Sequence[tuple[str, str]]) -> list[str]:
     return aligned(shown, lambda _place, _name: False, indent="  ")[1:] if len(shown) > 1 else []
 
 
-def _what(shown: object) -> str:
-    """The words of the class: `queue use`."""
+def _title(shown: object) -> str:
+    """Return the words of the class name, e.g. `queue use`."""
     return _WORDS.sub(" ", type(shown).__name__).lower()
 
 
@@ -68,7 +68,7 @@ def _fields(shown: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _text(value: object) -> str:
-    """A value in a few words, empty for none."""
+    """Return a short text for a value; "" for None."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -94,10 +94,10 @@ def _is_shape(value: object) -> bool:
 
 
 def _items(value: object) -> list[str] | None:
-    """The items of a field, those of a mapping with what they stand for; None when it has none."""
+    """Return the texts of a field's items; None if it is not a collection."""
     if isinstance(value, Mapping):
         return [f"{_text(k)}: {_text(v)}" for k, v in cast(Mapping[Any, Any], value).items()]
-    # A tuple with names is a thing of its own.
+    # A named tuple is a single item.
     is_some = isinstance(value, (list, tuple, set, frozenset)) and not hasattr(value, "_fields")  # pyright: ignore[reportUnknownArgumentType]
     if not is_some or _is_shape(value):  # pyright: ignore[reportUnknownArgumentType]
         return None
@@ -105,7 +105,7 @@ def _items(value: object) -> list[str] | None:
 
 
 def _in_short(name: str, value: object) -> str:
-    """A field in a line: its name and its value, empty where it would be long."""
+    """Return the field's part of a `repr`; "" if it would be long."""
     if isinstance(value, bool):
         return name if value else ""
     items = _items(value)

@@ -1,4 +1,4 @@
-"""Several findings: their order, repeats of one mistake, and how they show themselves."""
+"""Collections of findings: text form, source order, and removal of repetitions."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from nkijit.passes.diagnostics.styled import Line, Style, as_html, as_text, line
 
 
 class Findings(tuple[Diagnostic, ...]):
-    """Diagnostics that show themselves, in a terminal and in a notebook."""
+    """A tuple of diagnostics with a text form for terminals and notebooks."""
 
     __slots__ = ()
 
     def lines(self, of: str = "") -> list[Line]:
-        """All findings as they are shown, in styled lines, with a closing count.
+        """Return all findings as styled lines, ending with a count.
 
-        `of` stands behind the count: what has been judged.
+        `of` is appended to the count: the kernels that were checked.
         """
         shown = [part for diagnostic in self for part in (*diagnostic.lines(), line())]
         closing = f"{self.summary()} {of}" if of else self.summary()
@@ -26,11 +26,11 @@ class Findings(tuple[Diagnostic, ...]):
 
     @property
     def errors(self) -> int:
-        """How many are errors; the others are warnings."""
+        """The number of errors. The other findings are warnings."""
         return sum(d.severity == "error" for d in self)
 
     def summary(self) -> str:
-        """How many there are of each severity."""
+        """Return the number of errors and warnings as text."""
         errors = self.errors
         counts: list[str] = []
         for count, word in ((errors, "error"), (len(self) - errors, "warning")):
@@ -49,24 +49,24 @@ class Findings(tuple[Diagnostic, ...]):
 
 
 def render(diagnostics: Iterable[Diagnostic]) -> str:
-    """All diagnostics as text, with a closing count."""
+    """Return all diagnostics as text, ending with a count."""
     return str(Findings(diagnostics))
 
 
-# A number or a shape, but not the digit in a name like 'operand0'.
+# Matches numbers and shapes, but not digits in names like 'operand0'.
 _NUMBER = re.compile(r"(?<![A-Za-z_])\d+(?:x\d+)*")
 
 
 def collapse(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """One diagnostic for each mistake and place: an unrolled loop repeats its mistakes."""
+    """Merge the repetitions of a mistake in unrolled loops: one finding per mistake and place."""
     first: dict[object, Diagnostic] = {}
     repeats: dict[object, int] = {}
     for diagnostic in diagnostics:
-        # Messages that differ in numbers only are one mistake: sizes change in a loop. One
-        # instruction may break a rule with several operands, which the messages name.
+        # Messages that differ only in numbers are the same mistake, as sizes change in a loop.
+        # Messages about several operands of one instruction differ in the operands' names.
         message = _NUMBER.sub("#", diagnostic.message)
         key: object = (diagnostic.rule.id, diagnostic.where, diagnostic.subject, message)
-        # Without a place nothing says that two findings have the same cause.
+        # Without a place, two findings may have different causes.
         key = key if diagnostic.where else object()
         if key in first:
             repeats[key] = repeats.get(key, 0) + 1
@@ -79,7 +79,7 @@ def collapse(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
 
 
 def in_source_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Sorted by the kernel's line, which is the last of the places; others stay in front."""
+    """Sort by the kernel's line, which is the last place. Findings without places come first."""
     return sorted(
         diagnostics, key=lambda d: (d.where[-1].line, d.where[-1].column) if d.where else (0, 0)
     )

@@ -1,4 +1,4 @@
-"""Pieces that the text of a finding is laid out of, in the form of rustc, as styled lines."""
+"""The parts of a finding's text, in the form of rustc, as styled lines."""
 
 from __future__ import annotations
 
@@ -11,26 +11,30 @@ from nkijit.passes.diagnostics.styled import Line, Style, line
 
 
 def headline(kind: str, style: Style, subject: str, message: str) -> Line:
-    """What was found, in one line; `kind` has the style of its severity."""
+    """Return the first line; `style` is the style of `kind`, by its severity."""
     return line((kind, style), (f": {subject}: {message}", Style.strong))
 
 
-def way_out(text: str) -> Line:
-    """The last line: what can be done."""
+def help_line(text: str) -> Line:
+    """Return the last line: the fix."""
     return line(("   = ", Style.frame), ("help", Style.help), f": {text}")
 
 
 def note(text: str) -> Line:
-    """A line of what else there is to know."""
+    """Return a line with a further fact."""
     return line(("   = ", Style.frame), text)
 
 
 def snippet(
     position: Position, style: Style, label: str = "", marked: Sequence[Span] = ()
 ) -> list[Line]:
-    """A place with its line of source; a further one (`:::`) is marked with what happened there.
+    """Return a place with its source line and a marker.
 
-    `marked`: pieces of the source to mark in the place of the name that is called there.
+    Args:
+        position: the place.
+        style: the style of the marker.
+        label: for a further place (`:::`), the text next to the marker.
+        marked: spans to mark instead of the called name.
     """
     if marked:
         return _marked_snippet(marked, style)
@@ -51,11 +55,11 @@ def snippet(
 
 
 def _marked_snippet(marked: Sequence[Span], style: Style) -> list[Line]:
-    """Pieces of source on their lines, under the place of the first; `...` for lines between."""
+    """Mark spans of the source, with `...` between lines that are not adjacent."""
     file = marked[0].start.file
     on_line: dict[int, list[tuple[int, int]]] = {}
     for span in marked:
-        # Of a long expression the first line is enough to see which one it is.
+        # The first line of a long expression is enough to identify it.
         on_line.setdefault(span.start.line, []).append(span.columns(span.start.line))
     width = len(str(max(on_line)))
     lines = [line(("  --> ", Style.frame), str(marked[0].start))]
@@ -79,5 +83,5 @@ def _marked_snippet(marked: Sequence[Span], style: Style) -> list[Line]:
 
 
 def _blank(text: str) -> str:
-    """Spaces in the place of text; a tab stays one, so that what follows stands where it did."""
+    """Replace text by spaces, but keep tabs, so that the columns of later text do not change."""
     return re.sub(r"[^\t]", " ", text)

@@ -1,4 +1,4 @@
-"""The errors of a kernel that a listing or a profile is made in spite of."""
+"""The errors of a kernel that are ignored for a listing or profile."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic
 
 @dataclass(frozen=True, slots=True)
 class PassedOver:
-    """Ids of broken rules, by what becomes of a kernel that breaks them; `str()` is one line."""
+    """Ids of broken rules by the kind of error; `str()` is one line."""
 
     does_not_fit: tuple[str, ...] = ()
     undefined: tuple[str, ...] = ()
 
     @staticmethod
     def of(found: Iterable[Diagnostic]) -> PassedOver:
-        """What findings say."""
+        """Collect the errors of kinds that can be ignored."""
         does_not_fit: dict[str, None] = {}
         undefined: dict[str, None] = {}
         for diagnostic in found:

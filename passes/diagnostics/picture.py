@@ -1,4 +1,4 @@
-"""Pictures that need nothing else: SVG without fonts, style sheets or scripts from elsewhere."""
+"""Self-contained SVG pictures: no external fonts, style sheets or scripts."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ COLOURS = (
 """Paul Tol's light scheme: distinct for colour-blind people, and black text is legible on it."""
 INK = "#222222"
 LETTER = 6.6
-"""Width of a letter of size 11, at most."""
+"""The maximum width of a letter at size 11."""
 
 
 class Picture:
-    """Elements, drawn from the top downwards."""
+    """A picture whose elements are added from the top down."""
 
     def __init__(self, width: int) -> None:
         self._width = width
@@ -23,7 +23,7 @@ class Picture:
         self._top = 0.0
 
     def down(self, pixels: float) -> None:
-        """What follows is drawn lower."""
+        """Move the origin of later elements down."""
         self._top += pixels
 
     def text(
@@ -37,7 +37,7 @@ class Picture:
         anchor: str = "start",
         colour: str = INK,
     ) -> None:
-        """Words on one line; `anchor` is start, middle or end."""
+        """Add a line of text; `anchor` is start, middle or end."""
         weight = ' font-weight="bold"' if bold else ""
         self._parts.append(
             f'<text x="{x:.1f}" y="{self._top + y:.1f}" font-size="{size}" fill="{colour}" '
@@ -47,7 +47,7 @@ class Picture:
     def line(
         self, x1: float, y1: float, x2: float, y2: float, colour: str, width: float, dash: str = ""
     ) -> None:
-        """A line, dashed if `dash` says how."""
+        """Add a line; `dash` is the SVG dash pattern."""
         dashes = f' stroke-dasharray="{dash}"' if dash else ""
         self._parts.append(
             f'<line x1="{x1:.1f}" y1="{self._top + y1:.1f}" x2="{x2:.1f}" '
@@ -66,7 +66,7 @@ class Picture:
         dash: str = "",
         title: str = "",
     ) -> None:
-        """A rectangle; the title is shown when the pointer is over it."""
+        """Add a rectangle; its title is shown when the pointer is over it."""
         dashes = f' stroke-dasharray="{dash}"' if dash else ""
         shape = (
             f'<rect x="{x:.2f}" y="{self._top + y:.2f}" width="{width:.2f}" '
@@ -77,7 +77,7 @@ class Picture:
         )
 
     def svg(self) -> str:
-        """The picture, as large as what has been drawn."""
+        """Return the SVG document. Its height fits the elements."""
         height = self._top + 12
         return "\n".join(
             [

@@ -1,4 +1,4 @@
-"""Places in the author's source."""
+"""Positions and spans in the source."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CALLEE = re.compile(r"[\w.]*")
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A place in a source file; line and column count from 1."""
+    """A position in a source file. Lines and columns count from 1."""
 
     file: str
     line: int
@@ -30,12 +30,12 @@ class Position:
 
     @property
     def in_one_word(self) -> str:
-        """`file:line:column`, of a notebook's cell with the file that it has for Python."""
+        """`file:line:column`. For a notebook cell, `file` is Python's name of the cell."""
         return f"{shown_path(self.file)}:{self.line}:{self.column}"
 
     @property
     def line_text(self) -> str:
-        """The line as authors speak of it: `kernel.py:14`, `Cell In[12], line 6`."""
+        """The line in readable form: `kernel.py:14`, `Cell In[12], line 6`."""
         return line_text(shown_path(self.file), self.line)
 
     @property
@@ -44,19 +44,19 @@ class Position:
         return line_text(self.file.rpartition("/")[2], self.line, self.file)
 
     def source_line(self) -> str:
-        """The text of the line, empty when it is not shown."""
+        """Return the text of the line; "" if it cannot be shown."""
         return source_line(self.file, self.line)
 
     @property
     def width(self) -> int:
-        """Characters of the name that is called there; 1 where nothing is known."""
+        """The length of the name that is called at this position; 1 if there is none."""
         match = _CALLEE.match(self.source_line(), self.column - 1)
         return max(1, 0 if match is None else match.end() - match.start())
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A piece of a source file, from a place to before an end; both count from 1."""
+    """A range in a source file, with an exclusive end. Lines and columns count from 1."""
 
     start: Position
     end_line: int
@@ -66,7 +66,7 @@ class Span:
         return f"<span {self.start} to {self.end_line}:{self.end_column}>"
 
     def columns(self, line: int) -> tuple[int, int]:
-        """The first and the last column of it on a line, without the spaces around."""
+        """Return the first and last column of the span on a line, without surrounding spaces."""
         text = source_line(self.start.file, line)
         first = self.start.column if line == self.start.line else 1
         last = self.end_column - 1 if line == self.end_line else len(text)
@@ -75,13 +75,19 @@ class Span:
 
 
 def line_text(shown: str, line: int, file: str = "") -> str:
-    """A line of a file that is shown by a name; `file`: what Python calls it, if that is longer."""
+    """Return the readable form of a line.
+
+    Args:
+        shown: the name to show for the file.
+        line: the line number.
+        file: Python's name of the file, if it differs from `shown`.
+    """
     cell = cell_of(file or shown)
     return f"{cell}, line {line}" if cell else f"{shown}:{line}"
 
 
 def cell_of(file: str) -> str:
-    """What a notebook calls the cell that Python knows as a file: `Cell In[12]`; else empty."""
+    """Return the name of a notebook cell, e.g. `Cell In[12]`; "" if `file` is not a cell."""
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
     named = getattr(getattr(shell, "compile", None), "format_code_name", None)
@@ -90,12 +96,12 @@ def cell_of(file: str) -> str:
 
 
 def shown_path(file: str) -> str:
-    """A path below the current folder is shown relative to it."""
+    """Return the path relative to the current folder if the file is below it."""
     if not os.path.isabs(file):
         return file
     try:
         relative = os.path.relpath(file)
-    except ValueError:  # it is on another drive
+    except ValueError:  # on another drive
         return file
     return file if relative.startswith(os.pardir) else relative
 
@@ -109,9 +115,9 @@ _Op = TypeVar("_Op", bound=Operation)
 
 
 def without_places_of_text(op: _Op) -> _Op:
-    """An operation whose insides have the author's locations only, not those of a `.mlir` text.
+    """Remove the locations that only refer to a `.mlir` text.
 
-    The operation itself where that is so already, else a copy.
+    Returns the operation itself if it has no such locations, and otherwise a changed copy.
     """
     if not any(map(_is_of_text, op.walk())):
         return op
@@ -122,9 +128,9 @@ def without_places_of_text(op: _Op) -> _Op:
 
 
 def positions(location: LocationAttr) -> list[Position]:
-    """The places of a location, innermost call first."""
+    """Return the positions of a location, innermost call first."""
     if isinstance(location, FileLineColLoc):
-        # MLIR writes 0 where a line or a column is not known.
+        # MLIR writes 0 for an unknown line or column.
         column = max(1, location.column.data)
         return [Position(location.filename.data, location.line.data, column)]
     if isinstance(location, CallSiteLoc):

@@ -1,4 +1,4 @@
-"""Data as values of JSON."""
+"""Conversion of dataclasses to JSON values."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ def _one_word(place: Position) -> str:
 
 
 def plain(value: object, place: Callable[[Position], object] = _one_word) -> Any:
-    """Values of JSON; what a dataclass does not show of itself is left out.
+    """Convert a value to JSON values, without the fields of dataclasses that have `repr=False`.
 
-    `place` makes a value of a place: by default one word, `file:line:column`.
+    `place` converts positions, by default to `file:line:column`.
     """
     if isinstance(value, Position):
         return place(value)

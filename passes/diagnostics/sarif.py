@@ -1,4 +1,4 @@
-"""Findings as a document of SARIF 2.1.0.
+"""Findings as a SARIF 2.1.0 document.
 
 SARIF is the OASIS standard "Static Analysis Results Interchange Format", which code hosts and
 editors read.
@@ -24,7 +24,7 @@ _SARIF_SCHEMA = (
 
 
 def as_sarif(kernels: Sequence[KernelFindings], failure: Failure | None, version: str) -> Any:
-    """The document of `nkijit verify --sarif`: one run, with the whole catalogue of rules."""
+    """Return the document of `nkijit verify --sarif`: one run, with all rules."""
     indices = {id: index for index, id in enumerate(RULE_TEXTS)}
     invocation: dict[str, Any] = {"executionSuccessful": failure is None}
     if failure is not None:

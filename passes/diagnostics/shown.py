@@ -1,4 +1,4 @@
-"""How results show themselves: a line in a session, a page printed, all of it in a notebook."""
+"""Display of results: `repr` is one line, `print` one page, and notebooks show everything."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from nkijit.passes.diagnostics.styled import as_html, line
 
 
 class ShownAsText:
-    """What a notebook shows as the page of text that `print` gives."""
+    """Base class of results that notebooks show as the text of `print`."""
 
     __slots__ = ()
 
@@ -18,15 +18,15 @@ class ShownAsText:
 
 
 class ShownText(str):
-    """A text that names itself in a session; printed, and in a notebook, it is all there."""
+    """A text with a one-line `repr`. `print` and notebooks show all of it."""
 
     what: str
-    """What it is: `listing of @scores for trn2`."""
+    """The title, e.g. `listing of @scores for trn2`."""
 
     def __new__(cls, text: str, what: str) -> Self:
-        made = super().__new__(cls, text)
-        made.what = what
-        return made
+        shown = super().__new__(cls, text)
+        shown.what = what
+        return shown
 
     def __reduce__(self) -> tuple[type[Self], tuple[str, str]]:
         return type(self), (str(self), self.what)
@@ -40,13 +40,13 @@ class ShownText(str):
 
 
 class ShownPage(ShownText):
-    """A page of HTML that needs nothing else; a notebook shows it in a frame of its own."""
+    """A self-contained HTML page. Notebooks show it in a frame."""
 
     def __repr__(self) -> str:
         return f"<{self.what}: a page of {-(-len(self) // 1000):,} kB>"
 
     def _repr_html_(self) -> str:
-        # Its scripts and styles stay inside: a frame without the notebook's origin.
+        # The sandboxed frame isolates its scripts and styles from the notebook.
         return (
             f'<iframe sandbox="allow-scripts allow-downloads" title="{html.escape(self.what)}" '
             'style="width:100%;height:min(80vh,800px);min-height:480px;border:1px solid #8888;'
@@ -56,5 +56,5 @@ class ShownPage(ShownText):
 
 
 def html_of_text(text: str) -> str:
-    """A text in one `<pre>` element: monospaced, and never wrapped or cut."""
+    """Return a text as one `<pre>` element: monospaced, and never wrapped or cut."""
     return as_html([line(each) for each in text.rstrip("\n").split("\n")])

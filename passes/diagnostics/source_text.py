@@ -1,8 +1,8 @@
-"""The text of source files that is shown: beside findings, in listings and reports.
+"""The source text that findings, listings and reports may show.
 
-A location can name anything: a device, a FIFO, or, in a file of IR from elsewhere, a file that is
-nobody else's business. So only regular files of a bounded size are read; and what only IR that was
-parsed names has to be Python or IR, below the working directory or the folder of that IR.
+A location can name any file: a device, a FIFO, or, in IR from elsewhere, a private file of this
+machine. Therefore only regular files up to a maximum size are read. A file that only parsed IR
+names must be Python or IR, and below the working directory or the folder of that IR.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from types import CodeType
 from nkijit.dialects.files import check_regular, read_regular
 
 MAX_SOURCE_BYTES = 1 << 22
-"""Larger files are not shown; the largest module of Python's own library has an eighth of it."""
+"""The size of the largest file that is shown, in bytes: 8 times Python's largest library module."""
 
 SHOWN_SUFFIXES = (".py", ".mlir")
-"""What files are called that a file of IR may quote from."""
+"""The suffixes of files that parsed IR may quote."""
 
 _parsed: set[str] = set()
 _running: set[str] = set()
@@ -33,42 +33,42 @@ _held: dict[str, tuple[str, ...]] = {}
 
 
 def source_of_code(code: CodeType) -> str:
-    """The file that code of this process comes from, whatever IR says of it."""
+    """Return the file of code in this process, and permit quoting it even if parsed IR names it."""
     _running.add(code.co_filename)
     return code.co_filename
 
 
 def claim_source(file: str) -> None:
-    """Note that IR which was parsed names a file as its source."""
+    """Record that parsed IR names a file as its source."""
     _claimed.add(file)
 
 
 def parsed_as(name: str) -> None:
-    """Note what text of IR is called that operations without a location have their place in."""
+    """Record the name of an IR text, which is the file of operations that have no location."""
     _parsed.add(name)
 
 
 def is_parsed_text(name: str) -> bool:
-    """Whether that is the name of text of IR, which says nothing of the author's source."""
+    """Whether a name is that of an IR text. Such locations do not refer to the kernel's source."""
     return name in _parsed
 
 
 def show_source_below(folder: str | os.PathLike[str]) -> None:
-    """Let source be shown that lies below the folder of a file of IR."""
+    """Permit quoting of source files below the folder of an IR file."""
     _folders.add(os.path.realpath(folder))
 
 
 def hold_text(file: str, text: str) -> None:
-    """Let a text be that of a file: of standard input, of what an editor has not saved yet."""
+    """Use a text as the contents of a file: standard input, or an editor's unsaved buffer."""
     _held[file] = lines_of(text)
-    # Tracebacks read it there.
+    # Tracebacks read source lines from there.
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
 
 
 def source_lines(file: str) -> Sequence[str]:
-    """The lines of a file, as Python counts them, without their ends; empty when it is not shown.
+    """Return the lines of a file without line ends, as Python splits them.
 
-    What is no text of its encoding, and NUL, is replaced by U+FFFD.
+    Returns () if the file may not be shown. Undecodable bytes and NUL are replaced by U+FFFD.
     """
     if file in _held:
         return _held[file]
@@ -80,26 +80,26 @@ def source_lines(file: str) -> Sequence[str]:
         state = (status.st_mtime_ns, status.st_size, status.st_ino)
         return _read(file, is_claim, state)
     except (FileNotFoundError, NotADirectoryError):
-        # Notebooks and interactive sessions keep the text of what has been typed.
-        kept = linecache.getlines(file) if file in linecache.cache else ()
-        return [text.rstrip("\n") for text in kept]
-    except (OSError, ValueError):  # not readable, or a name that no file can have
+        # Notebooks and interactive sessions put the entered text there.
+        cached = linecache.getlines(file) if file in linecache.cache else ()
+        return [text.rstrip("\n") for text in cached]
+    except (OSError, ValueError):  # unreadable, or an impossible file name
         return ()
 
 
 def source_line(file: str, line: int) -> str:
-    """One line, counted from 1, without its end; empty when it is not shown."""
+    """Return a line without its end, counted from 1; "" if it may not be shown."""
     lines = source_lines(file)
     return lines[line - 1] if 0 < line <= len(lines) else ""
 
 
 def source_text(file: str) -> str:
-    """All lines, each with its end; empty when the file is not shown."""
+    """Return the text of a file, each line with its end; "" if it may not be shown."""
     return "".join(f"{text}\n" for text in source_lines(file))
 
 
 def text_around(code: CodeType) -> str:
-    """The text of the file that code of this process comes from; empty when there is none."""
+    """Return the text of the file of code in this process; "" if there is none."""
     return source_text(source_of_code(code))
 
 
@@ -111,22 +111,22 @@ def _may_be_quoted(path: str) -> bool:
 
 @lru_cache(maxsize=32)
 def _read(file: str, is_claim: bool, _state: tuple[int, ...]) -> tuple[str, ...]:
-    """The lines of one state of a file."""
+    """Read the lines of a file; `_state` invalidates the cache when the file changes."""
     data = read_regular(file, MAX_SOURCE_BYTES)
     encoding = "utf-8"
-    # Of the encodings that a comment can name, some take quadratic time.
+    # Some of the encodings that a comment can name take quadratic time.
     if not is_claim:
-        with suppress(SyntaxError):  # it names one that does not exist, or is not text
+        with suppress(SyntaxError):  # an unknown encoding, or no text
             encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
     try:
         text = data.decode(encoding, errors="replace")
-    except (LookupError, UnicodeError):  # a codec that makes no text, or does not replace
+    except (LookupError, UnicodeError):  # no text encoding, or without "replace"
         text = data.decode("utf-8", errors="replace")
     return lines_of(text)
 
 
 def lines_of(text: str) -> tuple[str, ...]:
-    """The lines of a text, as Python and editors count them, without their ends."""
-    # Not splitlines(): for Python, and for MLIR, U+2028 and its like do not end a line.
+    """Return the lines of a text without line ends, split as Python and editors do."""
+    # Not splitlines(): U+2028 and similar characters do not end a line in Python and MLIR.
     lines = text.replace("\0", "\ufffd").replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return tuple(lines if lines[-1] else lines[:-1])

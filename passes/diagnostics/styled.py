@@ -1,4 +1,4 @@
-"""Text whose parts have a style: one layout for plain text, terminals and HTML."""
+"""Text with styles, for plain text, terminals and HTML."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from enum import Enum
 
 
 class Style(Enum):
-    """What a piece of text is: its codes in a terminal (ECMA-48, SGR), and its CSS.
+    """The styles: SGR codes for terminals (ECMA-48), and CSS.
 
-    The colours of HTML can be read on a light and on a dark page.
+    The HTML colours are legible on light and dark pages.
     """
 
     plain = ("", "")
@@ -33,23 +33,23 @@ _CONTROLS = dict.fromkeys({*range(0x20), *range(0x7F, 0xA0)} - {0x09, 0x0A}, "\u
 
 
 def printable(text: str) -> str:
-    """Text of somebody else without control characters, which terminals would obey."""
+    """Replace control characters, which terminals would execute, in text from elsewhere."""
     return text if text.isprintable() else text.translate(_CONTROLS)
 
 
 def line(*parts: str | tuple[str, Style]) -> Line:
-    """A line of text, `printable`; a part without a style is plain."""
+    """Create a line of printable text. Parts without a style are plain."""
     pairs = ((part, Style.plain) if isinstance(part, str) else part for part in parts)
     return tuple((printable(text), style) for text, style in pairs)
 
 
 def as_text(lines: Iterable[Line]) -> str:
-    """Lines without their styles."""
+    """Return lines as plain text."""
     return "\n".join("".join(text for text, _ in parts) for parts in lines)
 
 
 def as_ansi(lines: Iterable[Line]) -> str:
-    """Lines with the escape sequences of terminals, in the colours that all of them have."""
+    """Return lines with terminal escape sequences, in the eight standard colours."""
     return "\n".join("".join(_ansi(*part) for part in parts) for parts in lines)
 
 
@@ -58,9 +58,9 @@ def _ansi(text: str, style: Style) -> str:
 
 
 def as_html(lines: Iterable[Line]) -> str:
-    """Lines as one `<pre>` element that needs nothing else."""
+    """Return lines as one self-contained `<pre>` element."""
     text = "\n".join("".join(_html(*part) for part in parts) for parts in lines)
-    # Wrapped lines would tear the markers from what they mark.
+    # Wrapped lines would separate the markers from the marked text.
     return f'<pre style="white-space:pre;overflow-x:auto">{text}</pre>'
 
 

@@ -1,7 +1,7 @@
-"""Comments in the author's source that suppress warnings: `# nkijit: ignore[rule, rule]`.
+"""Suppression of warnings by comments in the source: `# nkijit: ignore[rule, rule]`.
 
-A comment stands on the lines of a statement and is about the warnings that are reported there, or
-in what is called from there. Errors stay. A comment that does nothing is itself a finding.
+A comment on the lines of a statement applies to warnings that are reported at these lines or in
+functions called from them. Errors are not suppressed. An unused comment is a finding, too.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from nkijit.passes.diagnostics.places import Position, positions
 from nkijit.passes.diagnostics.source_text import source_lines
 
 Lines = Mapping[str, Iterable[int]]
-"""Lines of source files that a check has looked at."""
+"""The lines of source files that a check has examined."""
 
 _MARK = "nkijit:"
 _COMMENT = re.compile(r"#\s*(nkijit:\s*ignore\b(?:\[([^\]]*)\])?)")
@@ -37,33 +37,33 @@ _NO_CODE = (tokenize.COMMENT, tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tok
 
 @dataclass(slots=True)
 class _Suppression:
-    """A comment, and what has come of it."""
+    """A comment, and the findings that it applied to."""
 
     position: Position
     rules: tuple[str, ...]
     is_alone: bool
     """Whether it is on a line of its own, before a statement."""
     lines: range = range(0)
-    """The lines of the statement that it stands on, or before."""
+    """The lines of its statement."""
     used: set[str] = field(default_factory=lambda: set[str]())
-    """Rules whose warnings it has suppressed."""
+    """The rules with suppressed warnings."""
     refused: dict[str, Position] = field(default_factory=lambda: dict[str, Position]())
-    """Rules whose errors it was asked to suppress, with the place of the first."""
+    """The rules with errors, which are not suppressed, and the place of the first one."""
 
 
 def suppress(
-    found: Iterable[Diagnostic], looked_at: Lines, judged: Callable[[RuleText], bool]
+    found: Iterable[Diagnostic], examined: Lines, is_checked: Callable[[RuleText], bool]
 ) -> list[Diagnostic]:
-    """Findings without those that the author suppresses, and with those about the comments.
+    """Remove suppressed findings, and add findings about the comments.
 
     Args:
         found: the findings.
-        looked_at: the lines that they may come from.
-        judged: whether all checks that can report a rule have been run; only of such a rule can
-            be said that its suppression is unused.
+        examined: the lines from which findings can come.
+        is_checked: whether all checks that can report a rule have run. Otherwise, a suppression of
+            the rule is not reported as unused.
     """
     found = list(found)
-    reached = {file: set(numbers) for file, numbers in looked_at.items()}
+    reached = {file: set(numbers) for file, numbers in examined.items()}
     for place in (place for diagnostic in found for place in diagnostic.where):
         reached.setdefault(place.file, set()).add(place.line)
     comments = [
@@ -78,13 +78,13 @@ def suppress(
     for comment in comments:
         for number in () if comment.is_alone else comment.lines:
             at.setdefault((comment.position.file, number), []).append(comment)
-    kept = [diagnostic for diagnostic in found if not _is_suppressed(diagnostic, at)]
-    about = [finding for comment in comments for finding in _about(comment, judged)]
-    return [*kept, *(finding for finding in about if not _is_suppressed(finding, at))]
+    remaining = [diagnostic for diagnostic in found if not _is_suppressed(diagnostic, at)]
+    about = [finding for comment in comments for finding in _about(comment, is_checked)]
+    return [*remaining, *(finding for finding in about if not _is_suppressed(finding, at))]
 
 
 def lines_of(kernels: Iterable[KernelOp]) -> dict[str, set[int]]:
-    """The lines of source that the operations of kernels come from."""
+    """Return the source lines of the operations of kernels."""
     # Operations of one call site share their location.
     locations: dict[int, LocationAttr] = {}
     for kernel in kernels:
@@ -101,24 +101,24 @@ _AtLine = dict[tuple[str, int], list[_Suppression]]
 
 
 def _is_suppressed(diagnostic: Diagnostic, at: _AtLine) -> bool:
-    """Whether a comment suppresses a finding, which is noted at the comment."""
+    """Whether a comment suppresses a finding. Records the finding with its comments."""
     rule = diagnostic.rule.id
-    asked = [
+    matching = [
         comment
         for place in diagnostic.where
         for comment in at.get((place.file, place.line), ())
         if rule in comment.rules
     ]
-    for comment in asked:
+    for comment in matching:
         if diagnostic.severity == "error":
             comment.refused.setdefault(rule, diagnostic.where[0])
         else:
             comment.used.add(rule)
-    return bool(asked) and diagnostic.severity != "error"
+    return bool(matching) and diagnostic.severity != "error"
 
 
-def _about(comment: _Suppression, judged: Callable[[RuleText], bool]) -> Iterator[Diagnostic]:
-    """What is wrong with a comment."""
+def _about(comment: _Suppression, is_checked: Callable[[RuleText], bool]) -> Iterator[Diagnostic]:
+    """Yield the findings about a comment."""
     where = (comment.position,)
     if not comment.rules:
         yield Diagnostic(UNKNOWN_RULE, "it names no rule", "ignore", where)
@@ -143,29 +143,30 @@ def _about(comment: _Suppression, judged: Callable[[RuleText], bool]) -> Iterato
             if comment.is_alone:
                 message = "the comment is on a line of its own, which has no warnings"
                 yield Diagnostic(UNUSED_SUPPRESSION, message, subject, where)
-            elif judged(rule):
+            elif is_checked(rule):
                 message = "no warning of this rule is reported here"
                 yield Diagnostic(UNUSED_SUPPRESSION, message, subject, where)
 
 
 def _suppressions(file: str) -> list[_Suppression]:
-    """The comments of a source file, each with the lines of its statement."""
+    """Return the comments of a source file, each with the lines of its statement."""
     source = source_lines(file)
     if not any(_MARK in text for text in source):
         return []
     try:
         return list(_parsed(file, source))
-    except (tokenize.TokenError, SyntaxError):  # not a file of Python
+    except (tokenize.TokenError, SyntaxError):  # not a Python file
         return []
 
 
 def _parsed(file: str, source: Sequence[str]) -> Iterator[_Suppression]:
     waiting: list[_Suppression] = []
-    first = 0  # the line on which the open statement begins, 0 between statements
+    first = 0  # the first line of the open statement; 0 between statements
     at_start, is_decorator = True, False
     for token in tokenize.generate_tokens((f"{text}\n" for text in source).__next__):
         if token.type == tokenize.COMMENT:
-            # After code it may follow another comment; alone, that would be prose about it.
+            # After code, it can follow another comment. On a line of its own, it must start the
+            # comment.
             match = (_COMMENT.search if first else _COMMENT.match)(token.string)
             if match is not None:
                 place = Position(file, token.start[0], token.start[1] + match.start(1) + 1)
@@ -173,7 +174,7 @@ def _parsed(file: str, source: Sequence[str]) -> Iterator[_Suppression]:
                 waiting.append(_Suppression(place, tuple(names), is_alone=not first))
         elif token.type == tokenize.NEWLINE:
             at_start = True
-            if is_decorator:  # what it decorates belongs to it
+            if is_decorator:  # a decorator belongs to the decorated statement
                 continue
             for comment in waiting:
                 comment.lines = range(first, token.start[0] + 1)

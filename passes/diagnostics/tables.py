@@ -1,4 +1,4 @@
-"""Tables of text."""
+"""Text tables."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 def aligned(
     rows: Sequence[Sequence[str]], is_number: Callable[[int, str], bool], indent: str = ""
 ) -> list[str]:
-    """Rows under a headline, without columns that are empty.
+    """Return aligned rows under a headline, without empty columns.
 
-    `is_number`, of the place of a column and its headline: whether it is aligned to the right.
+    `is_number` gets a column's index and headline, and returns whether to align it to the right.
     """
     cells: list[list[str]] = []
     for place, column in enumerate(zip(*rows, strict=True)):

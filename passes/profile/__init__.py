@@ -1,1 +1,1 @@
-"""How long a kernel takes by the cost model, and why."""
+"""Prediction and explanation of a kernel's time by the cost model."""

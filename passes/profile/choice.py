@@ -1,8 +1,8 @@
-"""What a compiler makes of a kernel, where that is for the better.
+"""The choice between the compiler's queues and those in the author's order.
 
-Orders and engines are chosen by runs that know no addresses and no waits of queues. The program
-that comes out of them is simulated, and where it takes longer than the author's, one with the
-author's order and engines is tried, and the author's own is taken if that is the fastest.
+The compiler chooses orders and engines with a model that has no addresses and no queue waits.
+Therefore its program is simulated. If it is slower than the author's, the compiler's program with
+the author's order and engines is simulated as well, and the fastest of the three is chosen.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from nkijit.passes.profile.timeline import Timeline
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The queues that were chosen, with what is known of them by then."""
+    """The chosen queues, and the results of their simulation."""
 
     programs: list[Program]
     timeline: Timeline | None = None
-    """Their simulated run, if they were simulated: loops whose count is not known run once."""
+    """Their simulated run, if there was one. Loops with unknown trip counts run once."""
     own: float | None = None
-    """The time of the author's own in such a run."""
+    """The time of the author's own queues in such a run, in ns."""
 
 
 def compiled_programs(
@@ -37,11 +37,11 @@ def compiled_programs(
     target: Target,
     passed_over: PassedOver | None = None,
 ) -> Choice:
-    """The queues of each core as a compiler would have them.
+    """Return the compiler's queues for each core, where they are faster.
 
     Args:
         kernels: the verified kernels of all cores.
-        own: their queues as the author has them; as the compiler has them, if they do not fit.
+        own: their queues with the author's schedule, or with the compiler's if that does not fit.
         target: the hardware.
         passed_over: see `program_of`.
     """
@@ -49,15 +49,15 @@ def compiled_programs(
         return Choice(
             [program_of(kernel, Schedule.compiler, target, passed_over) for kernel in kernels]
         )
-    made = [
+    compiled = [
         program_of(kernel, Schedule.compiler, target, passed_over, own=program)
         for kernel, program in zip(kernels, own, strict=True)
     ]
     try:
         written = simulate(own)
-        if all(new.queues is old.queues for new, old in zip(made, own, strict=True)):
-            return Choice(made, replace(written, programs=made), written.total)
-        best = simulate(made)
+        if all(new.queues is old.queues for new, old in zip(compiled, own, strict=True)):
+            return Choice(compiled, replace(written, programs=compiled), written.total)
+        best = simulate(compiled)
         before, time = written.total, best.total
         if time > before:
             quiet = simulate(
@@ -69,7 +69,7 @@ def compiled_programs(
             best = quiet if quiet.total <= min(time, before) else best
             time = min(time, quiet.total)
     except SimulationError:
-        return Choice(made)  # cores that never meet: whose order it is does not matter
+        return Choice(compiled)  # a deadlock between cores, in any order
     if time > before:
         return Choice([replace(program, changes={}) for program in own], own=before)
     return Choice(list(best.programs), best, before)

@@ -1,4 +1,4 @@
-"""`figures_of`: the figures of a simulated run, summed up event by event."""
+"""`figures_of`: sum up a profile's figures over the events of a simulated run."""
 
 from __future__ import annotations
 
@@ -30,16 +30,19 @@ from nkijit.passes.profile.figures import (
 from nkijit.passes.profile.timeline import Event, Reason, Timeline
 
 LATENCY_BOUND = 0.5
-"""When nothing is busy for this share of the time, a kernel is bound by waiting: by latencies."""
+"""The lowest utilisation of the busiest resource at which it bounds the kernel.
+
+Otherwise, the kernel is latency-bound.
+"""
 
 
 def figures_of(timeline: Timeline) -> Figures:
-    """The figures of a simulated run."""
+    """Return the figures of a simulated run."""
     return _Collector(timeline).figures()
 
 
 class _Use:
-    """Sums of a queue."""
+    """The sums of a queue."""
 
     __slots__ = ("busy", "core", "count", "covered", "queue", "waits")
 
@@ -48,12 +51,12 @@ class _Use:
         self.queue = queue
         self.busy = self.count = 0.0
         self.covered = 0.0
-        """Up to when it has been busy: overlapping instructions count once."""
+        """The time until which the queue is busy, so that overlapping instructions count once."""
         self.waits: dict[str, float] = {}
 
 
 class _Line:
-    """Sums of a line in a queue."""
+    """The sums of a source line in a queue."""
 
     __slots__ = ("busy", "count", "mnemonics", "path", "place", "queue", "reasons")
 
@@ -75,7 +78,7 @@ class _Line:
 
 
 class _Stalled:
-    """Sums of what an instruction waits for."""
+    """The sums of a stall: instructions that wait for the same reason."""
 
     __slots__ = ("count", "first", "time")
 
@@ -90,14 +93,14 @@ class _Collector:
         self._total = timeline.total
         self._target: Target = timeline.programs[0].target
         self._places: dict[int, Position | None] = {}
-        # Enumeration members and places hash slowly: sums are kept by identity.
+        # Enumeration members and positions hash slowly, so the keys are identities.
         self._uses: dict[tuple[int, int], _Use] = {}
         self._lines: dict[tuple[int, int], _Line] = {}
         self._stalls: dict[tuple[int, ...], _Stalled] = {}
         self._moved: dict[str, list[float]] = {}
         self._flops = 0.0
         self._peak_ns = 0.0
-        """How long the multiplications would take at the peak."""
+        """The duration of the multiplications at peak speed."""
         self._dma_busy = 0.0
         self._hbm_bytes = 0.0
         self._traffics: list[Traffic] = []
@@ -245,7 +248,7 @@ class _Collector:
         return tuple(found)
 
     def _shares(self, queues: Sequence[QueueUse]) -> tuple[tuple[str, float], ...]:
-        """How busy engines, DMA engines and HBM are, on the core where they are busiest."""
+        """Return the utilisation of engines (highest over cores), DMA engines and HBM (mean)."""
         cores = len(self._timeline.programs)
         engines = {queue.name for queue in QUEUES if not queue.is_ring and queue is not Queue.sync}
         found: dict[str, float] = {}
@@ -310,7 +313,7 @@ class _Collector:
         return tuple(sorted(found, key=lambda stall: -stall.time))
 
     def _described(self, event: Event) -> Stall:
-        """A stall without its sums."""
+        """Describe a stall without its sums."""
         cause, wait = event.cause, event.wait
         elsewhere = event.reason in (Reason.semaphore, Reason.meeting, Reason.port)
         return Stall(
@@ -327,7 +330,7 @@ class _Collector:
 
 
 def _waits_for(event: Event) -> str:
-    """The queue that is waited for, else the reason."""
+    """Return the queue that an event waits for, or otherwise the reason."""
     if event.reason is Reason.semaphore and event.cause is not None:
         return event.cause.instruction.queue.name
     return event.reason.value

@@ -1,4 +1,4 @@
-"""Two kernels side by side: what differs in their instructions, and in their predicted time."""
+"""Comparison of two kernels: their instructions, queues, IR and predicted time."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from nkijit.passes.profile.profile import Profile
 from nkijit.passes.profile.units import bytes_text, flops_text, percent, time_text
 
 MOST_LINES = 10
-"""Rows of the table of lines."""
+"""The number of rows in the table of lines."""
 MOST_LISTED = 20_000
-"""Instructions of a core, and lines of IR, up to which they are compared line by line."""
+"""The most instructions of a core, or lines of IR, that are compared line by line."""
 _ADDRESS = re.compile(r"(?<=\[)(\w+) \d+(?=,)|,? ?(?:weights=)?@\d+")
-"""What listings say that changes when something else does: addresses, and numbers."""
+"""Addresses and buffer numbers in listings, which change when any other instruction does."""
 _NUMBERED = re.compile(r"(%[\w.]+?)_\d+\b")
-"""A name of a value that others have as well."""
+"""A value name with the number that makes it unique."""
 
 
 def profiles_text(first: Profile, second: Profile, names: tuple[str, str]) -> str:
-    """The figures of two profiles, and the lines in which they differ the most.
+    """Return a table of two profiles' figures, and the lines that differ the most.
 
-    `names` are what the two are called: their files.
+    `names` are the headings of the two profiles: their files.
     """
     rows = [("", *names, "change"), *compared_figures(first, second)]
     lines = [f"@{first.kernel} against @{second.kernel}", *_table(rows)]
@@ -41,7 +41,7 @@ def profiles_text(first: Profile, second: Profile, names: tuple[str, str]) -> st
 
 
 def compared_figures(first: Profile, second: Profile) -> list[tuple[str, ...]]:
-    """The figures of two profiles: name, the first, the second, what the first takes more."""
+    """Return rows of figures: name, first profile, second profile, change from second to first."""
 
     def row(name: str, of: Callable[[Profile], float], text: Callable[[float], str]) -> None:
         one, other = of(first), of(second)
@@ -70,14 +70,14 @@ def _busy(profile: Profile, queue: str) -> float:
 
 
 def _change(one: float, other: float) -> str:
-    """From the second to the first: what the first takes more."""
+    """Return the change from the second to the first."""
     if one == other:
         return "same"
     return f"{100 * (one - other) / other:+.1f}%" if other else "new"
 
 
 def _table(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows of a name and figures."""
+    """Align rows of a name and figures."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  "
@@ -92,15 +92,15 @@ def _table(rows: Sequence[Sequence[str]]) -> list[str]:
 def compared_lines(
     first: Profile, second: Profile, names: tuple[str, str]
 ) -> list[tuple[str, ...]]:
-    """The parts of the critical path that differ the most, with a head; none when none do.
+    """Return the parts of the critical path that differ the most, with a header; [] if none differ.
 
-    Lines are the same when their text is: they may have moved, or stand in another file. Where one
-    of the kernels has no source, or one is Python and one is IR, instructions are compared by what
-    they are.
+    Lines with the same text are the same line, even at another place or in another file. If a
+    kernel has no source, or one is Python and the other IR, the mnemonics of instructions are
+    compared instead.
     """
     both = (first, second)
     places = [line.place for profile in both for line in profile.lines if line.place is not None]
-    # The text of a line of Python is never that of a line of IR.
+    # A line of Python never has the text of a line of IR.
     have_text = len({PurePath(place.file).suffix for place in places}) == 1
     have_text = have_text and all(any(map(_text, profile.lines)) for profile in both)
     paths = [_paths(profile, have_text) for profile in (first, second)]
@@ -141,7 +141,7 @@ def _text(line: LineUse) -> str:
 
 
 def counts_text(first: Sequence[Program], second: Sequence[Program], names: tuple[str, str]) -> str:
-    """How many instructions of each kind two kernels have; one in a loop counts once."""
+    """Return a table of instruction counts by kind. Instructions in loops count once."""
     rows = [("", *names, "change"), *compared_counts(first, second)]
     return "\n".join(["instructions", *_table(rows)]) + "\n"
 
@@ -149,7 +149,7 @@ def counts_text(first: Sequence[Program], second: Sequence[Program], names: tupl
 def compared_counts(
     first: Sequence[Program], second: Sequence[Program]
 ) -> list[tuple[str, str, str, str]]:
-    """How many instructions of each kind two kernels have: kind, the first, the second, change."""
+    """Return rows of instruction counts: kind, first kernel, second kernel, and the change."""
     counts = [_counts(programs) for programs in (first, second)]
     rows: list[tuple[str, str, str, str]] = []
     for queue, mnemonic in sorted(set(counts[0]) | set(counts[1])):
@@ -166,16 +166,17 @@ def _counts(programs: Sequence[Program]) -> Counter[tuple[int, str]]:
 
 
 def queues_text(first: Sequence[Program], second: Sequence[Program], names: tuple[str, str]) -> str:
-    """`compared_queues` as text."""
+    """Return `compared_queues` as text."""
     return "\n".join(compared_queues(first, second, names)) + "\n"
 
 
 def compared_queues(
     first: Sequence[Program], second: Sequence[Program], names: tuple[str, str]
 ) -> list[str]:
-    """How the queues of two kernels differ, as a unified diff, or words.
+    """Return the differences between the queues of two kernels as a unified diff, or a remark.
 
-    Numbers, addresses, waits and signals are left out, as they change with whatever else does.
+    Addresses, buffer numbers, waits and signals are left out, as they change with any other
+    instruction.
     """
     if max(len(p.instructions) for p in (*first, *second)) > MOST_LISTED:
         return [f"queues of more than {MOST_LISTED:,} instructions are not compared line by line"]
@@ -206,10 +207,10 @@ def _block(items: Sequence[Item], texts: Texts, indent: str) -> Iterator[str]:
 
 
 def ir_text(first: str, second: str, names: tuple[str, str]) -> str:
-    """How the IR of two kernels differs.
+    """Return the differences between the IR of two kernels.
 
-    Lines are the same if they differ in the numbers behind names only (`%x_1`), which change with
-    whatever comes before; they are shown as the second kernel has them.
+    Lines that differ only in the numbers of value names (`%x_1`) are equal, as these depend on
+    earlier values. Equal lines are shown as in the second kernel.
     """
     texts = first.splitlines(), second.splitlines()
     if max(map(len, texts)) > MOST_LISTED:

@@ -1,4 +1,4 @@
-"""One core while it is simulated: where its queues are, and what has ended."""
+"""The state of one core in a simulation: the positions of queues, and ended instructions."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ from nkijit.passes.profile.timeline import Event, Reason
 
 @dataclass(slots=True)
 class _Frame:
-    """Where a queue is in a block."""
+    """The position of a queue in a block."""
 
     items: Sequence[Item]
     inside: QueueLoop | None
     remaining: int
-    """Iterations after this one."""
+    """The number of iterations after this one."""
     next: int = 0
     is_first: bool = True
-    """True in the first iteration since the loop was entered."""
+    """Whether this is the first iteration since the loop was entered."""
 
 
 class Cursor:
-    """Where a queue is, and what it has run last."""
+    """The position of a queue in its program, and its latest events."""
 
     def __init__(self, core: Core, queue: Queue, items: Sequence[Item]):
         self.core = core
@@ -49,23 +49,23 @@ class Cursor:
         self.results = Results() if queue in READS_ITSELF else None
         self.frames = [_Frame(items, None, 0)]
         self.flat: dict[Loop | None, int] = {None: 0}
-        """How many iterations of each loop have begun before this one, over all entries."""
+        """The number of iterations that each loop has begun before this one, over all entries."""
         self.last: Event | None = None
         self.head: EngineInstruction | None = None
         self.waits: list[tuple[Wait, int]] = []
-        """What the head waits for, and in which iteration."""
+        """The waits of the head, with the iteration that each one waits for."""
         self.free = 0.0
-        """When the queue can begin with the head."""
+        """The time when the queue can begin the head."""
         self.covered = 0.0
-        """Up to when the queue has been busy."""
+        """The time until which the queue is busy."""
         self.last_end = 0.0
         self.ready: tuple[Reason, Event | None, Wait | None] = (Reason.start, None, None)
-        """Why the head cannot begin earlier."""
+        """The reason why the head cannot begin earlier."""
         self.multiplied: Event | None = None
         self.loaded: Event | None = None
 
     def advance(self) -> None:
-        """Go to the next instruction."""
+        """Move the head to the next instruction."""
         self.waits.clear()
         self.head = None
         while self.head is None and self.frames:
@@ -115,10 +115,10 @@ class Cursor:
 
 
 class Core:
-    """One core: its queues, its DMA engines, and what has ended."""
+    """One core: its queues, its DMA engines and the ended instructions."""
 
     def __init__(self, number: int, program: Program, plan: Iterations, woken: list[Cursor]):
-        """`woken` gets the queues whose head may have got what it waits for."""
+        """Set up a core. It adds queues to `woken` when an item that they wait for has ended."""
         timing = program.target.timing
         self.number = number
         self.plan = plan
@@ -134,7 +134,7 @@ class Core:
         self.ended: dict[Item, list[Event | None]] = {
             wait.before: [] for items in program.blocks.values() for i in items for wait in i.waits
         }
-        """For each item that others wait for, its last instruction in every iteration."""
+        """The last event in each iteration of every item that others wait for."""
         for instruction in program.instructions:
             if instruction.trigger is not None:
                 self.ended[instruction.trigger] = []
@@ -143,11 +143,11 @@ class Core:
         self.blocked: dict[Item, list[Cursor]] = {}
         self._woken = woken
         self.met: dict[Hashable, int] = defaultdict(int)
-        """How often it has come to each kind of meeting."""
+        """The number of meetings of each kind that the core has reached."""
         self.cursors = [Cursor(self, queue, items) for queue, items in program.queues.items()]
 
     def has_ended(self, item: Item, event: Event | None) -> None:
-        """It is known when an item ends; `event` is its last instruction, if it had any."""
+        """Record the last event of an item that has ended; None if it had no instructions."""
         ended = self.ended.get(item)
         if ended is not None:
             ended.append(event)
@@ -155,7 +155,7 @@ class Core:
                 self._woken.append(cursor)
 
     def end_iteration(self, loop: Loop, iteration: int, time: float) -> None:
-        """A queue has come to the end of a loop's body."""
+        """Record the time when a queue has ended an iteration."""
         ends = self.iteration_ends.get(loop)
         if ends is not None:
             if iteration == len(ends):

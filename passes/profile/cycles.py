@@ -1,4 +1,4 @@
-"""How long each engine is busy with a kernel: the sum of what its instructions cost."""
+"""The busy time of each engine: the sum of its instructions' costs."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from nkijit.passes.lower.likeness import Likeness
 
 
 def engine_cycles(kernel: KernelOp) -> dict[engine, float]:
-    """Cycles of each engine, bytes for DMA; the body of a loop on the device counts once.
+    """Return the cycles of each engine, and the bytes for DMA. A device loop's body counts once.
 
-    Neither waiting nor the latency of a single instruction is in it.
+    Waits and the latency of single instructions are not included.
     """
     totals: dict[engine, float] = {}
     target = kernel.target
-    # Engines and costs depend on types and arguments alone.
+    # Engine and cost depend only on types and arguments, so equivalent instructions share them.
     likeness = Likeness()
     known: dict[int, tuple[engine, float]] = {}
     for op in kernel.operations:

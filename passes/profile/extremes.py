@@ -1,7 +1,7 @@
-"""Between which times a kernel's is expected, by what is known of the constants of time.
+"""The range of a predicted time, from the uncertainty of the timing constants.
 
-The same queues are simulated twice more, with all constants that the data file gives a spread for
-at their fast and at their slow ends. What the model leaves out is not in the range.
+The same queues are simulated twice more: with all constants that have a spread in the data file at
+their fast ends, and at their slow ends. Errors of the model itself are not included.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from nkijit.passes.profile.timeline import Timeline
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Range(ShownFields):
-    """The ends of a prediction, in ns."""
+    """The lower and upper end of a prediction, in ns."""
 
     low: float
     high: float
     launch_low: float
-    """Of what starting and ending any kernel takes."""
+    """The lower end of the time to start and end any kernel."""
     launch_high: float
 
 
 def range_of(timeline: Timeline) -> Range:
-    """The range of a simulated run's time."""
+    """Return the range of a simulated run's time."""
     times = [timeline.total, *times_at_ends(timeline)]
     cores = len(timeline.programs)
     launches = [_at(timeline.programs[0], end).target.launch_ns(cores) for end in End]
@@ -37,9 +37,9 @@ def range_of(timeline: Timeline) -> Range:
 
 @without_collection()
 def times_at_ends(timeline: Timeline) -> list[float]:
-    """The time of a simulated run for each `End` of the constants, in ns.
+    """Return the time of a simulated run with all constants at each `End`, in ns.
 
-    Two kernels are compared end by end: whatever the constants are, they are the same for both.
+    Compare two kernels end by end, as the constants are the same for both.
     """
     return [
         simulate(

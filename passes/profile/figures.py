@@ -1,7 +1,7 @@
 """The figures of a profile, as data: sums over the events of a simulated run.
 
-Figures of loops that were cut short stand for all of their iterations. Nothing was measured: the
-durations are those of `target.timing`.
+For loops that were cut short, they are extrapolated to all iterations. Nothing is measured:
+durations are from `target.timing`.
 """
 
 from __future__ import annotations
@@ -16,44 +16,44 @@ from nkijit.passes.profile.iterations import LoopCount
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Waiting(ShownFields):
-    """What a queue waits for, of one kind."""
+    """The time that a queue waits for one reason."""
 
     reason: str
-    """A `Reason`; of semaphores, the queue that is waited for."""
+    """A `Reason`; for semaphores, the queue that is waited for."""
     time: float
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class QueueUse(ShownFields):
-    """What a queue does with its time. Busy, waiting and idle sum up to the kernel's time."""
+    """The use of a queue's time. Busy, waiting and idle add up to the kernel's time."""
 
     core: int
     queue: str
     instructions: int
     busy: float
     waiting: float
-    """Before it begins with an instruction."""
+    """The time before its instructions."""
     idle: float
-    """After its last instruction."""
+    """The time after its last instruction."""
     waits: tuple[Waiting, ...]
-    """The longest first."""
+    """The waits, the longest first."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Moved(ShownFields):
-    """What DMA moves in one direction."""
+    """The DMA traffic in one direction."""
 
     direction: str
     transfers: int
     bytes: int
     descriptors: int
     bytes_per_ns: float
-    """Achieved over the kernel's time."""
+    """The rate averaged over the kernel's time."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class LineUse(ShownFields):
-    """What a line of the kernel's source gives a queue to do."""
+    """The work of a source line in a queue."""
 
     place: Position | None
     queue: str
@@ -61,25 +61,25 @@ class LineUse(ShownFields):
     instructions: int
     busy: float
     path: float
-    """How much of the critical path it is."""
+    """Its part of the critical path, in ns."""
     share: float
-    """The same, as a part of the kernel's time."""
+    """The same as a fraction of the kernel's time."""
     reason: str
-    """What its instructions on the path waited for, the longest."""
+    """The `Reason` with the longest waits of its instructions on the critical path."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Stall(ShownFields):
-    """A line whose instructions hold up an engine, because they wait."""
+    """An instruction's line at which an engine waits."""
 
     queue: str
     place: Position | None
     reason: str
     before: str | None
-    """The queue that is waited for."""
+    """The queue that it waits for."""
     before_place: Position | None
     tile: str | None
-    """The name of the tile, or register, because of which it waits; the first of several."""
+    """The name of the tile or register that causes the wait; the first of several."""
     kind: str | None
     """The dependence: true, anti or output."""
     time: float
@@ -88,26 +88,26 @@ class Stall(ShownFields):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Roofline(ShownFields):
-    """What the hardware could do at most at the kernel's arithmetic intensity."""
+    """The upper bound of the hardware's speed at the kernel's arithmetic intensity."""
 
     flops: float
-    """Of matrix multiplications, over all cores."""
+    """The operations of matrix multiplications, over all cores."""
     hbm_bytes: int
     intensity: float
-    """Flops for each byte of HBM."""
+    """Flops per byte of HBM."""
     peak: float
-    """Flops per second of the Tensor Engines, with the data types that are multiplied."""
+    """Flops per second of the Tensor Engines, for the dtypes that are multiplied."""
     attainable: float
-    """Flops per second: the lower of the peak and what HBM lets through."""
+    """Flops per second: the minimum of the peak and the limit by HBM bandwidth."""
     achieved: float
     """Flops per second."""
     bound: str
-    """`compute` or `memory`; `none` when nothing is multiplied."""
+    """`compute` or `memory`; `none` for kernels without multiplications."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class MemoryUse(ShownFields):
-    """How much of the memories on the chip a core uses, in bytes per partition."""
+    """The peak use of on-chip memory by a core, in bytes per partition."""
 
     core: int
     sbuf: int
@@ -118,35 +118,35 @@ class MemoryUse(ShownFields):
 
 @dataclass(frozen=True)
 class Figures:
-    """How long a kernel takes and why. Times are in ns."""
+    """The predicted time of a kernel and its explanation. Times are in ns."""
 
     kernel: str
     target: str
     time: float
-    """Of the whole kernel, without `launch`."""
+    """The time of the whole kernel, without `launch`."""
     launch: float
-    """What starting and ending any kernel takes, outside of its own work."""
+    """The time to start and end any kernel, which is not part of its work."""
     instructions: int
-    """As often as they run, on all cores."""
+    """The number of executed instructions on all cores."""
     bound: str
-    """The resource that is busy for the longest; `latency` when none is for half of the time."""
+    """The resource with the highest utilisation; `latency` if none is busy half of the time."""
     shares: tuple[tuple[str, float], ...]
-    """How busy the resources are, as parts of the time, the busiest first."""
+    """The utilisation of each resource, from 0 to 1, the highest first."""
     mfu: float
-    """Flops as a part of what the Tensor Engines could do in the kernel's time."""
+    """Model flops utilisation: flops divided by those at peak speed during the kernel's time."""
     mfu_active: float
-    """The same in the time in which they are busy."""
+    """The same for the time in which the Tensor Engines are busy."""
     roofline: Roofline
     queues: tuple[QueueUse, ...]
     moved: tuple[Moved, ...]
     dma_utilization: float
-    """Bytes as a part of what the DMA engines could move in the kernel's time."""
+    """Moved bytes divided by those that the DMA engines could move in the kernel's time."""
     memory: tuple[MemoryUse, ...]
     lines: tuple[LineUse, ...]
-    """Those with the largest share of the critical path first; the shares sum up to 1."""
+    """The largest share of the critical path first. The shares add up to 1."""
     stalls: tuple[Stall, ...]
-    """What engines wait for, the longest first."""
+    """The waits of engines, the longest first."""
     loops: tuple[LoopCount, ...]
-    """Loops about which something was assumed."""
+    """The loops with an assumed trip count, or that were cut short."""
     passed_over: PassedOver
-    """The kernel's errors, if it was to be lowered in spite of them."""
+    """The kernel's errors that were ignored for the prediction."""

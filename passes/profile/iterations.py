@@ -1,9 +1,9 @@
-"""How often loops run, and how many of their iterations are simulated.
+"""Trip counts of loops, and the number of iterations that are simulated.
 
-A loop whose bounds are known runs that often; of others the caller says how often they are
-taken to run. When that makes too many instructions, the loops with the most iterations are cut
-short, and what was left out is taken to be as long as the second half of what was not. A kernel
-whose loops make too many instructions even then is refused: it would be simulated for hours.
+Trip counts are known from constant bounds, or otherwise assumed by the caller. If this makes too
+many instructions, the loops with the highest trip counts are cut short. The omitted iterations are
+assumed to take as long as the second half of the simulated ones. A kernel that still has too many
+instructions is rejected, as its simulation would take hours.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from nkijit.passes.diagnostics.places import Position, positions
 from nkijit.passes.lower.program import Loop, Program
 
 LEAST = 8
-"""Iterations of a loop that are simulated, unless that makes too many instructions."""
+"""The number of simulated iterations of a loop, unless that makes too many instructions."""
 FEWEST = 2
-"""Iterations of a loop that are simulated at least: one to begin with, and one like the others."""
+"""The minimum number of simulated iterations: a first one, and a typical one."""
 MOST = 2**31 - 1
-"""How often a loop can run: registers have 32 bits."""
+"""The maximum trip count: registers have 32 bits."""
 LIMIT = 1_000_000
-"""Instructions that are simulated at most, unless a program has more of them itself."""
+"""The default limit of simulated instructions. Longer straight-line programs are exempt."""
 LIMIT_VARIABLE = "NKIJIT_SIMULATION_LIMIT"
 
 
 class SimulationError(ValueError):
-    """A program that is not simulated to its end.
+    """A program that cannot be simulated to its end.
 
-    Its queues, or cores, wait for each other, or its loops would take too long.
+    There is a deadlock between its queues or cores, or its loops would take too long.
     """
 
 
 def simulation_limit() -> int:
-    """Instructions that are simulated at most; NKIJIT_SIMULATION_LIMIT overrides the default."""
+    """Return the limit of simulated instructions; NKIJIT_SIMULATION_LIMIT overrides the default."""
     text = os.environ.get(LIMIT_VARIABLE)
     if text is None:
         return LIMIT
@@ -48,18 +48,18 @@ def simulation_limit() -> int:
 
 @dataclass(frozen=True, slots=True)
 class LoopCount:
-    """A loop about which something was assumed, or that was cut short."""
+    """A loop with an assumed trip count, or that was cut short."""
 
     core: int
     place: Position | None
     iterations: int
-    """How often it runs, each time that it is entered."""
+    """The trip count for each entry."""
     assumed: bool
-    """True when that is not known before the kernel runs."""
+    """Whether the trip count is known only at run time."""
     simulated: int
-    """How many of its iterations were simulated."""
+    """The number of simulated iterations."""
     limit: int
-    """How many instructions are simulated at most, which is why."""
+    """The limit of simulated instructions, which is the reason."""
 
     def __str__(self) -> str:
         where = "a loop" if self.place is None else f"the loop at {self.place}"
@@ -77,15 +77,21 @@ class LoopCount:
 
 
 class Iterations:
-    """The iterations of the loops of a program."""
+    """The trip counts of a program's loops."""
 
     def __init__(self, program: Program, assumed: int, limit: int):
-        """`assumed`: of loops that nothing is known of; `limit`: of instructions to simulate."""
+        """Determine the trip counts.
+
+        Args:
+            program: the queues of a core.
+            assumed: the assumed trip count of loops with an unknown count.
+            limit: the maximum number of instructions to simulate.
+        """
         self._program = program
         self._limit = limit
         self._assumed: set[Loop] = set()
         self.of: dict[Loop, int] = {}
-        """How often each loop runs."""
+        """The trip count of each loop."""
         self._own: dict[Loop | None, int] = {}
         self._inner: dict[Loop | None, list[Loop]] = {}
         ranges: Ranges | None = None
@@ -97,9 +103,9 @@ class Iterations:
         for instruction in program.instructions:
             self._own[instruction.loop] = self._own.get(instruction.loop, 0) + 1
         self.simulated = self._cut(limit)
-        """How many iterations of each loop are simulated."""
+        """The number of simulated iterations of each loop."""
         self.instructions = self._size(None, self.simulated)
-        """How many instructions that makes."""
+        """The number of simulated instructions."""
 
     def _count(self, loop: Loop, ranges: Ranges | None, assumed: int) -> int:
         if isinstance(loop.op, ForOp) and ranges is not None:
@@ -117,13 +123,13 @@ class Iterations:
         most = max(self.of.values(), default=0)
         counts = dict(self.of)
         while most > FEWEST and self._size(None, counts) > limit:
-            # Few iterations are inexact, so the step to them is the last one.
+            # Few iterations are inexact, so going below `LEAST` is the last step.
             most = max(LEAST, most // 2) if most > LEAST else FEWEST
             counts = {loop: min(count, most) for loop, count in self.of.items()}
         return counts
 
     def check(self) -> None:
-        """Raise SimulationError for what is too much, though loops have been cut short."""
+        """Raise SimulationError if there are too many instructions in spite of cut loops."""
         size, own = self.instructions, len(self._program.instructions)
         if size > max(self._limit, own):
             depth = max(self._depth(loop) for loop in self._program.loops)
@@ -137,11 +143,11 @@ class Iterations:
         return 1 if loop.parent is None else 1 + self._depth(loop.parent)
 
     def is_cut(self, loop: Loop) -> bool:
-        """True when not all iterations of a loop are simulated."""
+        """Whether only some of a loop's iterations are simulated."""
         return self.simulated[loop] < self.of[loop]
 
     def weights(self) -> dict[Loop | None, float]:
-        """For how many real instructions each simulated one of a loop stands."""
+        """Return the number of real instructions for each simulated one in a loop."""
         found: dict[Loop | None, float] = {None: 1.0}
         for loop in self._program.loops:
             simulated = self.simulated[loop]
@@ -150,14 +156,14 @@ class Iterations:
         return found
 
     def left_out(self, ends: dict[Loop, list[float]]) -> float:
-        """How long everything that was not simulated takes, in ns.
+        """Return the time of all iterations that were not simulated, in ns.
 
-        `ends`: of the loops that were cut short, when each simulated iteration had ended.
+        `ends` has the end of each simulated iteration of the loops that were cut short.
         """
         return sum(self._missing(loop, ends) for loop in self._inner.get(None, ()))
 
     def _missing(self, loop: Loop, ends: dict[Loop, list[float]]) -> float:
-        """What is missing of a loop each time that it is entered."""
+        """The omitted time of a loop for each entry."""
         inner = sum(self._missing(i, ends) for i in self._inner.get(loop, ()))
         missing = self.of[loop] * inner
         if self.is_cut(loop):
@@ -165,7 +171,7 @@ class Iterations:
         return missing
 
     def _period(self, loop: Loop, ends: Sequence[float]) -> float:
-        """How long an iteration takes, in the second half of those simulated."""
+        """The mean time of an iteration in the second half of the simulated ones."""
         count = self.simulated[loop]
         entries = len(ends) // count
         half = count // 2
@@ -173,7 +179,7 @@ class Iterations:
         return sum(spans) / (entries * (count - half)) if entries else 0.0
 
     def assumptions(self, core: int) -> list[LoopCount]:
-        """The loops about which something was assumed, or that are cut short."""
+        """Return the loops with an assumed trip count, or that are cut short."""
         return [
             LoopCount(
                 core,

@@ -1,8 +1,8 @@
 """A timeline in Chrome's trace event format (JSON), which ui.perfetto.dev opens.
 
-A core is a process, a queue a thread; one in which instructions overlap, as DMAs in a ring do, is
-as many threads as that takes. Instructions are complete events ("X"), semaphores that something
-waited for flows ("s" and "f"), bytes in use and DMA bandwidth counters ("C"). Times of the format
+A core is a process and a queue is a thread. Queues with overlapping instructions, such as DMA
+rings, have several threads. Instructions are complete events ("X"). Semaphores on which an
+instruction waited are flows ("s" and "f"). Bytes in use and DMA bandwidth are counters ("C"). Times
 are in µs.
 """
 
@@ -24,14 +24,14 @@ from nkijit.passes.lower.program import Program, Queue, What
 from nkijit.passes.profile.timeline import Event, Reason, Timeline
 
 LANES = 100
-"""More than the threads of a queue: the DMA engines and the array limit what overlaps."""
+"""An upper bound of the threads per queue: DMA engines and the array limit the overlap."""
 BANDWIDTH_STEPS = 1000
-"""Points of the curve of DMA bandwidth, at most."""
+"""The maximum number of points in the DMA bandwidth curve."""
 
 
 @without_collection()
 def trace_of(timeline: Timeline) -> str:
-    """The whole trace as JSON text."""
+    """Return the whole trace as JSON text."""
     lanes = _lanes(timeline)
     events: list[dict[str, Any]] = []
     for core, program in enumerate(timeline.programs):
@@ -45,7 +45,7 @@ def trace_of(timeline: Timeline) -> str:
 
 
 def _lanes(timeline: Timeline) -> dict[Event, int]:
-    """The thread of each event: the first one of its queue that is free."""
+    """Assign a thread to each event: the first free one of its queue."""
     free: dict[tuple[int, Queue], list[float]] = {}
     found: dict[Event, int] = {}
     for event in timeline.events:
@@ -100,7 +100,7 @@ def _instructions(timeline: Timeline, lanes: dict[Event, int]) -> Iterator[dict[
 def _flow(
     number: int, cause: Event, event: Event, lanes: dict[Event, int]
 ) -> Iterator[dict[str, Any]]:
-    """An arrow from what was waited for, which leaves it while it is shown."""
+    """Yield an arrow from an event's cause. It starts while the cause is shown."""
     for phase, end, time in (("s", cause, cause.begin), ("f", event, event.begin)):
         yield {
             "ph": phase,
@@ -139,7 +139,7 @@ def _counter(core: int, name: str, time: float, values: dict[str, float]) -> dic
 
 
 def _memory(core: int, program: Program, events: list[Event]) -> Iterator[dict[str, Any]]:
-    """Bytes per partition in use: a tile is, from its first instruction to the end of its last."""
+    """Yield the bytes per partition in use, from each tile's first to its last instruction."""
     begins: dict[Operation, float] = {}
     ends: dict[Operation, float] = {}
     for event in events:
@@ -163,7 +163,7 @@ def _memory(core: int, program: Program, events: list[Event]) -> Iterator[dict[s
 def _bandwidth(
     core: int, program: Program, events: list[Event], total: float
 ) -> Iterator[dict[str, Any]]:
-    """GB/s of all DMA: the bytes of a transfer are spread evenly over its time."""
+    """Yield the DMA bandwidth in GB/s. The bytes of a transfer are spread evenly over its time."""
     transfers = [event for event in events if event.instruction.what is What.transfer]
     if not transfers or not total:
         return

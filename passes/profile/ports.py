@@ -1,4 +1,4 @@
-"""Who uses the memory ports that engines share."""
+"""The memory ports that engines share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nkijit.passes.profile.timeline import Event
 
 
 class Ports:
-    """The shared ports of a core, and what uses them."""
+    """The shared ports of a core, with the events that use them."""
 
     def __init__(self, target: Target):
         self._shared = shared_ports(target)
@@ -19,7 +19,7 @@ class Ports:
         self._known: dict[int, tuple[MemoryRegion, ...]] = {}
 
     def held(self, instruction: EngineInstruction, time: float) -> Event | None:
-        """What holds a port that an instruction needs at some time, the longest."""
+        """Return the event that holds a required port the longest, if any is held after `time`."""
         found: Event | None = None
         for region in self._needed(instruction):
             user = self._users.get(region)
@@ -28,7 +28,7 @@ class Ports:
         return found
 
     def note(self, instruction: EngineInstruction, event: Event) -> None:
-        """An instruction uses its ports."""
+        """Record that an instruction uses its ports."""
         for region in self._needed(instruction):
             self._users[region] = event
 

@@ -1,6 +1,6 @@
-"""The profile of a kernel as authors hold it: how long it takes by the cost model, and why.
+"""The public profile of a kernel: its time by the cost model, with an explanation.
 
-Its figures are found in `collect.py`, from a `Timeline`; `text.py` and `perfetto.py` show them.
+`collect.py` computes the figures from a `Timeline`; `text.py` and `perfetto.py` show them.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from nkijit.passes.profile.units import time_text
 
 @dataclass(frozen=True, repr=False)
 class Profile(Figures):
-    """How long a kernel takes and why: `str()` is a summary. Times are in ns."""
+    """The predicted time of a kernel and its explanation. `str()` is a summary. Times are in ns."""
 
     timeline: Timeline = field(repr=False, compare=False)
     author: float | None = None
-    """The time in the author's own order and tiles, where the compiler has changed them."""
+    """The time with the author's schedule, if the compiler's is different; otherwise None."""
 
     @cached_property
     def range(self) -> Range:
-        """Between which times the kernel's is expected; two more simulations when first asked."""
+        """The range of the kernel's time. The first access runs two more simulations."""
         return range_of(self.timeline)
 
     def __repr__(self) -> str:
@@ -39,7 +39,7 @@ class Profile(Figures):
         return f"<profile of @{self.kernel} for {self.target}: {counted}>"
 
     def svg(self) -> str:
-        """The timeline as a picture that needs nothing else: a row for each queue."""
+        """Return the timeline as a self-contained SVG picture, with a row for each queue."""
         return svg_of(self.kernel, self.target, self.timeline)
 
     def _repr_html_(self) -> str:
@@ -49,16 +49,16 @@ class Profile(Figures):
         return text_of(self, self.range, self.author)
 
     def to_json(self) -> str:
-        """Everything but the timeline as JSON text, with places as `file:line:column`."""
+        """Return everything but the timeline as JSON text, with places as `file:line:column`."""
         return json.dumps(plain(self) | {"range": plain(self.range)}, indent=2) + "\n"
 
     def to_perfetto(self) -> str:
-        """The timeline in Chrome's trace format, which ui.perfetto.dev opens."""
+        """Return the timeline in Chrome's trace format, which ui.perfetto.dev opens."""
         return trace_of(self.timeline)
 
 
 def profile_of(timeline: Timeline, author: float | None = None) -> Profile:
-    """The profile of a simulated run; `author`: `Profile.author`."""
+    """Create the profile of a simulated run; see `Profile.author`."""
     found = figures_of(timeline)
     figures = {f.name: getattr(found, f.name) for f in fields(Figures)}
     return Profile(**figures, timeline=timeline, author=author)

@@ -1,9 +1,8 @@
-"""Which results of its own queue an instruction has to wait for.
+"""The results of its own queue that an instruction waits for.
 
-A queue sees its own results in order, so no semaphore says this: an engine begins with the next
-instruction while the results of earlier ones are still on their way, unless it reads them. What
-the Tensor Engine reads it never writes, and adding to PSUM is done where the data is, so it never
-waits for itself.
+A queue sees its own results in order, so there are no semaphores for them. An engine begins the
+next instruction before earlier results are written, unless it reads them. The Tensor Engine never
+waits for itself: it does not write what it reads, and PSUM adds up in place.
 """
 
 from __future__ import annotations
@@ -16,17 +15,17 @@ from nkijit.passes.profile.timeline import Event
 
 
 class Results:
-    """What an engine has written that it cannot read yet."""
+    """The results of an engine that are not readable yet."""
 
     def __init__(self) -> None:
         self._on_chip = OnChip()
         self._parts: dict[EngineInstruction, tuple[Tiles, Tiles]] = {}
-        """What the instructions of loops read and write, and the one that begins next."""
+        """The tiles that instructions in loops, and the next instruction, read and write."""
         self._pending: dict[int, list[tuple[SSAValue, Event]]] = {}
-        """What is written of each allocation, by its identity, as hashing a value is a call."""
+        """The pending writes by the identity of the allocation, as hashing a value is slow."""
 
     def awaited(self, instruction: EngineInstruction, time: float) -> Event | None:
-        """The result that an instruction has to wait for last, if one comes after `time`."""
+        """Return the last result that an instruction waits for, if there is one after `time`."""
         parts = self._parts.get(instruction)
         if parts is None:
             parts = self._parts[instruction] = self._on_chip.touched(instruction)
@@ -40,7 +39,7 @@ class Results:
         return last
 
     def note(self, instruction: EngineInstruction, event: Event) -> None:
-        """An instruction has begun that `awaited` was asked about."""
+        """Record the results of an instruction that has begun, after `awaited` has seen it."""
         parts = self._parts[instruction]
         if instruction.loop is None:
             del self._parts[instruction]

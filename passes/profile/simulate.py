@@ -1,25 +1,24 @@
-"""`simulate`: when every instruction of a kernel runs, by the model of `program.py`.
+"""`simulate`: predict when each instruction of a kernel runs, by the model of `program.py`.
 
-A discrete-event simulation of all cores together. An instruction begins when
+This is a discrete-event simulation of all cores together. An instruction begins when all of these
+hold:
 
-- its queue is free: the one before it has begun, and its issue time is over,
-- all its waits are over, each a semaphore's latency after the end of what it waits for,
-- the results of its own queue that it reads are there (`results.py`),
-- for a multiplication, its stationary tile is in the array. The array holds one tile more than it
-  multiplies with, so a load begins together with the multiplication before it,
-- the memory ports that it needs are free, where engines share them (`ports.py`),
-- for a meeting, all cores have come. Ranks beyond this one come when this one does.
+- Its queue is free: the previous instruction has begun, and its issue time is over.
+- All its waits are over: each one a semaphore's latency after the end of the awaited instruction.
+- The results of its own queue that it reads are available (`results.py`).
+- The stationary tile of a multiplication is in the array. The array holds one tile more than the
+  one in use, so a load can begin together with the previous multiplication.
+- Its memory ports are free, if engines share them (`ports.py`).
+- For a meeting: all cores have reached it. Other ranks are assumed to arrive with this one.
 
-Ends in a queue are in order. A trigger occupies its queue; its transfer then waits for its
-descriptors and is served by the DMA engines of the core, first come, first served over all rings:
-each of those that it spreads over is occupied for its share (`Transfer.engine_ns`, `other_ns`).
-Its bytes are there after `Transfer.payload_ns`, the time of a transfer alone; if it had to wait for
-engines, not before these have done their share. HBM gives every core its share of the bandwidth.
-Which of the engines take a transfer that needs few of them is not documented: those that are free
-first.
+The instructions of a queue end in order. A trigger occupies its queue. Its transfer then waits for
+its descriptors. The core's DMA engines serve transfers in order of arrival over all rings. Each
+engine of a transfer is occupied for its share (`Transfer.engine_ns`, `other_ns`). The bytes arrive
+after `Transfer.payload_ns`, the time of a transfer alone, and not before engines that it had to
+wait for have done their share. Each core has a fixed share of the HBM bandwidth.
 
-The branch at the end of a loop's body is taken to cost what one instruction of a sequencer costs:
-nothing is published of it.
+Two assumptions have no public source. A transfer that needs few of the engines takes those that are
+free first. The branch at the end of a loop's body costs as much as one sequencer instruction.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from nkijit.passes.profile.meetings import MEETING_OPS, meeting_of
 from nkijit.passes.profile.timeline import Event, Reason, Timeline
 
 PROGRESS_EVERY = 8192
-"""Instructions between two calls that report progress."""
+"""The number of instructions between two progress reports."""
 
 Progress = Callable[[float], None]
 
@@ -48,19 +47,19 @@ def simulate(
     limit: int | None = None,
     progress: Progress | None = None,
 ) -> Timeline:
-    """Run the cores of a kernel together.
+    """Simulate the cores of a kernel together.
 
     Args:
-        programs: what each core runs, by `lower`.
-        iterations: how often loops are taken to run of which that is not known.
-        limit: how many instructions are simulated at most: loops that make more are cut short.
-            None means what `NKIJIT_SIMULATION_LIMIT` in the environment says, else a million.
-        progress: called now and then with the part of the instructions that has run, from 0 to 1.
+        programs: the program of each core, from `lower`.
+        iterations: the assumed trip count of loops with an unknown count.
+        limit: the maximum number of simulated instructions. Loops are cut short to comply. None:
+            `NKIJIT_SIMULATION_LIMIT` in the environment, or a million.
+        progress: called regularly with the simulated fraction of the instructions, from 0 to 1.
 
     Raises:
-        SimulationError: queues or cores wait for each other, or loops in loops make more
-            instructions than `limit` even when they are cut short.
-        ValueError: `iterations` is negative, or more than a register can count.
+        SimulationError: there is a deadlock between queues or cores, or nested loops exceed `limit`
+            even when they are cut short.
+        ValueError: `iterations` is negative or does not fit into a register.
     """
     if not 0 <= iterations <= MOST:
         shown = str(iterations) if abs(iterations) < 10**20 else "so many"
@@ -96,7 +95,7 @@ class _Run:
     ):
         self.events: list[Event] = []
         self.woken: list[Cursor] = []
-        """Queues whose head may have got what it waits for."""
+        """The queues to reconsider, as an instruction that they waited for has ended."""
         self.cores = [
             Core(number, program, plan, self.woken)
             for number, (program, plan) in enumerate(zip(programs, plans, strict=True))
@@ -106,10 +105,10 @@ class _Run:
         self._heap: list[tuple[float, int, Cursor]] = []
         self._order = count()
         self._meetings: dict[Hashable, list[Cursor]] = {}
-        """The queues that have come to each meeting for which others are missing."""
+        """The queues that have reached each meeting that is not complete."""
 
     def run(self) -> None:
-        """Run everything to its end."""
+        """Run all queues to their end."""
         for core in self.cores:
             for cursor in core.cursors:
                 cursor.advance()
@@ -130,7 +129,7 @@ class _Run:
             raise SimulationError(self._stuck())
 
     def _consider(self, cursor: Cursor) -> None:
-        """When can the head of a queue begin, if that is known?"""
+        """Schedule the head of a queue if its start time is known."""
         head, core = cursor.head, cursor.core
         if head is None:
             return
@@ -145,7 +144,7 @@ class _Run:
             event = before[iteration]
             if event is None:
                 continue
-            # The notification of a transfer takes the place of the semaphore.
+            # A transfer's completion notification is its signal, so there is no further latency.
             over = event.end
             if event.instruction.trigger is None:
                 over += latency
@@ -168,7 +167,7 @@ class _Run:
         heappush(self._heap, (time, next(self._order), cursor))
 
     def _started(self, cursor: Cursor, head: EngineInstruction) -> Event | None:
-        """The trigger of a transfer, when that has begun."""
+        """Return the trigger event of a transfer, or None if the trigger has not begun."""
         trigger = head.trigger
         assert trigger is not None
         events = cursor.core.ended[trigger]
@@ -185,7 +184,10 @@ class _Run:
         time: float,
         ready: tuple[Reason, Event | None, Wait | None],
     ) -> tuple[float, tuple[Reason, Event | None, Wait | None]]:
-        """The array multiplies, and loads the next stationary tile meanwhile."""
+        """Delay a Tensor Engine instruction until the array is free and has its stationary tile.
+
+        The array loads the next stationary tile while it multiplies.
+        """
         event, reason = cursor.multiplied, Reason.queue
         if head.mnemonic == LOAD_STATIONARY:
             event = cursor.loaded
@@ -199,7 +201,7 @@ class _Run:
         return time, ready
 
     def _arrive(self, cursor: Cursor, time: float) -> None:
-        """The head of a queue could begin."""
+        """Begin the head of a queue, unless it has to wait for a port or a meeting."""
         head = cursor.head
         assert head is not None
         if type(head.op) in MEETING_OPS and head.what is not What.trigger:
@@ -221,7 +223,7 @@ class _Run:
         if len(here) < len(self.cores):
             return
         del self._meetings[key]
-        # The last one to come explains when the others begin.
+        # The last one to arrive is the cause for the others.
         last = self._begin(cursor, head, time)
         for other in here[:-1]:
             assert other.head is not None
@@ -254,7 +256,7 @@ class _Run:
                 if cursor.results is not None:
                     cursor.results.note(head, event)
                 core.ports.note(head, event)
-        # Written out: `max` of two takes as long as all else here.
+        # Written out, as `max` of two takes as long as all other statements here.
         if event.end < cursor.last_end:
             event.end = cursor.last_end
         cursor.last_end = event.end

@@ -1,7 +1,7 @@
-"""The timeline as a picture: time to the right, a row for each queue, a bar for each instruction.
+"""The timeline as an SVG picture: time to the right, one row per queue, one bar per instruction.
 
-Bars of the critical path have a red edge; what a bar is, is told when the pointer is over it.
-Bars that are too narrow to be seen are drawn together.
+Bars on the critical path are underlined in red. A bar's title describes it when the pointer is over
+it. Adjacent bars that are narrower than a pixel are merged.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ _CRITICAL, _GRID = "#B00020", "#D8D8D8"
 _TICKS = 8
 
 Row = tuple[int, str]
-"""A core, and a queue of it."""
+"""A core and the name of one of its queues."""
 
 
 def svg_of(kernel: str, target: str, timeline: Timeline) -> str:
-    """The timeline of a kernel as one picture."""
+    """Return the timeline of a kernel as one picture."""
     picture = Picture(_WIDTH)
     end = max(timeline.simulated, 1e-9)
     title = f"Timeline of {kernel} on {target}: {time_text(timeline.total)} predicted"
@@ -40,7 +40,7 @@ def svg_of(kernel: str, target: str, timeline: Timeline) -> str:
         name = f"{core}: {queue}" if several else queue
         picture.text(_LEFT - 8, _ROW / 2 + 4, name, size=12, anchor="end")
         bars = list(_bars(events, critical, _PLOT / end))
-        # Transfers of a ring overlap: the one behind is seen up to where the next one begins.
+        # Transfers of a ring overlap: each is visible up to the start of the next.
         ends = [bar.left for bar in bars[1:]] + [float(_PLOT)]
         for bar, until in zip(bars, ends, strict=True):
             _draw(picture, bar, min(until, bar.right), colours[queue])
@@ -54,7 +54,7 @@ def svg_of(kernel: str, target: str, timeline: Timeline) -> str:
 
 
 def _rows(timeline: Timeline) -> dict[Row, list[Event]]:
-    """The events of each queue that has any, core by core, in the order of the queues."""
+    """Return the events of each queue that has any, by core and in the order of the queues."""
     found: dict[Row, list[Event]] = {}
     for core, program in enumerate(timeline.programs):
         for queue in program.queues:
@@ -70,7 +70,7 @@ def _colours(rows: dict[Row, list[Event]]) -> dict[str, str]:
 
 
 class _Bar:
-    """Instructions that are drawn as one: those of less than a pixel are put together."""
+    """One bar: an instruction, or several that are narrower than a pixel."""
 
     __slots__ = ("critical", "events", "left", "right")
 
@@ -114,10 +114,10 @@ def _draw(picture: Picture, bar: _Bar, until: float, colour: str) -> None:
 
 def _title(bar: _Bar, names: list[str]) -> str:
     first, last = bar.events[0], bar.events[-1]
-    many = f"{len(bar.events):,} instructions: " if len(bar.events) > 1 else ""
+    counted = f"{len(bar.events):,} instructions: " if len(bar.events) > 1 else ""
     end = max(event.free for event in bar.events)
     lines = [
-        f"{many}{', '.join(names[:4])}",
+        f"{counted}{', '.join(names[:4])}",
         f"{time_text(first.begin)} to {time_text(end)}, {time_text(end - first.begin)}",
     ]
     places = positions(last.instruction.op.location)
@@ -138,7 +138,7 @@ def _axis(picture: Picture, end: float, height: float) -> None:
 
 
 def _round(step: float) -> float:
-    """A step that is easy to read: 1, 2 or 5 times a power of ten."""
+    """Round a step up to 1, 2 or 5 times a power of ten."""
     power = 1.0
     while power * 10 <= step:
         power *= 10

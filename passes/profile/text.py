@@ -1,4 +1,4 @@
-"""A profile as text for a terminal: tables, and bars of characters."""
+"""The text of a profile for a terminal: tables, and bars of characters."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from nkijit.passes.profile.figures import Figures, LineUse, QueueUse, Stall
 from nkijit.passes.profile.units import bytes_text, flops_text, percent, range_text, time_text
 
 BAR = 30
-"""Characters of a bar."""
+"""The length of a bar in characters."""
 MOST_ROWS = 10
-"""Rows of the tables of lines and of waits."""
+"""The maximum number of rows in the tables of lines and of waits."""
 _BUSY, _WAITING, _IDLE = "#", "-", "."
 _RIGHT = frozenset({"instructions", "busy", "waits", "idle", "time", "share", "bytes", "transfers",
                     "descriptor", "rate", "times"})  # fmt: skip
-"""Columns of numbers."""
+"""The columns with numbers."""
 
 
 def text_of(profile: Figures, ends: Range, author: float | None = None) -> str:
-    """The whole summary, with a closing newline."""
+    """Return the whole summary, with a closing newline."""
     parts = [
         _head(profile, ends, author),
         _engines(profile),
@@ -39,7 +39,7 @@ def _table(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def place_text(place: Position | None) -> str:
-    """Where a line is."""
+    """Return a line's place, e.g. `kernel.py:14`; "" for None."""
     return "" if place is None else place.brief
 
 

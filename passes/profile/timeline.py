@@ -1,4 +1,4 @@
-"""What a simulation gives: when every instruction ran, and what it had waited for."""
+"""The result of a simulation: the times of each instruction, and the event it waited for."""
 
 from __future__ import annotations
 
@@ -13,63 +13,63 @@ from nkijit.passes.profile.iterations import LoopCount
 
 
 class Reason(Enum):
-    """What an instruction waited for last before it began."""
+    """The last condition that an instruction waited for."""
 
     start = "start"
-    """For nothing: it is the first of its queue."""
+    """No condition: it is the first of its queue."""
     queue = "queue"
-    """For the instruction before it in its queue."""
+    """The previous instruction of its queue."""
     result = "result"
-    """For a result of its own queue."""
+    """A result of its own queue."""
     semaphore = "semaphore"
-    """For another queue."""
+    """Another queue."""
     dispatch = "dispatch"
-    """A transfer: for its descriptors, after its trigger."""
+    """The descriptors of a transfer, after its trigger."""
     dma = "dma"
-    """A transfer: for DMA engines that were at another one."""
+    """DMA engines that were busy with another transfer."""
     port = "port"
-    """For a memory port that another engine was using."""
+    """A memory port that another engine was using."""
     meeting = "meeting"
-    """For the other core."""
+    """The other core."""
     weights = "weights"
-    """A multiplication: for its stationary tile."""
+    """The stationary tile of a multiplication."""
 
 
 @dataclass(slots=True, eq=False, repr=False)
 class Event(ShownFields):
-    """An instruction that has run. Times are in ns from the kernel's first instruction on."""
+    """A simulated instruction. Times are in ns since the kernel's first instruction."""
 
     instruction: EngineInstruction
     core: int
     begin: float
-    """Of a transfer, when the last of its DMA engines took it up."""
+    """For a transfer: when the last of its DMA engines starts it."""
     free: float
-    """When its queue could begin with the next one; of a transfer, when the last byte is moved."""
+    """When its queue can begin the next instruction; for a transfer, after its last byte."""
     end: float
-    """When its results are seen by its own queue; of a transfer, by all queues."""
+    """When its queue sees its results; for a transfer, when all queues see them."""
     reason: Reason
     cause: Event | None
-    """What it waited for last; that has begun no later."""
+    """The event that it waited for last, which has begun no later."""
     wait: Wait | None
-    """The semaphore, when that is the reason."""
+    """The semaphore, if that is the reason."""
     stalled: float
-    """How long its queue had had nothing to do when it began."""
+    """The time that its queue was idle before it began."""
 
     def __repr__(self) -> str:
         return f"<event: {self.begin:,.0f} to {self.end:,.0f} ns, {self.instruction!r}>"
 
 
 class PathStep(NamedTuple):
-    """A piece of the critical path."""
+    """A segment of the critical path."""
 
     event: Event
     begin: float
     end: float
-    """When the next one on the path begins."""
+    """The begin of the next event on the path."""
 
     @property
     def time(self) -> float:
-        """How long the piece is."""
+        """The duration of the segment."""
         return self.end - self.begin
 
     def __repr__(self) -> str:
@@ -82,36 +82,36 @@ class Timeline:
 
     programs: Sequence[Program]
     events: Sequence[Event]
-    """In the order in which they could begin, over all cores."""
+    """The events of all cores, by the time when they could begin."""
     simulated: float
-    """When the last instruction that was simulated had ended."""
+    """The end of the last simulated instruction, in ns."""
     left_out: float
-    """How long the iterations of loops take that were not simulated."""
+    """The time of the iterations that were not simulated, in ns."""
     loops: Sequence[LoopCount]
-    """The loops about which something was assumed."""
+    """The loops with an assumed trip count, or that were cut short."""
     weights: Sequence[dict[Loop | None, float]] = field(repr=False)
-    """For each core: for how many real instructions one in a loop stands."""
+    """For each core and loop: the number of real instructions for each simulated one."""
     assumed: int = 1
-    """How often loops are taken to run of which that is not known."""
+    """The assumed trip count of loops with an unknown count."""
     limit: int | None = None
-    """How many instructions were simulated at most; None means the default."""
+    """The limit of simulated instructions; None for the default."""
 
     def __repr__(self) -> str:
         return f"<timeline: {len(self.events):,} instructions, {self.total:,.0f} ns>"
 
     @property
     def total(self) -> float:
-        """How long the kernel takes, without what starting and ending any kernel takes."""
+        """The time of the kernel in ns, without the time to start and end any kernel."""
         return self.simulated + self.left_out
 
     def weight(self, event: Event) -> float:
-        """For how many real instructions an event stands."""
+        """The number of real instructions that an event represents."""
         return self.weights[event.core][event.instruction.loop]
 
     def critical_path(self) -> list[PathStep]:
-        """The chain of instructions that explains when the last one ended, from the first on.
+        """Return the chain of causes from the first event to the one that ends last.
 
-        Its pieces follow each other without gaps, so that they sum up to `simulated`.
+        Its segments have no gaps: they add up to `simulated`.
         """
         last = max(self.events, key=lambda event: event.end, default=None)
         return list(_back(last))[::-1] if last is not None else []
@@ -121,7 +121,7 @@ def _back(last: Event) -> Iterator[PathStep]:
     event: Event | None = last
     end = last.end
     while event is not None:
-        # What has begun at the very same time explains nothing, but leads on.
+        # An event that begins at the same time has no segment, but its cause continues the path.
         if event.begin < end or event is last:
             yield PathStep(event, event.begin, end)
             end = event.begin

@@ -1,4 +1,4 @@
-"""`report_of`: collects what a report shows, and relates source, IR, instructions and time."""
+"""`report_of`: collect the data of a report, and relate source, IR, instructions and time."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from nkijit.passes.report.values import values_of
 from nkijit.passes.values.record import Recording
 
 DIGITS = 1
-"""Decimals of a time in ns."""
+"""The number of decimals of a time in ns."""
 
 
 def report_of(
@@ -46,28 +46,28 @@ def report_of(
     record: Recording | None = None,
     advice: object = None,
 ) -> model.Report:
-    """The report of a kernel.
+    """Return the report of a kernel.
 
     Args:
-        module: what is printed as IR.
-        kernels: the kernel's specialisation for each core.
-        findings: what is wrong with it.
-        programs: what each core runs; none for a kernel that cannot be lowered.
-        profile: how long that takes; None when it cannot be simulated.
-        missing: why one of them is not there, or the errors that they are there in spite of.
+        module: the IR to print.
+        kernels: the kernel's program for each core.
+        findings: the kernel's findings.
+        programs: the queues of each core; () for a kernel that cannot be lowered.
+        profile: the kernel's profile; None if it cannot be simulated.
+        missing: why a program or profile is missing, or which errors were ignored for them.
         record: a recorded run of the kernel, whose values are shown.
-        advice: an `Advice` on it; None when nobody asked.
+        advice: an `Advice` on the kernel; None if it was not requested.
     """
     builder = _Builder(module)
-    made = builder.report(kernels, findings, programs, profile, missing, record)
-    made.advice = None if advice is None else builder.plain(advice)
-    # Files of advice that nothing else names are sources as well.
-    made.sources = builder.files
-    return made
+    report = builder.report(kernels, findings, programs, profile, missing, record)
+    report.advice = None if advice is None else builder.plain(advice)
+    # Advice may refer to further source files.
+    report.sources = builder.files
+    return report
 
 
 class _Builder:
-    """One report while it is being made; equal texts, places and files are kept once."""
+    """The state while a report is built. Equal texts, places and files are stored once."""
 
     def __init__(self, module: ModuleOp):
         self._printed = printed(module)
@@ -89,7 +89,7 @@ class _Builder:
         missing: str,
         record: Recording | None,
     ) -> model.Report:
-        """Everything together."""
+        """Build the report."""
         self._number_ops(kernels)
         cores = [self._core(program) for program in programs]
         if programs:
@@ -126,7 +126,7 @@ class _Builder:
         )
 
     def plain(self, value: object) -> Any:
-        """A dataclass as values of JSON, with places as the page has them."""
+        """Convert a dataclass to JSON values, with places in the page's form."""
         return plain(value, self._place)
 
     # ---------------------------------------------------------------- places
@@ -156,7 +156,7 @@ class _Builder:
         return self._strings.setdefault(text, len(self._strings))
 
     def _number_ops(self, kernels: Sequence[KernelOp]) -> None:
-        """Number the operations of the kernel in the order of the text."""
+        """Number the operations of the kernels in the order of the text."""
         lines, ops = self._printed.lines, self._ops
         for kernel in kernels:
             self._grouping.add(kernel)
@@ -172,7 +172,7 @@ class _Builder:
     # ---------------------------------------------------------------- listing
 
     def _core(self, program: Program) -> model.ReportCore:
-        # Items hash slowly, and live as long as the program.
+        # Items hash slowly. Their identities are unique while the program exists.
         numbers = {id(item): n for n, item in enumerate(program.instructions)}
         loops = [
             item
@@ -251,7 +251,7 @@ class _Builder:
     # ---------------------------------------------------------------- memory
 
     def _placed(self, program: Program) -> model.ReportMemory:
-        """Tiles at the addresses of the lowering."""
+        """Return the memory with the addresses of the lowering."""
         placed = program.placement
         peaks = {MemoryRegion.sbuf: placed.sbuf_live, MemoryRegion.psum: placed.psum_live}
         return self._memory(
@@ -259,7 +259,7 @@ class _Builder:
         )
 
     def _unplaced(self, kernels: Sequence[KernelOp]) -> list[model.ReportMemory]:
-        """Tiles at the addresses of the memory map, which there are also for too many tiles."""
+        """Return the memory with the addresses of the memory map, for tiles that may not fit."""
         memories: list[model.ReportMemory] = []
         for kernel, core in zip(kernels, map_of(kernels).cores, strict=True):
             live = liveness(kernel)
@@ -358,7 +358,7 @@ def _rule(rule: RuleText) -> model.ReportRule:
 
 
 def _marked(found: Diagnostic) -> list[tuple[int, int, int]]:
-    """The pieces of the innermost statement that a finding is about, line by line."""
+    """Return the marked columns of the innermost statement, line by line."""
     if not found.where:
         return []
     at = found.where[0]
@@ -385,7 +385,7 @@ def _flops(item: Item, durations: Durations) -> int:
 
 
 def _rows(items: Sequence[Item], numbers: dict[int, int]) -> list[int]:
-    """The items of a queue by number; `-1 - item` ends a loop."""
+    """Return the items of a queue by number; `-1 - item` ends a loop."""
     found: list[int] = []
     for item in items:
         number = numbers[id(item)]

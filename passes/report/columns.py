@@ -1,13 +1,13 @@
-"""Long lists of numbers in a form that deflates to half: `readColumns` of the page reads it.
+"""Lists of numbers in a form that deflates to half the size. The page's `readColumns` reads it.
 
-Neighbours in a column are near each other: places in a program, times, addresses. Of them the
-differences are written, which repeat themselves where instructions do. What stands in the place of
-a list is an object with one key, which no other object of a report has:
+Adjacent numbers in a column are similar: positions in a program, times, addresses. Their
+differences are written, as these repeat where instructions do. A list is replaced by an object with
+one key, which no other object of a report has:
 
-- `{"~whole": [1, 1, 1]}`: the first number of a column, and what is added to it each time;
-- `{"~tenths": [5646, 6341]}`: the same, in tenths, as times are;
+- `{"~whole": [1, 1, 1]}`: the first number of a column, then the differences;
+- `{"~tenths": [5646, 6341]}`: the same in tenths, for times;
 - `{"~rows": [column, column]}`: rows of equal length, column by column;
-- `{"~lists": [lengths, column]}`: lists of any length, one behind the other.
+- `{"~lists": [lengths, column]}`: lists of any length, concatenated.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from typing import Any
 import numpy as np
 
 SHORTEST = 32
-"""Shorter lists stay as they are."""
+"""Shorter lists are not replaced."""
 _LARGEST = 1 << 52
-"""Numbers up to it, and their tenths, are the same ones in JavaScript."""
+"""The largest number that JavaScript represents exactly, also with tenths."""
 
 
 def packed(values: Sequence[Any]) -> Any:
-    """A list for JSON: itself, or what is shorter and stands for it.
+    """Return a list for JSON: the list itself, or an object that represents it in less space.
 
     Args:
         values: numbers, text, or lists of them, also nested.
@@ -58,7 +58,7 @@ def _whole(values: Sequence[int]) -> Any:
 def _tenths(values: Sequence[float]) -> Any:
     numbers = np.array(values, np.float64)
     tenths = np.rint(numbers * 10)
-    # Infinities and NaN compare as unequal, or are too large; -0.0 is not 0.
+    # The conditions also exclude infinities, NaN and -0.0.
     exact = (tenths / 10 == numbers) & (np.abs(tenths) < _LARGEST)
     if not (exact.all() and not np.signbit(numbers[numbers == 0]).any()):
         return values

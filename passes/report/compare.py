@@ -1,4 +1,4 @@
-"""What a report says of two kernels side by side."""
+"""The comparison of two kernels in a report."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def comparison_of(
     programs: tuple[Sequence[Program], Sequence[Program]],
     profiles: tuple[Profile, Profile],
 ) -> model.Comparison:
-    """Compare two kernels: the one of a page, and another one.
+    """Compare the kernel of a page with another one.
 
     Args:
-        reports: what the page shows of each.
-        programs: what their cores run.
-        profiles: how long that takes.
+        reports: the reports of both kernels.
+        programs: the queues of each core, for both kernels.
+        profiles: the profiles of both kernels.
     """
     names = _names(reports)
     sources = [_main_source(report) for report in reports]
@@ -41,7 +41,7 @@ def comparison_of(
         names,
         [list(row) for row in compared_figures(*profiles)],
         [list(row) for row in compared_lines(*profiles, names)],
-        # A change is what the first has more, as that of a figure.
+        # The change is from the second to the first, as for figures.
         [[kind, one, other, more] for kind, other, one, more in compared_counts(*programs[::-1])],
         compared_queues(programs[1], programs[0], (names[1], names[0])),
         list(_beside(*sources)),
@@ -49,7 +49,10 @@ def comparison_of(
 
 
 def departed_of(values: model.ReportValues, record: Recording, other: Recording) -> model.Departed:
-    """Where the values of two recorded runs part; `values` are those of the first."""
+    """Return the first difference between the values of two recorded runs.
+
+    `values` are those of the first.
+    """
     try:
         found = against_record(record, other, f"another run of {other.kernel}")
     except RecordError as error:
@@ -62,7 +65,7 @@ def departed_of(values: model.ReportValues, record: Recording, other: Recording)
 
 
 def _names(reports: tuple[model.Report, model.Report]) -> tuple[str, str]:
-    """What the two are called: by kernel, else by file, else by their order."""
+    """Return names for the kernels: their own, or else their files, or else "this" and "other"."""
     kernels = [report.kernel for report in reports]
     if kernels[0] != kernels[1]:
         return kernels[0], kernels[1]
@@ -76,9 +79,9 @@ class _Source:
 
     text: str
     used: tuple[int, ...]
-    """The lines of it that calls of the kernel itself stand on."""
+    """The lines of the file with calls of the kernel itself."""
     start: int = 0
-    """How many lines come before those that are compared."""
+    """The number of lines before those that are compared."""
     end: int | None = None
 
     @property
@@ -86,12 +89,12 @@ class _Source:
         return self.text.splitlines()[self.start : self.end]
 
     def body(self) -> _Source:
-        """The kernel alone, from the first line of its function on."""
+        """Return the source from the first line of the kernel's function to its last used line."""
         if not self.used:
             return self
         lines = self.text.splitlines()
         start = min(self.used) - 1
-        # A function begins behind an empty line; its own may have some, before what is deeper.
+        # A function begins after an empty line. An empty line before indented lines is in its body.
         while start > 0 and (lines[start].startswith((" ", "\t")) or lines[start - 1].strip()):
             start -= 1
         return replace(self, start=start, end=max(self.used))
@@ -111,7 +114,7 @@ def _main_source(report: model.Report) -> _Source:
 
 
 def _beside(one: _Source, other: _Source) -> Iterator[tuple[int, int]]:
-    """Equal lines stand beside each other, and changed ones as far as both have some."""
+    """Yield the numbers of equal lines in pairs, and of changed lines as far as both have some."""
     matcher = difflib.SequenceMatcher(None, one.lines, other.lines, autojunk=False)
     for _, first, first_end, second, second_end in matcher.get_opcodes():
         for step in range(max(first_end - first, second_end - second)):

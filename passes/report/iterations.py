@@ -1,4 +1,4 @@
-"""The iterations of loops that were unrolled, for each operation."""
+"""The iterations of unrolled loops, for each operation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nkijit.passes.transform.read import Reader
 
 
 class Grouping:
-    """Iterations of the loops that kernels had, found again as `reroll` finds them."""
+    """The iterations of loops that were unrolled, recovered as in `reroll`."""
 
     def __init__(self) -> None:
         self.iterations = model.ReportIterations()
@@ -25,14 +25,14 @@ class Grouping:
         self._visit(Reader(kernel).read(), -1)
 
     def of(self, ops: Sequence[Operation]) -> list[int]:
-        """The iteration of each operation, -1 for none; they are in the order of the text."""
+        """Return the iteration of each operation, or -1. `ops` are in the order of the text."""
         found = [-1] * len(ops)
         for number in range(len(ops) - 1, -1, -1):
             op = ops[number]
             if op in self._found:
                 found[number] = self._found[op]
             elif isinstance(op, ViewOp) and number + 1 < len(ops):
-                # A view goes with what it was made for.
+                # A view belongs to the next operation, for which it was created.
                 found[number] = found[number + 1]
         return found
 

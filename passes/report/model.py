@@ -1,9 +1,8 @@
-"""What a report shows, as plain data: source, IR, listing, timeline, memory and findings.
+"""The data of a report: source, IR, listing, timeline, memory and findings.
 
-Lists of equal length are columns of a table. A number that stands for something is an index: into
-`Report.sources`, `Report.strings`, `Report.chains`, the rows of `Report.ops`, the items of a core
-or the rows of `Report.events`; -1 is none. Lines of a source count from 1, lines of the IR from 0.
-Times are in ns.
+Lists of equal length are columns of a table. Numbers are often indices: into `Report.sources`,
+`Report.strings`, `Report.chains`, the rows of `Report.ops`, the items of a core or the rows of
+`Report.events`; -1 is none. Source lines count from 1, IR lines from 0. Times are in ns.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from nkijit.passes.report.columns import packed
 
 
 class Place(NamedTuple):
-    """A place in a source file."""
+    """A position in a source file."""
 
     source: int
     line: int
@@ -25,11 +24,11 @@ class Place(NamedTuple):
 
 @dataclass(slots=True)
 class ReportSource:
-    """A file of the author."""
+    """A source file."""
 
     name: str
     text: str | None
-    """None when the file cannot be read."""
+    """None if the file cannot be read."""
 
 
 @dataclass(slots=True)
@@ -37,60 +36,60 @@ class Ops:
     """The operations of the kernel, in the order of the text."""
 
     first: list[int] = field(default_factory=list[int])
-    """The line of the IR that an operation begins on."""
+    """The first IR line of each operation."""
     last: list[int] = field(default_factory=list[int])
     chain: list[int] = field(default_factory=list[int])
-    """Where it comes from."""
+    """The source position, an index into `Report.chains`."""
     iteration: list[int] = field(default_factory=list[int])
-    """The innermost iteration of unrolled loops that it is in: a row of `ReportIterations`."""
+    """The innermost iteration of an unrolled loop around it, a row of `ReportIterations`."""
 
 
 @dataclass(slots=True)
 class ReportIterations:
-    """Iterations of loops that were unrolled while the kernel was traced."""
+    """The iterations of loops that were unrolled by tracing."""
 
     parent: list[int] = field(default_factory=list[int])
     """The iteration of the loop around it."""
     number: list[int] = field(default_factory=list[int])
-    """Counted from 0."""
+    """The index of the iteration, from 0."""
     count: list[int] = field(default_factory=list[int])
-    """How many its loop has."""
+    """The loop's trip count."""
 
 
 class ReportWait(NamedTuple):
     """A semaphore that an item waits for."""
 
     item: int
-    """What is waited for."""
+    """The item that is waited for."""
     text: int
-    """As the listing has it, a string."""
+    """The text in the listing, a string index."""
     carried: int
-    """1 when it is for the previous iteration."""
+    """1 if it is the item of the previous iteration."""
     reason: int
-    """The dependence and the tile, a string; -1 for an edge of the author."""
+    """The dependence and the tile, a string index; -1 for an order that the user required."""
 
 
 @dataclass(slots=True)
 class ReportItems:
-    """What stands in the queues of a core: instructions by number, then loops in queues."""
+    """The items in the queues of a core: instructions by number, then loops."""
 
     op: list[int] = field(default_factory=list[int])
     queue: list[int] = field(default_factory=list[int])
-    """Index into `ReportCore.queues`."""
+    """An index into `ReportCore.queues`."""
     mnemonic: list[int] = field(default_factory=list[int])
-    """A string; of a loop its head."""
+    """The mnemonic, or a loop's header, a string index."""
     words: list[list[int]] = field(default_factory=list[list[int]])
-    """Operands and immediates, strings."""
+    """The operands and immediates, string indices."""
     waits: list[list[ReportWait]] = field(default_factory=list[list[ReportWait]])
     signal: list[int] = field(default_factory=list[int])
     loop: list[int] = field(default_factory=list[int])
-    """Which loop it is directly in."""
+    """The innermost loop around it."""
     body: list[int] = field(default_factory=list[int])
-    """Of a loop, which one it is."""
+    """For a loop item: the number of the loop."""
     bytes: list[int] = field(default_factory=list[int])
-    """What a transfer moves; 0 of other items."""
+    """The bytes that a transfer moves; 0 for other items."""
     flops: list[int] = field(default_factory=list[int])
-    """What a matrix product computes; 0 of other items."""
+    """The flops of a matrix product; 0 for other items."""
 
 
 @dataclass(slots=True)
@@ -100,7 +99,7 @@ class QueueRows:
     name: str
     is_ring: bool
     rows: list[int] = field(default_factory=list[int])
-    """Items, loops before what is in them; `-1 - item` ends a loop."""
+    """Items in order, with a loop before its body; `-1 - item` ends a loop."""
 
 
 @dataclass(slots=True)
@@ -112,24 +111,24 @@ class ReportCore:
     queues: list[QueueRows]
     items: ReportItems
     loops: list[int]
-    """For each loop the one that it is in."""
+    """The parent of each loop."""
 
 
 @dataclass(slots=True)
 class Events:
-    """Instructions that have run, in the order in which they could begin."""
+    """Simulated instructions, by the time when they could begin."""
 
     core: list[int] = field(default_factory=list[int])
     item: list[int] = field(default_factory=list[int])
     begin: list[float] = field(default_factory=list[float])
     free: list[float] = field(default_factory=list[float])
-    """When its queue could begin with the next one."""
+    """When its queue can begin the next instruction."""
     end: list[float] = field(default_factory=list[float])
-    """When others may see its results."""
+    """When other instructions can see its results."""
     stalled: list[float] = field(default_factory=list[float])
-    """How long its queue had nothing to do when it began."""
+    """The time that its queue was idle before it began."""
     reason: list[int] = field(default_factory=list[int])
-    """What it waited for last, a string."""
+    """The last condition that it waited for, a string index."""
     cause: list[int] = field(default_factory=list[int])
     """The event that it waited for last."""
     path: list[int] = field(default_factory=list[int])
@@ -137,23 +136,23 @@ class Events:
 
 
 class ReportTile(NamedTuple):
-    """A tile and where it lies."""
+    """A tile and its address."""
 
     name: str
     size: str
-    """Shape and data type."""
+    """Shape and dtype."""
     partition: int
     partitions: int
     byte: int
     bytes: int
-    """Per partition."""
+    """Bytes per partition."""
     start: int
-    """Index into `ReportMemory.positions`, as `end`: between which it is in use."""
+    """The first position of its use, an index into `ReportMemory.positions`. `end` is the last."""
     end: int
     op: int
     """Its allocation."""
     fixed: int
-    """1 when the author gave the address."""
+    """1 if the user fixed the address."""
 
 
 @dataclass(slots=True)
@@ -163,9 +162,9 @@ class ReportSpace:
     name: str
     capacity: int
     bank: int
-    """Bytes of a bank; 0 when it has none."""
+    """The size of a bank in bytes; 0 without banks."""
     peak: int
-    """The most bytes in use at once, per partition."""
+    """The maximum number of bytes in use per partition."""
     tiles: list[ReportTile]
 
 
@@ -181,34 +180,34 @@ class ReportMemory:
 
 @dataclass(slots=True)
 class ReportFinding:
-    """A diagnostic."""
+    """A finding."""
 
     severity: str
     rule: str
     subject: str
     message: str
     where: list[Place]
-    """Innermost call first."""
+    """The source positions, innermost call first."""
     marked: list[tuple[int, int, int]]
-    """What it is about: a line of the innermost place's file, its first and its last column."""
+    """The marked parts: a line of the innermost position's file, first column, last column."""
     operands: list[tuple[str, Place | None]]
     related: list[tuple[str, Place]]
     notes: list[str]
     help: str
     ir: str
-    """The operation, where no source is known."""
+    """The operation, if its source is unknown."""
     line: int
-    """The line of the IR that reads so, if there is just one."""
+    """The IR line with this text, if it is unique; otherwise -1."""
 
 
 @dataclass(slots=True)
 class ReportRule:
-    """What there is to know of a rule, as `nkijit explain` has it."""
+    """A rule's documentation, as in `nkijit explain`."""
 
     category: str
     severity: str
     kind: str
-    """Of an error, what becomes of the kernel."""
+    """The kind of an error."""
     says: str
     do: str
     source: str
@@ -216,7 +215,7 @@ class ReportRule:
 
 
 class ReportFigures(NamedTuple):
-    """What the elements of an operand are like; see `Statistics`, which says what is counted."""
+    """Statistics of an operand's elements; see `Statistics` for the definitions."""
 
     least: float | None
     largest: float | None
@@ -229,77 +228,79 @@ class ReportFigures(NamedTuple):
 
 
 class ReportPicture(NamedTuple):
-    """Values as partitions by free elements, made smaller; see `passes.report.values`."""
+    """The values of a tile, reduced to a small picture; see `passes.report.values`."""
 
     rows: int
     columns: int
     cells_high: int
     cells: str
-    """Bytes in base64, row by row: 0 to 250 from the least to the largest; 252 nothing finite,
-    253 -Inf, 254 Inf, 255 NaN."""
+    """Base64 of the cells, row by row, with 0 to 250 from the minimum to the maximum.
+
+    252 is a cell without finite elements, 253 -Inf, 254 Inf, 255 NaN.
+    """
     histogram: list[int]
-    """Finite elements in equal parts from the least to the largest; empty when these are equal."""
+    """The histogram of finite elements from minimum to maximum; empty if these are equal."""
 
 
 class Pattern(NamedTuple):
-    """Which part of a tensor an operand is."""
+    """The part of a tensor that an operand covers."""
 
     rows: int
     columns: int
     cells_high: int
     cells: str
-    """Bytes in base64, row by row: 0 for nothing of a cell, 255 for all of it."""
+    """Base64 of the cells, row by row: from 0 for an uncovered cell to 255 for a covered one."""
 
 
 class Shown(NamedTuple):
     """An operand with its values."""
 
     text: int
-    """Its name, tile, shape and data type, a string."""
+    """Its name, tile, shape and dtype, a string index."""
     written: int
-    """1 for what the instruction wrote: these are the values after it."""
+    """1 if the instruction writes it: the values are those after the instruction."""
     figures: int
     picture: int
-    """-1 where there was no room for one."""
+    """-1 without a picture, as their number is limited."""
     pattern: int
-    """-1 for all of its tensor, and where that is known at run time only."""
+    """-1 for the whole tensor, or if the part is known only at run time."""
     op: int
     """The allocation of its tensor."""
 
 
 class ReportStep(NamedTuple):
-    """An instruction that has run."""
+    """An executed instruction."""
 
     op: int
     number: int
-    """Its place in the run."""
+    """Its number in the run."""
     loops: int
-    """The loops around it with their indices, a string."""
+    """The loops around it with their indices, a string index."""
     operands: list[int]
-    """What it wrote; if there are pictures of it, also what it read."""
+    """The operands that it wrote. If it has pictures, also those that it read."""
 
 
 class Turn(NamedTuple):
-    """Where something turned up first: NaN and infinities, or saturated numbers."""
+    """The first occurrence of NaN and infinities, or of saturated numbers."""
 
     kind: str
     step: int
     text: str
-    """What is known of it, in lines."""
+    """An explanation, of several lines."""
 
 
 @dataclass(slots=True)
 class ReportValues:
-    """What a recorded run has read and written."""
+    """The values that a recorded run has read and written."""
 
     instructions: int
-    """How many have run; there may be fewer steps."""
+    """The number of executed instructions. Not all of them have steps."""
     pictured: int = 0
-    """Steps with pictures."""
+    """The number of steps with pictures."""
     not_finite: int = 0
-    """Instructions that wrote NaN or infinities."""
+    """The number of instructions that wrote NaN or infinities."""
     saturated: int = 0
-    """Instructions that wrote numbers at an end of their data type."""
+    """The number of instructions that wrote the largest or smallest number of a dtype."""
     turns: list[Turn] = field(default_factory=list[Turn])
     steps: list[ReportStep] = field(default_factory=list[ReportStep])
     operands: list[Shown] = field(default_factory=list[Shown])
@@ -310,42 +311,42 @@ class ReportValues:
 
 @dataclass(slots=True)
 class Comparison:
-    """Two kernels side by side; rows of text are those of `nkijit diff`."""
+    """A comparison of two kernels. Rows of text are those of `nkijit diff`."""
 
     names: tuple[str, str]
     figures: list[list[str]]
-    """Name, the first, the second, what the first takes more."""
+    """Name, first kernel, second kernel, change from second to first."""
     lines: list[list[str]]
-    """Where the critical paths differ the most, with a head."""
+    """The largest differences between the critical paths, with a header."""
     instructions: list[list[str]]
-    """Queue and mnemonic, the first, the second, change."""
+    """Queue and mnemonic, first kernel, second kernel, change from second to first."""
     queues: list[str]
-    """A unified diff of what the queues run, the second's against the first's."""
+    """A unified diff of the queues, from the second kernel to the first."""
     source: list[tuple[int, int]]
-    """Lines of the two main sources that stand beside each other; 0 where one has none."""
+    """Corresponding lines of the two main sources; 0 for no line."""
 
 
 @dataclass(slots=True)
 class Departed:
-    """What came of comparing the values of two recorded runs."""
+    """The result of comparing the values of two recorded runs."""
 
     text: str
-    """In lines."""
+    """A text of several lines."""
     step: int
-    """The first instruction that departs, a row of `ReportValues.steps`; -1 for none."""
+    """The first instruction that differs, a row of `ReportValues.steps`; -1 for none."""
 
 
 @dataclass(slots=True)
 class Report:
-    """Everything that a report shows of a kernel."""
+    """All data of a report."""
 
     kernel: str
     target: str
     missing: str
-    """Why there is no listing, or no timeline; empty when there are both."""
+    """Why the listing or the timeline is missing, or which errors were ignored for them."""
     sources: list[ReportSource]
     chains: list[list[Place]]
-    """Places with the calls that lead there, innermost first."""
+    """Source positions with their callers, innermost call first."""
     ir: str
     ops: Ops
     iterations: ReportIterations
@@ -353,23 +354,23 @@ class Report:
     cores: list[ReportCore]
     events: Events | None
     profile: dict[str, Any] | None
-    """A `Profile` without its timeline; places are `Place`s."""
+    """A `Profile` without its timeline. Positions are `Place`s."""
     memory: list[ReportMemory]
     findings: list[ReportFinding]
     rules: dict[str, ReportRule]
-    """Those of the findings, by id."""
+    """The rules of the findings, by id."""
     values: ReportValues | None = None
-    """Of a run that was recorded."""
+    """The values of a recorded run."""
     advice: dict[str, Any] | None = None
-    """An `Advice`; places are `Place`s."""
+    """An `Advice`. Positions are `Place`s."""
     other: Report | None = None
-    """The kernel that this one is compared with."""
+    """The kernel to compare with."""
     comparison: Comparison | None = None
     departed: Departed | None = None
-    """Where both runs were recorded."""
+    """Set if both runs were recorded."""
 
     def to_json(self) -> str:
-        """Everything as compact JSON, in ASCII, with long lists as `packed` writes them."""
+        """Return everything as compact ASCII JSON, with long lists in the form of `packed`."""
         return json.dumps(self, default=_plain, separators=(",", ":"), allow_nan=False)
 
 

@@ -1,4 +1,4 @@
-"""The IR as text, with the lines that each operation is printed on."""
+"""The IR as text, with the lines of each operation."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ class Printed:
 
     text: str
     lines: dict[Operation, tuple[int, int]]
-    """The first and the last line of each operation, counted from 0, in the order of the text.
+    """The first and last line of each operation, counted from 0, in the order of the text.
 
-    An operation with regions ends on the line of its last brace. Terminators that the text leaves
-    out are not in here.
+    An operation with regions ends on the line of its last brace. Terminators that the text omits
+    are not included.
     """
 
 
 class _CountingPrinter(IrPrinter):
-    """A printer that remembers on which lines it prints operations."""
+    """A printer that records the lines of operations."""
 
     def __init__(self, stream: StringIO):
         super().__init__(stream)
@@ -33,14 +33,14 @@ class _CountingPrinter(IrPrinter):
 
     def print_op(self, op: Operation) -> None:
         first = self._current_line
-        # Entered now, so that an operation stands before what is inside of it.
+        # The entry is added first, so that an operation is before those inside it.
         self.lines[op] = (first, first)
         super().print_op(op)
         self.lines[op] = (first, self._current_line)
 
 
 def printed(module: ModuleOp) -> Printed:
-    """A module as `TracedKernel.text()` prints it."""
+    """Print a module as `TracedKernel.text()` does."""
     stream = StringIO()
     printer = _CountingPrinter(stream)
     printer.print_op(module)

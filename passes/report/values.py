@@ -1,7 +1,7 @@
-"""What a recording shows in a report: small pictures of values, of a bounded size together.
+"""The values of a recording in a report: small pictures, with a limited total size.
 
-A picture is a tile as partitions by free elements, made smaller: a cell is the mean of the elements
-that it stands for, and shows a NaN or an infinity among them.
+A picture shows a tile as partitions by free elements. A cell is the mean of several elements; NaN
+and infinities take precedence.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from nkijit.passes.values.record import Recording
 Array = npt.NDArray[Any]
 
 MOST_STEPS = 200_000
-"""Instructions of a run of which there are figures."""
+"""The maximum number of instructions with statistics."""
 MOST_PICTURED = 3_000
-"""Instructions whose values are drawn."""
+"""The maximum number of instructions with pictures."""
 MOST_BYTES = 3_000_000
-"""Bytes of all pictures together, about."""
+"""The approximate maximum size of all pictures, in bytes."""
 FINEST, COARSEST = 48, 6
-"""Cells of a picture in each direction."""
+"""The range of a picture's cells per dimension."""
 BINS = 24
-"""Bars of a histogram."""
+"""The number of bars in a histogram."""
 _EXACT = 1e10
-"""Whole numbers below this are kept as they are: those of integers with 32 bits."""
+"""Smaller whole numbers, such as 32-bit integers, are not rounded."""
 _LARGEST_PATTERN = 1 << 24
-"""Elements of a tensor up to which access patterns are drawn."""
+"""The maximum number of a tensor's elements for which access patterns are drawn."""
 
 
 def values_of(
@@ -49,21 +49,21 @@ def values_of(
     chains: Sequence[int],
     string: Callable[[str], int],
 ) -> model.ReportValues:
-    """The values of a recording.
+    """Return the values of a recording.
 
     Args:
-        record: the recording, of a kernel whose operations have these numbers.
-        numbers: those of `Ops`.
-        chains: of each of these operations, where it comes from.
-        string: the number of a text.
+        record: the recording of the kernel.
+        numbers: the row of each operation in `Ops`.
+        chains: the source position of each row, as in `Ops`.
+        string: adds a text to `Report.strings` and returns its index.
     """
     ops = [instruction.operation for instruction in record.instructions]
     places = [(chains[numbers[op]], op.name) for op in ops]
-    kept = _evenly(places, MOST_STEPS)
+    selected = _evenly(places, MOST_STEPS)
     pictured = _evenly(places, MOST_PICTURED)
     operands = sum(len(record.instructions[n].operands) for n in pictured)
-    # Of each place also the first one with something unusual, if it is not among them.
-    made = _Pictures(_side(operands + 2 * len(set(places))), string, numbers)
+    # For each place, the first step with unusual values is added if it is not included.
+    pictures = _Pictures(_side(operands + 2 * len(set(places))), string, numbers)
     values = model.ReportValues(len(ops))
     known: set[tuple[object, str]] = set()
     for number, (instruction, held) in enumerate(record.steps()):
@@ -76,18 +76,18 @@ def values_of(
         unusual = {(places[number], kind) for kind in kinds}
         is_first = not unusual <= known
         known |= unusual
-        if number in kept or is_first:
+        if number in selected or is_first:
             is_pictured = number in pictured or is_first
-            values.steps.append(made.step(instruction, held, found, is_pictured))
-    _add_turns(values, record, made)
-    values.pictured = sum(made.is_pictured(step) for step in values.steps)
-    values.operands, values.figures = made.entries, made.figures
-    values.pictures, values.patterns = made.pictures, made.patterns
+            values.steps.append(pictures.step(instruction, held, found, is_pictured))
+    _add_turns(values, record, pictures)
+    values.pictured = sum(pictures.is_pictured(step) for step in values.steps)
+    values.operands, values.figures = pictures.entries, pictures.figures
+    values.pictures, values.patterns = pictures.pictures, pictures.patterns
     return values
 
 
-def _add_turns(values: model.ReportValues, record: Recording, made: _Pictures) -> None:
-    """Say where NaN and the like turned up first: steps that have pictures."""
+def _add_turns(values: model.ReportValues, record: Recording, pictures: _Pictures) -> None:
+    """Add the first NaN, infinity and saturated value, with pictures of their steps."""
     searches = (
         ("NaN or infinity", values.not_finite, record.first),
         ("saturated value", values.saturated, record.first_saturated),
@@ -96,10 +96,10 @@ def _add_turns(values: model.ReportValues, record: Recording, made: _Pictures) -
     steps = {step.number: step for step in values.steps}
     for _, found in turns:
         number = -1 if found is None else found.instruction.number
-        if found is not None and not (number in steps and made.is_pictured(steps[number])):
+        if found is not None and not (number in steps and pictures.is_pictured(steps[number])):
             held = StepValues.of(found.instruction)
             written = [Statistics.of(after) for after in held.after if after is not None]
-            steps[number] = made.step(found.instruction, held, written, True)
+            steps[number] = pictures.step(found.instruction, held, written, True)
     values.steps = [steps[number] for number in sorted(steps)]
     rows = {step.number: row for row, step in enumerate(values.steps)}
     values.turns = [
@@ -110,14 +110,14 @@ def _add_turns(values: model.ReportValues, record: Recording, made: _Pictures) -
 
 
 def _evenly(places: Sequence[object], most: int) -> set[int]:
-    """All instructions, or of each place as many as there is room for: evenly, with the last."""
+    """Select at most `most` instructions: evenly among those of each place, including the last."""
     if len(places) <= most:
         return set(range(len(places)))
     counts = Counter(places)
     shares: dict[object, int] = {}
     left = most
     for number, (place, count) in enumerate(sorted(counts.items(), key=lambda item: item[1])):
-        # What runs rarely leaves its room to the others.
+        # Rarely executed places leave their share to the others.
         shares[place] = min(count, max(1, left // (len(counts) - number)))
         left -= shares[place]
     found: list[int] = []
@@ -133,13 +133,13 @@ def _evenly(places: Sequence[object], most: int) -> set[int]:
 
 
 def _side(operands: int) -> int:
-    """Cells of a picture in each direction, such that all together are not too large."""
+    """Return the number of cells per dimension such that the total size is within the limit."""
     each = MOST_BYTES / max(operands, 1) - 200  # statistics and a histogram
     return max(COARSEST, min(FINEST, math.isqrt(max(0, int(each * 3 / 4)))))
 
 
 class _Pictures:
-    """Figures, pictures and access patterns; equal ones are kept once."""
+    """Statistics, pictures and access patterns. Equal ones are stored once."""
 
     def __init__(self, side: int, string: Callable[[str], int], numbers: dict[Operation, int]):
         self._side, self._string, self._numbers = side, string, numbers
@@ -150,7 +150,7 @@ class _Pictures:
         self._known: dict[object, int] = {}
 
     def is_pictured(self, step: model.ReportStep) -> bool:
-        """Whether there are pictures of a step."""
+        """Whether a step has pictures."""
         return any(self.entries[operand].picture >= 0 for operand in step.operands)
 
     def step(
@@ -160,7 +160,7 @@ class _Pictures:
         written: Sequence[Statistics],
         is_pictured: bool,
     ) -> model.ReportStep:
-        """What an instruction wrote, with these figures; with pictures also what it read."""
+        """Add a step with the operands that an instruction wrote or, with pictures, also read."""
         statistics = iter(written)
         row: list[int] = []
         for operand, before, after in zip(
@@ -174,29 +174,29 @@ class _Pictures:
             entry = model.Shown(
                 self._string(text + operand.dtype),
                 int(operand.is_written),
-                self._keep(self.figures, *[_figures(figures)] * 2),
+                self._index_of(self.figures, *[_figures(figures)] * 2),
                 self.picture(array, figures) if is_pictured else -1,
                 self.pattern(operand.value) if is_pictured else -1,
                 self._numbers.get(cast(Operation, base_of(operand.value).owner), -1),
             )
-            row.append(self._keep(self.entries, entry, entry))
+            row.append(self._index_of(self.entries, entry, entry))
         loops = self._string(loops_text(tuple(instruction.loops.items())))
         op = self._numbers[instruction.operation]
         return model.ReportStep(op, instruction.number, loops, row)
 
     def picture(self, array: Array, statistics: Statistics) -> int:
         rows = array.reshape(array.shape[0] if array.ndim > 1 else 1, -1)
-        made = model.ReportPicture(
+        picture = model.ReportPicture(
             rows.shape[0],
             rows.shape[1],
             min(rows.shape[0], self._side),
             b64encode(cells_of(rows, self._side).tobytes()).decode(),
             _histogram(rows, statistics),
         )
-        return self._keep(self.pictures, (*made[:4], *made.histogram), made)
+        return self._index_of(self.pictures, (*picture[:4], *picture.histogram), picture)
 
     def pattern(self, value: SSAValue) -> int:
-        """The part of its tensor that an operand is; -1 for all of it, and an unknown one."""
+        """Return the part of its tensor that an operand covers; -1 for all of it, or if unknown."""
         base = base_of(value)
         info, whole = info_of(value), info_of(base)
         if base is value or index_of(value) is not None:
@@ -214,18 +214,18 @@ class _Pictures:
         share = sums_of(rows.astype(np.int64), self._side) / sizes_of(rows.shape, self._side)
         cells = np.ceil(share * 255).astype(np.uint8)
         text = b64encode(cells.tobytes()).decode()
-        made = model.Pattern(rows.shape[0], rows.shape[1], len(cells), text)
-        return self._keep(self.patterns, key, made)
+        pattern = model.Pattern(rows.shape[0], rows.shape[1], len(cells), text)
+        return self._index_of(self.patterns, key, pattern)
 
-    def _keep(self, into: list[Any], key: object, made: Any) -> int:
+    def _index_of(self, into: list[Any], key: object, entry: Any) -> int:
         if key not in self._known:
             self._known[key] = len(into)
-            into.append(made)
+            into.append(entry)
         return self._known[key]
 
 
 def _histogram(rows: Array, statistics: Statistics) -> list[int]:
-    """How many finite elements lie in each of `BINS` equal parts from the least to the largest."""
+    """Return the number of finite elements in each of `BINS` equal parts of the range."""
     if not statistics.largest > statistics.least:
         return []
     values = rows.astype(np.float64)

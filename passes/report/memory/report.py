@@ -1,6 +1,6 @@
-"""The memory map of a kernel as authors hold it: what `TracedKernel.memory()` returns.
+"""The public memory map of a kernel: the result of `TracedKernel.memory()`.
 
-What is in it is found in `map.py`; `text.py` and `svg.py` draw it.
+`map.py` computes its data; `text.py` and `svg.py` draw it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from nkijit.passes.report.memory.text import text_of
 
 @dataclass(frozen=True, slots=True, repr=False)
 class MemoryReport(MemoryMap):
-    """What a kernel keeps on the chip: `str()` is a table and a map, `svg()` a picture."""
+    """The on-chip memory of a kernel: `str()` is a table and a map, `svg()` a picture."""
 
     def __repr__(self) -> str:
         peaks = ", ".join(
@@ -31,18 +31,18 @@ class MemoryReport(MemoryMap):
         return text_of(self)
 
     def svg(self) -> str:
-        """The map as a picture that needs nothing else: time to the right, addresses upwards."""
+        """Return a self-contained SVG picture: time to the right, addresses upwards."""
         return svg_of(self)
 
     def _repr_svg_(self) -> str:
         return self.svg()
 
     def to_json(self) -> str:
-        """Everything as JSON text, with places as `file:line:column`."""
+        """Return everything as JSON text, with places as `file:line:column`."""
         return json.dumps(plain(self), indent=2) + "\n"
 
 
 def memory_report(kernels: Sequence[KernelOp]) -> MemoryReport:
-    """The memory map of a kernel, given as its program for each core."""
+    """Return the memory map of a kernel; `kernels` has its program for each core."""
     found = map_of(kernels)
     return MemoryReport(found.kernel, found.target, found.cores)

@@ -1,8 +1,7 @@
 """The memory map as a picture: time to the right, addresses upwards, one rectangle per tile.
 
-The SVG needs no fonts, style sheets or scripts from elsewhere. A rectangle names its tile when the
-pointer is over it. Tiles that lie beside each other, in different partitions, are in panels of
-their own.
+The SVG is self-contained: no external fonts, style sheets or scripts. A rectangle's title names its
+tile when the pointer is over it. Tiles in different partitions have panels of their own.
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ _WIDTH, _LEFT, _RIGHT = 1100, 100, 24
 _PLOT = _WIDTH - _LEFT - _RIGHT
 _PANEL, _SMALL_PANEL, _BANK = 300, 130, 26
 _MOST_GROUPS = 8
-"""Tiles in the legend."""
+"""The maximum number of tiles in the legend."""
 
 Panel = tuple[str, "list[TileMap]"]
 
 
 def svg_of(report: MemoryMap) -> str:
-    """The whole report as one picture."""
+    """Return the whole report as one picture."""
     picture = Picture(_WIDTH)
     for core in report.cores:
         name = f", core {core.core}" if len(report.cores) > 1 else ""
@@ -72,18 +71,18 @@ def _space(picture: Picture, core: CoreMap, space: SpaceMap) -> None:
 
 
 def _colours(tiles: Iterable[TileMap]) -> dict[str, str]:
-    """A colour for each name: tiles that take much have different ones."""
+    """Return a colour for each name. The largest tiles have different ones."""
     names = dict.fromkeys(tile.name for tile in sorted(tiles, key=lambda t: -t.bytes))
     return {name: COLOURS[index % len(COLOURS)] for index, name in enumerate(names)}
 
 
 def _legend(picture: Picture, space: SpaceMap, colours: dict[str, str]) -> None:
-    """The tiles that take most at the peak."""
+    """Draw the largest tiles at the peak."""
     groups = groups_of(space.at_peak)
     x, y = float(_LEFT), 4.0
     for group in groups[:_MOST_GROUPS]:
-        many = f"{group.count} x " if group.count > 1 else ""
-        words = f"{many}{group.tile.name} {group.tile.size}, {group.bytes:,} B"
+        counted = f"{group.count} x " if group.count > 1 else ""
+        words = f"{counted}{group.tile.name} {group.tile.size}, {group.bytes:,} B"
         width = 30 + LETTER * len(words)
         if x > _LEFT and x + width > _WIDTH - _RIGHT:
             x, y = float(_LEFT), y + 18
@@ -94,7 +93,7 @@ def _legend(picture: Picture, space: SpaceMap, colours: dict[str, str]) -> None:
 
 
 def _panels(space: SpaceMap) -> list[Panel]:
-    """One panel for all partitions, or several where tiles lie beside each other."""
+    """Return one panel for all partitions, or several if tiles are in different partitions."""
     if all(tile.address[0] == 0 for tile in space.tiles):
         return [("", list(space.tiles))]
     end = max(tile.address[0] + tile.partitions for tile in space.tiles)
@@ -138,7 +137,7 @@ def _panel(
     for tile in tiles:
         x, width = _LEFT + tile.start * scale_x, (tile.end - tile.start + 1) * scale_x
         y = height - (tile.address[1] + tile.bytes) * scale_y
-        # One of several that look the same is enough.
+        # One of several rectangles that look the same is enough.
         spot = (int(2 * x), int(2 * width), tile.address[1], tile.bytes)
         if width >= 1 or spot not in drawn:
             drawn.add(spot)
@@ -152,7 +151,7 @@ def _panel(
 
 
 def _top_of(space: SpaceMap) -> int:
-    """The byte at the upper edge: the capacity is shown unless little of it is used."""
+    """Return the byte at the upper edge: the capacity, unless little of it is used."""
     highest = max(space.capacity, space.height)
     if space.bank is not None:
         return -(-highest // space.bank) * space.bank
@@ -250,7 +249,7 @@ def _time_axis(picture: Picture, core: CoreMap) -> None:
 
 
 def _round(least: float) -> int:
-    """The next of 1, 2, 5, 10, 20, … from a number on."""
+    """Round up to 1, 2, 5, 10, 20, …."""
     power = 1
     while True:
         for digit in (1, 2, 5):

@@ -8,9 +8,9 @@ from nkijit.passes.analysis.memory.map import CoreMap, MemoryMap, SpaceMap, Tile
 from nkijit.passes.analysis.memory.words import aligned_tiles, headline_of, in_use
 
 COLUMNS = 100
-"""Width of the text, as far as the names in it allow."""
+"""The width of the text; long names can exceed it."""
 MOST_ROWS = 20
-"""Rows of the table."""
+"""The maximum number of rows in the table."""
 _MOST_ROWS_OF_MAP = 24
 _LABEL = 9
 _KEYS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -18,7 +18,7 @@ _OTHER, _FREE = "+", "."
 
 
 def text_of(report: MemoryMap) -> str:
-    """The whole report, with a closing newline."""
+    """Return the whole report, with a closing newline."""
     parts: list[str] = []
     for core in report.cores:
         name = f" on core {core.core}" if len(report.cores) > 1 else ""
@@ -49,7 +49,7 @@ def _space(core: CoreMap, space: SpaceMap) -> list[str]:
 
 
 def _keys(tiles: Sequence[TileMap]) -> tuple[dict[object, str], list[TileMap]]:
-    """A letter for each of the largest tiles, and these tiles."""
+    """Return a letter for each of the largest tiles, and these tiles."""
     shown = list(tiles[: min(MOST_ROWS, len(_KEYS))])
     return {id(tile): key for tile, key in zip(shown, _KEYS, strict=False)}, shown
 
@@ -79,11 +79,11 @@ def _table_at_peak(space: SpaceMap, keys: dict[object, str], shown: Sequence[Til
 
 
 def _map(core: CoreMap, space: SpaceMap, keys: dict[object, str]) -> list[str]:
-    """Time to the right, addresses upwards; a cell shows what fills most of it."""
+    """Draw the map: time to the right, addresses upwards. A cell shows its largest tile."""
     step = _step(space)
     rows = -(-space.height // step)
     width = COLUMNS - _LABEL - 2
-    if core.instructions < width:  # then every instruction has as many columns as all others
+    if core.instructions < width:  # every instruction has the same number of columns
         width -= width % core.instructions
     filled: dict[tuple[int, int], tuple[int, str]] = {}
     for tile in space.tiles:
@@ -109,7 +109,10 @@ def _map(core: CoreMap, space: SpaceMap, keys: dict[object, str]) -> list[str]:
 
 
 def _step(space: SpaceMap) -> int:
-    """Bytes of a row: a bank, or at least the power of two that divides all addresses."""
+    """Return the bytes of a row: a bank, or a power of two at which the map fits.
+
+    It is at least the largest power of two that divides all addresses and sizes.
+    """
     if space.bank is not None:
         return space.bank
     bits = 0
@@ -124,13 +127,13 @@ def _step(space: SpaceMap) -> int:
 def _cells(
     tile: TileMap, instructions: int, width: int, step: int
 ) -> Iterable[tuple[tuple[int, int], int]]:
-    """The cells that a tile is in, with how much of each it fills."""
+    """Yield the cells of a tile, each with the amount that the tile fills."""
     low, high = tile.address[1], tile.address[1] + tile.bytes
     rows = [
         (row, min(high, (row + 1) * step) - max(low, row * step))
         for row in range(low // step, -(-high // step))
     ]
-    # A column is `instructions` long and an instruction `width`, so that both are whole numbers.
+    # In units in which a column is `instructions` long and an instruction `width`, all is integral.
     start, end = tile.start * width, (tile.end + 1) * width
     for column in range(start // instructions, -(-end // instructions)):
         time = min(end, (column + 1) * instructions) - max(start, column * instructions)

@@ -118,10 +118,10 @@ def test_schemas_describe_what_the_library_gives(agent: Agent) -> None:
         return {name: each.get("description") for name, each in found.items()}
 
     assert list(described("cost", "CriticalLine")) == [f.name for f in fields(CriticalLine)]
-    assert described("cost", "CriticalLine")["ns"] == "How much of the critical path it is."
+    assert described("cost", "CriticalLine")["ns"] == "Its part of the critical path, in ns."
     assert described("profile", "LineUse")["busy"] is None
     # A subclass's fields, and those of the class that it is of.
-    assert described("verify", "Finding")["severity"] == "Either `error` or `warning`."
+    assert described("verify", "Finding")["severity"] == "`error` or `warning`."
     assert "help" in described("verify", "Finding")
     assert "timeline" not in described("profile", "")
     place = (agent.tools()["cost"].output_schema or {})["$defs"]["Finding"]["properties"]["place"]
