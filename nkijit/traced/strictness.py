@@ -1,4 +1,4 @@
-"""What stops a kernel: all of its errors, or only those that no device or compiler takes."""
+"""Strictness: whether all errors stop a kernel, or only those that no compiler accepts."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ STRICT_VARIABLE = "NKIJIT_STRICT"
 
 
 def is_strict(asked: bool | None, default: bool = True) -> bool:
-    """Whether all errors stop a kernel.
+    """Return whether all errors stop a kernel.
 
     Args:
-        asked: what the author says; None for nothing.
-        default: what holds if neither the author nor the environment says anything.
+        asked: the user's choice; None for no choice.
+        default: the result if neither the user nor the environment decides.
 
     Raises ValueError when `NKIJIT_STRICT` is neither 0 nor 1.
     """
@@ -29,10 +29,10 @@ def is_strict(asked: bool | None, default: bool = True) -> bool:
 
 
 class Teller:
-    """Issues the errors that a run goes on with as warnings, once for each rule and line."""
+    """Issues the errors that do not stop a run as warnings, once per rule and line."""
 
     def __init__(self, found: Iterable[Diagnostic] = ()):
-        """`found`: what is known before the run."""
+        """`found`: errors that are known before the run; they are issued at once."""
         self._told: set[tuple[str, str, int] | Diagnostic] = set()
         for diagnostic in found:
             self(diagnostic)
