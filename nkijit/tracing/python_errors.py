@@ -1,8 +1,8 @@
-"""What Python refuses to do with tensors and registers, as findings that say what does it.
+"""Findings for Python's errors about tensors and registers, with an alternative for each.
 
-Python's own errors name types. The expression that was being evaluated says more: what was
-asked, of which tensor, and so which function of the API computes it. It is looked at when an
-error has ended the trace, and costs nothing before.
+Python's own errors name types. The expression that was being evaluated has more: the operation and
+the tensor, and so the function of the API that computes it. It is parsed only when an error has
+ended the trace, so it costs nothing before.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ BINARY: dict[type[ast.AST], str] = {
 """The function of nl for each operator of two operands that has one."""
 
 UNARY: dict[type[ast.AST], str] = {ast.USub: "negative", ast.Invert: "invert"}
-"""The same for those of one."""
+"""The function of nl for each operator of one operand that has one."""
 
 CALLED: dict[str, str] = {
     "absolute": "abs",
@@ -73,7 +73,7 @@ CALLED: dict[str, str] = {
     "sub": "subtract",
     "true_divide": "divide",
 }
-"""Functions of Python's libraries that nl calls otherwise; the others have the same names."""
+"""Functions of Python's libraries that have another name in nl; the others have the same name."""
 
 REDUCTIONS = ("sum", "mean", "max", "min", "prod", "var", "all")
 """Functions of nl that take an axis."""
@@ -103,9 +103,9 @@ MEMBERS: dict[str, tuple[str, str]] = {
     "numpy": ("return the tensor and look at the array, or print it with nl.device_print", ""),
     "squeeze": ("write {t}.squeeze_dim(dim)", ""),
 }
-"""What to do in the place of members that arrays of NumPy, PyTorch or JAX have.
+"""Alternatives to members that arrays of NumPy, PyTorch or JAX have.
 
-The second text is for instructions that write to a tile, those of the current API.
+The second text is about instructions that write to a tile, as in the current API.
 """
 
 _LIKE = {
@@ -133,21 +133,21 @@ _LIKE = {
     "cpu": "numpy",
     "detach": "numpy",
 }
-"""Members that others of `MEMBERS` stand for."""
+"""Further members, and the member of `MEMBERS` that has their alternative."""
 
 OF_VALUES = ("float", "int", "bool", "complex", "round", "asarray", "array", "index")
-"""Calls that want to know what a tensor holds."""
+"""Calls that need the values of a tensor."""
 
 
 def finding_of(
     error: BaseException, functions: Container[str], *, writes: bool = True
 ) -> Diagnostic | None:
-    """The finding that an error of Python's is, if a tensor or a register was its reason.
+    """Return the finding for one of Python's errors, if a tensor or a register is its reason.
 
     Args:
-        error: what has ended a trace.
-        functions: the names that nl has in the API that the kernel is written for.
-        writes: whether instructions of that API write to a tile that they are given.
+        error: the exception that ended a trace.
+        functions: the names in nl, in the API that the kernel is written for.
+        writes: whether instructions of that API write to a tile that is an argument.
     """
     entries = _authors_entries(error.__traceback__)
     if not entries or not isinstance(error, (TypeError, AttributeError)):
@@ -180,12 +180,12 @@ def finding_of(
 
 
 def error_of(error: BaseException, found: Sequence[Diagnostic]) -> NkiValidationError:
-    """Findings as an exception that is of the class of Python's error as well."""
+    """Return findings as an exception that also has the class of Python's error."""
     return (TensorTypeError if isinstance(error, TypeError) else TensorAttributeError)(found)
 
 
 def _is_ours(value: object) -> bool:
-    """Whether a value is a tensor or a register, of either API."""
+    """Return whether a value is a tensor or a register, of either API."""
     return isinstance(value, VirtualRegister) or _is_tensor(value)
 
 
@@ -201,9 +201,9 @@ _OF_A_CALL = ("positional argument", "keyword argument", "multiple values")
 
 
 def _authors_entries(trace: TracebackType | None) -> list[TracebackType]:
-    """The calls inside the kernel that have led to an error, the innermost first.
+    """Return the traceback entries inside the kernel that led to an error, the innermost first.
 
-    None when code of nkijit has raised it, which says what it wants to say.
+    Empty if nkijit's own code has raised the error, which then has its own explanation.
     """
     entries: list[TracebackType] = []
     while trace is not None:
@@ -219,7 +219,7 @@ def _authors_entries(trace: TracebackType | None) -> list[TracebackType]:
 
 
 def _gone_through(node: ast.AST | None) -> ast.AST | None:
-    """What a loop goes through, whose place Python gives as that of the loop; else the node."""
+    """Return the iterable if a node is a loop, because Python gives it the loop's position."""
     if isinstance(node, ast.For):
         return node.iter
     if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
@@ -228,7 +228,7 @@ def _gone_through(node: ast.AST | None) -> ast.AST | None:
 
 
 def _asks_for(node: ast.AST | None, name: str) -> bool:
-    """Whether an expression is the attribute itself; a library may ask for others."""
+    """Return whether an expression reads the attribute itself; a library may read others."""
     function = node.func if isinstance(node, ast.Call) else node
     return isinstance(function, ast.Attribute) and function.attr == name
 
@@ -249,18 +249,18 @@ def _operands(node: ast.AST | None) -> list[ast.expr]:
 
 
 def _root(node: ast.AST) -> str:
-    """The variable that an expression is a part of: `t` of `t[0, 0]`; empty for others."""
+    """Return the variable that an expression is a part of: `t` for `t[0, 0]`; empty for others."""
     while isinstance(node, ast.Subscript):
         node = node.value
     return node.id if isinstance(node, ast.Name) else ""
 
 
-# ------------------------------------------------------------------ what to do instead
+# ------------------------------------------------------------------ alternatives
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What was asked of a tensor, and what to do instead."""
+    """The texts of a finding: the operation on a tensor, and the alternative."""
 
     subject: str
     message: str
@@ -277,18 +277,18 @@ _TO_LOOK = (
 
 @dataclass(frozen=True, slots=True)
 class _Instead:
-    """What an API has in the place of what Python does."""
+    """The alternatives of an API to operations of Python."""
 
     functions: Container[str]
     writes: bool
 
     def function(self, name: str) -> str:
-        """The function of nl for one of Python, NumPy, PyTorch or JAX; empty when there is none."""
+        """Return the nl function for one of Python, NumPy, PyTorch or JAX; empty if none exists."""
         own = CALLED.get(name, name)
         return own if own in self.functions and own not in _NOT_COMPUTING else ""
 
     def of_member(self, name: str, t: str) -> str | None:
-        """What to do in the place of a member; None when there is nothing to say."""
+        """Return the alternative to a member of other arrays, or None."""
         texts = MEMBERS.get(_LIKE.get(name, name))
         if texts is None:
             return None
@@ -296,7 +296,7 @@ class _Instead:
 
 
 class _Reader:
-    """Reads the expression that Python could not evaluate."""
+    """Analyses the expression that Python could not evaluate."""
 
     def __init__(self, node: ast.AST | None, frame: FrameType, instead: _Instead):
         self._node = node
@@ -305,7 +305,7 @@ class _Reader:
         self._culprit: Any = None
         """The first operand that is a tensor or a register."""
         self._shown = "t"
-        """The same as the author has written it."""
+        """The source text of that operand."""
         for operand in _operands(node):
             value = self._value(_root(operand))
             if _is_ours(value):
@@ -316,14 +316,14 @@ class _Reader:
         return self._frame.f_locals.get(name, self._frame.f_globals.get(name))
 
     def is_reason(self, error: str) -> bool:
-        """Whether Python's error is about a tensor or a register."""
+        """Return whether Python's error is about a tensor or a register."""
         node = self._node
         if isinstance(node, ast.Call):
             function = node.func
             if self._takes_a_tuple(function):
                 return "positional argument" in error
             if any(part in error for part in _OF_A_CALL):
-                return False  # a call of somebody's function that is wrong in itself
+                return False  # the arguments do not match the function's parameters
             while isinstance(function, ast.Attribute):
                 function = function.value
             module = self._value(_root(function))
@@ -339,7 +339,7 @@ class _Reader:
         return _is_tensor(self._value(_root(function.value)))
 
     def read(self, error: str) -> _Asked:
-        """What was asked, by the expression and the text of Python's error."""
+        """Return the texts for the expression and the text of Python's error."""
         node = self._node
         if isinstance(self._culprit, VirtualRegister) or (
             self._culprit is None and ("VirtualRegister" in error or "NkiScalar" in error)
@@ -374,7 +374,7 @@ class _Reader:
         )
 
     def _computed(self, node: ast.BinOp | ast.UnaryOp | ast.AugAssign) -> str:
-        """The call that computes what an operator was meant to."""
+        """Return the call that computes the same as an operator."""
         if isinstance(node, ast.UnaryOp):
             function = UNARY.get(type(node.op))
             return self._write(f"nl.{function}({_text(node.operand)})") if function else ""
@@ -434,7 +434,7 @@ class _Reader:
         return self._asked(message, self._instead.of_member(name, t) or _TO_LOOK)
 
     def _write(self, call: str) -> str:
-        """What to write: the author's line with a call in the place of the expression."""
+        """Return the advice: the user's line, with a call in the place of the expression."""
         node = self._node
         if isinstance(node, ast.expr) and node.lineno == node.end_lineno:
             data = source_line(self._frame.f_code.co_filename, node.lineno).encode()
@@ -444,9 +444,9 @@ class _Reader:
 
 
 _NO_WORDS = ("matmul", "mod")
-"""Functions of nl that are no operators of instructions."""
+"""Functions of nl that are not operators of instructions."""
 _NOT_COMPUTING = ("range", "load", "store", "tiles", "hbm", "sbuf", "psum", "float16", "float32")
-"""What else is called alike in nl."""
+"""Names of nl that exist in Python's libraries as well, but compute nothing."""
 _OF_TUPLES = ("permute", "reshape", "broadcast_to")
 
 
@@ -461,7 +461,7 @@ def _of_register(register: Any) -> _Asked:
 
 
 def _of_member(owner: Any, name: str, node: ast.AST | None, instead: _Instead) -> _Asked:
-    """A name that a tensor or a register does not have."""
+    """Return the texts for a name that a tensor or a register does not have."""
     members = [each for each in dir(cast(Any, type(owner))) if not each.startswith("_")]
     message = f"it has no '{name}'"
     if isinstance(owner, VirtualRegister):
@@ -482,7 +482,7 @@ def _of_member(owner: Any, name: str, node: ast.AST | None, instead: _Instead) -
 
 
 def _symbol(node: ast.BinOp | ast.UnaryOp | ast.AugAssign) -> str:
-    """An operator as it is written."""
+    """Return the source text of an operator."""
     blank = ast.Name("_")
     if isinstance(node, ast.UnaryOp):
         return ast.unparse(ast.UnaryOp(node.op, blank)).replace("_", "").strip()

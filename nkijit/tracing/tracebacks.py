@@ -1,4 +1,4 @@
-"""What Python shows of an exception or a warning: the author's frames, not those in between."""
+"""Tracebacks and warnings of Python, without nkijit's own frames."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _R = TypeVar("_R")
 
 
 def called_by_authors(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """What authors call: its exceptions come without nkijit's own frames.
+    """Decorate a function that users call: its exceptions have no frames of nkijit.
 
-    Findings name the author's lines, so nothing below the call is shown. Of other exceptions,
-    frames between the call and the author's code in the kernel are left out.
+    Findings name the user's lines, so they need no frames below the call. Other exceptions lose the
+    frames of nkijit that precede the last frame of the user's code.
     """
 
     @functools.wraps(function)
@@ -39,13 +39,13 @@ def called_by_authors(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
 
 def warn_author(text: str, category: type[Warning]) -> None:
-    """Issue a warning at the author's call."""
+    """Issue a warning at the user's call."""
     frame = author_frame()
     warnings.warn(text, category, stacklevel=1 if frame is None else _depth_of(frame))
 
 
 def _depth_of(frame: FrameType) -> int:
-    """The `stacklevel` that a caller of `warnings.warn` gives for a frame around it."""
+    """Return the `stacklevel` of an outer frame, for the caller to pass to `warnings.warn`."""
     at, depth = frame_at(1), 1
     while at is not frame and at.f_back is not None:
         at, depth = at.f_back, depth + 1
@@ -53,9 +53,9 @@ def _depth_of(frame: FrameType) -> int:
 
 
 def _to_the_author(trace: TracebackType | None) -> TracebackType | None:
-    """A traceback without nkijit's frames before the author's last one.
+    """Return a traceback without nkijit's frames before the last frame of the user's code.
 
-    What comes after it stays: it may be a defect of nkijit.
+    Later frames are retained: they may show a defect of nkijit.
     """
     entries: list[TracebackType] = []
     while trace is not None:
