@@ -1,4 +1,4 @@
-"""Options of `nki.jit` that speak to the vendor's compiler: taken, kept, without effect here."""
+"""Options of `nki.jit` for the vendor's compiler: accepted and stored, without effect here."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ COMPILER_OPTIONS = (
 """Options that only the vendor's compiler reads.
 
 Sources: NKI API reference 2.26, nki.baremetal (`additional_compile_opt`), and 2.33, nki.jit (the
-two configurations); published kernels of both API generations, for no reference describes them,
-the others.
+two configurations). The others are in published kernels of both API generations; no reference
+describes them.
 """
 
 
 def compiler_options(mode: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What `kernel.options` has of options: a mode that was chosen, and what the compiler reads."""
+    """Return the content of `kernel.options`: a mode other than auto, and compiler options."""
     kept = {} if mode == "auto" else {"mode": mode}
     return MappingProxyType({**kept, **{n: given[n] for n in COMPILER_OPTIONS if n in given}})
 
 
 def unknown_options(given: Collection[str], known: Collection[str], mode: str = "auto") -> str:
-    """What is wrong with options of `nki.jit` that are not known; empty if nothing."""
+    """Return the error about unknown options of `nki.jit`; empty if all are known."""
     unknown = [name for name in sorted(given) if name not in known]
     if not unknown:
         return ""

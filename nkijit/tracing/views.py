@@ -309,8 +309,8 @@ class TensorView(NKIObject):
 
         An explicit pattern replaces the view that it is called on, a dynamic one included. A
         pattern without scalar_offset and vector_offset may leave the tensor, which is undefined: a
-        strict run stops there (`pattern-bounds`), `nki.simulate` reads unwritten memory. Source:
-        NKI API reference, NkiTensor.ap; NKI deep dive, access patterns.
+        strict run stops there (`pattern-bounds`), `nki.simulate` reads unwritten memory.
+        Source: NKI API reference, NkiTensor.ap; NKI deep dive, access patterns.
         """
         if scalar_offset is not None and vector_offset is not None:
             self._fail(ViewError("scalar_offset and vector_offset exclude each other"))
