@@ -40,7 +40,7 @@ def activation(
         scale: number or (P, 1) float32 tile.
         reduce_op: `nl.add`, reduces the float32 results over the free dimensions.
         reduce_res: (P, 1) tile that receives the accumulators.
-        reduce_cmd: what happens to the accumulators: idle, reset, reduce or reset_reduce.
+        reduce_cmd: the effect on the accumulators: idle, reset, reduce or reset_reduce.
         mask: which elements are computed; with a reduction a block.
         dtype: data type of the result, by default that of `data`.
 

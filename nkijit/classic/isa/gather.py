@@ -37,7 +37,7 @@ def nc_stream_shuffle(
         src: tile in SBUF or PSUM; it may have fewer partitions than `dst`, or be `dst`.
         dst: tile that is written, with as many elements per partition.
         shuffle_mask: 32 integers: the partition of its quadrant that each partition of `dst`
-            takes, or 255 for one that stays as it is.
+            takes, or 255 for one that does not change.
         dtype: data type of `dst`.
         mask: the block of `dst` that is written; it begins at a quadrant.
 
@@ -57,7 +57,7 @@ def nc_stream_shuffle(
 
 
 def _taken(call: str, region: MaskedRegion, source: ClassicTensor) -> TileBox:
-    """The block of `source` that a masked shuffle reads: the quadrants of what it writes."""
+    """Return the block of `source` that a masked shuffle reads: the quadrants that it writes."""
     assert region.box is not None
     quadrant = PARTITIONS_PER_QUADRANT
     start, *firsts = region.box.starts

@@ -19,7 +19,7 @@ def iota(expr: Any, dtype: Any, *, mask: Any = None, **kwargs: Any) -> ClassicTe
 
     Args:
         expr: sum of `nl.arange`, `nl.mgrid` and integers, of two dimensions or more; an integer,
-            as loop variables are, makes a tile of one element.
+            such as a loop variable, makes a tile of one element.
         dtype: data type of the tile.
         mask: which elements are computed.
 

@@ -70,7 +70,7 @@ def affine_select(
         pred: comparison of affine index expressions. Several joined with & take one instruction
             each; the reference has one only.
         on_true_tile: (P, …) tile in SBUF; one in PSUM, as published kernels have it, is copied
-            first, because GpSimd Engine does not reach PSUM.
+            first, because the GpSimd Engine does not reach PSUM.
         on_false_value: number.
         mask: which elements are computed.
         dtype: data type of the result, by default that of `on_true_tile`.
@@ -184,7 +184,7 @@ def select_reduce(
 
 
 def sequence_bounds(*, segment_ids: Any, dtype: Any = None) -> ClassicTensor:
-    """A (1, 2, n) tile of where segments begin and end; see `nkijit.isa.sequence_bounds`.
+    """A (1, 2, n) tile of the bounds of segments; see `nkijit.isa.sequence_bounds`.
 
     Args:
         segment_ids: (1, n) float32 or int32 tile in SBUF.
