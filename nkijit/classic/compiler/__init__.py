@@ -64,7 +64,7 @@ def _decorated(name: str, func: _F) -> _F:
 
 
 def allocation_scope() -> NoReturn:
-    """Refused: the reference does not say what it does."""
+    """Refused: the reference does not describe its effect."""
     raise UnsupportedError(
         "nki.compiler.allocation_scope is not modelled by nkijit: tiles live from their first use "
         "to their last"
@@ -72,7 +72,7 @@ def allocation_scope() -> NoReturn:
 
 
 def multi_buffer(factor: int = 2) -> NoReturn:
-    """Refused: the reference does not say what it does."""
+    """Refused: the reference does not describe its effect."""
     raise UnsupportedError(
         f"nki.compiler.multi_buffer({factor!r}) is not modelled by nkijit: allocate as many tiles "
         "as are in use at one time"

@@ -106,7 +106,7 @@ def range_select(
         comp_op1: comparison of an index with `bound1`.
         bound0: (P, 1) float32 tile.
         bound1: (P, 1) float32 tile.
-        reduce_cmd: what happens to the accumulators: idle, reset, reduce or reset_reduce.
+        reduce_cmd: the effect on the accumulators: idle, reset, reduce or reset_reduce.
         reduce_res: (P, 1) tile that receives the accumulators.
         reduce_op: `np.max`.
         range_start: index of the first element of the tile.
@@ -166,7 +166,7 @@ def select_reduce(
         on_true: tile; not in PSUM together with `predicate`.
         on_false: number or (P, 1) tile.
         reduce_res: (P, 1) tile that receives the maximum.
-        reduce_cmd: what happens to the accumulators: idle, reduce or reset_reduce.
+        reduce_cmd: the effect on the accumulators: idle, reduce or reset_reduce.
         reduce_op: `np.max`.
         reverse_pred: take `on_true` where `predicate` is 0.
         mask: the block of elements that is computed.
