@@ -90,7 +90,7 @@ def runs_past(keys: tuple[Any, ...], shape: tuple[int, ...]) -> bool:
 
 
 def as_expressions(keys: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[Any, ...]:
-    """Return slices as index expressions, whose bounds are checked after the mask is applied."""
+    """Return slices as index expressions, so that bounds are checked after masks are applied."""
     each = _at_dims(keys, len(shape))
     windows = [_window(key, size) for key, size in zip(each, shape, strict=False)]
     rank = sum(window is not None for window in windows)
