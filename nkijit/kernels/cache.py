@@ -69,26 +69,26 @@ class TraceCache:
                 self._last = key
                 return found
         reason = self._reason(key, found is not None)
-        made = trace()
+        traced = trace()
         after, why = _key_or_reason(key_of)
         if after != key:
             changed = difference(key.image, after.image) if after else why.path if why else ()
             self._note(f"tracing it changes {where(changed) or 'what it reads'}")
-            return made
+            return traced
         self._note(reason)
-        return self._keep(key, made)
+        return self._store(key, traced)
 
-    def _keep(self, key: _Key, made: TracedKernel) -> TracedKernel:
+    def _store(self, key: _Key, traced: TracedKernel) -> TracedKernel:
         size = cache_size()
         with self._lock:
             # Another thread may have been faster; one object serves all callers.
-            kept = self._traces.get(key)
-            if kept is None or not kept.is_current():
-                kept = self._traces[key] = made
+            cached = self._traces.get(key)
+            if cached is None or not cached.is_current():
+                cached = self._traces[key] = traced
             self._last = key
             while len(self._traces) > size:
                 self._traces.popitem(last=False)
-        return kept
+        return cached
 
     def _reason(self, key: _Key, is_outdated: bool) -> str:
         if is_outdated:

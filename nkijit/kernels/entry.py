@@ -79,14 +79,14 @@ def jit(
         )
     name = None if platform_target is None else platform_name(platform_target)
     if fn is None:
-        given = {"mode": mode, **options}
-        return functools.partial(cast(Any, jit), platform_target=name, **given)
-    kept = compiler_options(mode, options)
+        chosen = {"mode": mode, **options}
+        return functools.partial(cast(Any, jit), platform_target=name, **chosen)
+    stored = compiler_options(mode, options)
     if isinstance(fn, Kernel):
         fn = fn if name is None else fn.for_target(name)
-        return fn.with_options(kept) if kept else fn
+        return fn.with_options(stored) if stored else fn
     check_function(fn)
-    return Kernel(fn, name, None, options=kept)
+    return Kernel(fn, name, None, options=stored)
 
 
 def check_function(fn: Any) -> None:
@@ -146,8 +146,8 @@ def simulate(kernel: Kernel[_P] | Callable[_P, Any], *, strict: bool | None = No
     Source: NKI CPU Simulator (nki/guides/nki_simulator): sections Uninitialized Memory Detection
     and Memory Model.
     """
-    made = _kernel_of(kernel).simulated()
-    return made if strict is None else made.strict(strict)
+    simulated = _kernel_of(kernel).simulated()
+    return simulated if strict is None else simulated.strict(strict)
 
 
 def _kernel_of(kernel: Kernel[_P] | Callable[_P, Any]) -> Kernel[_P]:

@@ -51,7 +51,7 @@ from nkijit.tracing.target import (
     resolve_target,
 )
 from nkijit.tracing.tensor import NkiTensor
-from nkijit.tracing.tracebacks import called_by_authors
+from nkijit.tracing.tracebacks import without_own_frames
 from nkijit.tracing.tracer import Storage, Tracer, active_tracer
 from nkijit.typing import annotation_of
 
@@ -116,40 +116,40 @@ class Kernel(Generic[_P]):
         """`strict`: the user's choice, if any; `simulated`: calls are those of the simulator."""
         self.options = MappingProxyType(dict(options))
         """Options of `nki.jit` that only the vendor's compiler reads, as passed by the user."""
-        self._given = function
+        self._original = function
         self._function, self._args, _ = _unbound(function)
         functools.update_wrapper(cast(Any, self), self._function)
         self.__name__: str = getattr(self._function, "__name__", type(self._function).__name__)
-        self._taken = Taken.by(self._function)
+        self._function_parameters = FunctionParameters.by(self._function)
         self._platform_target = platform_target
         self._grid = grid
         self._schedule = schedule
         self._strict = strict
         self._simulated = simulated
         self._cache = TraceCache() if cache is None else cache
-        given = getattr(self._function, "__dict__", {})
-        self._own = frozenset({"_own", *vars(self)} - set(given))
+        of_function = getattr(self._function, "__dict__", {})
+        self._own = frozenset({"_own", *vars(self)} - set(of_function))
         """Attributes of the kernel itself; the user may add others."""
 
     @property
     def signature(self) -> inspect.Signature:
         """The parameters of a call."""
-        return inspect.signature(self._given)
+        return inspect.signature(self._original)
 
     @property
     def _kwargs(self) -> dict[str, Any]:
         """The keyword arguments of a partial function, which its owner may change."""
-        return _unbound(self._given)[2]
+        return _unbound(self._original)[2]
 
     @property
     def _parameters(self) -> inspect.Signature:
         return self._now().parameters
 
-    def _now(self) -> Taken:
+    def _now(self) -> FunctionParameters:
         """Return the function's parameters; its defaults and its code may have been replaced."""
-        if not self._taken.is_current():
-            self._taken = Taken.by(self._function)
-        return self._taken
+        if not self._function_parameters.is_current():
+            self._function_parameters = FunctionParameters.by(self._function)
+        return self._function_parameters
 
     @property
     def func(self) -> Callable[..., Any]:
@@ -190,16 +190,16 @@ class Kernel(Generic[_P]):
 
         The cache is not included.
         """
-        made_of = {**self._kept(), "cache": None, "options": dict(self.options)}
-        return _made, (type(self), made_of)
+        arguments = {**self._constructor_arguments(), "cache": None, "options": dict(self.options)}
+        return _from_arguments, (type(self), arguments)
 
     def _changed(self, **changes: Any) -> Self:
-        return type(self)(**{**self._kept(), **changes})
+        return type(self)(**{**self._constructor_arguments(), **changes})
 
-    def _kept(self) -> dict[str, Any]:
+    def _constructor_arguments(self) -> dict[str, Any]:
         """Return the constructor's arguments for this kernel."""
         return {
-            "function": self._given,
+            "function": self._original,
             "platform_target": self._platform_target,
             "grid": self._grid,
             "cache": self._cache,
@@ -219,9 +219,9 @@ class Kernel(Generic[_P]):
         """Return the kernel of a method, with the object as its first argument."""
         if instance is None:
             return self
-        return self._changed(function=MethodType(self._given, instance))
+        return self._changed(function=MethodType(self._original, instance))
 
-    @called_by_authors
+    @without_own_frames
     def __call__(self, /, *args: _P.args, **kwargs: _P.kwargs) -> Any:
         """Run the kernel on arrays of NumPy, PyTorch or JAX.
 
@@ -261,7 +261,7 @@ class Kernel(Generic[_P]):
                 f"runs on {cores}; it runs where that one does"
             )
 
-    @called_by_authors
+    @without_own_frames
     def trace(self, /, *args: _P.args, **kwargs: _P.kwargs) -> TracedKernel:
         """Trace the kernel for these arguments; a `TensorSpec` can replace an array.
 
@@ -270,7 +270,7 @@ class Kernel(Generic[_P]):
         """
         return self._specialise(*self._collect(args, kwargs))
 
-    @called_by_authors
+    @without_own_frames
     def record(self, /, *args: Any, **kwargs: Any) -> TracedRecording:
         """Run the kernel on these arguments and record the values that every instruction accesses.
 
@@ -292,7 +292,7 @@ class Kernel(Generic[_P]):
         traced.loop_indices = loops.indices
         return traced.record(*(tensor.value for tensor in tensors), strict=self.is_strict)
 
-    @called_by_authors
+    @without_own_frames
     def step(self, /, *args: Any, **kwargs: Any) -> Any:
         """Call the kernel with values in its tiles: for `breakpoint()` and `print`.
 
@@ -323,7 +323,7 @@ class Kernel(Generic[_P]):
             )
         return self._run(traced, values)
 
-    @called_by_authors
+    @without_own_frames
     def bisect(self, /, *args: Any, against: Any, **kwargs: Any) -> Bisection:
         """Return the first instruction that departs from a reference by more than its rounding.
 
@@ -350,8 +350,8 @@ class Kernel(Generic[_P]):
         if isinstance(against, Kernel):
             return record.bisect(against.record(*args, **kwargs))
         if callable(against):
-            given = [_copied(value) for value in args]
-            against = against(*given, **{name: _copied(v) for name, v in kwargs.items()})
+            copies = [_copied(value) for value in args]
+            against = against(*copies, **{name: _copied(v) for name, v in kwargs.items()})
         return record.bisect(against)
 
     def portability(self, /, *args: Any, nki: str | None = None, **kwargs: Any) -> Findings:
@@ -363,8 +363,8 @@ class Kernel(Generic[_P]):
         """
         from nkijit.reference.portability import portability
 
-        given = {**self._kwargs, **kwargs}
-        bound = self._parameters.bind_partial(*self._args, *args, **given)
+        keywords = {**self._kwargs, **kwargs}
+        bound = self._parameters.bind_partial(*self._args, *args, **keywords)
         return portability(self._function, bound.arguments, nki)
 
     @property
@@ -449,16 +449,16 @@ class Kernel(Generic[_P]):
     ) -> tuple[dict[str, Any], list[TensorArgument]]:
         bound = self._parameters.bind(*self._args, *args, **{**self._kwargs, **kwargs})
         bound.apply_defaults()
-        return collect(bound.arguments, self._taken.names)
+        return collect(bound.arguments, self._function_parameters.names)
 
-    @called_by_authors
+    @without_own_frames
     def run_ranks(self, ranks: Sequence[Sequence[Any]]) -> list[Any]:
         """Run the kernel on several ranks; see `nkijit.run_ranks`."""
-        given: Any = ranks
-        if not isinstance(given, (list, tuple)) or not given:
+        unchecked: Any = ranks
+        if not isinstance(unchecked, (list, tuple)) or not unchecked:
             raise ArgumentTypeError("run_ranks expects a list with the arguments of each rank")
         collected: list[tuple[dict[str, Any], list[TensorArgument]]] = []
-        for rank, args in enumerate(cast(Sequence[Any], given)):
+        for rank, args in enumerate(cast(Sequence[Any], unchecked)):
             if not isinstance(args, (list, tuple)):
                 raise ArgumentTypeError(
                     f"run_ranks expects a list or tuple with the arguments of each rank, got "
@@ -468,7 +468,7 @@ class Kernel(Generic[_P]):
         first = collected[0][0]
         for rank, (arguments, _) in enumerate(collected):
             for name, value in arguments.items():
-                if not _traces_alike(first[name], value):
+                if not _have_same_trace(first[name], value):
                     raise ArgumentTypeError(
                         f"argument '{name}' is {value!r} on rank {rank} and {first[name]!r} on "
                         "rank 0; all ranks run one kernel, only the contents of arrays may differ"
@@ -485,8 +485,8 @@ class Kernel(Generic[_P]):
             lambda: self._key(arguments, target),
             lambda: self._trace(arguments, tensors, target),
         )
-        for tell in WATCHERS:
-            tell(traced)
+        for watcher in WATCHERS:
+            watcher(traced)
         return traced
 
     def _key(self, arguments: Mapping[str, Any], target: Target) -> tuple[Any, ...]:
@@ -520,7 +520,7 @@ class Kernel(Generic[_P]):
     def __trace_image__(self) -> tuple[Any, ...]:
         """Return the kernel's image, for code that uses it; see `nkijit.kernels.cache_key`."""
         noted = {name: value for name, value in vars(self).items() if name not in self._own}
-        return (self._given, self._platform_target, self._grid, self._schedule, noted)
+        return (self._original, self._platform_target, self._grid, self._schedule, noted)
 
     def _trace(
         self,
@@ -574,10 +574,10 @@ class Kernel(Generic[_P]):
             tracer.kernel.properties["classic"] = UnitAttr()
         if watch is not None:
             watch(tracer)
-        given = iter(zip(tracer.arguments, tensors, strict=True))
+        remaining = iter(zip(tracer.arguments, tensors, strict=True))
 
         def tensor_of(_name: str, _value: Any, spec: TensorSpec) -> NkiTensor:
-            argument, tensor = next(given)
+            argument, tensor = next(remaining)
             dtype = as_dtype(spec.dtype)
             storage = Storage(tracer, argument, spec.shape, dtype, region, tensor.name)
             return self._parameter(NkiTensor(spec.shape, dtype.name, storage))
@@ -632,7 +632,7 @@ def _is_number(value: Any, number: int) -> bool:
         return False
 
 
-def _traces_alike(one: Any, two: Any) -> bool:
+def _have_same_trace(one: Any, two: Any) -> bool:
     """Return True when two arguments give the same trace."""
     if one is two:
         return True
@@ -659,7 +659,7 @@ def _unbound(
     They are treated as all other arguments, so that arrays among them become tensors.
     """
     if isinstance(function, Kernel):
-        return _unbound(function._given)  # pyright: ignore[reportPrivateUsage]
+        return _unbound(function._original)  # pyright: ignore[reportPrivateUsage]
     if isinstance(function, MethodType):
         inner, args, kwargs = _unbound(function.__func__)
         return inner, (*args, function.__self__), kwargs
@@ -670,9 +670,9 @@ def _unbound(
     return function, (), {}
 
 
-def _made(kind: type[Kernel[...]], made_of: Mapping[str, Any]) -> Kernel[...]:
+def _from_arguments(kind: type[Kernel[...]], arguments: Mapping[str, Any]) -> Kernel[...]:
     """Make a kernel that was passed by value."""
-    return kind(**made_of)
+    return kind(**arguments)
 
 
 def _symbol(name: str) -> str:
@@ -680,7 +680,7 @@ def _symbol(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class FunctionParameters:
     """The parameters of a function."""
 
     parameters: inspect.Signature
@@ -692,11 +692,11 @@ class Taken:
     """The objects that Python reads the parameters from."""
 
     @staticmethod
-    def by(function: Callable[..., Any]) -> Taken:
+    def by(function: Callable[..., Any]) -> FunctionParameters:
         """Return the present parameters of a function."""
         read = _read_of(function)
         parameters = inspect.signature(function, follow_wrapped=False)
-        return Taken(parameters, _names_of_rest(function, parameters), function, read)
+        return FunctionParameters(parameters, _names_of_rest(function, parameters), function, read)
 
     def is_current(self) -> bool:
         """Return whether the function still has these parameters."""
@@ -706,11 +706,11 @@ class Taken:
 
 
 def _read_of(function: Callable[..., Any]) -> tuple[Any, ...]:
-    called = function if isinstance(function, FunctionType) else type(function).__call__
-    if not isinstance(called, FunctionType):
+    callee = function if isinstance(function, FunctionType) else type(function).__call__
+    if not isinstance(callee, FunctionType):
         return ()
-    named = called.__kwdefaults__ or {}
-    return called.__code__, called.__defaults__, *named, *named.values()
+    named = callee.__kwdefaults__ or {}
+    return callee.__code__, callee.__defaults__, *named, *named.values()
 
 
 def _names_of_rest(function: Callable[..., Any], parameters: inspect.Signature) -> dict[str, str]:

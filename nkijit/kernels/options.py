@@ -25,18 +25,18 @@ describes them.
 """
 
 
-def compiler_options(mode: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def compiler_options(mode: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the content of `kernel.options`: a mode other than auto, and compiler options."""
-    kept = {} if mode == "auto" else {"mode": mode}
-    return MappingProxyType({**kept, **{n: given[n] for n in COMPILER_OPTIONS if n in given}})
+    chosen = {} if mode == "auto" else {"mode": mode}
+    return MappingProxyType({**chosen, **{n: options[n] for n in COMPILER_OPTIONS if n in options}})
 
 
-def unknown_options(given: Collection[str], known: Collection[str], mode: str = "auto") -> str:
+def unknown_options(names: Collection[str], known: Collection[str], mode: str = "auto") -> str:
     """Return the error about unknown options of `nki.jit`; empty if all are known."""
-    unknown = [name for name in sorted(given) if name not in known]
+    unknown = [name for name in sorted(names) if name not in known]
     if not unknown:
         return ""
     where = "" if mode == "auto" else f" in mode '{mode}'"
-    meant = "".join(did_you_mean(name, known) for name in unknown)
+    suggestions = "".join(did_you_mean(name, known) for name in unknown)
     options = ", ".join(sorted(known))
-    return f"nki.jit has no options{where}: {', '.join(unknown)}; it has {options}{meant}"
+    return f"nki.jit has no options{where}: {', '.join(unknown)}; it has {options}{suggestions}"

@@ -150,7 +150,7 @@ def value_of(tile: Any) -> Array:
 # ------------------------------------------------------------------ pdb
 
 
-_CALLED = {*sys.stdlib_module_names, "ml_dtypes", "numpy", "scipy"}
+_SHARED_PACKAGES = {*sys.stdlib_module_names, "ml_dtypes", "numpy", "scipy"}
 """Packages that both nkijit and users call."""
 
 
@@ -161,7 +161,7 @@ def _is_hidden(frame: FrameType) -> bool:
         package = above.f_globals.get("__name__", "").partition(".")[0]
         if is_internal(above.f_code) or package == "xdsl":
             return True
-        if package not in _CALLED:
+        if package not in _SHARED_PACKAGES:
             return False
         above = above.f_back
     return False

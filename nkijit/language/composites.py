@@ -150,10 +150,10 @@ def where_into(out: NkiTensor, condition: NkiTensor, x: Operand, y: Operand) -> 
     isa.tensor_scalar(
         mask, condition, nl.not_equal, 0.0, op1=nl.multiply, operand1=-1.0
     )  # -1 has all bits set
-    taken = _as_type(x, shape, out.dtype, "on_true").view(bits)
+    chosen = _as_type(x, shape, out.dtype, "on_true").view(bits)
     other = _as_type(y, shape, out.dtype, "on_false").view(bits)
     selected = out.view(bits)
-    isa.tensor_tensor(selected, taken, other, nl.bitwise_xor)
+    isa.tensor_tensor(selected, chosen, other, nl.bitwise_xor)
     isa.tensor_tensor(selected, selected, broadcast_view(mask, shape), nl.bitwise_and)
     isa.tensor_tensor(selected, selected, other, nl.bitwise_xor)
 

@@ -89,8 +89,8 @@ def _operands(call: str, x: Any, y: Any) -> dict[str, NkiTensor]:
 
 
 def _is_operand(word: Word, column: NkiTensor, data: NkiTensor) -> bool:
-    taken = data.dtype if word.is_bitvec else "float32"
-    return column.dtype == taken and is_column(column, data)
+    expected = data.dtype if word.is_bitvec else "float32"
+    return column.dtype == expected and is_column(column, data)
 
 
 def _destination(word: Word, out: NkiTensor, dtype: str) -> NkiTensor:

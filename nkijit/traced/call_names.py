@@ -34,11 +34,11 @@ class _Call:
 
     name: str
     """The function's name in findings."""
-    given: Mapping[str, ast.expr]
+    arguments: Mapping[str, ast.expr]
     """The expression for each parameter, where the source shows it."""
 
 
-def as_called(finding: Diagnostic) -> Diagnostic:
+def as_user_call(finding: Diagnostic) -> Diagnostic:
     """Return the finding about the user's call, with the relevant expressions marked.
 
     A finding is returned unchanged if the source does not determine its call.
@@ -54,7 +54,7 @@ def as_called(finding: Diagnostic) -> Diagnostic:
         finding.operands,
         finding.notes,
     )
-    names = {name: name for name in call.given}
+    names = {name: name for name in call.arguments}
     if call.name != subject and subject.startswith(_OF_THE_IR):
         names = dict(_parameters(operands, call))
         if not subject.startswith(_OF_VIEWS):
@@ -68,7 +68,7 @@ def as_called(finding: Diagnostic) -> Diagnostic:
         for operand in finding.operands
         if (field := _field(operand.name)) in names
         # An operand of a related operation may have the same name.
-        and not (finding.related and f"%{_variable(call.given[names[field]])}" != operand.value)
+        and not (finding.related and f"%{_variable(call.arguments[names[field]])}" != operand.value)
     ]
     if not about:
         mentioned = (*_QUOTED.findall(finding.message), finding.rule.id)
@@ -80,7 +80,7 @@ def as_called(finding: Diagnostic) -> Diagnostic:
         message=message,
         operands=operands,
         notes=notes,
-        marked=tuple(span_of(file, call.given[name]) for name in dict.fromkeys(about)),
+        marked=tuple(span_of(file, call.arguments[name]) for name in dict.fromkeys(about)),
     )
 
 
@@ -102,7 +102,7 @@ def _parameters(operands: tuple[Operand, ...], call: _Call) -> Iterator[tuple[st
 
     An argument matches if it is part of the variable that the operand is named after.
     """
-    variables = {parameter: _variable(node) for parameter, node in call.given.items()}
+    variables = {parameter: _variable(node) for parameter, node in call.arguments.items()}
     for operand in operands:
         of_it = [p for p, name in variables.items() if name and f"%{name}" == operand.value]
         if len(of_it) == 1:
@@ -190,15 +190,15 @@ class _Source:
             return None
         name, function = found
         parameters = _parameters_of(function)
-        given: dict[str, ast.expr] = {}
+        arguments: dict[str, ast.expr] = {}
         for parameter, argument in zip(parameters, node.args, strict=False):
             if isinstance(argument, ast.Starred):
                 break
-            given[parameter] = argument
+            arguments[parameter] = argument
         for keyword in node.keywords:
             if keyword.arg in parameters:
-                given[str(keyword.arg)] = keyword.value
-        return _Call(name, given)
+                arguments[str(keyword.arg)] = keyword.value
+        return _Call(name, arguments)
 
 
 @lru_cache(maxsize=32)

@@ -11,7 +11,7 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.findings import Findings, collapse, in_source_order
 from nkijit.passes.diagnostics.suppression import lines_of, suppress
 from nkijit.passes.verify.passes import WHOLE, find_all, with_advice
-from nkijit.traced.call_names import as_called
+from nkijit.traced.call_names import as_user_call
 
 
 def found_by_passes(
@@ -52,20 +52,20 @@ def findings(
     if not advised:
         found = [d for d in found if d.rule not in advice]
 
-    def judged(rule: RuleText) -> bool:
+    def is_checked(rule: RuleText) -> bool:
         of_trace = rule.category != PORTABLE or rule in FOUND_BY_TRACING
         return complete and of_trace and (advised or rule not in advice)
 
-    return shown(found, kernels, judged)
+    return shown(found, kernels, is_checked)
 
 
 def shown(
-    found: Sequence[Diagnostic], kernels: Sequence[KernelOp], judged: Callable[[RuleText], bool]
+    found: Sequence[Diagnostic], kernels: Sequence[KernelOp], is_checked: Callable[[RuleText], bool]
 ) -> Findings:
     """Return findings in source order, worded as the user's calls, without suppressed ones.
 
-    `judged` returns whether every check that can report a rule has run. Only then can a comment
+    `is_checked` returns whether every check that can report a rule has run. Only then can a comment
     that suppresses the rule be reported as unused.
     """
-    kept = suppress(found, lines_of(kernels), judged)
-    return Findings(as_called(finding) for finding in in_source_order(kept))
+    unsuppressed = suppress(found, lines_of(kernels), is_checked)
+    return Findings(as_user_call(finding) for finding in in_source_order(unsuppressed))

@@ -25,7 +25,7 @@ from nkijit.passes.diagnostics.shown import ShownPage, ShownText
 from nkijit.passes.values.budget import BUDGET
 from nkijit.passes.verify.passes import VERIFICATION_PASSES, find_all
 from nkijit.traced.findings import findings, found_by_passes, shown
-from nkijit.tracing.tracebacks import called_by_authors
+from nkijit.tracing.tracebacks import without_own_frames
 
 # Imported at the first run or prediction: more than half of nkijit, which tracing and verifying do
 # not need.
@@ -137,8 +137,8 @@ class TracedKernel:
         text = ir_text_of(self.module, locations=locations, generic=generic, rolled=rolled)
         return self._shown("IR", text)
 
-    def _shown(self, what: str, text: str) -> ShownText:
-        return ShownText(text, f"{what} of @{self.name} for {self.target.platform}")
+    def _shown(self, kind: str, text: str) -> ShownText:
+        return ShownText(text, f"{kind} of @{self.name} for {self.target.platform}")
 
     def source(
         self, *, comments: bool = True, loops: bool = True, schedule: str = "author"
@@ -174,10 +174,12 @@ class TracedKernel:
     def diagnostics(self) -> Findings:
         """All findings of tracing and of the verification passes."""
         if self._found is None:
-            self._found = findings(self._kernels, self._trace_diagnostics, found=self._judged())
+            self._found = findings(
+                self._kernels, self._trace_diagnostics, found=self._pass_findings()
+            )
         return self._found
 
-    def _judged(self) -> Sequence[Diagnostic]:
+    def _pass_findings(self) -> Sequence[Diagnostic]:
         """Return the findings of the verification passes, without advice."""
         if self._found_by_passes is None:
             self._found_by_passes = found_by_passes(self._kernels, self._trace_diagnostics)
@@ -196,7 +198,7 @@ class TracedKernel:
         found = find_all(self._kernels, [known[name] for name in passes])
         return shown(found, self._kernels, lambda rule: False)
 
-    @called_by_authors
+    @without_own_frames
     @without_collection()
     def verify(self) -> None:
         """Raise one NkiValidationError with all findings if any of them is an error.
@@ -205,8 +207,10 @@ class TracedKernel:
         """
         if self._is_right is None:
             # Advice takes time and does not change the result.
-            judged = self._judged()
-            found = findings(self._kernels, self._trace_diagnostics, advise=False, found=judged)
+            pass_findings = self._pass_findings()
+            found = findings(
+                self._kernels, self._trace_diagnostics, advise=False, found=pass_findings
+            )
             self._is_right = not found.errors
             if not self._is_right:  # kernels with errors get no advice: complete
                 self._found = found
@@ -234,7 +238,7 @@ class TracedKernel:
             return self._admitted
         return ()
 
-    @called_by_authors
+    @without_own_frames
     def run(
         self,
         *inputs: Any,
@@ -268,7 +272,7 @@ class TracedKernel:
         """
         return self._runs.run(inputs, listener, sanitize, strict)
 
-    @called_by_authors
+    @without_own_frames
     def run_ranks(
         self, inputs: Sequence[Sequence[Any]], *, strict: bool | None = None
     ) -> list[Any]:
@@ -282,7 +286,7 @@ class TracedKernel:
         """
         return self._runs.run_ranks(inputs, strict)
 
-    @called_by_authors
+    @without_own_frames
     def run_lowered(self, *inputs: Any, seed: int = 0, listener: ListenerLike | None = None) -> Any:
         """Run the queues that the kernel is lowered to, as engines and DMA rings would: slow.
 
@@ -302,7 +306,7 @@ class TracedKernel:
         """
         return self._runs.run_queues(self.programs(strict=True), inputs, listener, seed)
 
-    @called_by_authors
+    @without_own_frames
     def record(
         self, *inputs: Any, budget: int = BUDGET, strict: bool | None = None
     ) -> TracedRecording:
@@ -360,9 +364,11 @@ class TracedKernel:
         lowering does not model, TimingError for a file that cannot be used, ValueError for an
         unknown schedule.
         """
-        return self._predictions.programs(_asked(constants, strict, disable_dge, schedule))
+        return self._predictions.programs(
+            _prediction_options(constants, strict, disable_dge, schedule)
+        )
 
-    @called_by_authors
+    @without_own_frames
     @without_collection()
     def listing(
         self,
@@ -376,7 +382,7 @@ class TracedKernel:
         The arguments are those of `programs`. The first line names the errors that did not stop the
         lowering.
         """
-        text = self._predictions.listing(_asked(None, strict, disable_dge, schedule))
+        text = self._predictions.listing(_prediction_options(None, strict, disable_dge, schedule))
         return self._shown("listing", text)
 
     def cycles(self) -> list[dict[str, float]]:
@@ -392,7 +398,7 @@ class TracedKernel:
             for kernel in self._kernels
         ]
 
-    @called_by_authors
+    @without_own_frames
     @without_collection()
     def report(
         self,
@@ -438,9 +444,9 @@ class TracedKernel:
                 f"report() returns the page: "
                 f"pathlib.Path('{constants}').write_text(traced.report(), encoding='utf-8')"
             )
-        asked = _asked(constants, strict, disable_dge, schedule)
+        options = _prediction_options(constants, strict, disable_dge, schedule)
         reported = self._predictions.report(
-            *(asked, iterations, self.module, self.diagnostics, record), advise=advise
+            *(options, iterations, self.module, self.diagnostics, record), advise=advise
         )
         other = None
         if against is not None:
@@ -448,7 +454,7 @@ class TracedKernel:
             beside = against if isinstance(against, TracedKernel) else against.traced
             assert isinstance(beside, TracedKernel)
             other = beside._predictions.report(
-                *(asked, iterations, beside.module, beside.diagnostics), compared=recorded
+                *(options, iterations, beside.module, beside.diagnostics), compared=recorded
             )
         title = f"report of @{self.name} for {self.target.platform}"
         return ShownPage(reported.html(other), title)
@@ -463,7 +469,7 @@ class TracedKernel:
 
         return memory_report(self._kernels)
 
-    @called_by_authors
+    @without_own_frames
     @without_collection()
     def profile(
         self,
@@ -495,10 +501,10 @@ class TracedKernel:
             LoweringError: the kernel is not modelled, or its tiles found no addresses.
             SimulationError: its cores wait for each other for ever.
         """
-        asked = _asked(constants, strict, disable_dge, schedule)
-        return self._predictions.profile(asked, iterations, progress)
+        options = _prediction_options(constants, strict, disable_dge, schedule)
+        return self._predictions.profile(options, iterations, progress)
 
-    @called_by_authors
+    @without_own_frames
     @without_collection()
     def advice(
         self,
@@ -530,8 +536,8 @@ class TracedKernel:
         >>> print(kernel.trace(x).advice())  # doctest: +SKIP
         advice on @kernel for trn2: 46.31 us, 1 change of 3 tried
         """
-        asked = _asked(constants, strict, disable_dge, schedule)
-        return self._predictions.advice(asked, iterations, progress)
+        options = _prediction_options(constants, strict, disable_dge, schedule)
+        return self._predictions.advice(options, iterations, progress)
 
     @cached_property
     def _runs(self) -> Runs:
@@ -556,7 +562,7 @@ def _size(shape: tuple[int, ...], dtype: str) -> str:
     return f"{'x'.join(map(str, shape)) or 'scalar'} {dtype}"
 
 
-def _asked(
+def _prediction_options(
     constants: str | os.PathLike[str] | None, strict: bool | None, disable_dge: bool, schedule: str
 ) -> PredictionOptions:
     from nkijit.traced.predictions import PredictionOptions
@@ -592,7 +598,7 @@ def load(path: str | os.PathLike[str], kernel: str | None = None) -> TracedKerne
     return TracedKernel(module, kernels=found[kernel])
 
 
-@called_by_authors
+@without_own_frames
 def load_record(path: str | os.PathLike[str], *, budget: int = BUDGET) -> TracedRecording:
     """Load a recording that `TracedRecording.save` wrote; `budget` is as for `TracedKernel.record`.
 

@@ -99,15 +99,15 @@ class TracedRecording(values.Recording):
             "precise": self._plan.precise,
             "loops": loops,
         }
-        made = io.BytesIO()
-        with zipfile.ZipFile(made, "w") as archive:
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w") as archive:
             archive.writestr("record.json", json.dumps(about))
             archive.writestr("kernel.mlir", ir_text_of(self._module, locations=True))
             for folder, arrays in (("inputs", self.inputs), ("results", self.results)):
                 for number, array in enumerate(arrays):
                     archive.writestr(f"{folder}/{number}.npy", _npy(array))
         with writing(path) as file:
-            file.write(made.getvalue())
+            file.write(buffer.getvalue())
 
     def bisect(self, against: Any) -> Bisection:
         """Return the first instruction whose result departs by more than its rounding explains.

@@ -29,7 +29,7 @@ from nkijit.passes.values.events import ListenerLike, as_listener
 from nkijit.passes.values.instructions import TracedIndices
 from nkijit.passes.values.items import RecordError
 from nkijit.traced.recording import Reporting, TracedRecording
-from nkijit.traced.strictness import Teller, is_strict
+from nkijit.traced.strictness import WarningIssuer, is_strict
 from nkijit.tracing.frameworks import (
     ArgumentTypeError,
     Framework,
@@ -38,7 +38,7 @@ from nkijit.tracing.frameworks import (
     named_dtypes,
     pending_framework,
 )
-from nkijit.tracing.tracebacks import warn_author
+from nkijit.tracing.tracebacks import warn_at_call
 
 PRECISE_VARIABLE = "NKI_PRECISE_FP"
 SANITIZE_VARIABLE = "NKIJIT_SANITIZE"
@@ -87,7 +87,7 @@ class Runs:
         )
 
     def _run_later(
-        self, plan: Launch, tell: Teller | None, framework: Framework, inputs: Sequence[Any]
+        self, plan: Launch, tell: WarningIssuer | None, framework: Framework, inputs: Sequence[Any]
     ) -> list[Any]:
         """Have the framework interpret the kernel as soon as the inputs have values."""
         for name, is_written in plan.inputs:
@@ -107,14 +107,14 @@ class Runs:
     def run_ranks(self, inputs: Sequence[Sequence[Any]], strict: bool | None) -> list[Any]:
         """Interpret the kernel on several ranks, which meet in collectives."""
         plan, tell = self.plan(strict)
-        taken = [_arrays(plan, given) for given in inputs]
-        _check_writes(plan, taken, strict=tell is None)
+        ranks = [_arrays(plan, rank) for rank in inputs]
+        _check_writes(plan, ranks, strict=tell is None)
         return plan.run_ranks(
-            [arrays for arrays, _ in taken],
+            [arrays for arrays, _ in ranks],
             sanitize=_sanitizes(None),
             tell=tell,
             finish=lambda results: [
-                self._finished(result, *rank) for result, rank in zip(results, taken, strict=True)
+                self._finished(result, *rank) for result, rank in zip(results, ranks, strict=True)
             ],
         )
 
@@ -158,7 +158,7 @@ class Runs:
         arrays, _ = _arrays(plan, inputs)
         return TracedRecording(traced, module, plan.plans[0], arrays, budget, indices)
 
-    def plan(self, strict: bool | None) -> tuple[Launch, Teller | None]:
+    def plan(self, strict: bool | None) -> tuple[Launch, WarningIssuer | None]:
         """Return the kernel's plan, and the receiver of the errors that do not stop a run."""
         checked = is_strict(strict)
         admitted = self._admit(checked)
@@ -172,26 +172,26 @@ class Runs:
                     with without_collection():
                         plans = [Plan(k, precise=precise, launch=kernels) for k in kernels]
                     plan = self._plans[precise] = Launch(plans)
-        return plan, None if checked else Teller(admitted)
+        return plan, None if checked else WarningIssuer(admitted)
 
     def _finished(
         self, results: list[Any], inputs: Sequence[Any], framework: Framework | None
     ) -> Any:
         """Return the result of a call, made from the results of a run."""
-        return self._packed(_of_framework(self._as_given(results, inputs), framework))
+        return self._packed(_of_framework(self._in_input_dtypes(results, inputs), framework))
 
-    def _as_given(self, results: list[Any], inputs: Sequence[Any]) -> list[Any]:
+    def _in_input_dtypes(self, results: list[Any], inputs: Sequence[Any]) -> list[Any]:
         """Return results in the dtypes of the inputs where these equal NKI's by name only."""
-        given = named_dtypes(inputs)
-        if not given:
+        dtypes = named_dtypes(inputs)
+        if not dtypes:
             return results
-        kept = list(results)
+        views = list(results)
         for index, value in enumerate(self._kernel.return_op.values):
-            dtype = given.get(info_of(value).dtype.name)
+            dtype = dtypes.get(info_of(value).dtype.name)
             # With NKI_PRECISE_FP=0 float8 is stored as float32.
             if dtype is not None and dtype.itemsize == results[index].dtype.itemsize:
-                kept[index] = results[index].view(dtype)
-        return kept
+                views[index] = results[index].view(dtype)
+        return views
 
     def _packed(self, results: list[Any]) -> Any:
         end = self._kernel.return_op
@@ -206,8 +206,8 @@ class Runs:
         return results
 
 
-def _sanitizes(asked: bool | None) -> bool:
-    return os.environ.get(SANITIZE_VARIABLE, "0") == "1" if asked is None else asked
+def _sanitizes(requested: bool | None) -> bool:
+    return os.environ.get(SANITIZE_VARIABLE, "0") == "1" if requested is None else requested
 
 
 def _arrays(plan: Launch, inputs: Sequence[Any]) -> tuple[list[Any], Framework | None]:
@@ -248,14 +248,14 @@ def _check_writes(
     for framework in {f.name: f for _, f in ranks if f is not None}.values():
         # Raises if the framework lacks the data type of a result.
         _of_framework([np.empty(0, dtype) for _, dtype in plan.result_types], framework)
-    inputs, given = plan.inputs, [arrays for arrays, _ in ranks]
-    while (overlap := overlap_of(inputs, given)) is not None:
+    inputs, arrays_of = plan.inputs, [arrays for arrays, _ in ranks]
+    while (overlap := overlap_of(inputs, arrays_of)) is not None:
         if strict or overlap.across_ranks:
             raise InterpretationError(str(overlap))
-        warn_author(str(overlap), NkiWarning)
+        warn_at_call(str(overlap), NkiWarning)
         if overlap.both_written:
             return
-        arrays = given[overlap.ranks[0]]
+        arrays = arrays_of[overlap.ranks[0]]
         arrays[overlap.number] = arrays[overlap.number].copy()
 
 

@@ -11,7 +11,7 @@ from nkijit.passes.diagnostics.errors import warn_of
 STRICT_VARIABLE = "NKIJIT_STRICT"
 
 
-def is_strict(asked: bool | None, default: bool = True) -> bool:
+def is_strict(requested: bool | None, default: bool = True) -> bool:
     """Return whether all errors stop a kernel.
 
     Args:
@@ -20,26 +20,26 @@ def is_strict(asked: bool | None, default: bool = True) -> bool:
 
     Raises ValueError when `NKIJIT_STRICT` is neither 0 nor 1.
     """
-    if asked is not None:
-        return asked
+    if requested is not None:
+        return requested
     text = os.environ.get(STRICT_VARIABLE, "")
     if text not in ("", "0", "1"):
         raise ValueError(f"{STRICT_VARIABLE} is '{text}', expected 0 or 1")
     return default if not text else text == "1"
 
 
-class Teller:
+class WarningIssuer:
     """Issues the errors that do not stop a run as warnings, once per rule and line."""
 
     def __init__(self, found: Iterable[Diagnostic] = ()):
         """`found`: errors that are known before the run; they are issued at once."""
-        self._told: set[tuple[str, str, int] | Diagnostic] = set()
+        self._issued: set[tuple[str, str, int] | Diagnostic] = set()
         for diagnostic in found:
             self(diagnostic)
 
     def __call__(self, diagnostic: Diagnostic) -> None:
         place = diagnostic.where[0] if diagnostic.where else None
         key = diagnostic if place is None else (diagnostic.rule.id, place.file, place.line)
-        if key not in self._told:
-            self._told.add(key)
+        if key not in self._issued:
+            self._issued.add(key)
             warn_of(diagnostic)

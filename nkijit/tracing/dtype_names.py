@@ -51,11 +51,13 @@ def as_dtype(value: Any) -> DType:
 
 def _expected(value: Any, dtype: DType | None) -> DType:
     if dtype is None:
-        raise ValueError(f"unknown data type {value!r}; known: {', '.join(DTYPES)}{_meant(value)}")
+        raise ValueError(
+            f"unknown data type {value!r}; known: {', '.join(DTYPES)}{_suggestion(value)}"
+        )
     return dtype
 
 
-def _meant(value: Any) -> str:
+def _suggestion(value: Any) -> str:
     return did_you_mean(value, DTYPES) if isinstance(value, str) else ""
 
 
@@ -101,10 +103,10 @@ def _note_missing(error: TypeError, generation: str) -> None:
     names = [] if match is None else parameters_of(match[1], generation)
     if match is None or not names:
         return
-    takes = f"it takes {', '.join(names)}"
+    note = f"it takes {', '.join(names)}"
     if names[0] == "dst":
-        takes += "; the result goes to 'dst', a tile that you allocate (nl.ndarray)"
-    error.add_note(takes)
+        note += "; the result goes to 'dst', a tile that you allocate (nl.ndarray)"
+    error.add_note(note)
 
 
 def note_misspelling(error: TypeError, generation: str) -> None:

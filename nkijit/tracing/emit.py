@@ -53,15 +53,15 @@ class NkiInstruction:
         """
         tracer = tracer_for("depends_on")
         for producer in producers:
-            given: Any = producer
-            if not isinstance(given, NkiInstruction):
-                tracer.fail(ARGUMENT, "depends_on", f"expected an instruction, got {given!r}")
+            instruction: Any = producer
+            if not isinstance(instruction, NkiInstruction):
+                tracer.fail(ARGUMENT, "depends_on", f"expected an instruction, got {instruction!r}")
             # A rejected instruction has no op in the kernel.
-            if self._op is None or given._op is None:
+            if self._op is None or instruction._op is None:
                 continue
-            if not tracer.has(self._op) or not tracer.has(given._op):
+            if not tracer.has(self._op) or not tracer.has(instruction._op):
                 tracer.fail(ARGUMENT, "depends_on", "the instruction belongs to another kernel")
-            tracer.run_after(self._op, given._op)
+            tracer.run_after(self._op, instruction._op)
         return self
 
     def __repr__(self) -> str:
@@ -217,8 +217,8 @@ def _operands(tracer: Tracer, kind: OperandKind, value: Any) -> Sequence[SSAValu
         if value.tracer is not tracer:
             raise ArgumentError("the register belongs to another kernel")
         if kind.role is not Role.read and (value.frozen or value.is_value):
-            what = "the induction variable" if value.frozen else "a scalar"
-            tracer.fail(FROZEN_REGISTER, "register", f"{what} is written")
+            written = "the induction variable" if value.frozen else "a scalar"
+            tracer.fail(FROZEN_REGISTER, "register", f"{written} is written")
         return (register_value(value),)
     if value is None and not kind.required:
         return ()

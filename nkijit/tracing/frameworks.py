@@ -286,13 +286,13 @@ def named_dtypes(inputs: Iterable[Any]) -> dict[str, np.dtype[Any]]:
 
     See `storage.dtype_called`. If several have one name, the first is returned.
     """
-    given: dict[str, np.dtype[Any]] = {}
+    found: dict[str, np.dtype[Any]] = {}
     for value in inputs:
         if isinstance(value, np.ndarray) and not is_plain(cast(Array, value).dtype):
-            called = dtype_called(cast(Array, value).dtype)
-            if called is not None:
-                given.setdefault(called.name, cast(Array, value).dtype)
-    return given
+            dtype = dtype_called(cast(Array, value).dtype)
+            if dtype is not None:
+                found.setdefault(dtype.name, cast(Array, value).dtype)
+    return found
 
 
 def _offers_an_array(value: Any) -> bool:

@@ -63,7 +63,7 @@ class NKIObject:
         for name in fields:
             if name not in values:
                 values[name] = _default(cls, name, fields[name])
-        values |= _not_given(cls)
+        values |= _fields_outside_init(cls)
         parameters: Any = getattr(cls, "__dataclass_params__", None)
         is_frozen = parameters is not None and parameters.frozen
         put = object.__setattr__ if is_frozen else setattr
@@ -119,9 +119,11 @@ def _fields(cls: type) -> dict[str, _Field]:
         ]
         for name in names:
             if name not in as_declared:
-                given = vars(base).get(name)
-                is_declared = isinstance(given, dataclasses.Field)
-                found[name] = _Field(cast("dataclasses.Field[Any]", given) if is_declared else None)
+                declared_value = vars(base).get(name)
+                is_declared = isinstance(declared_value, dataclasses.Field)
+                found[name] = _Field(
+                    cast("dataclasses.Field[Any]", declared_value) if is_declared else None
+                )
     return found
 
 
@@ -163,7 +165,7 @@ def _default(cls: type, name: str, field: _Field) -> Any:
     return None
 
 
-def _not_given(cls: type) -> dict[str, Any]:
+def _fields_outside_init(cls: type) -> dict[str, Any]:
     """Return the defaults of dataclass fields that no call can set (`init=False`), by name."""
     if not dataclasses.is_dataclass(cls):
         return {}

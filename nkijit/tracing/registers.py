@@ -43,10 +43,10 @@ class VirtualRegister(NKIObject):
             self._unknown("branch on it with Python's if, or negate or combine it")
         return again
 
-    def _unknown(self, what: str) -> NoReturn:
+    def _unknown(self, use: str) -> NoReturn:
         raise TypeError(
             f"the value of a register is not known while a kernel is traced, so Python cannot "
-            f"{what}; use nl.fori_loop, nl.while_loop, `while register:` alone, or instructions"
+            f"{use}; use nl.fori_loop, nl.while_loop, `while register:` alone, or instructions"
         )
 
     def __index__(self) -> NoReturn:

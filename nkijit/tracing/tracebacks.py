@@ -16,7 +16,7 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 
-def called_by_authors(function: Callable[_P, _R]) -> Callable[_P, _R]:
+def without_own_frames(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """Decorate a function that users call: its exceptions have no frames of nkijit.
 
     Findings name the user's lines, so they need no frames below the call. Other exceptions lose the
@@ -32,13 +32,13 @@ def called_by_authors(function: Callable[_P, _R]) -> Callable[_P, _R]:
             error.__traceback__ = None
             raise
         except Exception as error:
-            error.__traceback__ = _to_the_author(error.__traceback__)
+            error.__traceback__ = _without_inner_frames(error.__traceback__)
             raise
 
     return call
 
 
-def warn_author(text: str, category: type[Warning]) -> None:
+def warn_at_call(text: str, category: type[Warning]) -> None:
     """Issue a warning at the user's call."""
     frame = author_frame()
     warnings.warn(text, category, stacklevel=1 if frame is None else _depth_of(frame))
@@ -52,7 +52,7 @@ def _depth_of(frame: FrameType) -> int:
     return depth
 
 
-def _to_the_author(trace: TracebackType | None) -> TracebackType | None:
+def _without_inner_frames(trace: TracebackType | None) -> TracebackType | None:
     """Return a traceback without nkijit's frames before the last frame of the user's code.
 
     Later frames are retained: they may show a defect of nkijit.

@@ -74,12 +74,12 @@ def active_tracer() -> Tracer | None:
     return current_tracer.get()
 
 
-def tracer_for(what: str) -> Tracer:
+def tracer_for(call: str) -> Tracer:
     """Return the active tracer. Raises RuntimeError outside a kernel, with the name of the call."""
     tracer = current_tracer.get()
     if tracer is None:
         raise RuntimeError(
-            f"{what} can only be called inside a kernel (a function under @nki.jit); in the public "
+            f"{call} can only be called inside a kernel (a function under @nki.jit); in the public "
             "error reference: err_nki_api_outside_of_nki_kernel"
         )
     return tracer

@@ -183,8 +183,8 @@ class TensorView(NKIObject):
         except ValueError as error:
             self._fail(ViewError(str(error)))
 
-    def _refuse(self, what: str, help: str) -> NoReturn:
-        self.storage.tracer.fail(UNSUPPORTED, f"tensor '{self.name}'", what, help)
+    def _refuse(self, message: str, help: str) -> NoReturn:
+        self.storage.tracer.fail(UNSUPPORTED, f"tensor '{self.name}'", message, help)
 
     # ---------------------------------------------------------------- queries
 
@@ -314,8 +314,8 @@ class TensorView(NKIObject):
         """
         if scalar_offset is not None and vector_offset is not None:
             self._fail(ViewError("scalar_offset and vector_offset exclude each other"))
-        given = scalar_offset if vector_offset is None else vector_offset
-        if given is None and indirect_dim != 0:
+        index = scalar_offset if vector_offset is None else vector_offset
+        if index is None and indirect_dim != 0:
             self._fail(ViewError("indirect_dim goes with scalar_offset or vector_offset"))
         storage = self.storage
         old = DTYPES[self.dtype]
@@ -340,9 +340,9 @@ class TensorView(NKIObject):
                 offset,
                 base_shape=base_shape,
                 on_chip=self._on_chip,
-                bounded=given is not None,
+                bounded=index is not None,
             )
-            if given is None:
+            if index is None:
                 return self._without_index()._with(access, new.name)
             dim = self._dim(indirect_dim)
             scale = self.strides[dim] * old.bits
@@ -357,7 +357,7 @@ class TensorView(NKIObject):
             self._fail(error)
         kind = Indirection.scalar if vector_offset is None else Indirection.vector
         target = self._without_index()
-        dynamic = target._dynamic_part(kind, given, dim, scale, self.shape[dim], access, new)
+        dynamic = target._dynamic_part(kind, index, dim, scale, self.shape[dim], access, new)
         return target._with(access, new.name, dynamic)
 
     def view(self, dtype: str) -> Self:
@@ -445,8 +445,8 @@ class TensorView(NKIObject):
         if not self._by_vector:
             return
         rest = len([key for key in keys if key is not Ellipsis])
-        kept = rest < self.ndim if keys[0] is Ellipsis else keys[0] == slice(None)
-        if not kept:
+        is_whole = rest < self.ndim if keys[0] is Ellipsis else keys[0] == slice(None)
+        if not is_whole:
             self._fail(ViewError("dim 0 is selected by an index tile; legal: `:` there"))
 
     def _index_dynamically(

@@ -48,8 +48,8 @@ def refuse_rest(call: str, rest: Mapping[str, Any]) -> None:
     if rest:
         known = parameters_of(call.partition(".")[2], CLASSIC)
         names = ", ".join(f"'{name}'" for name in rest)
-        meant = "".join(did_you_mean(name, known) for name in rest)
-        message = f"arguments that are not documented: {names}{meant}"
+        suggestions = "".join(did_you_mean(name, known) for name in rest)
+        message = f"arguments that are not documented: {names}{suggestions}"
         tracer_for(call).fail(UNSUPPORTED, call, message)
 
 
@@ -149,8 +149,10 @@ def in_pieces(
         return
     tiles = {name: v for name, v in operands.items() if isinstance(v, NkiTensor)}
     dims = [dim for dim in range(1, dst.ndim) if dst.shape[dim] > 1]
-    alike = all(tile.ndim == dst.ndim for tile in tiles.values()) and len(tiles) == len(operands)
-    if not alike or not dims or all(map(walkable, (dst, *tiles.values()))):
+    same_rank = all(tile.ndim == dst.ndim for tile in tiles.values()) and len(tiles) == len(
+        operands
+    )
+    if not same_rank or not dims or all(map(walkable, (dst, *tiles.values()))):
         emit(dst, **{**arguments, **operands})
         return
     dim = min(dims, key=lambda d: dst.shape[d])
@@ -207,7 +209,7 @@ class _Span:
                 operands[name] = value
         spanning = {name: v for name, v in operands.items() if name not in per_partition}
         if len(spanning) > 1:
-            operands |= _alike(spanning, axes)
+            operands |= _reshaped(spanning, axes)
             spanning = {name: operands[name] for name in spanning}
         shape = spanned_by(call, spanning, axes) if spans is None else tuple(spans)
         region = MaskedRegion.of(as_mask(call, mask), shape)
@@ -258,7 +260,7 @@ def _within(
     return region & MaskedRegion(across, ())
 
 
-def _alike(
+def _reshaped(
     spanning: Mapping[str, ClassicTensor | Index | Mask], axes: Mapping[str, Sequence[int]]
 ) -> dict[str, ClassicTensor]:
     """Return tensors in the shape of the largest one, if they broadcast within partitions.

@@ -91,10 +91,10 @@ def forward(tracer: Tracer, fresh: Fresh, target: Callable[[TileBox], NkiTensor]
             return False
     values = {value: part.ssa_value() for value, part in parts.items()}
     apart = all(_is_apart(fresh, value) for value in values.values())
-    alike = all(
+    same_kind = all(
         part.buffer is whole.region and part.dtype == whole.dtype.name for part in parts.values()
     )
-    if not apart or not (alike or all(_may_move(tracer, op, values) for op in fresh.ops)):
+    if not apart or not (same_kind or all(_may_move(tracer, op, values) for op in fresh.ops)):
         return False  # the views are not removed, because a copy uses them
     _declare_above(fresh.ops[0], values.values())
     for old, new in values.items():

@@ -41,7 +41,7 @@ _T = TypeVar("_T")
 class _Loop:
     """One run of a loop, or the instances of a grid."""
 
-    what: str
+    part_name: str
     """The name of its parts in messages."""
     severity: str
     bounds: list[int] = field(default_factory=list[int])
@@ -94,7 +94,7 @@ class Independence:
         accesses = _Accesses(self._history, [bound for loop in loops for bound in loop.bounds])
         for loop in loops:
             for earlier, later in accesses.conflicts(loop.bounds):
-                self._tracer.diagnostics.append(_told(loop, earlier, later))
+                self._tracer.diagnostics.append(_finding_of(loop, earlier, later))
 
 
 class _Access(NamedTuple):
@@ -142,7 +142,7 @@ class _Accesses:
 
     def _conflict(self, touched: Sequence[tuple[int, _Access]]) -> tuple[_Access, _Access] | None:
         first = touched[0][1]
-        if all(_goes_on_with(access, first) for _, access in touched[1:]):
+        if all(_continues(access, first) for _, access in touched[1:]):
             return None
         reach = self._reaches.get(first.base)
         if reach is None:
@@ -271,7 +271,7 @@ def _meeting(
         footprint = where[access.value]
         for writes in (True, False) if access.writes else (True,):
             other = marks[writes].of_another_part(footprint, part)
-            if other is None or _goes_on_with(access, other):
+            if other is None or _continues(access, other):
                 continue
             if writes and access.writes:
                 return other, access
@@ -280,7 +280,7 @@ def _meeting(
     return read
 
 
-def _goes_on_with(access: _Access, other: _Access) -> bool:
+def _continues(access: _Access, other: _Access) -> bool:
     """Return True when both are steps of one reduction; the first matmul into a tile begins one."""
     begins = isinstance(other.op, NcMatmulOp) and access.reduction == "add"
     return access.reduction is not None and (begins or access.reduction == other.reduction)
@@ -306,8 +306,8 @@ class _Marks:
         footprint.part(self._last)[...] = number
 
 
-def _told(loop: _Loop, earlier: _Access, later: _Access) -> Diagnostic:
-    tensor, part, severity = later.base.name_hint or "?", loop.what, loop.severity
+def _finding_of(loop: _Loop, earlier: _Access, later: _Access) -> Diagnostic:
+    tensor, part, severity = later.base.name_hint or "?", loop.part_name, loop.severity
     if earlier.writes and later.writes:
         # Two writes of the same value do no harm, and published kernels have them.
         severity = "warning"

@@ -123,10 +123,10 @@ def _bounded(box: TileBox, expression: Index) -> TileBox | None:
         if step == 0:
             continue
         # The number of steps from the best end of the dimension, with all others at their best.
-        room = min(highest // abs(step), sizes[dim] - 1)
+        slack = min(highest // abs(step), sizes[dim] - 1)
         if step > 0:
-            starts[dim] += sizes[dim] - 1 - room
-        sizes[dim] = room + 1
+            starts[dim] += sizes[dim] - 1 - slack
+        sizes[dim] = slack + 1
     return TileBox(tuple(starts), tuple(sizes))
 
 
@@ -153,7 +153,7 @@ def _blocks(box: TileBox, rest: tuple[Constraint, ...], dim: int) -> list[_Block
             slab = tight
         else:
             inner = _blocks(slab, rest, dim + 1)
-            if previous and _alike(previous, inner, dim):
+            if previous and _are_adjacent(previous, inner, dim):
                 inner = [(start, put(size, dim, size[dim] + 1)) for start, size in previous]
                 del result[len(result) - len(previous) :]
             result += inner
@@ -178,7 +178,7 @@ def _runs(box: TileBox, rest: tuple[Constraint, ...], dim: int) -> list[_Block]:
     return result
 
 
-def _alike(previous: list[_Block], inner: list[_Block], dim: int) -> bool:
+def _are_adjacent(previous: list[_Block], inner: list[_Block], dim: int) -> bool:
     """Return True when two lists of equal blocks are adjacent in one dimension."""
     if len(previous) != len(inner):
         return False

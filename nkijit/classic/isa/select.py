@@ -77,9 +77,9 @@ def affine_select(
 
     Source: NKI API reference 2.26, nki.isa.affine_select.
     """
-    given = {**locals(), "pred": as_mask("nisa.affine_select", pred)}
+    arguments = {**locals(), "pred": as_mask("nisa.affine_select", pred)}
     tile = ("on_true_tile",)
-    return returning("affine_select", select, given, dtype_of=tile, from_sbuf=tile)
+    return returning("affine_select", select, arguments, dtype_of=tile, from_sbuf=tile)
 
 
 def range_select(
@@ -116,14 +116,14 @@ def range_select(
 
     Source: NKI API reference 2.26, nki.isa.range_select.
     """
-    given = locals()
+    arguments = locals()
     tile = as_tensor("nisa.range_select", "on_true_tile", on_true_tile)
     steps = (0, *AccessPattern.contiguous(tile.shape[1:]).strides)
-    given["indices"] = Index(tile.shape, steps, given.pop("range_start"))
+    arguments["indices"] = Index(tile.shape, steps, arguments.pop("range_start"))
     return returning(
         "range_select",
         _range_select,
-        given,
+        arguments,
         dtype_of=("on_true_tile",),
         per_partition=("bound0", "bound1", "reduce_res"),
         updated=("reduce_res",),
@@ -192,12 +192,12 @@ def sequence_bounds(*, segment_ids: Any, dtype: Any = None) -> ClassicTensor:
 
     Source: NKI API reference 2.26, nki.isa.sequence_bounds.
     """
-    given = locals()
+    arguments = locals()
     count = prod(as_tensor("nisa.sequence_bounds", "segment_ids", segment_ids).shape[1:])
     return returning(
         "sequence_bounds",
         isa.sequence_bounds,
-        given,
+        arguments,
         dtype_of=("segment_ids",),
         shape=(Axis(0), 2, count),
     )

@@ -29,10 +29,10 @@ def dma_transpose(
 
     Source: NKI API reference 2.26, nki.isa.dma_transpose.
     """
-    given = locals()
+    arguments = locals()
     call = "nisa.dma_transpose"
     mode = kwargs.pop("dge_mode", dge_mode.unknown)
-    given["dge_mode"] = as_member("dge_mode", mode)
+    arguments["dge_mode"] = as_member("dge_mode", mode)
     rank = as_tensor(call, "src", src).ndim
     order = DMA_AXES.get(rank)
     if order is None:
@@ -42,7 +42,7 @@ def dma_transpose(
     return returning(
         "dma_transpose",
         _dma_transpose,
-        given,
+        arguments,
         dtype_of=("src",),
         shape=tuple(Axis(d) for d in order),
         by_dma=True,

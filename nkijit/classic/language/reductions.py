@@ -171,7 +171,7 @@ def softmax(
     call = "nl.softmax"
     refuse_rest(call, kwargs)
     tile = as_tensor(call, "x", x)
-    wanted = _first_given(dtype, compute_dtype, tile.dtype)
+    wanted = _first_not_none(dtype, compute_dtype, tile.dtype)
     return functional(
         call,
         composed(current.softmax, axis=axis, dtype=wanted),
@@ -209,7 +209,7 @@ def rms_norm(
     call = "nl.rms_norm"
     refuse_rest(call, kwargs)
     tile = as_tensor(call, "x", x)
-    wanted = _first_given(dtype, compute_dtype, tile.dtype)
+    wanted = _first_not_none(dtype, compute_dtype, tile.dtype)
 
     def compute(x: NkiTensor, w: NkiTensor) -> NkiTensor:
         weights = raised(call, w, x.ndim)
@@ -225,7 +225,7 @@ def rms_norm(
     )
 
 
-def _first_given(*values: Any) -> Any:
+def _first_not_none(*values: Any) -> Any:
     return next(value for value in values if value is not None)
 
 

@@ -36,7 +36,7 @@ from nkijit.traced.kernel import TracedKernel
 from nkijit.tracing.dtype_names import CLASSIC
 from nkijit.tracing.target import resolve_target
 from nkijit.tracing.tensor import NkiTensor
-from nkijit.tracing.tracebacks import called_by_authors
+from nkijit.tracing.tracebacks import without_own_frames
 from nkijit.tracing.tracer import Tracer
 
 _P = ParamSpec("_P", default=...)
@@ -72,17 +72,17 @@ class ClassicKernel(Kernel[_P]):
         platform_target: str | None,
         launch: Launch | None = None,
         outcome: Outcome | None = None,
-        **kept: Any,
+        **rest: Any,
     ):
         """`outcome`: the results of calls, shared by kernels that are derived from each other."""
         self._launched = launch or Launch()
         self._outcome = outcome or Outcome()
-        kept["grid"] = self._launched.specialises
-        super().__init__(function, platform_target, **kept)
+        rest["grid"] = self._launched.specialises
+        super().__init__(function, platform_target, **rest)
 
-    def _kept(self) -> dict[str, Any]:
+    def _constructor_arguments(self) -> dict[str, Any]:
         own = {"launch": self._launched, "outcome": self._outcome}
-        return {**super()._kept(), **own}
+        return {**super()._constructor_arguments(), **own}
 
     @property
     def _cores(self) -> int:
@@ -92,7 +92,7 @@ class ClassicKernel(Kernel[_P]):
     def _launch_grid(self) -> int | None:
         return self._grid
 
-    @called_by_authors
+    @without_own_frames
     def __call__(self, /, *args: _P.args, **kwargs: _P.kwargs) -> Any:
         """Run the kernel, as `Kernel` does; an index beyond its tensor raises IndexError."""
         try:
@@ -194,7 +194,7 @@ class ClassicKernel(Kernel[_P]):
                 results.append(function(*call.args, **call.kwargs))
         first = _mapped(results[0], functools.partial(_returned, tracer, self._function))
         for other in results[1:]:
-            _check_alike(tracer, self._function, results[0], other)
+            _check_same_tensors(tracer, self._function, results[0], other)
         independence.check()
         settle(lazy)
         check_outputs(tracer, self._function, call.arguments, first, self.mode.kernel_return)
@@ -228,7 +228,7 @@ def _returned(tracer: Tracer, function: Callable[..., Any], item: Any) -> Any:
     return out
 
 
-def _check_alike(tracer: Tracer, function: Callable[..., Any], one: Any, two: Any) -> None:
+def _check_same_tensors(tracer: Tracer, function: Callable[..., Any], one: Any, two: Any) -> None:
     """Record a finding if instances return different tensors; they must return shared ones."""
     storages: list[list[Any]] = [[], []]
     for result, found in zip((one, two), storages, strict=True):

@@ -90,7 +90,7 @@ class Trace(Mode):
 class _OnDevice(Mode):
     """Modes that need a device with the vendor's compiler."""
 
-    _told: ClassVar[bool] = False
+    _warned: ClassVar[bool] = False
     save_neff_name: StrPath | None = None
     """The name of the vendor's binary; none is written."""
     save_trace_name: StrPath | None = None
@@ -105,8 +105,8 @@ class _OnDevice(Mode):
     def run(
         self, traced: TracedKernel, values: Sequence[Any], outcome: Outcome, *, strict: bool
     ) -> Any:
-        if not _OnDevice._told:
-            _OnDevice._told = True
+        if not _OnDevice._warned:
+            _OnDevice._warned = True
             warnings.warn(
                 "nkijit has no device: kernels in the modes baremetal, benchmark and profile are "
                 "interpreted on this machine, times are predictions of a cost model, and no NEFF "

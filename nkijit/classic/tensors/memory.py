@@ -41,7 +41,7 @@ class DirectAllocation:
         there."""
         tracer = tracer_for(call)
         try:
-            place = _called(self.function, index, partitions, size)
+            place = _call(self.function, index, partitions, size)
         except ValueError as error:
             tracer.fail(DIRECT_ALLOCATION, call, f"block {index}: {error}")
         parts = ("partition", "byte") if self._in_sbuf else ("bank", "partition", "byte")
@@ -71,7 +71,7 @@ class DirectAllocation:
         return aligned and partition in start_partitions(partitions)
 
 
-def _called(function: Callable[..., Any], *given: Any) -> Any:
+def _call(function: Callable[..., Any], *given: Any) -> Any:
     """Call a function with the reference's parameter names if it has them, else by position."""
     named = dict(zip(("idx", "pdim_size", "fdim_size"), given, strict=True))
     try:

@@ -108,9 +108,9 @@ class ClassicTensor:
         """Bytes of an element."""
         return DTYPES[self._element].itemsize
 
-    def fail(self, rule: Any, what: str, help: str = "") -> NoReturn:
+    def fail(self, rule: Any, message: str, help: str = "") -> NoReturn:
         """End the trace with a finding about this tensor."""
-        tracer_for("nki.tensor").fail(rule, f"tensor '{self.name}'", what, help)
+        tracer_for("nki.tensor").fail(rule, f"tensor '{self.name}'", message, help)
 
     # ---------------------------------------------------------------- views
 
@@ -144,11 +144,11 @@ class ClassicTensor:
         """Return True, with a warning; an error for the result of a comparison, and in `while`."""
         tracer = tracer_for("nki.tensor")
         subject, frame = f"tensor '{self.name}'", author_frame()
-        is_asked_for_its_values = DTYPES[self._element].kind is Kind.boolean
+        holds_truth_values = DTYPES[self._element].kind is Kind.boolean
         if isinstance(self, ClassicTile) and is_argument(self.value):
             tracer.record(PARAMETER_TRUTH_VALUE, subject, "a tensor parameter counts as true")
             return True
-        if not is_asked_for_its_values and (frame is None or while_test(frame) is None):
+        if not holds_truth_values and (frame is None or while_test(frame) is None):
             tracer.record(COUNTS_AS_TRUE, subject, "a tensor counts as true")
             return True
         rule = DYNAMIC_CONTROL_FLOW if math.prod(self.shape) == 1 else TRUTH_VALUE
