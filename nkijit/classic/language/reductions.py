@@ -262,7 +262,7 @@ def all_reduce(
     asynchronous: bool = False,
     **kwargs: Any,
 ) -> NoReturn:
-    """Refused: instances of a grid are traced one after the other, and run so on their core.
+    """Refused: instances of a grid are traced, and run on their core, one after the other.
 
     The tiles of later instances do not exist yet when the result is needed.
     """

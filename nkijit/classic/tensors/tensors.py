@@ -230,8 +230,7 @@ class ClassicTile(ClassicTensor):
     def __init__(
         self, value: NkiTensor, fresh: Fresh | None = None, computed: MaskedRegion | None = None
     ):
-        """`fresh`: the instructions of a result; `computed`: the region that they fill, None for
-        all."""
+        """`fresh`: the instructions of a result; `computed`: their region, if not all."""
         self.value = value
         self.shape = Shape.of(value.shape)
         self.fresh = fresh
