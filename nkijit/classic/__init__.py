@@ -1,8 +1,8 @@
 """The classic NKI API (`neuronxcc.nki`, versions 2.21 to 2.26): instructions return tiles.
 
-`import nkijit.classic as nki` offers what such kernels use of `neuronxcc.nki`; the distribution
-nkijit-nki makes `import neuronxcc.nki as nki` mean the same. Kernels are traced to the IR of the
-current API, so everything after the trace is the same for both.
+`import nkijit.classic as nki` has the names of `neuronxcc.nki` that such kernels use; with the
+distribution nkijit-nki, `import neuronxcc.nki as nki` is equivalent. Kernels are traced to the IR
+of the current API, so everything after the trace is the same for both.
 """
 
 from __future__ import annotations
@@ -40,31 +40,31 @@ def jit(
     func: None = None, mode: str = "auto", **kwargs: Any
 ) -> Callable[[Callable[_P, Any]], ClassicKernel[_P]]: ...
 def jit(func: Any = None, mode: str = "auto", **kwargs: Any) -> Any:
-    """Make a kernel of a function, or a kernel that is called in another mode.
+    """Make a kernel of a function, or change the mode of a kernel.
 
     Args:
         func: the function, or a kernel; arrays among its arguments become tensors in HBM.
-        mode: auto, simulation, jax and torchxla make no difference: a call interprets the kernel
-            on this machine. trace, baremetal, benchmark and profile are the functions below.
-        kwargs: `platform_target` (trn1, inf2, trn2, …), which the environment variable
-            NEURON_PLATFORM_TARGET_OVERRIDE also gives; without both it is trn2, the newest
-            platform of the classic API. Others are the options of the mode, see
-            `nkijit.classic.launch.modes`, and those that only the vendor's compiler reads, which
-            `kernel.options` has and which have no effect (`nkijit.kernels.options`).
+        mode: auto, simulation, jax and torchxla are equivalent: a call interprets the kernel on
+            this machine. trace, baremetal, benchmark and profile are the functions below.
+        kwargs: `platform_target` (trn1, inf2, trn2, …), by default the environment variable
+            NEURON_PLATFORM_TARGET_OVERRIDE, else trn2, the newest platform of the classic API.
+            Others are the options of the mode, see `nkijit.classic.launch.modes`, and options that
+            only the vendor's compiler reads: these have no effect, and `kernel.options` has them
+            (`nkijit.kernels.options`).
 
-    Raises UnsupportedError for a mode or an option that is not known.
+    Raises UnsupportedError for an unknown mode or option.
     Source: NKI API reference 2.26, nki.jit.
     """
     return _decorated(func, mode, kwargs)
 
 
 def trace(func: Any = None, **kwargs: Any) -> Any:
-    """Make a kernel that writes its results to parameters; arguments as `jit`."""
+    """Make a kernel that writes its results to parameters; arguments as for `jit`."""
     return _decorated(func, "trace", kwargs)
 
 
 def baremetal(kernel: Any = None, **kwargs: Any) -> Any:
-    """Make a kernel that is called without a framework; options as `modes.Baremetal` has them.
+    """Make a kernel that is called without a framework; `modes.Baremetal` has its options.
 
     Source: NKI API reference 2.26, nki.baremetal.
     """
@@ -72,16 +72,16 @@ def baremetal(kernel: Any = None, **kwargs: Any) -> Any:
 
 
 def benchmark(kernel: Any = None, **kwargs: Any) -> Any:
-    """Make a kernel whose calls predict its latency; options as `modes.Benchmark` has them.
+    """Make a kernel that predicts its latency when it is called; `modes.Benchmark` has its options.
 
-    `benchmark_result.nc_latency.get_latency_percentile(50)` of the kernel is what the last call
-    predicted, in microseconds. Source: NKI API reference 2.26, nki.benchmark.
+    `benchmark_result.nc_latency.get_latency_percentile(50)` of the kernel is the prediction of the
+    last call, in microseconds. Source: NKI API reference 2.26, nki.benchmark.
     """
     return _decorated(kernel, "benchmark", kwargs)
 
 
 def profile(func: Any = None, **kwargs: Any) -> Any:
-    """Make a kernel whose calls write a timeline; options as `modes.Profiling` has them.
+    """Make a kernel that writes a timeline when it is called; `modes.Profiling` has its options.
 
     Source: NKI API reference 2.26, nki.profile.
     """
@@ -89,7 +89,7 @@ def profile(func: Any = None, **kwargs: Any) -> Any:
 
 
 def simulate_kernel(kernel: Any, *args: Any, **kwargs: Any) -> Any:
-    """Interpret a kernel, or a plain function as `trace` makes a kernel of it.
+    """Interpret a kernel, or a plain function as a kernel that `trace` makes of it.
 
     Args:
         kernel: the kernel, `kernel[4, 2]` for one with a grid.

@@ -1,7 +1,7 @@
-"""What tensors do with other tensors: assignments, Python's operators, copies.
+"""Operations on tensors: assignments, Python's operators, copies.
 
-All of it is made of functions of the language, and those are made of tensors. So it stands above
-both, and `attach_operations` gives it to `ClassicTensor` once, when the package is imported.
+They call functions of the language, which use tensors. This module is therefore a layer above both,
+and `attach_operations` adds the operations to `ClassicTensor` once, when the package is imported.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _BINARY: dict[str, Callable[..., Any]] = {
     "lshift": language.left_shift,
     "rshift": language.right_shift,
 }
-"""Operators that come in three forms: `a + b`, with `a` on the right, and `a += b`."""
+"""Operators with three forms: `a + b`, with `a` on the right, and `a += b`."""
 _COMPARISONS: dict[str, Callable[..., Any]] = {
     "lt": language.less,
     "le": language.less_equal,
@@ -47,7 +47,7 @@ _UNARY: dict[str, Callable[..., Any]] = {
 
 
 def attach_operations() -> None:
-    """Give tensors their operations."""
+    """Add the operations to the class of tensors."""
     for name, method in _METHODS.items():
         setattr(ClassicTensor, name, method)
     for name, function in _BINARY.items():
@@ -65,15 +65,15 @@ def attach_operations() -> None:
 
 
 def _setitem(self: ClassicTensor, key: Any, value: Any) -> None:
-    """`t[key] = value`: copies a tile, with broadcasting, or fills with a number.
+    """Copy a tile to `t[key]`, with broadcasting, or fill it with a number.
 
-    The result of a function that is assigned at once is computed right there.
+    A function's result that is assigned at once is computed directly in `t[key]`.
     """
     assign(self[key], value, _is_temporary(value))
 
 
 def _iadd(self: ClassicTensor, other: Any) -> ClassicTensor:
-    """`t += other`: the sum; a matmul that is added to a tile in PSUM accumulates there."""
+    """Compute `t += other`; a matmul that is added to a tile in PSUM accumulates there."""
     frame = frame_at(1)
     fresh = other.fresh if isinstance(other, ClassicTile) else None
     only_added = fresh is not None and is_only_added(fresh.made, frame)
@@ -82,11 +82,11 @@ def _iadd(self: ClassicTensor, other: Any) -> ClassicTensor:
 
 
 def _is_temporary(value: Any) -> bool:
-    """True for a result to which nothing can refer after the assignment that hands it over."""
+    """Return True for a result that nothing can refer to after the assignment."""
     fresh = value.fresh if isinstance(value, ClassicTile) else None
     if fresh is None:
         return False
-    # The frame that assigns: it has called the method that asks.
+    # The frame of the assignment, which called the operator's method, which called this.
     return is_temporary(fresh.made, frame_at(2))
 
 

@@ -61,7 +61,7 @@ def get_nc_sub_version() -> int:
     return 0
 
 
-# Type checkers find the names above; mypy reads no `__all__` but a plain list of all of them.
+# Type checkers find the names above; mypy reads an `__all__` only if it is a plain list.
 globals()["__all__"] = _PUBLIC = [
     name
     for name, value in globals().items()
@@ -74,5 +74,5 @@ def __getattr__(name: str) -> _NoReturn:
 
 
 def __dir__() -> list[str]:
-    """The public names: modules that they come from are not completed."""
+    """Return the public names, without the modules that they come from."""
     return sorted(_PUBLIC)

@@ -27,18 +27,18 @@ def core_barrier(
     engine: engine = _engine.gpsimd,
     name: str | None = None,
 ) -> NkiInstruction:
-    """Wait until both cores are here.
+    """Wait until both cores have reached the barrier.
 
     Args:
-        data: the tensor in shared HBM that both cores use; what either wrote in it before the
-            barrier, both see after it. With a tile on chip the barrier is about every tensor in
-            shared HBM, and a warning says so.
-        cores: (0, 1). One core, also as an int, waits for nobody, which a warning says.
+        data: the tensor in shared HBM that both cores use; after the barrier, both see all writes
+            to it from before. With a tile on chip the barrier is about every tensor in shared HBM,
+            and a warning says so.
+        cores: (0, 1). One core, also as an int, does not wait, and a warning says so.
         engine: the engine that waits.
         name: name of the instruction.
 
-    For kernels launched with `kernel[2]`, NeuronCore-v3 and newer. A core that never comes is
-    reported as a deadlock. Source: NKI API reference, nki.isa.core_barrier.
+    For kernels launched with `kernel[2]`, NeuronCore-v3 and newer. A core that never reaches the
+    barrier is reported as a deadlock. Source: NKI API reference, nki.isa.core_barrier.
 
     Example:
 
@@ -63,7 +63,7 @@ def core_barrier(
 
 
 def _whole(tracer: Tracer, value: SSAValue) -> NkiTensor:
-    """All of an allocation or an argument."""
+    """Return all of an allocation or an argument."""
     info = info_of(value)
     name = value.name_hint or "tensor"
     storage = Storage(tracer, value, info.shape, info.dtype, info.region, name)
@@ -85,8 +85,8 @@ def sendrecv(
         src: (P, …) tile in SBUF that is sent.
         dst: (P, …) tile in SBUF of the same shape and dtype that receives.
         send_to_rank: core that receives `src`, 0 or 1.
-        recv_from_rank: core whose `src` comes here, 0 or 1.
-        pipe_id: the cores meet at equal numbers.
+        recv_from_rank: core that sends its `src`, 0 or 1.
+        pipe_id: the cores exchange tiles at equal numbers.
         dma_engine: `dma`, or `gpsimd_dma` for at most 1024, 512 or 256 bytes per partition of 32,
             16 or 8-bit types.
         name: name of the instruction.

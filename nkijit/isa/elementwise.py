@@ -123,9 +123,9 @@ def scalar_tensor_tensor(
         operand1: tile with as many elements per partition as `data`; not both in PSUM.
         reverse0: compute `operand0 op0 data`.
         reverse1: compute `operand1 op1 …`.
-        reduce_cmd: with `reduce_op`: reset_reduce, reduce (go on from the accumulators), or idle.
+        reduce_cmd: with `reduce_op`: reset_reduce, reduce (continue the accumulators), or idle.
         reduce_op: `nl.add`, `nl.multiply`, `nl.maximum` or `nl.minimum`, reduces the float32
-            results over all free dimensions; None leaves the accumulators alone.
+            results over all free dimensions; None does not change the accumulators.
         reduce_res: (P, 1) tile that receives the accumulators, with `reduce_op` only.
         name: name of the instruction.
 
@@ -179,10 +179,10 @@ def tensor_scalar_reduce(
             results over all free dimensions.
         reduce_res: (P, 1) tile that receives the accumulators; None leaves the result in them.
         reverse0: must be False; the instruction does not reverse its operands.
-        reduce_cmd: reset_reduce, reduce (go on from the accumulators), or load_reduce (start from
+        reduce_cmd: reset_reduce, reduce (continue the accumulators), or load_reduce (start from
             `reduce_init`).
         reduce_init: number or (P, 1) float32 tile, given with load_reduce only.
-        reduce_res_negate: write the negated result to `reduce_res`; the accumulators keep theirs.
+        reduce_res_negate: write the negated result to `reduce_res`, but not to the accumulators.
         name: name of the instruction.
 
     Example:
@@ -206,8 +206,8 @@ def tensor_scalar_cumulative(
 ) -> NkiInstruction:
     """Running reduction of `src op0 imm0` along each partition, on the Vector Engine, in float32.
 
-    Every element takes `accumulator = (src op0 imm0) op1 accumulator`, and `dst` gets the
-    accumulator after each element. With `nl.subtract` the accumulator is what is subtracted.
+    For every element `accumulator = (src op0 imm0) op1 accumulator` is computed, and `dst` gets the
+    accumulator after each element. `nl.subtract` subtracts the accumulator.
 
     Args:
         dst: (P, …) tile in SBUF or PSUM, as many elements per partition as `src`; of a float8
@@ -216,9 +216,9 @@ def tensor_scalar_cumulative(
         op0: arithmetic operator; a unary one takes 0 as `imm0`.
         op1: `nl.add`, `nl.subtract`, `nl.multiply`, `nl.maximum` or `nl.minimum`.
         imm0: number or (P, 1) float32 tile.
-        imm1: number or (P, 1) float32 tile that load_reduce starts from; the other commands take
-            no notice of it, so that a loop may pass it throughout.
-        reduce_cmd: reset_reduce, reduce (go on from the accumulators), or load_reduce.
+        imm1: number or (P, 1) float32 tile that load_reduce starts from; the other commands ignore
+            it, so that a loop may always pass it.
+        reduce_cmd: reset_reduce, reduce (continue the accumulators), or load_reduce.
         name: name of the instruction.
 
     Example:

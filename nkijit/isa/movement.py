@@ -30,8 +30,9 @@ def dma_copy(
         dst: tensor in HBM or SBUF.
         src: tensor in HBM or SBUF with as many elements; they correspond in row-major order.
         priority: 0 (first) to 3, NeuronCore-v4 and newer.
-        oob_mode: about addresses known at run time; static ones are always in bounds.
-        dge_mode: what builds the descriptors; hwdge on NeuronCore-v3 and newer, with equal dtypes.
+        oob_mode: for addresses known only at run time; static ones are always in bounds.
+        dge_mode: the unit that builds the descriptors; hwdge on NeuronCore-v3 and newer, with
+            equal dtypes.
         engine: sync or scalar, with hwdge only.
         name: name of the instruction.
 
@@ -65,8 +66,8 @@ def dma_compute(
             the same view as dst.
         reduce_op: nl.add.
         scales: 1.0 for each source, or None.
-        unique_indices: True; indices that repeat are not documented to add up.
-        oob_mode: `skip` leaves out rows whose index is out of bounds, with indices only.
+        unique_indices: True; repeated indices are not documented to add up.
+        oob_mode: `skip` leaves out rows with an index out of bounds, with indices only.
         name: name of the instruction.
 
     Example:

@@ -40,8 +40,8 @@ def nc_matmul_mx(
         moving_scale: float8_e8m0fnu or uint8 tile in SBUF with N scales per partition.
         tile_position: (row, 0) where the tile starts in the PE array; given with `tile_size`.
         tile_size: (rows, 128) of the PE array that the tile uses, rows being 32, 64 or 128.
-        accumulate: True adds to `dst`, False overwrites it, None overwrites what no matmul
-            has written and adds to the rest.
+        accumulate: True adds to `dst`, False overwrites it, None overwrites elements that no
+            matmul has written and adds to the others.
         name: name of the instruction.
 
     Example:
@@ -66,15 +66,15 @@ def quantize_mx(
     its scale is 2**(e - (top - 1)), at least 2**-127, which is also that of a group of zeros. Each
     value is divided by the scale and rounded once, to nearest, ties to even.
 
-    The documents are silent on what is not finite. Here infinities and NaN count as the exponent
-    after the largest, as their bits say. NaN stays NaN; an infinity becomes the largest float8
-    value of its sign, which times that scale is infinite again.
+    The documents do not define infinities and NaN. Here they have the exponent after the largest,
+    as in their bits. NaN remains NaN; an infinity becomes the largest float8 value of its sign,
+    which times that scale is infinite again.
 
     Args:
         dst: (P, F) tile in SBUF; float8_e5m2_x4 or float8_e4m3fn_x4.
         src: (P, 4 * F) tile in SBUF; float16 or bfloat16. P is 32, 64, 96 or 128.
         dst_scale: float8_e8m0fnu or uint8 tile in SBUF with F scales per partition, laid out as
-            `nc_matmul_mx` reads them. Its other partitions are left as they are.
+            `nc_matmul_mx` reads them. Its other partitions do not change.
         name: name of the instruction.
 
     Example:

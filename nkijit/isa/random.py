@@ -1,14 +1,14 @@
 """Random numbers.
 
 Every lane of the GpSimd Engine has one XORWOW generator (G. Marsaglia, Xorshift RNGs, 2003), every
-lane of the Vector Engine four. Their state outlives an instruction and begins anew with each run of
-a kernel, always the same: the Vector Engine's as seeded with 0, the GpSimd Engine's likewise with
-2**32, which no seed of 32 bits is. An instruction advances the lanes of the partitions that its
-data is in. The Vector Engine's generators take turns: element i of a partition comes from generator
-`i % 4`, and all four advance together, so what a last incomplete turn leaves is gone.
+lane of the Vector Engine four. Their state persists between instructions, and each run of a kernel
+begins with the same one: that of seed 0 on the Vector Engine, and of 2**32, which is no seed of 32
+bits, on the GpSimd Engine. An instruction advances the lanes of its data's partitions. The Vector
+Engine's generators take turns: element i of a partition comes from generator `i % 4`. All four
+advance together, so the unused numbers of an incomplete last turn are lost.
 
-NeuronCores before v4 have a shift register in the Vector Engine whose taps are not published;
-XORWOW stands in for it there.
+The Vector Engine of NeuronCores before v4 has a shift register with unpublished taps; nkijit has
+XORWOW in its place.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _engine = engine
 
 
 def rng(dst: NkiTensor, engine: engine = _engine.vector, name: str | None = None) -> NkiInstruction:
-    """`dst` = random bits: of 32 for each element as many low ones as its dtype has.
+    """`dst` = random bits: of 32 bits for each element, as many low ones as its dtype has.
 
     Args:
         dst: tile of an integer dtype in SBUF, with the Vector Engine also in PSUM.
@@ -118,8 +118,8 @@ def rand_set_state(
 ) -> NkiInstruction:
     """Set the state of an engine's generators, a lane from each partition of `src_seeds`.
 
-    A generator's words are x, y, z, w, v and the counter d, in Marsaglia's names; the four of a
-    lane of the Vector Engine stand one after the other.
+    A generator's words are x, y, z, w, v and the counter d, in Marsaglia's names; those of the four
+    generators of a Vector Engine lane follow each other.
 
     Args:
         src_seeds: uint32 tile in SBUF, (P, 6) for the GpSimd Engine, (P, 24) for the Vector Engine.

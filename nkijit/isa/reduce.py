@@ -50,10 +50,10 @@ def tensor_partition_reduce(
 ) -> NkiInstruction:
     """Reduce `data` over its partitions on the GpSimd Engine.
 
-    The reference names operators and operands only. What is chosen here: arithmetic runs in
-    float32 and is rounded once, as the operators' table says of arithmetic ones; `nl.average` is
-    the sum divided by the number of partitions; bitvec operators take integer tiles of one width
-    and work on bit patterns.
+    The reference names only operators and operands. nkijit's choices: arithmetic runs in float32
+    and is rounded once, as in the table of operators; `nl.average` is the sum divided by the
+    number of partitions; bitvec operators take integer tiles of one width and work on bit
+    patterns.
 
     Args:
         dst: (1, …) tile in SBUF with as many elements per partition as `data`.

@@ -27,7 +27,7 @@ def register_alloc(x: int | None = None) -> VirtualRegister:
     """Allocate a 32-bit register.
 
     Args:
-        x: what it holds at first; None leaves it undefined until something writes it.
+        x: the initial value; None leaves it undefined until the first write.
 
     Example:
 

@@ -23,8 +23,8 @@ def tensor_tensor_scan(
 ) -> NkiInstruction:
     """`dst[i] = (data0[i] op0 dst[i - 1]) op1 data1[i]` along each partition.
 
-    Runs on the Vector Engine in float32. What one element passes to the next is the float32
-    result, before the rounding to the dtype of `dst`. Several free dimensions count as one.
+    Runs on the Vector Engine in float32. The next element takes the float32 result, before it is
+    rounded to the dtype of `dst`. Several free dimensions count as one.
 
     Args:
         dst: (P, …) tile in SBUF or PSUM, as many elements per partition as `data0`.

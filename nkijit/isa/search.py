@@ -19,7 +19,7 @@ def max8(dst: NkiTensor, src: NkiTensor, name: str | None = None) -> NkiInstruct
     """`dst` = the 8 largest elements of each partition of `src`, largest first.
 
     Compares in float32. The reference does not say where NaN ranks: here above infinity, so that
-    the first result is what a reduction with `nl.maximum` gives.
+    the first result equals a reduction with `nl.maximum`.
 
     Args:
         dst: (P, 8) tile in SBUF or PSUM.
@@ -40,7 +40,7 @@ def nc_find_index8(
 ) -> NkiInstruction:
     """`dst[p, i]` = the index in partition p of `data` at which `vals[p, i]` is first.
 
-    Equal `vals` get successive occurrences, the first one in the lowest column. What is not
+    Equal `vals` get successive occurrences, the first one in the lowest column. A value that is not
     found gets all ones (0xFFFF or 0xFFFFFFFF). Values are compared in float32 as `nl.equal`
     does: -0.0 is found as 0.0, NaN is never found.
 
@@ -102,12 +102,12 @@ def topk(
 ) -> NkiInstruction:
     """The K largest of the `n` elements in each group of 16 partitions, ascending, with indices.
 
-    K is the free size of `val_dst`. Element i of a group lies at partition `i % 16`, column
-    `i // 16`, and so does result i: results fill the first `ceil(K / 16)` columns, what lies
-    behind stays as it is. The reference says both that partitions are independent and that 16 of
-    them hold one sequence; the published kernels read the results from partition to partition, so
-    a group ranks together here. It is silent on equal values, where the lower index ranks as the
-    larger, and on NaN, which ranks above infinity.
+    K is the free size of `val_dst`. Element i of a group is at partition `i % 16` and column
+    `i // 16`, and so is result i. Results fill the first `ceil(K / 16)` columns; later columns do
+    not change. The reference says both that partitions are independent and that 16 of them hold one
+    sequence; the published kernels read the results from partition to partition, so a group ranks
+    together here. It does not define the ranks of equal values, where the lower index ranks as the
+    larger, and of NaN, which ranks above infinity.
 
     Args:
         val_dst: (P, K) bfloat16 tile in SBUF, P a multiple of 16, K at most 32767 and at most `n`.
@@ -136,7 +136,7 @@ def nonzero_with_count(
     """The indices of the nonzero elements of every 16th partition, padding, and their count.
 
     Works on partitions 0, 16, …, 112 of the tiles, the first of each GpSimd core; the others of
-    `dst` stay as they are. -0.0 is zero, NaN is not. NeuronCore-v3 and newer.
+    `dst` do not change. -0.0 is zero, NaN is not. NeuronCore-v3 and newer.
 
     Args:
         dst: (P, …) int32 tile in SBUF with one element per partition more than `src`; the last

@@ -37,7 +37,7 @@ def tensor_copy_predicated(
 ) -> NkiInstruction:
     """Copy `src` to `dst` where `predicate` is not 0, bit by bit, on the Vector Engine.
 
-    Elsewhere `dst` stays as it is.
+    Elsewhere `dst` does not change.
 
     Args:
         dst: (P, …) tile in SBUF or PSUM.
@@ -122,10 +122,10 @@ def range_select(
         comp_op1: as `comp_op0`.
         bound0: (P, 1) float32 tile.
         bound1: (P, 1) float32 tile.
-        reduce_cmd: what happens to the accumulators: idle, reset, reduce or reset_reduce.
+        reduce_cmd: the effect on the accumulators: idle, reset, reduce or reset_reduce.
         reduce_res: (P, 1) tile that receives the accumulators; None leaves the maximum in them.
         reduce_op: `nl.maximum`.
-        range_start: index of the first element; all indices stay within 2**24.
+        range_start: index of the first element; all indices must be within 2**24.
         on_false_value: must be the lowest float32, which is the default.
         name: name of the instruction.
 
@@ -152,8 +152,7 @@ def select_reduce(
     """`dst = on_true` where `predicate` is not 0, else `on_false`, on the Vector Engine.
 
     The accumulators take the float32 results before they are rounded to `dst`; after
-    `reduce_cmd.idle` they are undefined. Their registers are those of the partitions that
-    `predicate` is in.
+    `reduce_cmd.idle` they are undefined. Their registers are those of `predicate`'s partitions.
 
     Args:
         dst: (P, …) tile in SBUF or PSUM.
@@ -163,7 +162,7 @@ def select_reduce(
         on_false: number or (P, 1) tile.
         reduce_res: (P, 1) tile of a float type that receives the accumulators; None leaves the
             maximum in them.
-        reduce_cmd: what happens to the accumulators: idle, reduce or reset_reduce.
+        reduce_cmd: the effect on the accumulators: idle, reduce or reset_reduce.
         reduce_op: `nl.maximum`.
         reverse_pred: take `on_true` where `predicate` is 0.
         name: name of the instruction.

@@ -13,7 +13,7 @@ def bn_stats(dst: NkiTensor, data: NkiTensor, name: str | None = None) -> NkiIns
     """Statistics of each partition of `data` on the Vector Engine, in float32, for `bn_aggr`.
 
     (count, mean, variance * count) of the elements with even indices, then of those with odd
-    ones. Without any elements all three are 0, so that `bn_aggr` passes over them.
+    ones. Without any elements all three are 0, so that `bn_aggr` ignores them.
 
     Args:
         dst: (P, 6) tile in SBUF or PSUM.

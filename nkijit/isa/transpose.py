@@ -32,14 +32,14 @@ def dma_transpose(
     Args:
         dst: tile in SBUF, of the permuted shape of `src` and of its dtype.
         src: tensor in HBM or SBUF with two to four dimensions and elements of 2 or 4 bytes.
-        axes: dimension of `src` that each dimension of `dst` is; (1, 0), (2, 1, 0) or
-            (3, 1, 2, 0), the only one for each rank and its default.
+        axes: the dimension of `src` for each dimension of `dst`: (1, 0), (2, 1, 0) or (3, 1, 2, 0),
+            the only one for each rank and its default.
         priority: 0 (first) to 3, NeuronCore-v4 and newer.
         dge_mode: unknown or hwdge, with indices unknown or swdge; hwdge, on NeuronCore-v3 and
             newer, moves 2-byte elements in blocks of 16 rows of at most 128: dim 0 of `src` is 16,
             or with more than two dimensions 1, 2, 4, 8 or 16, and times dim -2 a multiple of 16.
-        oob_mode: `skip` leaves out rows whose index is out of bounds, where addresses are known
-            at run time only.
+        oob_mode: `skip` leaves out rows with an index out of bounds, where addresses are known only
+            at run time.
         name: name of the instruction.
 
     Example:

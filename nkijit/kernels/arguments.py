@@ -1,4 +1,4 @@
-"""Kernel arguments: which of them are tensors, and of which shapes and data types."""
+"""Kernel arguments: the tensors among them, with shapes and data types."""
 
 from __future__ import annotations
 
@@ -39,12 +39,13 @@ class TensorSpec:
 
     @staticmethod
     def is_meant(text: str) -> bool:
-        """Whether a text has the form of a tensor's shape and data type, as `parse` reads it."""
+        """Return whether a text has the form of a tensor's shape and data type, as `parse` reads
+        it."""
         return _TEXT.fullmatch(text) is not None
 
     @classmethod
     def parse(cls, text: str) -> TensorSpec:
-        """The tensor that a text describes: dimensions, and a data type behind a colon.
+        """Return the tensor that a text describes: dimensions, a colon and a data type.
 
         Raises ValueError for other texts, unknown data types, and tensors that are too large.
         Example: `TensorSpec.parse("128x512:bfloat16")` is `TensorSpec((128, 512), "bfloat16")`.
@@ -65,7 +66,7 @@ class TensorSpec:
 
 _TEXT = re.compile(r"(?P<shape>[0-9]{1,18}(?:x[0-9]{1,18})*):(?P<dtype>.*)", re.DOTALL)
 _MAX_ELEMENTS = 1 << 48
-"""More than any memory that a kernel reaches, and few enough for every address to fit 64 bits."""
+"""More than any memory of a kernel, and few enough for every address to fit 64 bits."""
 
 
 @functools.cache
@@ -78,21 +79,21 @@ class TensorArgument:
     """A tensor among the arguments of a call."""
 
     name: str
-    """Argument and place in it, e.g. `pair_0` or `weights_bias`."""
+    """The argument, and the path in it, e.g. `pair_0` or `weights_bias`."""
     spec: TensorSpec
     value: Any
-    """The array as it was given, or the TensorSpec."""
+    """The caller's array, or the TensorSpec."""
 
 
 def map_tensors(
     arguments: Mapping[str, Any], replace: Callable[[str, Any, TensorSpec], Any]
 ) -> dict[str, Any]:
-    """A copy of arguments in which every tensor is what `replace` makes of it.
+    """Return a copy of arguments, with every tensor replaced by the result of `replace`.
 
-    Goes through tuples (named ones too), lists, dicts, dataclasses and NKIObjects: the only place
-    that knows what tensors can stand in. An object that is passed twice is one object in the copy
-    as well. Everything else is constant while tracing and stays as it is, but numbers that come as
-    arrays without dimensions become NumPy scalars, and data types of frameworks NKI's.
+    Goes through tuples (named ones too), lists, dicts, dataclasses and NKIObjects; no other code
+    knows which containers may hold tensors. An object that is passed twice is one object in the
+    copy as well. Everything else is a constant of the trace and is not copied, except that arrays
+    without dimensions become NumPy scalars, and data types of frameworks become NKI's.
     """
     mapping = _Mapping(replace)
     return {name: mapping.of(name, value) for name, value in arguments.items()}
@@ -137,7 +138,7 @@ class _Mapping:
 
     def _of_mutable(self, name: str, value: Any) -> Any:
         kind = cast(Any, type(value))
-        # As Python's own class does it, so that no code of the author's runs.
+        # With `__new__` of a class of Python's own, so that no code of the user's runs.
         base: Any = next(base for base in kind.__mro__ if base is object or is_constant_class(base))
         copied = base.__new__(kind)
         self._copies[id(value)] = (value, copied)
@@ -149,14 +150,14 @@ class _Mapping:
                 list[Any].append(copied, self.of(f"{name}_{key}", item))
         of_fields = _has_fields(cast("type[Any]", kind))
         for key, item in attributes_of(value).items():
-            # What a list or dictionary has beside its items stays as it is.
+            # Attributes of a list or dictionary are constants, unlike its items.
             changed = self.of(f"{name}_{key}", item) if of_fields else item
             object.__setattr__(copied, key, changed)  # frozen dataclasses as well
         return copied
 
 
 def _has_fields(kind: type[Any]) -> bool:
-    """Classes that are dataclasses or NKIObjects; not those of a kernel's tensors."""
+    """Return whether a class is a dataclass or an NKIObject, but not that of a kernel's tensors."""
     if issubclass(kind, (type, NkiTensor, Enum)):
         return False
     return issubclass(kind, NKIObject) or any(
@@ -167,9 +168,9 @@ def _has_fields(kind: type[Any]) -> bool:
 def collect(
     arguments: Mapping[str, Any], names: Mapping[str, str]
 ) -> tuple[dict[str, Any], list[TensorArgument]]:
-    """The arguments with TensorSpecs in the place of arrays, and the tensors in order.
+    """Return the arguments with TensorSpecs in place of arrays, and the tensors in order.
 
-    `names` are other names for some of the tensors.
+    `names` has other names for some of the tensors.
     """
     tensors: list[TensorArgument] = []
 

@@ -1,4 +1,4 @@
-"""The traces of a kernel, by what they depend on."""
+"""The trace cache of a kernel; its keys are images of everything that a trace depends on."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ _MOST_REASONS = 256
 
 @dataclass(frozen=True, slots=True)
 class CacheInfo:
-    """What `kernel.cache_info()` says."""
+    """The result of `kernel.cache_info()`."""
 
     hits: int
-    """Calls that found their trace."""
+    """Calls that found their trace in the cache."""
     misses: int
     """Calls that traced the kernel."""
     maxsize: int
-    """How many traces are kept."""
+    """The maximum number of cached traces."""
     currsize: int
-    """How many there are."""
+    """The number of cached traces."""
     reasons: Mapping[str, int]
-    """Why the kernel was traced, and how often; the last reason comes last."""
+    """The reasons for tracing and how often each occurred, the most recent reason last."""
 
 
 class TraceCache:
-    """Traces by key. When there are too many, the one goes that was used the longest ago."""
+    """Traces by key. A full cache evicts the least recently used trace."""
 
     def __init__(self) -> None:
         self._traces: OrderedDict[_Key, TracedKernel] = OrderedDict()
         self._lock = threading.Lock()
         self._last: _Key | None = None
-        """The key of the last trace that was kept."""
+        """The key of the last trace that was used."""
         self._hits = 0
         self._reasons: Counter[str] = Counter()
 
@@ -50,11 +50,11 @@ class TraceCache:
     def get(
         self, key_of: Callable[[], tuple[Any, ...]], trace: Callable[[], TracedKernel]
     ) -> TracedKernel:
-        """The trace for a key, made if it is not there.
+        """Return the trace for a key; trace the kernel if the cache does not have it.
 
         Args:
-            key_of: gives the key; asked before and after tracing, which may change what it reads.
-                Raises UnkeyableError for what cannot be known again.
+            key_of: returns the key; called before and after tracing, which may change what it
+                reads. Raises UnkeyableError for a value that cannot be recognised at another call.
             trace: makes the trace.
         """
         key, why = _key_or_reason(key_of)
@@ -69,26 +69,26 @@ class TraceCache:
                 self._last = key
                 return found
         reason = self._reason(key, found is not None)
-        made = trace()
+        traced = trace()
         after, why = _key_or_reason(key_of)
         if after != key:
             changed = difference(key.image, after.image) if after else why.path if why else ()
             self._note(f"tracing it changes {where(changed) or 'what it reads'}")
-            return made
+            return traced
         self._note(reason)
-        return self._keep(key, made)
+        return self._store(key, traced)
 
-    def _keep(self, key: _Key, made: TracedKernel) -> TracedKernel:
+    def _store(self, key: _Key, traced: TracedKernel) -> TracedKernel:
         size = cache_size()
         with self._lock:
             # Another thread may have been faster; one object serves all callers.
-            kept = self._traces.get(key)
-            if kept is None or not kept.is_current():
-                kept = self._traces[key] = made
+            cached = self._traces.get(key)
+            if cached is None or not cached.is_current():
+                cached = self._traces[key] = traced
             self._last = key
             while len(self._traces) > size:
                 self._traces.popitem(last=False)
-        return kept
+        return cached
 
     def _reason(self, key: _Key, is_outdated: bool) -> str:
         if is_outdated:
@@ -123,7 +123,7 @@ class TraceCache:
 
 
 class _Key:
-    """What a trace depends on, with its hash, which takes as long as a look at it."""
+    """The image of everything that a trace depends on, with its hash: computing that is slow."""
 
     __slots__ = ("hash", "image")
 
@@ -141,17 +141,21 @@ class _Key:
 def _key_or_reason(
     key_of: Callable[[], tuple[Any, ...]],
 ) -> tuple[_Key | None, UnkeyableError | None]:
-    """A key or why there is none. Not raised: what tracing raises has nothing to do with it."""
+    """Return a key, or the error if there is none.
+
+    The error is not raised, because it would become the context of errors of tracing.
+    """
     try:
         return _Key(key_of()), None
     except UnkeyableError as error:
         return None, error
-    except TypeError as error:  # there is no hash
+    except TypeError as error:  # not hashable
         return None, UnkeyableError(f"it cannot be compared: {error}")
 
 
 def cache_size() -> int:
-    """How many traces each kernel keeps. Raises ValueError for a wrong `NKIJIT_TRACE_CACHE`."""
+    """Return how many traces each kernel caches. Raises ValueError for a wrong
+    `NKIJIT_TRACE_CACHE`."""
     text = os.environ.get(SIZE_VARIABLE, "")
     if not text:
         return DEFAULT_SIZE

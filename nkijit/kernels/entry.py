@@ -1,4 +1,4 @@
-"""The functions of `nki` itself: `nki.jit` makes kernels of functions, others run them."""
+"""The functions of `nki` itself: `nki.jit` makes kernels of functions, the others run them."""
 
 from __future__ import annotations
 
@@ -46,17 +46,17 @@ def jit(
 
     Args:
         fn: the function; its array arguments become tensors in HBM.
-        platform_target: trn1, inf2, gen2, trn2, gen3, trn3 or gen4, or the `target` of a kernel
-            or of a trace; by default the environment variable NEURON_PLATFORM_TARGET_OVERRIDE at
-            the time of the call, else trn3.
-        mode: older kernels say here who calls them. It makes no difference, the arguments say it:
-            auto, simulation, trace, torchxla and jax are accepted. Those that need a device
-            (baremetal, benchmark, profile) are refused.
-        options: those that only the vendor's compiler reads (`debug_kernel`, `show_compiler_tb`,
+        platform_target: trn1, inf2, gen2, trn2, gen3, trn3 or gen4, or the `target` of a kernel or
+            of a trace; by default the environment variable NEURON_PLATFORM_TARGET_OVERRIDE at the
+            time of the call, else trn3.
+        mode: the kind of caller, as older kernels state it: auto, simulation, trace, torchxla and
+            jax are accepted and have no effect, because the arguments show the caller. Modes that
+            need a device (baremetal, benchmark, profile) are refused.
+        options: options that only the vendor's compiler reads (`debug_kernel`, `show_compiler_tb`,
             `experimental_flags`, `additional_compile_opt`, `compile_config`, …). They have no
-            effect; `kernel.options` has those that were given.
+            effect; `kernel.options` has them.
 
-    Raises UnsupportedError for other options, with those that there are.
+    Raises UnsupportedError for other options, and names the known ones.
 
     Example:
 
@@ -79,18 +79,18 @@ def jit(
         )
     name = None if platform_target is None else platform_name(platform_target)
     if fn is None:
-        given = {"mode": mode, **options}
-        return functools.partial(cast(Any, jit), platform_target=name, **given)
-    kept = compiler_options(mode, options)
+        chosen = {"mode": mode, **options}
+        return functools.partial(cast(Any, jit), platform_target=name, **chosen)
+    stored = compiler_options(mode, options)
     if isinstance(fn, Kernel):
         fn = fn if name is None else fn.for_target(name)
-        return fn.with_options(kept) if kept else fn
+        return fn.with_options(stored) if stored else fn
     check_function(fn)
-    return Kernel(fn, name, None, options=kept)
+    return Kernel(fn, name, None, options=stored)
 
 
 def check_function(fn: Any) -> None:
-    """Raise ArgumentTypeError for what is no function to make a kernel of."""
+    """Raise ArgumentTypeError for an object that is no function to make a kernel of."""
     if isinstance(fn, (staticmethod, classmethod)):
         kind = type(cast(Any, fn)).__name__
         raise ArgumentTypeError(f"@nki.jit stands below @{kind}, next to the function")
@@ -113,9 +113,9 @@ def run_ranks(kernel: Kernel | Callable[..., Any], ranks: Sequence[Sequence[Any]
     Args:
         kernel: the kernel; `kernel[2]` runs on two cores of every rank.
         ranks: the arguments of rank 0, of rank 1, …, each a list or a tuple. Arrays may differ in
-            their contents, all else is the same for all ranks.
+            their contents; all other arguments are the same for all ranks.
 
-    Returns what each rank returns. Inputs that the kernel wrote are updated in place. Raises
+    Returns the result of each rank. Inputs that the kernel wrote are updated in place. Raises
     ArgumentTypeError for arguments that differ, and InterpretationError when ranks wait for each
     other for ever.
 
@@ -127,17 +127,17 @@ def run_ranks(kernel: Kernel | Callable[..., Any], ranks: Sequence[Sequence[Any]
 
 
 def simulate(kernel: Kernel[_P] | Callable[_P, Any], *, strict: bool | None = None) -> Kernel[_P]:
-    """The kernel, called as in the vendor's simulator.
+    """Return the kernel, with calls as in the vendor's simulator.
 
     Args:
-        kernel: a kernel, `kernel[2]` for two cores, or a function to make one of.
-        strict: True stops at every error, as a plain call does. By default what the environment
-            variable `NKIJIT_STRICT` says, 1 or 0, else False.
+        kernel: a kernel, `kernel[2]` for two cores, or a function to make a kernel of.
+        strict: True stops at every error, as a plain call does. By default the environment variable
+            `NKIJIT_STRICT` decides, 1 or 0; if it is not set, False.
 
-    A call that is not strict runs a kernel whose tiles do not fit, or which leaves values
-    undefined: cores run in an order that is always the same, unwritten floats are NaN and unwritten
-    integers 4. Each such finding is issued as an `NkiWarning`, once for a rule and line. Errors of
-    other kinds raise NkiValidationError.
+    A call that is not strict runs a kernel with tiles that do not fit, or with undefined values:
+    cores run in a fixed order, unwritten floats are NaN and unwritten integers 4. Each such finding
+    is issued as an `NkiWarning`, once per rule and line. Errors of other kinds raise
+    NkiValidationError.
 
     Example:
 
@@ -146,8 +146,8 @@ def simulate(kernel: Kernel[_P] | Callable[_P, Any], *, strict: bool | None = No
     Source: NKI CPU Simulator (nki/guides/nki_simulator): sections Uninitialized Memory Detection
     and Memory Model.
     """
-    made = _kernel_of(kernel).simulated()
-    return made if strict is None else made.strict(strict)
+    simulated = _kernel_of(kernel).simulated()
+    return simulated if strict is None else simulated.strict(strict)
 
 
 def _kernel_of(kernel: Kernel[_P] | Callable[_P, Any]) -> Kernel[_P]:

@@ -1,4 +1,4 @@
-"""Who is told of every kernel that a call or `trace` specialises: what reports on tests."""
+"""Callbacks for each specialised kernel: pytest's reports use them."""
 
 from __future__ import annotations
 
@@ -7,4 +7,4 @@ from collections.abc import Callable
 from nkijit.traced.kernel import TracedKernel
 
 WATCHERS: list[Callable[[TracedKernel], None]] = []
-"""Called with each specialisation when it is asked for, also when it was traced before."""
+"""Called with each specialisation that a call or `trace` requests, also if it is cached."""

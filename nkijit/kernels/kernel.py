@@ -51,7 +51,7 @@ from nkijit.tracing.target import (
     resolve_target,
 )
 from nkijit.tracing.tensor import NkiTensor
-from nkijit.tracing.tracebacks import called_by_authors
+from nkijit.tracing.tracebacks import without_own_frames
 from nkijit.tracing.tracer import Storage, Tracer, active_tracer
 from nkijit.typing import annotation_of
 
@@ -60,11 +60,11 @@ if TYPE_CHECKING:
     from nkijit.traced.recording import TracedRecording
 
 Watch = Callable[[Tracer], None]
-"""Gets a tracer before the body of a kernel runs."""
+"""Receives a tracer before the body of a kernel runs."""
 
 
 class UnsupportedError(NotImplementedError):
-    """Something of the public API that nkijit does not model yet."""
+    """A part of the public API that nkijit does not model yet."""
 
 
 _P = ParamSpec("_P", default=...)
@@ -72,7 +72,7 @@ _Rest = ParamSpec("_Rest")
 
 
 def _of_function(name: str) -> property:
-    """An attribute that a kernel has when its function has it."""
+    """Return a property for an attribute of the kernel's function."""
 
     def read(kernel: Kernel) -> Any:
         return getattr(kernel.func, name)
@@ -81,21 +81,21 @@ def _of_function(name: str) -> property:
 
 
 class Kernel(Generic[_P]):
-    """A kernel: calling it specialises (cached), verifies and interprets it.
+    """A kernel: a call specialises it (cached), verifies it and interprets it.
 
-    To type checkers a kernel has the parameters of its function. Leave parameters that are tensors
-    without an annotation: callers give arrays for them, and the body gets tensors.
+    For type checkers a kernel has the parameters of its function. Parameters that are tensors
+    should have no annotation, because callers pass arrays and the body receives tensors.
 
-    Kernels that are made from another one (for a grid, a target, an object whose method they
-    are) share its cache: the key has all that makes them different.
+    Kernels that are derived from another one (for a grid, for a target, bound to an object) share
+    its cache, because the key contains all that differs.
     """
 
     _TRACED: ClassVar[type[TracedKernel]] = TracedKernel
     """The class of specialisations."""
     _GENERATION: ClassVar[str] = CURRENT
-    """The package whose functions the body calls."""
+    """The package with the functions that the body calls."""
 
-    # What introspection asks a function for, besides what `functools.update_wrapper` copies.
+    # Attributes for introspection that `functools.update_wrapper` does not copy.
     __closure__ = _of_function("__closure__")
     __code__ = _of_function("__code__")
     __defaults__ = _of_function("__defaults__")
@@ -113,54 +113,54 @@ class Kernel(Generic[_P]):
         simulated: bool = False,
         options: Mapping[str, Any] = MappingProxyType({}),
     ):
-        """`strict`: what the author says; `simulated`: calls are those of the simulator."""
+        """`strict`: the user's choice, if any; `simulated`: calls are those of the simulator."""
         self.options = MappingProxyType(dict(options))
-        """Options of `nki.jit` that only the vendor's compiler reads, as they were given."""
-        self._given = function
+        """Options of `nki.jit` that only the vendor's compiler reads, as passed by the user."""
+        self._original = function
         self._function, self._args, _ = _unbound(function)
         functools.update_wrapper(cast(Any, self), self._function)
         self.__name__: str = getattr(self._function, "__name__", type(self._function).__name__)
-        self._taken = Taken.by(self._function)
+        self._function_parameters = FunctionParameters.by(self._function)
         self._platform_target = platform_target
         self._grid = grid
         self._schedule = schedule
         self._strict = strict
         self._simulated = simulated
         self._cache = TraceCache() if cache is None else cache
-        given = getattr(self._function, "__dict__", {})
-        self._own = frozenset({"_own", *vars(self)} - set(given))
-        """Attributes that are not the author's."""
+        of_function = getattr(self._function, "__dict__", {})
+        self._own = frozenset({"_own", *vars(self)} - set(of_function))
+        """Attributes of the kernel itself; the user may add others."""
 
     @property
     def signature(self) -> inspect.Signature:
         """The parameters of a call."""
-        return inspect.signature(self._given)
+        return inspect.signature(self._original)
 
     @property
     def _kwargs(self) -> dict[str, Any]:
-        """What a partial function gives by name, which its owner may change."""
-        return _unbound(self._given)[2]
+        """The keyword arguments of a partial function, which its owner may change."""
+        return _unbound(self._original)[2]
 
     @property
     def _parameters(self) -> inspect.Signature:
         return self._now().parameters
 
-    def _now(self) -> Taken:
-        """What the function takes; its defaults, and its code, may be other ones since."""
-        if not self._taken.is_current():
-            self._taken = Taken.by(self._function)
-        return self._taken
+    def _now(self) -> FunctionParameters:
+        """Return the function's parameters; its defaults and its code may have been replaced."""
+        if not self._function_parameters.is_current():
+            self._function_parameters = FunctionParameters.by(self._function)
+        return self._function_parameters
 
     @property
     def func(self) -> Callable[..., Any]:
-        """The function that the kernel was made of."""
+        """The function that the kernel was made from."""
         return self._function
 
     def __getitem__(self, grid: Any) -> Self:
-        """`kernel[2]`: launch on so many cores, 1 or 2.
+        """Launch on a number of cores, 1 or 2: `kernel[2]`.
 
-        On two, the kernel is traced for each core (`nl.program_id(0)` is 0 or 1), arguments and
-        tensors in shared HBM are seen by both, and both run together.
+        On two cores, the kernel is traced for each core (`nl.program_id(0)` is 0 or 1). Both cores
+        see the arguments and the tensors in shared HBM, and both run together.
         """
         sizes = cast("tuple[Any, ...]", grid) if isinstance(grid, tuple) else (grid,)
         for cores in GRIDS:
@@ -172,34 +172,34 @@ class Kernel(Generic[_P]):
         )
 
     def on_cores(self, cores: int) -> Self:
-        """The kernel, launched on so many cores with nothing else to choose."""
+        """Return the kernel, launched on a number of cores, with default choices for all else."""
         return self[cores]
 
     @property
     def _cores(self) -> int:
-        """Cores that the kernel is launched on."""
+        """The number of cores that the kernel is launched on."""
         return self._launch_grid or 1
 
     @property
     def _launch_grid(self) -> int | None:
-        """The cores that the author, or else the environment, asks for."""
+        """The number of cores that the user, or else the environment, requests."""
         return cores_of_environment() if self._grid is None else self._grid
 
     def by_value(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        """What the kernel is made of, as `__reduce__` gives it: for processes that lack its module.
+        """Return the kernel by value, as `__reduce__` does, for processes without its module.
 
-        The cache does not come along.
+        The cache is not included.
         """
-        made_of = {**self._kept(), "cache": None, "options": dict(self.options)}
-        return _made, (type(self), made_of)
+        arguments = {**self._constructor_arguments(), "cache": None, "options": dict(self.options)}
+        return _from_arguments, (type(self), arguments)
 
     def _changed(self, **changes: Any) -> Self:
-        return type(self)(**{**self._kept(), **changes})
+        return type(self)(**{**self._constructor_arguments(), **changes})
 
-    def _kept(self) -> dict[str, Any]:
-        """The arguments that make this kernel."""
+    def _constructor_arguments(self) -> dict[str, Any]:
+        """Return the constructor's arguments for this kernel."""
         return {
-            "function": self._given,
+            "function": self._original,
             "platform_target": self._platform_target,
             "grid": self._grid,
             "cache": self._cache,
@@ -216,18 +216,18 @@ class Kernel(Generic[_P]):
         self: Kernel[Concatenate[Any, _Rest]], instance: object, owner: type[Any] | None = None
     ) -> Kernel[_Rest]: ...
     def __get__(self, instance: Any, owner: type[Any] | None = None) -> Kernel[...]:
-        """A method's kernel, with the object as its first argument."""
+        """Return the kernel of a method, with the object as its first argument."""
         if instance is None:
             return self
-        return self._changed(function=MethodType(self._given, instance))
+        return self._changed(function=MethodType(self._original, instance))
 
-    @called_by_authors
+    @without_own_frames
     def __call__(self, /, *args: _P.args, **kwargs: _P.kwargs) -> Any:
         """Run the kernel on arrays of NumPy, PyTorch or JAX.
 
-        Array arguments become tensors in HBM, all others are known while tracing. Returns arrays
+        Array arguments become tensors in HBM; all others are known during tracing. Returns arrays
         of the same framework, in the container that the kernel returned. Inputs that the kernel
-        wrote are updated in place, no other input changes. Raises NkiValidationError with all
+        wrote are updated in place; no other input changes. Raises NkiValidationError with all
         findings when the kernel breaks a rule (see `strict`). Inside another kernel, the body is
         traced in place.
         """
@@ -244,7 +244,7 @@ class Kernel(Generic[_P]):
         return traced.run(*values, strict=self.is_strict)
 
     def _check_inside(self, tracer: Tracer) -> None:
-        """Refuse what a kernel that is called inside another one cannot have of its own."""
+        """Refuse settings that a kernel cannot have when it is called inside another one."""
         self._check_grid_inside(tracer)
         if self._schedule:
             raise UnsupportedError(
@@ -253,7 +253,7 @@ class Kernel(Generic[_P]):
             )
 
     def _check_grid_inside(self, tracer: Tracer) -> None:
-        """Refuse a grid that does not go with that of the kernel around."""
+        """Refuse a grid that differs from the outer kernel's."""
         cores = tracer.core[1]
         if self._grid not in (None, cores):
             raise UnsupportedError(
@@ -261,30 +261,30 @@ class Kernel(Generic[_P]):
                 f"runs on {cores}; it runs where that one does"
             )
 
-    @called_by_authors
+    @without_own_frames
     def trace(self, /, *args: _P.args, **kwargs: _P.kwargs) -> TracedKernel:
-        """Trace the kernel for these arguments; arrays may be given as `TensorSpec`.
+        """Trace the kernel for these arguments; a `TensorSpec` can replace an array.
 
         Wrong instructions do not raise here: they are in `.diagnostics` of the result, and
         `.verify()` raises them. A view that cannot exist raises NkiValidationError.
         """
         return self._specialise(*self._collect(args, kwargs))
 
-    @called_by_authors
+    @without_own_frames
     def record(self, /, *args: Any, **kwargs: Any) -> TracedRecording:
-        """Run the kernel on these arguments, and keep what every instruction read and wrote.
+        """Run the kernel on these arguments and record the values that every instruction accesses.
 
-        It is traced anew, so that instructions know the loops of Python that they were traced in.
-        Inputs are copied, and not written. `nkijit.TracedKernel.record` takes a budget of memory.
+        The kernel is traced anew, so that the recording knows the Python loops around instructions.
+        Inputs are copied, and not written. `nkijit.TracedKernel.record` takes a memory budget.
 
-        Raises RecordError for a kernel on two cores, and what a call raises.
+        Raises RecordError for a kernel on two cores, and the errors of a call.
 
         Example:
 
             record = kernel.record(x)
-            print(record)                          # what each line wrote the last time
+            print(record)                          # the last results of each line
             record["tile"][0].value                # the first tensor called `tile`
-            record.at("kernel.py:14")[3].result    # what line 14 wrote the 4th time
+            record.at("kernel.py:14")[3].result    # the fourth result of line 14
         """
         arguments, tensors = self._collect(args, kwargs)
         loops = PythonLoops()
@@ -292,16 +292,16 @@ class Kernel(Generic[_P]):
         traced.loop_indices = loops.indices
         return traced.record(*(tensor.value for tensor in tensors), strict=self.is_strict)
 
-    @called_by_authors
+    @without_own_frames
     def step(self, /, *args: Any, **kwargs: Any) -> Any:
-        """Call the kernel in a way in which tiles have values: for `breakpoint()` and `print`.
+        """Call the kernel with values in its tiles: for `breakpoint()` and `print`.
 
         In the kernel `print(tile)` shows numbers, `nkijit.value_of(tile)` is an array of them, and
-        a `breakpoint()` stops in pdb, without nkijit's own frames. What was computed so far is
-        computed anew when the first value behind an instruction is asked for, so inputs should be
-        small. In a loop on the device values are those of its first iteration.
+        a `breakpoint()` stops in pdb, without nkijit's own frames. The first request for a value
+        after an instruction computes everything before it again, so inputs should be small. In a
+        loop on the device, values are those of its first iteration.
 
-        Results, and what is raised, are those of a call. Raises UnsupportedError on two cores.
+        Results and errors are those of a call. Raises UnsupportedError on two cores.
 
         Example: `kernel.step(x[:8])`.
         """
@@ -323,20 +323,20 @@ class Kernel(Generic[_P]):
             )
         return self._run(traced, values)
 
-    @called_by_authors
+    @without_own_frames
     def bisect(self, /, *args: Any, against: Any, **kwargs: Any) -> Bisection:
-        """The first instruction that departs from a reference by more than rounding explains.
+        """Return the first instruction that departs from a reference by more than its rounding.
 
         Args:
             args: the arguments of a call; inputs are copied, and not written.
-            against: what is right: a function of the same arguments that returns named
+            against: the reference: a function of the same arguments that returns named
                 intermediates (`{"tile": array}`, see `TracedRecording.bisect`), another version of
-                the kernel, or `"float32"`: the same kernel with bfloat16 and float8 kept in
+                the kernel, or `"float32"`: the same kernel with bfloat16 and float8 stored as
                 float32.
             kwargs: further arguments of the call.
 
         `print` the result: the line, the element, its operands. Raises RecordError where the two
-        cannot be compared, and what `record` raises.
+        cannot be compared, and the errors of `record`.
 
         Example:
 
@@ -350,26 +350,26 @@ class Kernel(Generic[_P]):
         if isinstance(against, Kernel):
             return record.bisect(against.record(*args, **kwargs))
         if callable(against):
-            given = [_copied(value) for value in args]
-            against = against(*given, **{name: _copied(v) for name, v in kwargs.items()})
+            copies = [_copied(value) for value in args]
+            against = against(*copies, **{name: _copied(v) for name, v in kwargs.items()})
         return record.bisect(against)
 
     def portability(self, /, *args: Any, nki: str | None = None, **kwargs: Any) -> Findings:
-        """Warnings for names, arguments and Python that a release of NKI does not have.
+        """Return warnings for names, arguments and Python that a release of NKI does not have.
 
-        Reads the source of the kernel and of the author's functions and classes that it uses.
-        Arguments may be left out; those that are given are judged as well. `nki` is the version
-        of the release, e.g. `"0.5"`, the newest by default; ValueError for an unknown one.
+        Reads the source of the kernel and of the user's functions and classes that it uses.
+        Arguments are optional; those that are passed are checked as well. `nki` is the version of
+        the release, e.g. `"0.5"`, the newest by default; ValueError for an unknown one.
         """
         from nkijit.reference.portability import portability
 
-        given = {**self._kwargs, **kwargs}
-        bound = self._parameters.bind_partial(*self._args, *args, **given)
+        keywords = {**self._kwargs, **kwargs}
+        bound = self._parameters.bind_partial(*self._args, *args, **keywords)
         return portability(self._function, bound.arguments, nki)
 
     @property
     def platform_target(self) -> str | None:
-        """The target that the kernel's author names; None leaves it to the environment."""
+        """The target that the kernel names; None leaves it to the environment."""
         return self._platform_target
 
     @property
@@ -378,10 +378,10 @@ class Kernel(Generic[_P]):
         return resolve_target(self._platform_target)
 
     def for_target(self, platform_target: PlatformTarget) -> Self:
-        """The same kernel for another target.
+        """Return the same kernel for another target.
 
         Args:
-            platform_target: the name of a target, or what `target` of a kernel or of a trace gives.
+            platform_target: the name of a target, or the `target` of a kernel or of a trace.
 
         Raises ValueError for others.
 
@@ -390,20 +390,20 @@ class Kernel(Generic[_P]):
         return self._changed(platform_target=platform_name(platform_target))
 
     def strict(self, strict: bool = True) -> Self:
-        """The same kernel, whose calls stop at all errors or at fewer.
+        """Return the same kernel with calls that stop at all errors, or at fewer.
 
         Args:
-            strict: True stops at every error. False goes on where values are undefined (unwritten
+            strict: True stops at every error. False continues where values are undefined (unwritten
                 memory, cores that race) and where tiles do not fit the memories of the target, and
-                issues each such finding as an `NkiWarning` at the author's line. What no device or
-                compiler takes stops both.
+                issues each such finding as an `NkiWarning` at the user's line. Errors that no
+                device or compiler accepts stop both.
 
-        It outranks `NKIJIT_STRICT` in the environment. Example: `kernel[2].strict(False)(x)`.
+        It overrides `NKIJIT_STRICT` in the environment. Example: `kernel[2].strict(False)(x)`.
         """
         return self._changed(strict=strict)
 
     def simulated(self) -> Self:
-        """The same kernel, whose calls are not strict if nobody says so: see `nki.simulate`."""
+        """Return the same kernel with calls that are not strict by default: see `nki.simulate`."""
         return self._changed(simulated=True)
 
     @property
@@ -412,18 +412,18 @@ class Kernel(Generic[_P]):
         return is_strict(self._strict, default=not self._simulated)
 
     def with_options(self, options: Mapping[str, Any]) -> Self:
-        """The same kernel with further options in `options`, which have no effect."""
+        """Return the same kernel with further options in `options`, which have no effect."""
         return self._changed(options={**self.options, **options})
 
     def with_schedule(self, schedule: Sequence[Any]) -> Self:
-        """The same kernel with edges between named instructions.
+        """Return the same kernel with edges between named instructions.
 
         Args:
-            schedule: pairs of an instruction's name and the name, or names, of instructions that
-                it runs after.
+            schedule: pairs of an instruction's name and the name, or names, of instructions that it
+                runs after.
 
-        Names that no instruction has, or several, cycles, and edges into or out of loops on the
-        device are findings of the kernel. Source: NKI guide, scheduling APIs.
+        Names of no or of several instructions, cycles, and edges into or out of loops on the device
+        are findings of the kernel. Source: NKI guide, scheduling APIs.
         """
         edges: list[tuple[str, str]] = []
         for entry in schedule:
@@ -449,16 +449,16 @@ class Kernel(Generic[_P]):
     ) -> tuple[dict[str, Any], list[TensorArgument]]:
         bound = self._parameters.bind(*self._args, *args, **{**self._kwargs, **kwargs})
         bound.apply_defaults()
-        return collect(bound.arguments, self._taken.names)
+        return collect(bound.arguments, self._function_parameters.names)
 
-    @called_by_authors
+    @without_own_frames
     def run_ranks(self, ranks: Sequence[Sequence[Any]]) -> list[Any]:
         """Run the kernel on several ranks; see `nkijit.run_ranks`."""
-        given: Any = ranks
-        if not isinstance(given, (list, tuple)) or not given:
+        unchecked: Any = ranks
+        if not isinstance(unchecked, (list, tuple)) or not unchecked:
             raise ArgumentTypeError("run_ranks expects a list with the arguments of each rank")
         collected: list[tuple[dict[str, Any], list[TensorArgument]]] = []
-        for rank, args in enumerate(cast(Sequence[Any], given)):
+        for rank, args in enumerate(cast(Sequence[Any], unchecked)):
             if not isinstance(args, (list, tuple)):
                 raise ArgumentTypeError(
                     f"run_ranks expects a list or tuple with the arguments of each rank, got "
@@ -468,7 +468,7 @@ class Kernel(Generic[_P]):
         first = collected[0][0]
         for rank, (arguments, _) in enumerate(collected):
             for name, value in arguments.items():
-                if not _traces_alike(first[name], value):
+                if not _have_same_trace(first[name], value):
                     raise ArgumentTypeError(
                         f"argument '{name}' is {value!r} on rank {rank} and {first[name]!r} on "
                         "rank 0; all ranks run one kernel, only the contents of arrays may differ"
@@ -485,12 +485,13 @@ class Kernel(Generic[_P]):
             lambda: self._key(arguments, target),
             lambda: self._trace(arguments, tensors, target),
         )
-        for tell in WATCHERS:
-            tell(traced)
+        for watcher in WATCHERS:
+            watcher(traced)
         return traced
 
     def _key(self, arguments: Mapping[str, Any], target: Target) -> tuple[Any, ...]:
-        """What a trace depends on. Raises UnkeyableError where that cannot be told."""
+        """Return the image of everything that a trace depends on. Raises UnkeyableError if it has
+        none."""
         launch = (
             ("target", target.version),
             ("grid", self._launch_grid),
@@ -500,15 +501,15 @@ class Kernel(Generic[_P]):
         return (*launch, *named_images({**named, f"kernel '{self.__name__}'": self._function}))
 
     def cache_info(self) -> CacheInfo:
-        """How often calls found the kernel traced already, and why they did not.
+        """Return how many calls found a cached trace, and the reasons of the others to trace.
 
-        Example: `kernel.cache_info()` gives
-        `CacheInfo(hits=3, misses=2, maxsize=128, currsize=2, reasons={'first call': 1, ...})`.
-        Kernels that are made from this one (for a grid, a target) share its cache. A trace is used
-        again when nothing has changed that it can have read: arguments, globals, closures, classes,
-        modules, the environment. A kernel that reads what may be different at every call (files,
-        time, random numbers) is traced at every call. `NKIJIT_TRACE_CACHE` in the environment says
-        how many traces are kept; the one that was not used for the longest time goes first.
+        Example: `kernel.cache_info()` gives `CacheInfo(hits=3, misses=2, maxsize=128, currsize=2,
+        reasons={'first call': 1, ...})`. Kernels that are derived from this one (for a grid, a
+        target) share its cache. A trace is used again when nothing has changed that it can have
+        read: arguments, globals, closures, classes, modules, the environment. A kernel that reads
+        values that may differ at every call (files, time, random numbers) is traced at every call.
+        `NKIJIT_TRACE_CACHE` in the environment sets the number of cached traces; the least recently
+        used one is evicted first.
         """
         return self._cache.info()
 
@@ -517,9 +518,9 @@ class Kernel(Generic[_P]):
         self._cache.clear()
 
     def __trace_image__(self) -> tuple[Any, ...]:
-        """What a kernel is to code that gets to it; see `nkijit.kernels.cache_key`."""
+        """Return the kernel's image, for code that uses it; see `nkijit.kernels.cache_key`."""
         noted = {name: value for name, value in vars(self).items() if name not in self._own}
-        return (self._given, self._platform_target, self._grid, self._schedule, noted)
+        return (self._original, self._platform_target, self._grid, self._schedule, noted)
 
     def _trace(
         self,
@@ -529,7 +530,7 @@ class Kernel(Generic[_P]):
         *,
         watch: Watch | None = None,
     ) -> TracedKernel:
-        """Trace; `watch` gets each tracer before the body runs."""
+        """Trace the kernel for each core; `watch` receives each tracer before the body runs."""
         _check_annotations(self._function, arguments)
         cores = self._cores
         if cores > 1 and target.version < nc_version.gen3:
@@ -541,7 +542,7 @@ class Kernel(Generic[_P]):
         recorded: list[Diagnostic] = []
         files: dict[Path, FileState] = {}
         named_tuple = None
-        # As a decorator it would be a frame of the author's tracebacks.
+        # A decorator would add a frame to the user's tracebacks.
         with without_collection():
             for core in range(cores):
                 tracer, result = self._trace_core(arguments, tensors, target, (core, cores), watch)
@@ -573,10 +574,10 @@ class Kernel(Generic[_P]):
             tracer.kernel.properties["classic"] = UnitAttr()
         if watch is not None:
             watch(tracer)
-        given = iter(zip(tracer.arguments, tensors, strict=True))
+        remaining = iter(zip(tracer.arguments, tensors, strict=True))
 
         def tensor_of(_name: str, _value: Any, spec: TensorSpec) -> NkiTensor:
-            argument, tensor = next(given)
+            argument, tensor = next(remaining)
             dtype = as_dtype(spec.dtype)
             storage = Storage(tracer, argument, spec.shape, dtype, region, tensor.name)
             return self._parameter(NkiTensor(spec.shape, dtype.name, storage))
@@ -586,7 +587,7 @@ class Kernel(Generic[_P]):
         try:
             result = tracer.run(lambda: self._body(tracer, call))
         except NkiValidationError:
-            # The findings name the author's lines; frames inside nkijit would only hide them.
+            # The findings name the user's lines; frames inside nkijit would only hide them.
             found = findings([tracer.kernel], tracer.diagnostics, complete=False)
             raise NkiValidationError(found) from None
         except Exception as error:
@@ -608,11 +609,11 @@ class Kernel(Generic[_P]):
         return tracer, result
 
     def _parameter(self, tensor: NkiTensor) -> Any:
-        """A tensor as the body gets it."""
+        """Return a tensor as the body receives it."""
         return tensor
 
     def _body(self, tracer: Tracer, call: inspect.BoundArguments) -> Any:
-        """Run the body, with this tracer active; returns tensors in whatever container."""
+        """Run the body with this tracer active; returns tensors in any container."""
         result = self._function(*call.args, **call.kwargs)
         if result is None:
             note_no_result(tracer, self._function)
@@ -620,7 +621,7 @@ class Kernel(Generic[_P]):
 
 
 def _copied(value: Any) -> Any:
-    """An argument for somebody else, who may write to it."""
+    """Return a copy of an array for a function that may write to it; else the value."""
     return np.copy(cast(Any, value)) if isinstance(value, np.ndarray) else value
 
 
@@ -631,8 +632,8 @@ def _is_number(value: Any, number: int) -> bool:
         return False
 
 
-def _traces_alike(one: Any, two: Any) -> bool:
-    """True when two arguments make no difference to a trace."""
+def _have_same_trace(one: Any, two: Any) -> bool:
+    """Return True when two arguments give the same trace."""
     if one is two:
         return True
     try:
@@ -653,12 +654,12 @@ def _check_annotations(function: Callable[..., Any], arguments: Mapping[str, Any
 def _unbound(
     function: Callable[..., Any],
 ) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]:
-    """A function and the arguments that a method or a partial function brings along.
+    """Return a function, and the arguments that a method or a partial function binds to it.
 
-    They are arguments as all others, so that arrays among them become tensors.
+    They are treated as all other arguments, so that arrays among them become tensors.
     """
     if isinstance(function, Kernel):
-        return _unbound(function._given)  # pyright: ignore[reportPrivateUsage]
+        return _unbound(function._original)  # pyright: ignore[reportPrivateUsage]
     if isinstance(function, MethodType):
         inner, args, kwargs = _unbound(function.__func__)
         return inner, (*args, function.__self__), kwargs
@@ -669,9 +670,9 @@ def _unbound(
     return function, (), {}
 
 
-def _made(kind: type[Kernel[...]], made_of: Mapping[str, Any]) -> Kernel[...]:
-    """A kernel that came by value."""
-    return kind(**made_of)
+def _from_arguments(kind: type[Kernel[...]], arguments: Mapping[str, Any]) -> Kernel[...]:
+    """Make a kernel that was passed by value."""
+    return kind(**arguments)
 
 
 def _symbol(name: str) -> str:
@@ -679,41 +680,41 @@ def _symbol(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
-    """What a function takes."""
+class FunctionParameters:
+    """The parameters of a function."""
 
     parameters: inspect.Signature
-    """What the function itself takes, also when it passes everything on to another one."""
+    """The parameters of the function itself, also if it passes them on to another function."""
     names: dict[str, str]
-    """What a decorator's `*args` are called in the function that it wraps."""
+    """The names of a decorator's `*args`: those of the function that it wraps."""
     _function: Callable[..., Any]
     _read: tuple[Any, ...]
-    """What Python reads the parameters from."""
+    """The objects that Python reads the parameters from."""
 
     @staticmethod
-    def by(function: Callable[..., Any]) -> Taken:
-        """What a function takes at present."""
+    def by(function: Callable[..., Any]) -> FunctionParameters:
+        """Return the present parameters of a function."""
         read = _read_of(function)
         parameters = inspect.signature(function, follow_wrapped=False)
-        return Taken(parameters, _names_of_rest(function, parameters), function, read)
+        return FunctionParameters(parameters, _names_of_rest(function, parameters), function, read)
 
     def is_current(self) -> bool:
-        """Whether the function still takes that."""
+        """Return whether the function still has these parameters."""
         read = _read_of(self._function)
-        # By identity: what is compared may be arrays.
+        # By identity, because defaults may be arrays.
         return len(read) == len(self._read) and all(map(operator.is_, read, self._read))
 
 
 def _read_of(function: Callable[..., Any]) -> tuple[Any, ...]:
-    called = function if isinstance(function, FunctionType) else type(function).__call__
-    if not isinstance(called, FunctionType):
+    callee = function if isinstance(function, FunctionType) else type(function).__call__
+    if not isinstance(callee, FunctionType):
         return ()
-    named = called.__kwdefaults__ or {}
-    return called.__code__, called.__defaults__, *named, *named.values()
+    named = callee.__kwdefaults__ or {}
+    return callee.__code__, callee.__defaults__, *named, *named.values()
 
 
 def _names_of_rest(function: Callable[..., Any], parameters: inspect.Signature) -> dict[str, str]:
-    """What a decorator's `*args` are called in the function that it wraps: `args_0` is `x`."""
+    """Return the names of a decorator's `*args` in the function that it wraps: `args_0` is `x`."""
     wrapped = list(inspect.signature(function).parameters)
     names = list(parameters.parameters)
     kinds = [parameter.kind for parameter in parameters.parameters.values()]

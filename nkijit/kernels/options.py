@@ -1,4 +1,4 @@
-"""Options of `nki.jit` that speak to the vendor's compiler: taken, kept, without effect here."""
+"""Options of `nki.jit` for the vendor's compiler: accepted and stored, without effect here."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ COMPILER_OPTIONS = (
 """Options that only the vendor's compiler reads.
 
 Sources: NKI API reference 2.26, nki.baremetal (`additional_compile_opt`), and 2.33, nki.jit (the
-two configurations); published kernels of both API generations, for no reference describes them,
-the others.
+two configurations). The others are in published kernels of both API generations; no reference
+describes them.
 """
 
 
-def compiler_options(mode: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What `kernel.options` has of options: a mode that was chosen, and what the compiler reads."""
-    kept = {} if mode == "auto" else {"mode": mode}
-    return MappingProxyType({**kept, **{n: given[n] for n in COMPILER_OPTIONS if n in given}})
+def compiler_options(mode: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the content of `kernel.options`: a mode other than auto, and compiler options."""
+    chosen = {} if mode == "auto" else {"mode": mode}
+    return MappingProxyType({**chosen, **{n: options[n] for n in COMPILER_OPTIONS if n in options}})
 
 
-def unknown_options(given: Collection[str], known: Collection[str], mode: str = "auto") -> str:
-    """What is wrong with options of `nki.jit` that are not known; empty if nothing."""
-    unknown = [name for name in sorted(given) if name not in known]
+def unknown_options(names: Collection[str], known: Collection[str], mode: str = "auto") -> str:
+    """Return the error about unknown options of `nki.jit`; empty if all are known."""
+    unknown = [name for name in sorted(names) if name not in known]
     if not unknown:
         return ""
     where = "" if mode == "auto" else f" in mode '{mode}'"
-    meant = "".join(did_you_mean(name, known) for name in unknown)
+    suggestions = "".join(did_you_mean(name, known) for name in unknown)
     options = ", ".join(sorted(known))
-    return f"nki.jit has no options{where}: {', '.join(unknown)}; it has {options}{meant}"
+    return f"nki.jit has no options{where}: {', '.join(unknown)}; it has {options}{suggestions}"

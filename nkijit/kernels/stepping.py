@@ -1,7 +1,7 @@
-"""Values while a kernel is traced: what has been traced so far is run when one is asked for.
+"""Values of tiles during tracing: a request for a value runs the trace up to this point.
 
-The operations so far are copied, closed where loops are open, and interpreted up to the last one.
-Nothing of the trace changes, so its results are those of any other call.
+The operations so far are copied, open loops are closed in the copy, and the copy is interpreted up
+to the last operation. The trace itself does not change, so its results are those of any other call.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Array = npt.NDArray[Any]
 
 
 class Values:
-    """The values that tensors of a trace have."""
+    """The values of the tensors of a trace."""
 
     def __init__(self, tracer: Tracer, inputs: Sequence[Any]):
         """`inputs`: one array per kernel argument; they are copied."""
@@ -44,13 +44,10 @@ class Values:
         self._inputs = [np.array(cast(Any, as_array("input", value))) for value in inputs]
         self._at = -1
         self._memory: dict[SSAValue, Array] = {}
-        """What the tensors held when there were so many operations."""
+        """The contents of the tensors after the first `_at` operations."""
 
     def of(self, view: TensorView) -> Array:
-        """A copy of the elements of a view.
-
-        Raises ValueError where they are not known.
-        """
+        """Return a copy of the elements of a view. Raises ValueError where they are not known."""
         access = view._elements  # pyright: ignore[reportPrivateUsage]
         if access is None:
             raise ValueError("which elements it has is known on the device only")
@@ -60,10 +57,10 @@ class Values:
         return values != 0 if dtype.kind is Kind.boolean else values
 
     def shown(self, view: TensorView) -> str:
-        """The elements of a view as text, or why there are none."""
+        """Return the elements of a view as text, or why they are not known."""
         try:
             return str(self.of(view))
-        except Exception as error:  # whatever it is, the author wanted to look only
+        except Exception as error:  # any error: printing a tile must not raise
             return f"no values: {error}"
 
     def _now(self) -> dict[SSAValue, Array]:
@@ -74,7 +71,7 @@ class Values:
         return self._memory
 
     def _run(self, history: Sequence[Operation]) -> dict[SSAValue, Array]:
-        """The bytes of all tensors after the operations so far."""
+        """Return the bytes of all tensors after the operations so far."""
         kernel, same = self._copy()
         tensors = [*self._tracer.arguments]
         tensors += [op.results[0] for op in self._tracer.kernel.walk() if isinstance(op, AllocOp)]
@@ -82,7 +79,7 @@ class Values:
         last: Operation | None = None
         if self._tracer.open_loops():
             last = next((op for op in reversed(history) if is_instruction(op)), None)
-            # The added ends of loops come behind it.
+            # The terminators of loops that were added to the copy come after it.
             number = [*self._tracer.kernel.walk()].index(last) if last is not None else 0
             last = [*kernel.walk()][number + len(self._tracer.constants())]
         cursor = Cursor(plan := Plan(kernel), self._inputs)
@@ -97,7 +94,8 @@ class Values:
         }
 
     def _copy(self) -> tuple[KernelOp, dict[SSAValue, SSAValue]]:
-        """A copy of the kernel so far, with its loops closed, and what its values are there."""
+        """Return a copy of the kernel so far, with its loops closed, and a map of values into the
+        copy."""
         same: dict[SSAValue, SSAValue] = {}
         constants = [op.clone(same) for op in self._tracer.constants()]
         blocks: Any = {}
@@ -114,16 +112,17 @@ class Values:
 
 
 def watch_values(tracer: Tracer, inputs: Sequence[Any]) -> None:
-    """Give the tensors of a trace values, of these inputs."""
+    """Give the tensors of a trace values that are computed from these inputs."""
     tracer.history = []
     tracer.values = Values(tracer, inputs)
 
 
 def value_of(tile: Any) -> Array:
-    """The elements that a tile has where the kernel has come to, as an array.
+    """Return the current elements of a tile as an array.
 
     Only in a kernel that runs by `kernel.step(...)`: RuntimeError elsewhere. Raises ValueError for
-    a view whose address is known on the device only, and TypeError for what is no tile.
+    a view with an address that is known only on the device, and TypeError for an object that is no
+    tile.
 
     Example:
 
@@ -138,7 +137,7 @@ def value_of(tile: Any) -> Array:
 
         out = copied_twice.step(x[:128])
     """
-    # A tile of the classic API has one of the current API.
+    # A tile of the classic API contains one of the current API.
     view = tile if isinstance(tile, TensorView) else getattr(tile, "value", None)
     if not isinstance(view, TensorView):
         raise TypeError(f"value_of expects a tile, got {tile!r}")
@@ -151,34 +150,34 @@ def value_of(tile: Any) -> Array:
 # ------------------------------------------------------------------ pdb
 
 
-_CALLED = {*sys.stdlib_module_names, "ml_dtypes", "numpy", "scipy"}
-"""Packages that nkijit calls, and authors may, too."""
+_SHARED_PACKAGES = {*sys.stdlib_module_names, "ml_dtypes", "numpy", "scipy"}
+"""Packages that both nkijit and users call."""
 
 
 def _is_hidden(frame: FrameType) -> bool:
-    """Whether a frame is nkijit's, xDSL's, or of what these have called."""
+    """Return whether a frame is nkijit's, xDSL's, or of a library that was called by these."""
     above: FrameType | None = frame
     while above is not None:
         package = above.f_globals.get("__name__", "").partition(".")[0]
         if is_internal(above.f_code) or package == "xdsl":
             return True
-        if package not in _CALLED:
+        if package not in _SHARED_PACKAGES:
             return False
         above = above.f_back
     return False
 
 
 class _Debugger(pdb.Pdb):
-    """pdb that shows the author's frames only, and those of what the author has called."""
+    """pdb that shows only the user's frames, and those of functions that the user has called."""
 
     def stop_here(self, frame: FrameType) -> bool:
-        """Whether to stop in a frame when going on step by step."""
+        """Return whether to stop in a frame while stepping."""
         return not _is_hidden(frame) and super().stop_here(frame)
 
     def get_stack(
         self, f: FrameType | None, t: TracebackType | None
     ) -> tuple[list[tuple[FrameType, int]], int]:
-        """The frames of a stack, and the place of the current one among them."""
+        """Return the visible frames of a stack, and the position of the current one among them."""
         stack, current = super().get_stack(f, t)
         shown = [
             (number, entry)
@@ -191,7 +190,7 @@ class _Debugger(pdb.Pdb):
 
 @contextmanager
 def debugging() -> Generator[None]:
-    """`breakpoint()` stops in pdb without nkijit's frames, unless there is another debugger."""
+    """Make `breakpoint()` stop in pdb without nkijit's frames, unless there is another debugger."""
     before = sys.breakpointhook
     if before is sys.__breakpointhook__ and not os.environ.get("PYTHONBREAKPOINT"):
         debugger = _Debugger()

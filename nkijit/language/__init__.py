@@ -59,7 +59,7 @@ _INSTEAD = {
     "nc": _GRID,
     "atomic_rmw": "use nisa.dma_compute",
 }
-"""What older kernels use of `nki.language`, and what to do about it."""
+"""Names of `nki.language` in older kernels, and alternatives to them."""
 
 
 def __getattr__(name: str) -> NoReturn:
@@ -89,11 +89,11 @@ for _module in (
     ranges,
 ):
     _public += _module.__all__
-# Not by its name: type checkers that cannot add lists up would have none of these names. Without a
-# list they take what is imported with * or under its own name again.
+# Not assigned by name: a type checker that cannot evaluate the sum would see no public names.
+# Without a list it takes the names that are imported with * or as themselves.
 globals()["__all__"] = _public
 
 
 def __dir__() -> list[str]:
-    """The public names: modules that they come from are not completed."""
+    """Return the public names, without the modules that they come from."""
     return sorted(_public)

@@ -1,4 +1,4 @@
-"""Axes of functions that reduce: what is legal, and the shapes that are left."""
+"""Axes of reductions: the legal ones, and the shapes of results."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from nkijit.tracing.tracer import tracer_for
 
 @dataclass(frozen=True, slots=True)
 class TileReduction:
-    """A tile, the axes that are reduced, and the shapes that are left."""
+    """A tile and the axes that are reduced, with the shapes of the result."""
 
     x: NkiTensor
     axis: tuple[int, ...]
 
     @property
     def count(self) -> int:
-        """Elements that become one."""
+        """The number of elements that are reduced to one."""
         return math.prod(self.x.shape[-len(self.axis) :])
 
     @property
@@ -35,21 +35,21 @@ class TileReduction:
 
     @property
     def dropped(self) -> tuple[int, ...]:
-        """The shape without the reduced dimensions; a tile keeps two dimensions."""
+        """The shape without the reduced dimensions; a tile retains two dimensions."""
         left = self.x.shape[: -len(self.axis)]
         return left if len(left) > 1 else (*left, 1)
 
     @property
     def whole_rows(self) -> bool:
-        """True when one element per partition is left."""
+        """True when the result has one element per partition."""
         return math.prod(self.kept[1:]) == 1
 
     def reduce(self, dst: NkiTensor, op: Word, data: NkiTensor, *, negate: bool = False) -> None:
-        """One instruction that reduces `data`, of the shape of `x`, into `dst`."""
+        """Emit one instruction that reduces `data`, of the shape of `x`, into `dst`."""
         isa.tensor_reduce(dst, op, data, self.axis, negate=negate)
 
     def spread(self, reduced: NkiTensor) -> NkiTensor:
-        """A reduced tile of the shape `kept` as a view of the shape of `x`."""
+        """Return a reduced tile of the shape `kept` as a view of the shape of `x`."""
         for dim, size in enumerate(self.x.shape):
             if reduced.shape[dim] != size:
                 reduced = reduced.broadcast(dim, size)
@@ -57,15 +57,15 @@ class TileReduction:
 
 
 def reduction(call: str, x: Any, axis: Any) -> TileReduction:
-    """Check the arguments of a reduction."""
+    """Return a reduction; ends the trace for illegal arguments."""
     tile = expect_tile(call, "x", x)
     return TileReduction(tile, legal_axes(call, tile.ndim, axis))
 
 
 def legal_axes(call: str, rank: int, axis: Any) -> tuple[int, ...]:
-    """The axes of a tile of `rank` dimensions that are reduced, in order.
+    """Return the axes of a tile of `rank` dimensions that are reduced, in order.
 
-    Legal are those of `nisa.tensor_reduce`.
+    Legal are those of `nisa.tensor_reduce`; others end the trace.
     """
     several = isinstance(axis, (tuple, list))
     axes = tuple(cast(Sequence[Any], axis)) if several else (axis,)

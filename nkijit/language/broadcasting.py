@@ -1,4 +1,4 @@
-"""Tiles in the shape of others: free dimensions by a view, the partition dimension in a new tile.
+"""Broadcasting of tiles: free dimensions by a view, the partition dimension in a new tile.
 
 No access pattern on chip reads one partition for several.
 """
@@ -18,7 +18,7 @@ from nkijit.tracing.tracer import tracer_for
 
 
 def broadcast_shape(call: str, **tiles: NkiTensor) -> tuple[int, ...]:
-    """The shape that tiles of one rank have together, by NumPy's rules."""
+    """Return the broadcast shape of tiles of one rank, by NumPy's rules."""
     shapes = [tile.shape for tile in tiles.values()]
     together = tuple(max(dims) for dims in zip(*shapes, strict=False))
     for shape in shapes:
@@ -35,9 +35,10 @@ def broadcast_shape(call: str, **tiles: NkiTensor) -> tuple[int, ...]:
 
 
 def broadcast_view(tile: NkiTensor, shape: tuple[int, ...], dtype: str = "") -> NkiTensor:
-    """The tile in a shape of `broadcast_shape`.
+    """Return the tile in a shape of `broadcast_shape`.
 
-    `dtype`: what a new tile may have, if one is made, for the caller would convert it.
+    `dtype`: the data type of a new tile, if one is made: the type that the caller would convert it
+    to.
     """
     if tile.shape[0] != shape[0]:
         tile = _in_every_partition(in_sbuf(tile), shape[0], dtype or tile.dtype)
@@ -48,11 +49,11 @@ def broadcast_view(tile: NkiTensor, shape: tuple[int, ...], dtype: str = "") -> 
 
 
 def _in_every_partition(row: NkiTensor, partitions: int, dtype: str) -> NkiTensor:
-    """A new tile in SBUF with the only partition of `row` in each of `partitions` partitions.
+    """Return a new tile in SBUF with the only partition of `row` in each of its partitions.
 
-    The Tensor Engine multiplies the row by ones, which is what NKI does (architecture guide of
-    trn1, Tensor Engine). As in any sum of products, -0.0 becomes 0.0. A row of a type that it does
-    not multiply, or where no matmul can begin, goes out to HBM and comes back with a step of 0.
+    The Tensor Engine multiplies the row by ones, as NKI does (architecture guide of trn1, Tensor
+    Engine). As in any sum of products, -0.0 becomes 0.0. If the engine does not multiply the type,
+    or no matmul can begin at the partition, the row is copied to HBM and back with a step of 0.
     """
     begins_well = first_partition(row) in start_partitions(row.shape[0])
     multiplies = begins_well and row.dtype in input_dtypes(row.storage.tracer.target)
@@ -69,7 +70,7 @@ def _multiply_by_ones(row: NkiTensor, rows: NkiTensor) -> None:
     most = row.storage.tracer.target.gemm_moving_fmax
     partitions = rows.shape[0]
     ones = temporary("ones", (1, partitions), row.dtype)
-    isa.memset(ones, 1.0, engine=engine.gpsimd)  # which has least to do beside a broadcast
+    isa.memset(ones, 1.0, engine=engine.gpsimd)  # the engine with the least other work
     source, wide = _flat(row), _flat(rows)
     columns = source.shape[1]
     for start in range(0, columns, most):
@@ -82,7 +83,7 @@ def _multiply_by_ones(row: NkiTensor, rows: NkiTensor) -> None:
 
 
 def _flat(tile: NkiTensor) -> NkiTensor:
-    """The tile with one free dimension, of which parts can be taken; or a copy."""
+    """Return the tile with one free dimension that can be sliced; a copy if no view is that."""
     if tile.ndim == 2 and not tile.is_indirect():
         return tile
     if tile.is_indirect() or not tile.is_contiguous():

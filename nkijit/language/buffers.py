@@ -1,4 +1,4 @@
-"""Where tensors live: HBM, SBUF and PSUM."""
+"""The memories of tensors: HBM, SBUF and PSUM."""
 
 from __future__ import annotations
 

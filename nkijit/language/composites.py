@@ -19,9 +19,9 @@ from nkijit.tracing.tracer import tracer_for
 def softmax(x: NkiTensor, axis: Axes = -1, dtype: DTypeLike | None = None) -> NkiTensor:
     """`exp(x - max) / sum(exp(x - max))` over the last free dimensions.
 
-    The exponentials stay in float32 until the last instruction. Where whole rows are reduced,
-    one activation takes the maximum off, exponentiates and sums, in the accumulators of the
-    Scalar Engine.
+    The exponentials are float32 until the last instruction. Where whole rows are reduced, one
+    activation subtracts the maximum, exponentiates and sums, in the accumulators of the Scalar
+    Engine.
 
     Args:
         x: a tile.
@@ -73,7 +73,7 @@ def rms_norm(
         epsilon: added to the mean square.
         dtype: data type of the result, by default that of `x`.
         compute_dtype: data type of the tiles in between, by default float32. The sum and its
-            root are float32 in any case, which their instructions ask for.
+            root are always float32, because their instructions require it.
 
     Example:
 
@@ -105,7 +105,7 @@ def rms_norm(
         r.reduce(root, nl.add, squares)
     isa.tensor_scalar(root, root, nl.multiply, 1 / n, op1=nl.add, operand1=epsilon)
     isa.tensor_scalar(root, root, nl.rsqrt, None)
-    # The squares have served; their tile takes what is normalised.
+    # The tile of the squares is used again for the normalised values.
     weights = broadcast_view(weights, r.x.shape)
     if r.whole_rows:
         isa.tensor_scalar(squares, r.x, nl.multiply, root)
@@ -120,8 +120,8 @@ def where(
 ) -> NkiTensor:
     """`x` where `condition` is not 0, else `y`; tiles broadcast by NumPy's rules.
 
-    Selected bit by bit, `y ^ ((x ^ y) & mask)`, so that infinities and NaN on the side that is
-    not taken do not matter, on every generation.
+    Selected bit by bit, `y ^ ((x ^ y) & mask)`, so that infinities and NaN in elements that are
+    not selected do not matter, on every generation.
 
     Args:
         condition: a tile, 1 for true and 0 for false.
@@ -143,23 +143,23 @@ def where(
 
 
 def where_into(out: NkiTensor, condition: NkiTensor, x: Operand, y: Operand) -> None:
-    """`where` into a tile of the shape that the operands have together."""
+    """Compute `where` into a tile of the broadcast shape of the operands."""
     shape, _ = _where_operands(condition, x, y)
     bits = f"int{DTYPES[out.dtype].bits}"
     mask = temporary("mask", condition.shape, bits)
     isa.tensor_scalar(
         mask, condition, nl.not_equal, 0.0, op1=nl.multiply, operand1=-1.0
     )  # -1 has all bits set
-    taken = _as_type(x, shape, out.dtype, "on_true").view(bits)
+    chosen = _as_type(x, shape, out.dtype, "on_true").view(bits)
     other = _as_type(y, shape, out.dtype, "on_false").view(bits)
     selected = out.view(bits)
-    isa.tensor_tensor(selected, taken, other, nl.bitwise_xor)
+    isa.tensor_tensor(selected, chosen, other, nl.bitwise_xor)
     isa.tensor_tensor(selected, selected, broadcast_view(mask, shape), nl.bitwise_and)
     isa.tensor_tensor(selected, selected, other, nl.bitwise_xor)
 
 
 def _where_operands(condition: Any, x: Any, y: Any) -> tuple[tuple[int, ...], str]:
-    """The shape that the operands have together, and the data type of the first choice."""
+    """Return the broadcast shape of the operands, and the data type of the first choice."""
     call = "nl.where"
     tiles = {"condition": expect_tile(call, "condition", condition)}
     for name, value in (("x", x), ("y", y)):
@@ -170,10 +170,10 @@ def _where_operands(condition: Any, x: Any, y: Any) -> tuple[tuple[int, ...], st
 
 
 def _as_type(value: Any, shape: tuple[int, ...], dtype: str, hint: str) -> NkiTensor:
-    """An operand of the whole shape in SBUF and in a data type; itself where it is that."""
+    """Return an operand in SBUF with a shape and a data type; itself if it has them."""
     if isinstance(value, NkiTensor):
         fits = (value.shape, value.dtype) == (shape, dtype)
-        if fits and value.is_contiguous():  # as a view of its bits asks for
+        if fits and value.is_contiguous():  # required for a view of its bits
             return in_sbuf(value)
     whole = temporary(hint, shape, dtype)
     if isinstance(value, NkiTensor):

@@ -40,8 +40,8 @@ _SUPPORTED = (
     "float8_e4m3fn_x4",
     "float4_e2m1fn_x4",
 )
-"""The documented types of which NumPy has arrays, or arrays that are called so. The other one that
-the reference names, tfloat32, has none that says what it is."""
+"""The documented types that NumPy arrays have, by their dtype or by its name. The reference also
+names tfloat32, which no NumPy dtype can represent."""
 
 
 def shared_constant(constant: npt.NDArray[Any] | str | Path) -> NkiTensor:

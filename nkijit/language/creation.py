@@ -19,7 +19,7 @@ from nkijit.tracing.tensor import NkiTensor, whole_of
 from nkijit.tracing.tracer import Tracer, tracer_for
 
 _REGIONS = ("hbm", *MemoryRegion.__members__)
-"""What creation took before NKI 0.3 (NKI migration guide); strings are refused since."""
+"""Buffers that creation accepted as strings before NKI 0.3 (NKI migration guide)."""
 
 
 class par_dim(int):
@@ -36,7 +36,7 @@ def checked_dims(tracer: Tracer, call: str, shape: Shape) -> tuple[int, ...]:
         for dim in items:
             if type(dim) is not int or dim < 1:
                 break
-        else:  # as most are; they are kept
+        else:  # the usual case: the tuple itself
             return items if type(items) is tuple else tuple(items)
     try:
         dims = tuple(int(operator.index(dim)) for dim in items)
@@ -73,10 +73,11 @@ def _region(tracer: Tracer, call: str, buffer: Any) -> MemoryRegion:
 def allocate(
     call: str, shape: Shape, dtype: DTypeLike, buffer: Any, name: Any, address: Any = None
 ) -> NkiTensor:
-    """Check the arguments of `call` and emit the allocation that it makes.
+    """Check the arguments of `call` and emit its allocation.
 
-    A tile has at least two dimensions (NKI language guide), yet the reference allocates tiles of
-    one: these are the partitions, and the other dimension is 1, as when a view keeps it.
+    A tile has at least two dimensions (NKI language guide), but the reference also allocates tiles
+    of one dimension. This is the partition dimension, and a second one of size 1 is added, as in
+    views.
     """
     tracer = tracer_for(call)
     dims = checked_dims(tracer, call, shape)
@@ -185,7 +186,7 @@ def zeros_like(
 def like(
     call: str, x: NkiTensor, dtype: DTypeLike | None, buffer: MemoryRegion | None
 ) -> tuple[tuple[int, ...], DTypeLike, MemoryRegion]:
-    """The shape, element type and buffer of a tensor, but for what `call` was given."""
+    """Return the shape, element type and buffer for a new tensor: those of `x` by default."""
     if not isinstance(cast(Any, x), NkiTensor):
         tracer_for(call).wrong_argument(call, "x", "a tensor", x)
     return x.shape, x.dtype if dtype is None else dtype, x.buffer if buffer is None else buffer
@@ -209,9 +210,9 @@ def _filled(call: str, shape: Any, value: Any, dtype: Any, buffer: Any, name: st
 
 
 def hbm_runs(tensor: NkiTensor) -> Iterator[NkiTensor]:
-    """A new HBM tensor as 2-D views to fill from tiles: whole tiles, whole rows, and the rest.
+    """Yield a new HBM tensor as 2-D views to fill from tiles: whole tiles, whole rows, the rest.
 
-    HBM is linear, so that the tensor's shape does not matter. No view is larger than the first.
+    HBM is linear, so the tensor's shape does not matter. No view is larger than the first.
     """
     pmax = tensor.storage.tracer.target.pmax
     itemsize = as_dtype(tensor.dtype).itemsize

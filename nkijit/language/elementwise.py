@@ -1,4 +1,4 @@
-"""Which instructions compute an operator word that is called on tiles: `nl.add(x, y)`."""
+"""The instructions that compute an operator word on tiles: `nl.add(x, y)`."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from nkijit.tracing.tracer import tracer_for
 
 
 def binary(word: Word, x: Any, y: Any, dtype: Any) -> NkiTensor:
-    """`x op y` in a new tile.
+    """Compute `x op y` in a new tile.
 
-    Tiles of one shape are one tensor_tensor; a number, or a (P, 1) tile of a type that the
-    instruction takes, makes it a tensor_scalar. Other shapes broadcast by views with a step of 0.
+    Tiles of one shape take one tensor_tensor; a number, or a (P, 1) tile of a type that the
+    instruction accepts, takes a tensor_scalar. Other shapes broadcast by views with a step of 0.
     """
     shape, own = joint(repr(word), x, y)
     out = result(repr(word), shape, own if dtype is None else dtype)
@@ -28,13 +28,13 @@ def binary(word: Word, x: Any, y: Any, dtype: Any) -> NkiTensor:
 
 
 def joint(call: str, x: Any, y: Any) -> tuple[tuple[int, ...], str]:
-    """The shape that two operands have together, and the data type of the first tile."""
+    """Return the broadcast shape of two operands, and the data type of the first tile."""
     tiles = _operands(call, x, y)
     return broadcast_shape(call, **tiles), next(iter(tiles.values())).dtype
 
 
 def binary_into(word: Word, out: NkiTensor, x: Any, y: Any) -> None:
-    """`out = x op y`; `out` has the shape that the operands have together."""
+    """Compute `out = x op y`; `out` has the broadcast shape of the operands."""
     tiles = _operands(repr(word), x, y)
     first = next(iter(tiles.values()))
     shape = broadcast_shape(repr(word), **tiles)
@@ -47,7 +47,7 @@ def binary_into(word: Word, out: NkiTensor, x: Any, y: Any) -> None:
     elif y.shape == shape and _is_operand(word, x, y):
         isa.tensor_scalar(dst, y, word, x, reverse0=True)
     else:
-        on_gpsimd = word.nki_operator == "power"  # which cannot reach PSUM
+        on_gpsimd = word.nki_operator == "power"  # it cannot access PSUM
         both_in_psum = x.buffer is y.buffer
         data1 = in_sbuf(x) if on_gpsimd else x
         data2 = in_sbuf(y) if on_gpsimd or both_in_psum else y
@@ -57,7 +57,7 @@ def binary_into(word: Word, out: NkiTensor, x: Any, y: Any) -> None:
 
 
 def unary(word: Word, x: Any, dtype: Any) -> NkiTensor:
-    """`op(x)` in a new tile: an activation, unless another engine does it better."""
+    """Compute `op(x)` in a new tile: an activation, unless another engine does it better."""
     call = repr(word)
     tile = expect_tile(call, "x", x)
     out = result(call, tile.shape, tile.dtype if dtype is None else dtype)
@@ -66,12 +66,12 @@ def unary(word: Word, x: Any, dtype: Any) -> NkiTensor:
 
 
 def unary_into(word: Word, out: NkiTensor, x: NkiTensor) -> None:
-    """`out = op(x)`; both have one shape."""
+    """Compute `out = op(x)`; both have one shape."""
     _UNARY.get(word.nki_operator, _activation)(word, out, x)
 
 
 def _operands(call: str, x: Any, y: Any) -> dict[str, NkiTensor]:
-    """Those of the two operands that are tiles; at least one is."""
+    """Return the tiles among the two operands; at least one is a tile."""
     tiles: dict[str, NkiTensor] = {}
     for name, value in (("x", x), ("y", y)):
         if isinstance(value, NkiTensor):
@@ -89,12 +89,12 @@ def _operands(call: str, x: Any, y: Any) -> dict[str, NkiTensor]:
 
 
 def _is_operand(word: Word, column: NkiTensor, data: NkiTensor) -> bool:
-    taken = data.dtype if word.is_bitvec else "float32"
-    return column.dtype == taken and is_column(column, data)
+    expected = data.dtype if word.is_bitvec else "float32"
+    return column.dtype == expected and is_column(column, data)
 
 
 def _destination(word: Word, out: NkiTensor, dtype: str) -> NkiTensor:
-    """Where the instruction writes: bit patterns are of the data's type, converted afterwards."""
+    """Return the tile to write: bit patterns have the data's type and are converted afterwards."""
     if not word.is_bitvec or out.dtype == dtype:
         return out
     return temporary("bits", out.shape, dtype)
@@ -133,9 +133,9 @@ _TURN = (_FIRST, _SECOND, 2 * math.pi - _FIRST - _SECOND)
 
 
 def sine(word: Word, out: NkiTensor, x: NkiTensor, *, quarter: bool = False) -> None:
-    """sin(x), or with `quarter` cos(x) = sin(x + pi / 2), after taking whole turns off x.
+    """Compute sin(x), or with `quarter` cos(x) = sin(x + pi / 2), after subtracting whole turns.
 
-    The Scalar Engine's sine holds within half a turn of 0 only.
+    The Scalar Engine's sine is valid only within half a turn of 0.
     """
     turns = temporary("turns", x.shape, "int32")  # rounds to the nearest
     shift: dict[str, Any] = {"op1": add, "operand1": 0.25} if quarter else {}
@@ -159,9 +159,9 @@ _UNARY: dict[str, Callable[[Word, NkiTensor, NkiTensor], None]] = {
 }
 """Words that are not computed by `nisa.activation`.
 
-The reference names the engines of three: `copy` is a bit-exact tensor_copy, `rsqrt` the GpSimd
-Engine's, which cannot reach PSUM, `invert` an exclusive or with ones. `reciprocal` and `abs` run
-on the Vector Engine, which is the more precise of two.
+The reference names the engines of three: `copy` is a bit-exact tensor_copy, `rsqrt` runs on the
+GpSimd Engine, which cannot access PSUM, and `invert` is an exclusive or with ones. `reciprocal` and
+`abs` run on the Vector Engine, the more precise of two.
 """
 
 

@@ -21,14 +21,14 @@ def gather_flattened(
     Args:
         data: (P, …) tile in SBUF; an index counts its free dimensions as flattened.
         indices: (P, …) uint32 tile in SBUF; its shape is the result's.
-        axis: 0, the one dimension that is left when free dimensions are flattened.
+        axis: 0, the only dimension after free dimensions are flattened.
         dtype: dtype of the result, by default that of `data`.
 
     Example:
 
         gathered = nl.gather_flattened(x, positions)
 
-    The reference speaks of the free dimension and has 0 as the default; other axes are refused.
+    The reference names the free dimension and has 0 as the default; other axes are refused.
     Source: NKI API reference, nki.language.gather_flattened.
     """
     call = "nl.gather_flattened"

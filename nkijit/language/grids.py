@@ -1,7 +1,7 @@
 """Tensors as grids of tiles, and of blocks of tiles.
 
-A grid is a view: it counts a tensor in tiles and hands out tensors. Grids are about shapes known
-while a kernel is traced, so none of them reaches the IR.
+A grid is a view: it divides a tensor into tiles and returns parts of it as tensors. Grids depend
+only on shapes that are known during tracing, so none of them reaches the IR.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from nkijit.tracing.objects import NKIObject
 from nkijit.tracing.tensor import NkiTensor
 
 _TILE_DIMS = 2
-"""Dimensions that a tile has at least."""
+"""The minimum number of dimensions of a tile."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Axis:
-    """What a grid selects of one dimension of its tensor, in elements."""
+    """The selection of a grid in one dimension of its tensor, in elements."""
 
     origin: int
     limit: int
-    """The end of the last element that is selected."""
+    """The end of the last selected element."""
     grain: int
-    """Elements that a coordinate stands for; 1 in a dimension that is not tiled."""
+    """Elements per coordinate; 1 in a dimension that is not tiled."""
     is_tiled: bool
     is_counted: bool = True
-    """Whether it still has a coordinate."""
+    """Whether it has a coordinate; an integer index removes it."""
     step: int = 1
-    """Every how many coordinates one is selected."""
+    """One of `step` coordinates is selected."""
 
     @property
     def stride(self) -> int:
@@ -48,16 +48,16 @@ class _Axis:
 
     @property
     def extent(self) -> int:
-        """Elements that are selected."""
+        """The number of selected elements."""
         return self.limit - self.origin - (self.count - 1) * (self.stride - self.grain)
 
     @property
     def has_gaps(self) -> bool:
-        """Whether elements between those selected are not."""
+        """Whether there are unselected elements between selected ones."""
         return self.step > 1 and self.count > 1
 
     def part(self, first: int, count: int, step: int = 1) -> _Axis:
-        """So many coordinates from the first one on; the last may be partial."""
+        """Return `count` coordinates from the first one on; the last may be partial."""
         origin = self.origin + first * self.stride
         last = origin + (count - 1) * self.stride * step
         limit = min(last + self.grain, self.limit)
@@ -66,12 +66,12 @@ class _Axis:
 
 @dataclass(frozen=True, slots=True)
 class _Dense:
-    """A tensor whose elements are where its own dimensions say."""
+    """A tensor with elements in the order of its own dimensions."""
 
     tensor: NkiTensor
 
     def data(self, axes: tuple[_Axis, ...]) -> NkiTensor | None:
-        """The selection as a tensor; None if no access pattern is that."""
+        """Return the selection as a tensor; None if no access pattern has exactly its elements."""
         if any(axis.has_gaps and axis.grain > 1 for axis in axes):
             return None
         return self.tensor[
@@ -91,14 +91,14 @@ class _Tiles:
     tensor: NkiTensor
     """(rows of a tile, elements per partition of all tiles)."""
     tile: tuple[int, ...]
-    """What a tile holds of each dimension, 1 of those that are not tiled."""
+    """Elements of a tile in each dimension, 1 in those that are not tiled."""
     counts: tuple[int, ...]
 
     def data(self, axes: tuple[_Axis, ...]) -> NkiTensor | None:
-        """The selection as a tensor; None if no access pattern is that.
+        """Return the selection as a tensor; None if no access pattern has exactly its elements.
 
-        Inside one tile it has the tile's dimensions. Several tiles are rows with one tile after
-        the other; that is exact for neighbours of which all but the last are whole.
+        Inside one tile it has the tile's dimensions. Several tiles are rows with one tile after the
+        other; that is exact only for neighbours that are whole tiles.
         """
         if any(axis.has_gaps for axis in axes):
             return None
@@ -134,24 +134,24 @@ class _Tiles:
 
 @dataclass(frozen=True, slots=True)
 class _Selection:
-    """What a grid is of."""
+    """The selection that a grid is a view of."""
 
     backing: _Dense | _Tiles
     axes: tuple[_Axis, ...]
     tile_shape: tuple[int, ...]
     block_shape: tuple[int, ...] = ()
-    """Tiles of a block; nothing where coordinates count tiles."""
+    """Tiles of a block; empty where coordinates count tiles."""
 
     def data(self) -> NkiTensor | None:
-        """The selection as a tensor; None if no access pattern is that."""
+        """Return the selection as a tensor; None if no access pattern has exactly its elements."""
         return self.backing.data(self.axes)
 
 
 class NkiGrid(NKIObject):
-    """A tensor that is counted in tiles or blocks: what both kinds of grids have.
+    """A tensor that is divided into tiles or blocks: the base of both kinds of grids.
 
     Grids come from `nl.tiles`, `nl.blocks`, `nl.alloc_tiles` and `nl.alloc_blocks`. `grid[i, j]`
-    and `grid[i, :]` are grids again: an integer uses up a coordinate. The last tile of a dimension
+    and `grid[i, :]` are grids again: an integer removes a coordinate. The last tile of a dimension
     may be partial. Source: NKI API reference 0.7, nki.language.NkiGrid.
     """
 
@@ -169,7 +169,7 @@ class NkiGrid(NKIObject):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """How many tiles or blocks there are along each coordinate; elements where not tiled."""
+        """The number of tiles or blocks along each coordinate, of elements where not tiled."""
         return tuple(axis.count for axis in self._selection.axes if axis.is_counted)
 
     @property
@@ -179,7 +179,7 @@ class NkiGrid(NKIObject):
 
     @property
     def element_shape(self) -> tuple[int, ...]:
-        """Elements selected of each dimension, but for those used up that are not tiled."""
+        """Selected elements of each dimension, except dimensions without tiles and coordinate."""
         return tuple(a.extent for a in self._selection.axes if a.is_tiled or a.is_counted)
 
     @property
@@ -199,17 +199,17 @@ class NkiGrid(NKIObject):
 
     @property
     def buffer(self) -> MemoryRegion:
-        """Where the tensor lives."""
+        """The memory of the tensor."""
         return self._selection.backing.tensor.buffer
 
     @property
     def is_data_representable(self) -> bool:
-        """Whether one tensor can be what is selected."""
+        """Whether one tensor can have exactly the selected elements."""
         return self._selection.data() is not None
 
     @property
     def data(self) -> NkiTensor:
-        """What is selected, as an operand of instructions. ValueError where no tensor is that."""
+        """The selection, as an operand of instructions. ValueError where no tensor can be that."""
         tensor = self._selection.data()
         if tensor is None:
             raise ValueError(
@@ -246,7 +246,7 @@ class NkiGrid(NKIObject):
 
 
 class NkiTileGrid(NkiGrid):
-    """A tensor that is counted in tiles.
+    """A tensor that is divided into tiles.
 
     Source: NKI API reference 0.7, nki.language.NkiTileGrid.
     """
@@ -255,7 +255,7 @@ class NkiTileGrid(NkiGrid):
 
 
 class NkiBlockGrid(NkiGrid):
-    """A tensor that is counted in blocks of tiles; `nl.tiles(grid[i, j])` are the tiles of a block.
+    """A tensor that is divided into blocks of tiles; `nl.tiles(grid[i, j])` are a block's tiles.
 
     Source: NKI API reference 0.7, nki.language.NkiBlockGrid.
     """
@@ -287,12 +287,12 @@ def _indexed(axis: _Axis, item: Any) -> _Axis:
 
 
 def tiles(source: NkiTensor | NkiGrid, *, tile_shape: tuple[int, ...] | None = None) -> NkiTileGrid:
-    """A tensor, or what a grid selects, as a grid of tiles. Nothing is allocated or moved.
+    """A tensor, or the selection of a grid, as a grid of tiles. Nothing is allocated or moved.
 
     Args:
         source: the tensor or grid.
-        tile_shape: elements of a tile, at least two dimensions; of a tensor with more, the last
-            ones, and in SBUF and PSUM all. By default that of the grid.
+        tile_shape: elements of a tile, at least two dimensions: the last ones of the tensor, and in
+            SBUF and PSUM all. By default that of the grid.
 
     Example:
 
@@ -311,7 +311,7 @@ def blocks(
     tile_shape: tuple[int, ...] | None = None,
     block_shape: tuple[int, ...],
 ) -> NkiBlockGrid:
-    """A tensor, or what a grid selects, as a grid of blocks. Nothing is allocated or moved.
+    """A tensor, or the selection of a grid, as a grid of blocks. Nothing is allocated or moved.
 
     Args:
         source: the tensor or grid.
@@ -337,14 +337,14 @@ def alloc_tiles(
     address: tuple[int, int] | None = None,
     name: str = "",
 ) -> NkiTileGrid:
-    """Allocate a tensor and see it as a grid of tiles; what it holds is undefined.
+    """Allocate a tensor as a grid of tiles; its contents are undefined.
 
     Args:
         tile_shape: elements of a tile, at least two dimensions, the last ones of `element_shape`.
-        element_shape: elements of the tensor; more than 128 rows are no trouble on chip.
+        element_shape: elements of the tensor; on chip, too, it may have more than 128 rows.
         buffer: `nl.sbuf`, `nl.psum`, `nl.hbm`, `nl.private_hbm` or `nl.shared_hbm`. In SBUF and
-            PSUM the tiles lie side by side in the partitions, each with the room of a whole one,
-            the last coordinate fastest; `.data` of several tiles has two dimensions.
+            PSUM the tiles are stored side by side in the partitions, each in the space of a whole
+            one, the last coordinate fastest; `.data` of several tiles has two dimensions.
         dtype: element type.
         address: fixed (partition offset, byte offset inside a partition).
         name: the tensor's name; by default the variable it is assigned to.
@@ -374,13 +374,14 @@ def alloc_blocks(
     address: tuple[int, int] | None = None,
     name: str = "",
 ) -> NkiBlockGrid:
-    """Allocate a tensor and see it as a grid of blocks; what it holds is undefined.
+    """Allocate a tensor as a grid of blocks; its contents are undefined.
 
     Args:
         tile_shape: elements of a tile, see `alloc_tiles`.
-        block_shape: tiles of a block, for each dimension of a tile. Tiles lie as in `alloc_tiles`.
+        block_shape: tiles of a block, for each dimension of a tile. Tiles are stored as by
+            `alloc_tiles`.
         element_shape: elements of the tensor.
-        buffer: where it lives.
+        buffer: the memory of the tensor.
         dtype: element type.
         address: fixed (partition offset, byte offset inside a partition).
         name: the tensor's name; by default the variable it is assigned to.
@@ -404,7 +405,7 @@ def alloc_blocks(
 
 
 _TRANSPOSES: tuple[tuple[int, ...], ...] = ((1, 0), (2, 1, 0), (3, 1, 2, 0))
-"""Orders of dimensions that `nisa.dma_transpose` has."""
+"""Orders of dimensions that `nisa.dma_transpose` supports."""
 
 
 _Like = TypeVar("_Like", bound="NkiTensor | NkiGrid")
@@ -422,12 +423,12 @@ def empty_like(
     """Allocate a tensor of the shape of `x`, or a grid of its tiles and blocks.
 
     Args:
-        x: the tensor or grid. What a selection of a grid leaves out is left out of the new one.
+        x: the tensor or grid. The new tensor has only the selected elements of a grid.
         dtype: element type, by default that of `x`.
-        buffer: where it lives, by default where `x` does.
+        buffer: its memory, by default that of `x`.
         name: the tensor's name.
         transpose_axes: (1, 0), (2, 1, 0) or (3, 1, 2, 0): the order of the dimensions, or of the
-            tiled ones, as a tile in SBUF that `nisa.dma_transpose` writes has them.
+            tiled ones, in a tile in SBUF that `nisa.dma_transpose` writes.
         address: fixed (partition offset, byte offset inside a partition).
 
     Example:
@@ -465,7 +466,7 @@ def empty_like(
 
 
 def _transposed(call: str, axes: Any, shape: tuple[int, ...], buffer: Any) -> tuple[int, ...]:
-    """A shape with its dimensions in another order, for a tile in SBUF."""
+    """Return a shape with its dimensions in another order, for a tile in SBUF."""
     order = next((known for known in _TRANSPOSES if known == axes), None)
     if order is None or len(order) != len(shape):
         raise ValueError(
@@ -481,7 +482,7 @@ def _transposed(call: str, axes: Any, shape: tuple[int, ...], buffer: Any) -> tu
 
 
 def _dims(call: str, what: str, shape: Any) -> tuple[int, ...]:
-    """A shape of an author, checked."""
+    """Check a shape from the user and return it."""
     items = cast(tuple[Any, ...], shape)
     if not isinstance(shape, tuple) or any(type(item) is not int for item in items):
         raise TypeError(f"{call}: '{what}' is a tuple of ints, got {shape!r}")
@@ -497,7 +498,7 @@ def _fail_tile(call: str, tile_shape: tuple[int, ...], fits: str) -> NoReturn:
 def _axes_of(
     call: str, tile_shape: tuple[int, ...], element_shape: tuple[int, ...]
 ) -> tuple[_Axis, ...]:
-    """The dimensions of a tensor, the last ones tiled."""
+    """Return the dimensions of a tensor, the last ones tiled."""
     prefix = len(element_shape) - len(tile_shape)
     if len(tile_shape) < _TILE_DIMS:
         _fail_tile(call, tile_shape, f"a tile has at least {_TILE_DIMS}")
@@ -511,7 +512,7 @@ def _axes_of(
 
 
 def _tiled(call: str, source: Any, tile_shape: Any) -> _Selection:
-    """A tensor, or what a grid selects, counted in tiles."""
+    """Return a tensor, or the selection of a grid, divided into tiles."""
     if isinstance(source, NkiGrid):
         given = source._selection  # pyright: ignore[reportPrivateUsage]
         shape = given.tile_shape if tile_shape is None else _dims(call, "tile_shape", tile_shape)
@@ -537,7 +538,7 @@ def _tiled(call: str, source: Any, tile_shape: Any) -> _Selection:
 
 
 def _blocked(call: str, tiled: _Selection, block_shape: Any) -> _Selection:
-    """What is counted in tiles, counted in blocks."""
+    """Return a selection that is divided into tiles, divided into blocks."""
     block, tile = _dims(call, "block_shape", block_shape), tiled.tile_shape
     if len(block) != len(tile):
         raise ValueError(
@@ -560,7 +561,7 @@ def _allocated(
     address: Any,
     name: Any,
 ) -> _Selection:
-    """A new tensor, counted in tiles."""
+    """Allocate a tensor, divided into tiles."""
     tile = _dims(call, "tile_shape", tile_shape)
     elements = _dims(call, "element_shape", element_shape)
     axes = _axes_of(call, tile, elements)

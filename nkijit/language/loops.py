@@ -1,4 +1,4 @@
-"""Loops on the device, and blocks that keep their order."""
+"""Loops on the device, and blocks of instructions in a fixed order."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from nkijit.tracing.scalars import scalar_in
 from nkijit.tracing.tracer import Tracer, tracer_for
 
 Bound = int | VirtualRegister
-"""Where a loop on the device begins or ends."""
+"""A bound of a loop on the device."""
 
 
 def dynamic_range(
@@ -35,8 +35,8 @@ def dynamic_range(
         stop: bound (exclusive), an int or a register.
         step: compile-time int of at least 1.
 
-    The loop variable is a register that nobody writes. Leaving the body early (break, return) is
-    an error. Source: NKI API reference, nki.language.dynamic_range.
+    The loop variable is a register that must not be written. Leaving the body early (break,
+    return) is an error. Source: NKI API reference, nki.language.dynamic_range.
 
     Example:
 
@@ -50,7 +50,7 @@ def dynamic_range(
 
 @dataclass(frozen=True, slots=True)
 class _DynamicRange:
-    """Every iteration over it is a loop of its own, as with Python's `range`."""
+    """The result of `dynamic_range`: every iteration over it is a loop of its own."""
 
     tracer: Tracer
     lower: Any
@@ -135,7 +135,7 @@ def while_loop(
 def no_reorder() -> Generator[None]:
     """Instructions traced inside `with nl.no_reorder():` keep their order on the device.
 
-    Loops on the device do not fit inside; the block may be inside a loop's body.
+    Loops on the device are not allowed inside; the block may be inside a loop's body.
 
     Example:
 
@@ -157,7 +157,7 @@ def no_reorder() -> Generator[None]:
 
 
 def _parameter_of(body_fun: Any) -> str | None:
-    """The name of a function's first parameter; None if it has none that means anything."""
+    """Return the name of a function's first parameter; None if it has no meaningful one."""
     try:
         name = next(iter(inspect.signature(body_fun).parameters), "")
     except (TypeError, ValueError):
@@ -168,7 +168,7 @@ def _parameter_of(body_fun: Any) -> str | None:
 def _open_for(
     tracer: Tracer, call: str, bounds: tuple[tuple[str, Any], ...], step: Any, name: str | None
 ) -> tuple[ForOp, VirtualRegister]:
-    """Open a counted loop; `name`: what the author calls its index."""
+    """Open a counted loop; `name`: the user's name for its index."""
     tracer.refuse_loop(call)
     if isinstance(step, bool) or not isinstance(step, int) or step < 1:
         tracer.fail(LOOP_STEP, call, f"'step' must be an int of at least 1, it is {step!r}")

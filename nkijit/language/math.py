@@ -1,4 +1,4 @@
-"""Element-wise functions that are no operator of an engine, made of a few instructions."""
+"""Element-wise functions that are no operator of an engine, implemented with few instructions."""
 
 from __future__ import annotations
 
@@ -158,14 +158,14 @@ def trunc(x: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
 
 
 _INTEGRAL = 2.0**23
-"""From here on every float32 is an integer."""
+"""From this number on every float32 is an integer."""
 
 
 def _rounded(call: str, x: Any, dtype: Any, above: Callable[[NkiTensor], NkiTensor]) -> NkiTensor:
-    """`x` without what `above` says it is above the integer that is wanted.
+    """Return `x` minus its distance above the wanted integer, which `above` computes.
 
-    Engines round to integers in one way, to the nearest, when they write an integer type. The
-    rest is exact: infinities and NaN stay, a zero comes out as either of the two.
+    Engines round to integers in one way, to the nearest, when they write an integer type. The other
+    steps are exact: infinities and NaN do not change, and a zero may have either sign.
     """
     tile = expect_tile(call, "x", x)
     out = result(call, tile.shape, tile.dtype if dtype is None else dtype)
@@ -179,7 +179,7 @@ def _rounded(call: str, x: Any, dtype: Any, above: Callable[[NkiTensor], NkiTens
 def _from_nearest(
     x: NkiTensor, op0: Word, operand0: float | None, op1: Word, operand1: float
 ) -> NkiTensor:
-    """`x`, brought into the range of integers by two operators, minus the nearest integer."""
+    """Return `x`, limited to the range of integers by two operators, minus the nearest integer."""
     offset, nearest = temporary("offset", x.shape), temporary("nearest", x.shape, "int32")
     isa.tensor_scalar(offset, x, op0, operand0, op1=op1, operand1=operand1)
     isa.tensor_copy(nearest, offset)
@@ -250,13 +250,13 @@ _SMALLEST_NORMAL = float(np.finfo(np.float32).smallest_normal)
 
 
 def _inverse(number: Any) -> float:
-    """The reciprocal in float32."""
+    """Return the reciprocal in float32."""
     with np.errstate(all="ignore"):
         return float(np.float32(1) / np.float32(number))
 
 
 def _multiply(out: NkiTensor, x: Any, y: NkiTensor) -> None:
-    """`out = x * y`, `x` being a tile or a number and `y` in float32 and SBUF."""
+    """Compute `out = x * y`; `x` is a tile or a number, `y` float32 in SBUF."""
     if not isinstance(x, NkiTensor):
         isa.tensor_scalar(out, y, nl.multiply, x)
     elif x.shape == out.shape and is_column(y, x):

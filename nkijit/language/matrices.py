@@ -1,4 +1,4 @@
-"""Matrix products and transposes of whole tiles, expressed through instructions."""
+"""Matrix products and transposes of whole tiles, implemented with instructions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from nkijit.tracing.tensor import NkiTensor
 from nkijit.tracing.tracer import Tracer, tracer_for
 
 _DMA_ITEMSIZES = (2, 4)
-"""Bytes per element that DMA transposes."""
+"""The sizes of elements that DMA transposes, in bytes."""
 
 
 def matmul(x: NkiTensor, y: NkiTensor, transpose_x: bool = False) -> NkiTensor:
@@ -73,7 +73,7 @@ def matmul(x: NkiTensor, y: NkiTensor, transpose_x: bool = False) -> NkiTensor:
 def transpose(x: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
     """Swap partitions and elements of a 2-D tile: a new tile in PSUM.
 
-    The Tensor Engine does it, from SBUF; a tile in PSUM, or one to convert, is copied there first.
+    The Tensor Engine transposes from SBUF; a tile in PSUM or of another dtype is copied to it.
 
     Args:
         x: (P, F) tile in SBUF or PSUM, at most 128x128.

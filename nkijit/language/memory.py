@@ -14,7 +14,7 @@ from nkijit.tracing.tracer import tracer_for
 
 
 def converted(tile: NkiTensor, dtype: DTypeLike | None) -> NkiTensor:
-    """The tile in another dtype: itself when there is nothing to convert."""
+    """Return the tile in another dtype; the tile itself when there is nothing to convert."""
     if dtype is None or as_dtype(dtype).name == tile.dtype:
         return tile
     result = ndarray(tile.shape, dtype)
@@ -29,8 +29,8 @@ def load(src: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
 
         tile = nl.load(hbm[0:128])
 
-    The source's dim 0 becomes the partition dimension, so it is at most `nl.tile_size.pmax`. Of a
-    source of one dimension the tile has shape (n, 1).
+    The source's dim 0 becomes the partition dimension, so it is at most `nl.tile_size.pmax`. The
+    tile of a source of one dimension has shape (n, 1).
     Source: NKI API reference, nki.language.load.
     """
     tracer = tracer_for("nl.load")

@@ -1,4 +1,4 @@
-"""The launch grid: which core a kernel is traced for, and of how many."""
+"""The launch grid: the core that a kernel is traced for, and the number of cores."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def program_id(axis: int = 0) -> int:
 
 
 def num_programs(axes: Axes = 0) -> int:
-    """Cores that the kernel is launched on.
+    """The number of cores that the kernel is launched on.
 
     Example:
 
@@ -37,7 +37,7 @@ def num_programs(axes: Axes = 0) -> int:
 
 
 def program_ndim() -> int:
-    """Dimensions of the launch grid; 0 without a grid.
+    """The number of dimensions of the launch grid; 0 without a grid.
 
     Example:
 

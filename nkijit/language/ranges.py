@@ -13,7 +13,7 @@ from nkijit.tracing.tensor import NkiTensor
 def ds(start: int | VirtualRegister | NkiTensor, size: int) -> DynamicSlice:
     """The index of `size` elements from `start`, for `tensor[nl.ds(start, size)]`.
 
-    `start` may be a register or a tensor of one element, known when the kernel runs.
+    `start` may be a register or a tensor of one element; its value is known when the kernel runs.
 
     Example:
 
@@ -25,7 +25,7 @@ def ds(start: int | VirtualRegister | NkiTensor, size: int) -> DynamicSlice:
 
 
 def static_range(start: int, stop: int | None = None, step: int = 1) -> builtins.range:
-    """A loop that is unrolled while tracing; counts as Python's `range`.
+    """A loop that is unrolled while tracing, with the arguments of Python's `range`.
 
     Example:
 
@@ -38,7 +38,7 @@ def static_range(start: int, stop: int | None = None, step: int = 1) -> builtins
 
 
 def affine_range(start: int, stop: int | None = None, step: int = 1) -> builtins.range:
-    """As `static_range`; says that iterations are independent.
+    """As `static_range`; declares that iterations are independent.
 
     Example:
 
@@ -48,7 +48,7 @@ def affine_range(start: int, stop: int | None = None, step: int = 1) -> builtins
 
 
 def sequential_range(start: int, stop: int | None = None, step: int = 1) -> builtins.range:
-    """As `static_range`; says that iterations depend on each other.
+    """As `static_range`; declares that iterations depend on each other.
 
     Example:
 
@@ -59,6 +59,6 @@ def sequential_range(start: int, stop: int | None = None, step: int = 1) -> buil
 
 
 range = builtins.range
-"""Python's own, which kernels also find here."""
+"""Python's own `range`."""
 
 __all__ = ["affine_range", "ds", "range", "sequential_range", "static_range"]

@@ -1,7 +1,7 @@
 """Remainders: `mod` and `fmod`, by products and differences that are exact.
 
 A multiple of the divisor is subtracted in portions. A portion of the quotient has so few bits that
-its products with the parts of the divisor are exact, and so is what they leave. The result is
+its products with the parts of the divisor are exact, and so are the differences. The result is
 rounded only where a divisor has to be added at the end, as in NumPy.
 """
 
@@ -77,11 +77,11 @@ def _remainder(call: str, x: Any, y: Any, dtype: Any, *, like_dividend: bool) ->
 
 
 _FLOAT_BITS = 24
-"""Integers of so many bits are float32 numbers."""
+"""Integers of up to this number of bits are exact in float32."""
 
 
 def _integer_bits(value: Any) -> int | None:
-    """Bits of the integers in a tile, or of a number that is one; None for others."""
+    """Return the bits of the integers in a tile, or of an integral number; None for others."""
     if isinstance(value, NkiTensor):
         dtype = DTYPES[value.dtype]
         return None if dtype.kind is Kind.float else dtype.bits
@@ -97,7 +97,7 @@ def _is_signed(value: Any) -> bool:
 
 
 def _in_partitions(tile: NkiTensor, of: NkiTensor) -> NkiTensor:
-    """The tile in as many partitions as another one."""
+    """Return the tile in as many partitions as another one."""
     return broadcast_view(tile, (of.shape[0], *tile.shape[1:]))
 
 
@@ -112,7 +112,7 @@ _HIGH = _SIGN + _SIZE - (2**_PORTION_BITS - 1)
 """The bits of a float32 without the last 12 of the significand."""
 _PORTIONS = 3
 _MOST = _PORTION_BITS + (_PORTIONS - 1) * (_PORTION_BITS + 1)
-"""Quotients in [-2**_MOST, 2**_MOST] are the sum of so many portions."""
+"""Quotients in [-2**_MOST, 2**_MOST] are the sum of `_PORTIONS` portions."""
 
 
 class _Divisor(NamedTuple):
@@ -125,7 +125,7 @@ class _Divisor(NamedTuple):
 
 
 def _of_floats(out: NkiTensor, x: Any, y: Any, portions: int, like_dividend: bool) -> None:
-    """The remainder in float32, for quotients of at most `portions` portions.
+    """Compute the remainder in float32, for quotients of at most `portions` portions.
 
     The sign of the result is removed from `x` first, and restored at the end. A portion is the
     quotient rounded to a multiple of a power of 2, its unit. At most half a unit remains, which is
@@ -160,7 +160,7 @@ def _of_floats(out: NkiTensor, x: Any, y: Any, portions: int, like_dividend: boo
 
 
 def _lost(dividend: NkiTensor, quotient: NkiTensor) -> NkiTensor:
-    """NaN where a quotient is too large, or a multiple of the divisor may overflow; else 0."""
+    """Return NaN where a quotient is too large or a divisor's multiple may overflow, else 0."""
     lost, scale = temporary("lost", quotient.shape), 2.0 ** (128 - _MOST)
     isa.tensor_scalar(lost, dividend, nl.multiply, 2.0, op1=nl.multiply, operand1=0.0)
     isa.scalar_tensor_tensor(lost, quotient, nl.multiply, scale, nl.multiply, lost)
@@ -168,7 +168,7 @@ def _lost(dividend: NkiTensor, quotient: NkiTensor) -> NkiTensor:
 
 
 def _float_tile(tile: NkiTensor, of: NkiTensor) -> NkiTensor:
-    """A tile in float32, in SBUF and in as many partitions as another, whose bits can be viewed."""
+    """Return a tile in float32 in SBUF, in as many partitions as another, with viewable bits."""
     in_place = tile.dtype == "float32" and tile.buffer is MemoryRegion.sbuf
     if in_place and tile.shape[0] == of.shape[0] and tile.is_contiguous():
         return tile
@@ -179,7 +179,7 @@ def _float_tile(tile: NkiTensor, of: NkiTensor) -> NkiTensor:
 
 
 def _sign(value: Any) -> Any:
-    """The sign bits of a tile; -1 for a negative number."""
+    """Return the sign bits of a tile; -1 for a negative number."""
     if not isinstance(value, NkiTensor):
         return -1.0
     sign = temporary("sign", value.shape, "uint32")
@@ -200,7 +200,7 @@ def _flip(dst: NkiTensor, src: NkiTensor, sign: Any) -> None:
 
 
 def _divisor(divisor: Any, y: Any) -> _Divisor:
-    """The parts of a float32 divisor that has been converted from `y`."""
+    """Return the parts of a float32 divisor that was converted from `y`."""
     if not isinstance(divisor, NkiTensor):
         return _number(np.float32(abs(divisor)))
     size, dtype = divisor, DTYPES[y.dtype]
@@ -214,7 +214,7 @@ def _divisor(divisor: Any, y: Any) -> _Divisor:
     inverse = temporary("inverse", size.shape)
     isa.reciprocal(inverse, size)
     if dtype.bits == 8 or (dtype.kind is Kind.float and dtype.bits == 16):
-        return _Divisor(size, inverse, (finite,))  # which has no more than 12 bits
+        return _Divisor(size, inverse, (finite,))  # it has no more than 12 bits
     high, low = temporary("high", size.shape), temporary("low", size.shape)
     isa.tensor_scalar(high.view("uint32"), finite.view("uint32"), nl.bitwise_and, _HIGH)
     isa.tensor_tensor(low, finite, high, nl.subtract)
@@ -232,7 +232,7 @@ def _number(size: np.float32) -> _Divisor:
 
 
 def _subtract_product(rest: NkiTensor, quotient: NkiTensor, part: Any) -> None:
-    """`rest -= quotient * part`."""
+    """Compute `rest -= quotient * part`."""
     if not isinstance(part, NkiTensor) or is_column(part, rest):
         isa.scalar_tensor_tensor(
             rest, quotient, nl.multiply, part, nl.subtract, rest, reverse1=True
@@ -244,9 +244,9 @@ def _subtract_product(rest: NkiTensor, quotient: NkiTensor, part: Any) -> None:
 
 
 def _add_where_negative(dst: NkiTensor, rest: NkiTensor, size: Any) -> None:
-    """`dst = rest`, plus `size` where `rest` is negative.
+    """Compute `dst = rest`, plus `size` where `rest` is negative.
 
-    Selects the bits of `size`, as an infinite size times 0 is NaN.
+    Selects the bits of `size`, because an infinite size times 0 is NaN.
     """
     added = temporary("added", rest.shape, "int32")
     isa.tensor_scalar(added, rest, nl.less, 0.0, op1=nl.multiply, operand1=-1.0)  # all bits or none
@@ -258,14 +258,14 @@ def _add_where_negative(dst: NkiTensor, rest: NkiTensor, size: Any) -> None:
 # ------------------------------------------------------------------ in native integers
 
 _BELOW = 1 - 2.0**-21
-"""A factor that covers the rounding of a float32 quotient, which is then never too large."""
+"""A factor that covers the rounding of a float32 quotient, so that it is never too large."""
 
 
 def _of_integers(out: NkiTensor, x: Any, y: Any, like_dividend: bool) -> None:
-    """The remainder of absolute values as uint32, in the integers of the GpSimd Engine.
+    """Compute the remainder of absolute values as uint32, in the GpSimd Engine's integers.
 
-    Subtracting the rounded-down float32 quotient leaves less than 2**12 divisors, and doing so
-    again less than two.
+    Subtracting a multiple by the rounded-down float32 quotient leaves less than 2**12 divisors; a
+    second subtraction leaves less than two.
     """
     size, x_sign = _size(x, out, "dividend")
     divisor, y_sign = _size(y, out, "divisor")
@@ -304,7 +304,7 @@ def _of_integers(out: NkiTensor, x: Any, y: Any, like_dividend: bool) -> None:
 
 
 def _size(value: Any, of: NkiTensor, hint: str) -> tuple[NkiTensor, NkiTensor | None]:
-    """Absolute values as uint32, and a sign: -1 where negative, else 0; None if never negative."""
+    """Return absolute values as uint32, and signs: -1 if negative, else 0; None if unsigned."""
     if not isinstance(value, NkiTensor):
         size = temporary(hint, (of.shape[0], *(1,) * (of.ndim - 1)), "uint32")
         isa.memset(size, abs(int(value)))
@@ -337,13 +337,13 @@ def _quotient(count: NkiTensor, left: NkiTensor, inverse: NkiTensor) -> None:
 
 
 def _below(rest: NkiTensor, divisor: NkiTensor, between: NkiTensor) -> None:
-    """Subtract a divisor where it is not larger: elsewhere the difference wraps and is larger."""
+    """Subtract the divisor where it is not larger; elsewhere the difference wraps and is larger."""
     binary_into(nl.subtract, between, rest, divisor)
     isa.tensor_tensor(rest, rest, between, nl.minimum)
 
 
 def _negate(integers: NkiTensor, sign: NkiTensor) -> None:
-    """`-integers` where `sign` is -1: all bits changed, plus 1."""
+    """Negate integers where `sign` is -1: change all bits and add 1."""
     bits = sign.view(integers.dtype) if sign.dtype != integers.dtype else sign
     binary_into(nl.bitwise_xor, integers, integers, bits)
     binary_into(nl.subtract, integers, integers, bits)

@@ -38,9 +38,9 @@ def expand_dims(x: NkiTensor, axis: int) -> NkiTensor:
 def broadcast_to(x: NkiTensor, shape: Shape, dtype: DTypeLike | None = None) -> NkiTensor:
     """The tile repeated to a shape, in a new tile; `x` itself when nothing changes.
 
-    Free dimensions are repeated by one tensor_copy with a step of 0. The only partition of a tile
-    is brought to others by matmuls with ones, in which -0.0 becomes 0.0; by DMA through HBM if the
-    Tensor Engine does not multiply the data type, or the partition is not 0, 32, 64 or 96.
+    Free dimensions are repeated by one tensor_copy with a step of 0. A single partition is copied
+    to others by matmuls with ones, in which -0.0 becomes 0.0; or by DMA through HBM, if the Tensor
+    Engine does not multiply the data type or the partition is not 0, 32, 64 or 96.
 
     Args:
         x: a tile in SBUF or PSUM.
@@ -70,7 +70,7 @@ def broadcast_to(x: NkiTensor, shape: Shape, dtype: DTypeLike | None = None) -> 
         return tile
     view = broadcast_view(tile, dims, element)
     if (dims[1:], element) == (tile.shape[1:], view.dtype):
-        return view  # repeated over partitions only, which has made a new tile
+        return view  # repeated over partitions only: a new tile already
     out = result(call, dims, element)
     isa.tensor_copy(out, view)
     return out

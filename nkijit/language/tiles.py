@@ -1,4 +1,4 @@
-"""What functions on tiles share: results and temporaries, operands."""
+"""Helpers of functions on tiles: results, temporaries and operands."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from nkijit.tracing.tracer import tracer_for
 
 
 def result(call: str, shape: tuple[int, ...], dtype: Any) -> NkiTensor:
-    """The new SBUF tile that `call` returns, named after the variable it is assigned to."""
+    """Allocate the SBUF tile that `call` returns, named after the variable it is assigned to."""
     return allocate(call, shape, dtype, MemoryRegion.sbuf, "")
 
 
 def dtype_named(call: str, argument: str, dtype: Any) -> DType:
-    """The data type given for an argument."""
+    """Return the data type that an argument names; else end the trace."""
     try:
         return as_dtype(dtype)
     except ValueError as error:
@@ -34,7 +34,7 @@ def temporary(
     dtype: Any = "float32",
     region: MemoryRegion = MemoryRegion.sbuf,
 ) -> NkiTensor:
-    """A tensor for what lies between two instructions; `hint` is its name in the IR."""
+    """Allocate a tensor for an intermediate result; `hint` is its name in the IR."""
     element = as_dtype(dtype)
     storage = tracer_for(hint).allocate(shape, element, region, "", None)
     storage.value.name_hint = storage.name = hint
@@ -42,12 +42,12 @@ def temporary(
 
 
 def is_number(value: Any) -> bool:
-    """True for what an instruction may take as a number."""
+    """Return True for a value that instructions accept as a number."""
     return hasattr(value, "__float__") and getattr(value, "shape", ()) == ()
 
 
 def expect_tile(call: str, argument: str, value: Any) -> NkiTensor:
-    """`value`, when it is a tile of at least two dimensions."""
+    """Return `value` if it is a tile of at least two dimensions; else end the trace."""
     if not isinstance(value, NkiTensor):
         tracer_for(call).wrong_argument(call, argument, "a tile", value)
     if value.ndim < 2:
@@ -62,7 +62,7 @@ def expect_tile(call: str, argument: str, value: Any) -> NkiTensor:
 
 
 def in_sbuf(tile: NkiTensor) -> NkiTensor:
-    """The tile, or a copy of it in SBUF when it is in PSUM."""
+    """Return the tile, or a copy of it in SBUF when it is in PSUM."""
     if tile.buffer is not MemoryRegion.psum:
         return tile
     copied = temporary(f"{tile.name}_sbuf", tile.shape, tile.dtype)
@@ -71,5 +71,5 @@ def in_sbuf(tile: NkiTensor) -> NkiTensor:
 
 
 def is_column(tile: NkiTensor, data: NkiTensor) -> bool:
-    """True for one element per partition of `data`, which has more than one."""
+    """Return True for a tile with one element per partition of `data`, which has more than one."""
     return tile.shape[0] == data.shape[0] == tile.size < data.size

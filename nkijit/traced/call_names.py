@@ -1,9 +1,9 @@
-"""Findings in the words of the call that the author wrote.
+"""Rewords findings as the call in the user's source.
 
-A finding is about an instruction and its operands. The author may have called a function that is
-made of it, `nl.store` of `nisa.dma_copy`, and has written an expression for each argument. The
-source at the place of the call tells both; it is read when there is a finding to show, so that
-tracing pays nothing for it.
+A finding is about an instruction and its operands. The user may have called a function that is
+lowered to the instruction, such as `nl.store` to `nisa.dma_copy`, with an expression for each
+argument. The source at the call's location has the function's name and the expressions. It is read
+only when a finding is shown, so it costs nothing while tracing.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ from nkijit.passes.diagnostics.source_text import lines_of, source_text
 from nkijit.tracing.locations import column_in_line, span_of, ssa_name
 
 _PACKAGES = {"neuronxcc.nki": "nkijit.classic", "nkijit": "nkijit", "nki": "nkijit"}
-"""Where the packages that authors import stand, the longer names first."""
+"""The import paths of the public API and the packages that implement them, longer paths first."""
 _SHORT = {"language": "nl", "isa": "nisa", "collectives": "ncc"}
-"""What modules are called in findings, as in the public examples."""
+"""The names of modules in findings, as in the public examples."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """What the author has written: a call, or an assignment to part of a tensor."""
+    """A call in the user's source, or an assignment to part of a tensor."""
 
     name: str
-    """What was called, as findings say it."""
-    given: Mapping[str, ast.expr]
-    """The expressions for its parameters, as far as they can be told from the source."""
+    """The function's name in findings."""
+    arguments: Mapping[str, ast.expr]
+    """The expression for each parameter, where the source shows it."""
 
 
-def as_called(finding: Diagnostic) -> Diagnostic:
-    """The finding about what the author has called, with the expressions that it is about marked.
+def as_user_call(finding: Diagnostic) -> Diagnostic:
+    """Return the finding about the user's call, with the relevant expressions marked.
 
-    One whose call cannot be told from the source stays as it is.
+    A finding is returned unchanged if the source does not determine its call.
     """
     if finding.marked or not finding.where:
         return finding
@@ -54,7 +54,7 @@ def as_called(finding: Diagnostic) -> Diagnostic:
         finding.operands,
         finding.notes,
     )
-    names = {name: name for name in call.given}
+    names = {name: name for name in call.arguments}
     if call.name != subject and subject.startswith(_OF_THE_IR):
         names = dict(_parameters(operands, call))
         if not subject.startswith(_OF_VIEWS):
@@ -67,8 +67,8 @@ def as_called(finding: Diagnostic) -> Diagnostic:
         names[field]
         for operand in finding.operands
         if (field := _field(operand.name)) in names
-        # Another operation that is involved has operands, too, maybe of the same name.
-        and not (finding.related and f"%{_variable(call.given[names[field]])}" != operand.value)
+        # An operand of a related operation may have the same name.
+        and not (finding.related and f"%{_variable(call.arguments[names[field]])}" != operand.value)
     ]
     if not about:
         mentioned = (*_QUOTED.findall(finding.message), finding.rule.id)
@@ -80,28 +80,29 @@ def as_called(finding: Diagnostic) -> Diagnostic:
         message=message,
         operands=operands,
         notes=notes,
-        marked=tuple(span_of(file, call.given[name]) for name in dict.fromkeys(about)),
+        marked=tuple(span_of(file, call.arguments[name]) for name in dict.fromkeys(about)),
     )
 
 
 _INSTRUCTIONS = ("nisa.", "ncc.")
 _OF_VIEWS = "nki.view"
 _OF_THE_IR = (*_INSTRUCTIONS, "nki.alloc", _OF_VIEWS)
-"""How operations are called that authors do not call by their own names."""
+"""Prefixes of operation names in the IR, which may differ from the function that the user called.
+"""
 _QUOTED = re.compile(r"'(\w+)'")
 
 
 def _field(operand: str) -> str:
-    """The argument that an operand is, or a part of: `srcs` of `srcs[1]` and of `index of srcs`."""
+    """Return the argument that an operand is part of: `srcs` for `srcs[1]` and `index of srcs`."""
     return operand.removeprefix("index of ").partition("[")[0]
 
 
 def _parameters(operands: tuple[Operand, ...], call: _Call) -> Iterator[tuple[str, str]]:
-    """The author's argument for each operand of an instruction, where it is certain.
+    """Yield each operand's name and the call's argument for it, where that is certain.
 
-    An argument is it when it is a part of the variable that the operand is called after.
+    An argument matches if it is part of the variable that the operand is named after.
     """
-    variables = {parameter: _variable(node) for parameter, node in call.given.items()}
+    variables = {parameter: _variable(node) for parameter, node in call.arguments.items()}
     for operand in operands:
         of_it = [p for p, name in variables.items() if name and f"%{name}" == operand.value]
         if len(of_it) == 1:
@@ -111,7 +112,7 @@ def _parameters(operands: tuple[Operand, ...], call: _Call) -> Iterator[tuple[st
 
 
 def _variable(node: ast.expr) -> str | None:
-    """The name in the IR of the variable that an expression takes a part of."""
+    """Return the SSA name of the variable that an expression takes a part of."""
     while not isinstance(node, ast.Name):
         if isinstance(node, (ast.Subscript, ast.Attribute)):
             node = node.value
@@ -122,11 +123,11 @@ def _variable(node: ast.expr) -> str | None:
     return ssa_name(node.id)
 
 
-# ------------------------------------------------------------------ the author's source
+# ------------------------------------------------------------------ the user's source
 
 
 def _call_at(place: Position) -> _Call | None:
-    """What the author has called at a place, if that is a function of the API."""
+    """Return the call of an API function, or the assignment, that begins at a place."""
     source = _source(source_text(place.file))
     found: list[_Call] = []
     for node in source.nodes.get(place.line, ()):
@@ -146,15 +147,15 @@ def _assignment(node: ast.Assign) -> _Call | None:
 
 
 class _Source:
-    """The calls of a file, and what its names stand for."""
+    """The calls, assignments and names in a file, and its imports."""
 
     def __init__(self, text: str):
         self.nodes: dict[int, list[ast.Call | ast.Assign]] = {}
         """Calls and assignments by their first line."""
         self.names: dict[int, list[ast.Attribute | ast.Name]] = {}
-        """Names and attributes by their first line, an attribute before what it is one of."""
+        """Names and attributes by their first line; an attribute precedes its object."""
         self._imported: dict[str, str] = {}
-        """What the imports of the file call by which name."""
+        """The import path of each imported name."""
         try:
             module = ast.parse(text)
         except (SyntaxError, ValueError, RecursionError):
@@ -173,7 +174,7 @@ class _Source:
                     self._imported[name.asname or name.name] = f"{node.module}.{name.name}"
 
     def function(self, named: ast.expr) -> tuple[str, Any] | None:
-        """The function of the API that an expression names, after what findings call it."""
+        """Return the name in findings and the function, if an expression names an API function."""
         parts: list[str] = []
         while isinstance(named, ast.Attribute):
             parts.append(named.attr)
@@ -183,21 +184,21 @@ class _Source:
         return _function(".".join([self._imported[named.id], *reversed(parts)]))
 
     def call(self, node: ast.Call) -> _Call | None:
-        """What a call gives to a function of the API; None when it calls something else."""
+        """Return the call with its arguments; None if it calls no API function."""
         found = self.function(node.func)
         if found is None:
             return None
         name, function = found
         parameters = _parameters_of(function)
-        given: dict[str, ast.expr] = {}
+        arguments: dict[str, ast.expr] = {}
         for parameter, argument in zip(parameters, node.args, strict=False):
             if isinstance(argument, ast.Starred):
                 break
-            given[parameter] = argument
+            arguments[parameter] = argument
         for keyword in node.keywords:
             if keyword.arg in parameters:
-                given[str(keyword.arg)] = keyword.value
-        return _Call(name, given)
+                arguments[str(keyword.arg)] = keyword.value
+        return _Call(name, arguments)
 
 
 @lru_cache(maxsize=32)
@@ -207,7 +208,7 @@ def _source(text: str) -> _Source:
 
 @lru_cache(maxsize=512)
 def _function(path: str) -> tuple[str, Any] | None:
-    """What findings call a function of the API, and the function, by its path in imports."""
+    """Return the name in findings and the function, for an import path in the API."""
     package = next((p for p in _PACKAGES if path.startswith(f"{p}.")), None)
     if package is None:
         return None
@@ -226,15 +227,15 @@ def _parameters_of(function: Any) -> tuple[str, ...]:
 
 
 def function_at(text: str, line: int, column: int) -> tuple[str, Any] | None:
-    """The function of the API that is named at a place of a source, after what findings call it.
+    """Return the API function that is named at a place of a source, after its name in findings.
 
     Args:
-        text: the source. In one that does not parse nothing is found.
+        text: the source; if it does not parse, nothing is found.
         line: the line of the place, counted from 1.
         column: its column, counted from 1.
 
-    Example: `function_at("import nki.isa as nisa\\nnisa.iota", 2, 6)` is
-    `("nisa.iota", nkijit.isa.iota)`.
+    Example: `function_at("import nki.isa as nisa\\nnisa.iota", 2, 6)` is `("nisa.iota",
+    nkijit.isa.iota)`.
     """
     lines = lines_of(text)
     if line > len(lines):

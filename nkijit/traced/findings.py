@@ -1,4 +1,4 @@
-"""What is wrong with a traced kernel: findings of tracing and of the verification passes."""
+"""The findings of a traced kernel: those of tracing and those of the verification passes."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.findings import Findings, collapse, in_source_order
 from nkijit.passes.diagnostics.suppression import lines_of, suppress
 from nkijit.passes.verify.passes import WHOLE, find_all, with_advice
-from nkijit.traced.call_names import as_called
+from nkijit.traced.call_names import as_user_call
 
 
 def found_by_passes(
     kernels: Sequence[KernelOp], recorded: Sequence[Diagnostic]
 ) -> list[Diagnostic]:
-    """What the passes find in what was traced, without advice."""
-    # A call that tracing could not record is missing in the program; warnings leave nothing out.
+    """Return the findings of the verification passes, without advice."""
+    # After an error, tracing has left an instruction out, and passes that need the complete program
+    # would report follow-up errors.
     broken = any(d.severity == "error" for d in recorded)
     passes = [p for p in WHOLE if not (broken and p.NEEDS_ALL)]
     return find_all(kernels, passes, advise=False)
@@ -32,11 +33,14 @@ def findings(
     advise: bool = True,
     found: Sequence[Diagnostic] | None = None,
 ) -> Findings:
-    """What tracing recorded and what the passes find, in the order of the source.
+    """Return the findings of tracing and of the passes, in source order.
 
-    `complete` says whether the kernel was traced to its end. Advice is for kernels without
-    errors, and left out where `advise` says so. `found` is what `found_by_passes` gave, if it has
-    been asked already.
+    Args:
+        kernels: the program of each core.
+        recorded: the findings of tracing.
+        complete: whether the kernel was traced to its end.
+        advise: whether to add advice; only complete kernels without errors get advice.
+        found: the result of `found_by_passes`, if the caller has it already.
     """
     advise = advise and complete and all(d.severity != "error" for d in recorded)
     found = found_by_passes(kernels, recorded) if found is None else found
@@ -48,19 +52,20 @@ def findings(
     if not advised:
         found = [d for d in found if d.rule not in advice]
 
-    def judged(rule: RuleText) -> bool:
+    def is_checked(rule: RuleText) -> bool:
         of_trace = rule.category != PORTABLE or rule in FOUND_BY_TRACING
         return complete and of_trace and (advised or rule not in advice)
 
-    return shown(found, kernels, judged)
+    return shown(found, kernels, is_checked)
 
 
 def shown(
-    found: Sequence[Diagnostic], kernels: Sequence[KernelOp], judged: Callable[[RuleText], bool]
+    found: Sequence[Diagnostic], kernels: Sequence[KernelOp], is_checked: Callable[[RuleText], bool]
 ) -> Findings:
-    """Findings without those that the author suppresses, in the order of the source.
+    """Return findings in source order, worded as the user's calls, without suppressed ones.
 
-    They are about what the author has called.
+    `is_checked` returns whether every check that can report a rule has run. Only then can a comment
+    that suppresses the rule be reported as unused.
     """
-    kept = suppress(found, lines_of(kernels), judged)
-    return Findings(as_called(finding) for finding in in_source_order(kept))
+    unsuppressed = suppress(found, lines_of(kernels), is_checked)
+    return Findings(as_user_call(finding) for finding in in_source_order(unsuppressed))

@@ -1,8 +1,8 @@
-"""A report as one HTML file that needs nothing else: no network, no server, no other file.
+"""The HTML page of a report: one file that needs no network, no server and no other file.
 
-The page is put together from `assets/report/`: a template, a style sheet and scripts, and the data
-of the report as JSON, packed with deflate. A content security policy in the page allows these
-scripts, by their hash, and nothing from elsewhere.
+The page is assembled from `assets/report/`, a template, a style sheet and scripts, and from the
+data of the report: JSON, packed with deflate. The page's content security policy allows only this
+style sheet and these scripts, by their hashes.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ SCRIPTS = (
     "inspector.js",
     "main.js",
 )
-"""The scripts of the page, in their order; together they are one."""
+"""The scripts of the page, in the order in which they are joined to one."""
 
 _HOLE = re.compile(r"\{\{(\w+)\}\}")
 
 
 def html_of(report: Report) -> str:
-    """The page that shows a report."""
+    """Return the page of a report."""
     style, script = _asset("report.css"), "\n".join(map(_asset, SCRIPTS))
     parts = {
         "title": escape(f"{report.kernel} on {report.target}"),
@@ -55,7 +55,7 @@ def html_of(report: Report) -> str:
         "data": b64encode(zlib.compress(report.to_json().encode())).decode(),
         "script": script,
     }
-    # In one go: what is put in may itself look like a hole.
+    # In one pass: an inserted text may contain `{{…}}` itself.
     return _HOLE.sub(lambda hole: parts[hole[1]], _asset("report.html"))
 
 
@@ -65,5 +65,5 @@ def _asset(name: str) -> str:
 
 
 def _hash(text: str) -> str:
-    """A text as a content security policy names it."""
+    """Return the hash of a text, as a content security policy spells it."""
     return f"'sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -1,4 +1,4 @@
-"""A traced kernel: what can be asked of it, and what it computes."""
+"""A traced kernel: its IR, its findings, its runs and predictions about it."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from nkijit.passes.diagnostics.shown import ShownPage, ShownText
 from nkijit.passes.values.budget import BUDGET
 from nkijit.passes.verify.passes import VERIFICATION_PASSES, find_all
 from nkijit.traced.findings import findings, found_by_passes, shown
-from nkijit.tracing.tracebacks import called_by_authors
+from nkijit.tracing.tracebacks import without_own_frames
 
-# What runs and predicts is imported when a kernel is run or predicted for the first time: it is
-# more than half of nkijit, and to trace and verify a kernel needs none of it.
+# Imported at the first run or prediction: more than half of nkijit, which tracing and verifying do
+# not need.
 if TYPE_CHECKING:
     from nkijit.passes.advise.advice import Advice
     from nkijit.passes.interpret.backends.choice import BackendReport
@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 class TracedKernel:
     """One specialisation of a kernel.
 
-    Everything here works on the IR alone, so it is the same for a kernel that was just traced
-    and for one loaded from text.
+    Everything here works on the IR alone, so a kernel that was loaded from text behaves like one
+    that was just traced.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class TracedKernel:
         named_tuple: Callable[[Iterable[Any]], Any] | None = None,
         files: Mapping[Path, FileState] | None = None,
     ):
-        """`kernels`: the kernel's specialisation for each core; by default all of the module."""
+        """`kernels`: the kernel's program for each core; by default all kernels of the module."""
         self.module = module
         self._kernels = tuple(kernels or kernels_of(module))
         self._kernel = self._kernels[0]
@@ -70,10 +70,11 @@ class TracedKernel:
         self._admitted: Findings | None = None
         self._files = dict(files or {})
         self.loop_indices: Mapping[Operation, TracedIndices] = {}
-        """The loops of the author's that operations were traced in, where that was asked for."""
+        """The loops in the kernel's source around each operation; empty if tracing did not record
+        them."""
 
     def is_current(self) -> bool:
-        """False when a file that was read while tracing has changed since, or is gone."""
+        """Return False if a file that tracing has read was changed or removed."""
         return all(state.is_of(path) for path, state in self._files.items())
 
     @property
@@ -113,7 +114,7 @@ class TracedKernel:
         return html_of_trace(self._headline(), self.diagnostics, self.text(rolled=True))
 
     def _headline(self) -> str:
-        """Name, target and types, in a line."""
+        """Return name, target and types on one line."""
         types = self.argument_types
         inputs = ", ".join(f"{name} {_size(shape, dtype)}" for name, shape, dtype in types)
         results = ", ".join(_size(*of) for of in self.result_types) or "nothing"
@@ -123,37 +124,37 @@ class TracedKernel:
     def text(
         self, *, locations: bool = False, generic: bool = False, rolled: bool = False
     ) -> ShownText:
-        """The IR as text.
+        """Return the IR as text.
 
         Args:
-            locations: print the author's `file:line:column` after every operation.
+            locations: print `file:line:column` of the kernel's source after every operation.
             generic: print MLIR's generic form.
-            rolled: print instructions that repeat themselves once, in loops (`nki.repeat`). It is
-                the same kernel: `nkijit.load` and all commands read it.
+            rolled: print repeated instructions once, in loops (`nki.repeat`). The kernel is the
+                same: `nkijit.load` and all commands read it.
 
         Example: `print(kernel.trace(x).text(rolled=True))`
         """
         text = ir_text_of(self.module, locations=locations, generic=generic, rolled=rolled)
         return self._shown("IR", text)
 
-    def _shown(self, what: str, text: str) -> ShownText:
-        return ShownText(text, f"{what} of @{self.name} for {self.target.platform}")
+    def _shown(self, kind: str, text: str) -> ShownText:
+        return ShownText(text, f"{kind} of @{self.name} for {self.target.platform}")
 
     def source(
         self, *, comments: bool = True, loops: bool = True, schedule: str = "author"
     ) -> ShownText:
-        """A file of Python that traces to this kernel: plain NKI, for the vendor's compiler, too.
+        """Return Python source that traces to this kernel: NKI for the vendor's compiler, too.
 
-        Tracing it gives the same IR again, but for names and locations.
+        Tracing it gives the same IR, except for names and locations.
 
         Args:
-            comments: quote the author's lines.
-            loops: write what repeats itself as loops, else every instruction.
-            schedule: "author" keeps the author's order and tiles; "compiler" writes what the
-                compiler's passes make of them (docs/compiler.md).
+            comments: quote the lines of the original source.
+            loops: write repeated instructions as loops; False writes every instruction.
+            schedule: "author" retains the kernel's own order and tiles; "compiler" writes the
+                result of the compiler's passes (docs/compiler.md).
 
-        Raises ExportError, with the author's line, for IR that the API cannot say, and with
-        "compiler" what `programs` raises.
+        Raises ExportError, with the source line, for IR that the API cannot express, and with
+        "compiler" the errors of `programs`.
 
         Example: `Path("new.py").write_text(kernel.trace(x).source())`; docs/export.md has more.
         """
@@ -163,7 +164,7 @@ class TracedKernel:
         return self._shown("source", text)
 
     def cores(self, schedule: str = "author") -> Sequence[KernelOp]:
-        """The IR of each core's program; `schedule` is as for `programs`, which may raise."""
+        """Return the IR of each core's program; schedule and errors are as for `programs`."""
         if Schedule(schedule) is Schedule.author:
             return self._kernels
         return [program.kernel for program in self.programs(schedule=schedule)]
@@ -171,22 +172,24 @@ class TracedKernel:
     @property
     @without_collection()
     def diagnostics(self) -> Findings:
-        """Every finding of tracing and of the verification passes."""
+        """All findings of tracing and of the verification passes."""
         if self._found is None:
-            self._found = findings(self._kernels, self._trace_diagnostics, found=self._judged())
+            self._found = findings(
+                self._kernels, self._trace_diagnostics, found=self._pass_findings()
+            )
         return self._found
 
-    def _judged(self) -> Sequence[Diagnostic]:
-        """What the passes have found, without advice."""
+    def _pass_findings(self) -> Sequence[Diagnostic]:
+        """Return the findings of the verification passes, without advice."""
         if self._found_by_passes is None:
             self._found_by_passes = found_by_passes(self._kernels, self._trace_diagnostics)
         return self._found_by_passes
 
     @without_collection()
     def find(self, *passes: str) -> Findings:
-        """The findings of some passes, by name (`verify-access`), in the order of the source.
+        """Return the findings of the named passes (`verify-access`), in source order.
 
-        Raises ValueError for a name that is not a verification pass's.
+        Raises ValueError for an unknown name.
         """
         known = {pass_class.name: pass_class for pass_class in VERIFICATION_PASSES}
         for name in passes:
@@ -195,30 +198,33 @@ class TracedKernel:
         found = find_all(self._kernels, [known[name] for name in passes])
         return shown(found, self._kernels, lambda rule: False)
 
-    @called_by_authors
+    @without_own_frames
     @without_collection()
     def verify(self) -> None:
         """Raise one NkiValidationError with all findings if any of them is an error.
 
-        `NKIJIT_STRICT` in the environment makes no difference to it.
+        It ignores `NKIJIT_STRICT` in the environment.
         """
         if self._is_right is None:
-            # Advice takes time, and is not given here.
-            judged = self._judged()
-            found = findings(self._kernels, self._trace_diagnostics, advise=False, found=judged)
+            # Advice takes time and does not change the result.
+            pass_findings = self._pass_findings()
+            found = findings(
+                self._kernels, self._trace_diagnostics, advise=False, found=pass_findings
+            )
             self._is_right = not found.errors
-            if not self._is_right:  # then there is no advice
+            if not self._is_right:  # kernels with errors get no advice: complete
                 self._found = found
         if not self._is_right:
             raise NkiValidationError(self.diagnostics)
 
     def admit(self, *, strict: bool) -> Sequence[Diagnostic]:
-        """The errors that a run or a listing goes on with: none of a right kernel.
+        """Return the errors that do not stop a run or a listing; empty for a valid kernel.
 
         Args:
-            strict: stop at all errors, else at those only that no device or compiler takes.
+            strict: stop at all errors; False stops only at those that no device or compiler
+                accepts.
 
-        Raises NkiValidationError with all findings for a kernel that is stopped.
+        Raises NkiValidationError with all findings if an error stops the kernel.
         """
         if self._is_right or (self._admitted is not None and not strict):
             return self._admitted or ()
@@ -232,7 +238,7 @@ class TracedKernel:
             return self._admitted
         return ()
 
-    @called_by_authors
+    @without_own_frames
     def run(
         self,
         *inputs: Any,
@@ -240,79 +246,79 @@ class TracedKernel:
         sanitize: bool | None = None,
         strict: bool | None = None,
     ) -> Any:
-        """Verify once, then interpret.
+        """Verify the kernel, once, and interpret it.
 
         Args:
             inputs: one array per tensor argument, in order, of NumPy, PyTorch or JAX.
-            listener: a function that is called with an `Event` for every instruction that has
-                run, or an object with `did_run(operation, arrays)`. Example:
-                `kernel.trace(x).run(x, listener=lambda event: print(event, event.tiles))`.
+            listener: a function that is called with an `Event` after each instruction, or an object
+                with `did_run(operation, arrays)`. Example: `kernel.trace(x).run(x, listener=lambda
+                event: print(event, event.tiles))`.
             sanitize: end the run with an `UnwrittenError` when it reads or returns an element that
-                nothing has written, also where only data decides that. None means what
-                `NKIJIT_SANITIZE` in the environment says: 1 for yes.
-            strict: False goes on with errors that leave values undefined, and with tiles that do
-                not fit, and issues each as an `NkiWarning`. None means what `NKIJIT_STRICT` in the
-                environment says: 0 for no.
+                was never written, also where this depends on data. None uses `NKIJIT_SANITIZE` in
+                the environment: 1 for yes.
+            strict: False continues in spite of errors that leave values undefined, and of tiles
+                that do not fit, and issues each as an `NkiWarning`. None uses `NKIJIT_STRICT` in
+                the environment: 0 for no.
 
-        Inputs that the kernel writes are written in place, if the run comes to its end: else they
-        are as they were before it. Raises InterpretationError when one of them shares memory with
-        another input, for a device does not say what a read of that gives; a run that is not strict
-        warns and goes on.
+        Inputs that the kernel writes are updated in place if the run completes; otherwise they have
+        their values from before the run. Raises InterpretationError when one of them shares memory
+        with another input, because reads of that are undefined on a device; a run that is not
+        strict issues a warning and continues.
 
-        Returns arrays of the same framework in the container that the kernel returned. Under
-        `jax.jit` and other transformations of JAX the kernel is verified now and interpreted when
-        the transformed function runs, each time that it does.
-        `NKI_PRECISE_FP=0` in the environment keeps low-precision tensors in float32.
+        Returns arrays of the same framework, in the container that the kernel returned. Under
+        `jax.jit` and other transformations of JAX, the kernel is verified at once and interpreted
+        each time the transformed function runs. `NKI_PRECISE_FP=0` in the environment stores
+        low-precision tensors as float32.
         """
         return self._runs.run(inputs, listener, sanitize, strict)
 
-    @called_by_authors
+    @without_own_frames
     def run_ranks(
         self, inputs: Sequence[Sequence[Any]], *, strict: bool | None = None
     ) -> list[Any]:
-        """Run on several ranks that meet in collectives.
+        """Run on several ranks, which meet in collectives.
 
         Args:
-            inputs: for each rank its arrays, one per tensor argument.
+            inputs: the arrays of each rank, one per tensor argument.
             strict: as for `run`.
 
         Returns the results of each rank. See `run`.
         """
         return self._runs.run_ranks(inputs, strict)
 
-    @called_by_authors
+    @without_own_frames
     def run_lowered(self, *inputs: Any, seed: int = 0, listener: ListenerLike | None = None) -> Any:
         """Run the queues that the kernel is lowered to, as engines and DMA rings would: slow.
 
-        All queues of all cores run at the same time, on one SBUF and one PSUM per core, and in a
-        random order that their waits allow. The results are those of `run`, bit for bit, whatever
-        the order, but for elements that nothing has written; anything else is a mistake in the
-        lowering. `NKI_PRECISE_FP=0` is not looked at: memory is laid out as it is. Any error stops
-        it, whatever `NKIJIT_STRICT` says.
+        All queues of all cores run at the same time, on one SBUF and one PSUM per core, in a random
+        order that their waits allow. For every order the results equal those of `run`, bit for bit,
+        except for elements that were never written; any other difference is a defect of the
+        lowering. `NKI_PRECISE_FP=0` has no effect, because memory has the device's layout. Any
+        error stops the run, also with `NKIJIT_STRICT=0`.
 
         Args:
             inputs: as for `run`.
-            seed: the order, and what is in memory that nothing has written.
-            listener: as for `run`; gets instructions in the order in which they ended.
+            seed: determines the order, and the contents of unwritten memory.
+            listener: as for `run`; called in the order in which instructions end.
 
-        Raises LoweringError for what lowering does not model, QueueError when the queues wait for
-        each other for ever.
+        Raises LoweringError for instructions that lowering does not model, and QueueError when the
+        queues wait for each other for ever.
         """
         return self._runs.run_queues(self.programs(strict=True), inputs, listener, seed)
 
-    @called_by_authors
+    @without_own_frames
     def record(
         self, *inputs: Any, budget: int = BUDGET, strict: bool | None = None
     ) -> TracedRecording:
-        """Run, and keep what every instruction has read and written, to be looked at.
+        """Run the kernel and record the values that every instruction reads and writes.
 
         Args:
             inputs: as for `run`. They are copied, and not written.
-            budget: bytes that may be kept, beside the inputs and the memory of one run. Values
-                beyond are computed again when they are asked for, from checkpoints.
+            budget: bytes of values to retain, besides the inputs and the memory of one run. All
+                other values are computed on access, from checkpoints.
             strict: as for `run`.
 
-        Raises RecordError for a kernel on two cores, and what `run` raises.
+        Raises RecordError for a kernel on two cores, and the errors of `run`.
 
         Example: `record["tile"][0].value`, `record.at("kernel.py:14")[3].result`, `print(record)`;
         docs/values.md has more.
@@ -321,10 +327,10 @@ class TracedKernel:
 
     @property
     def backend(self) -> BackendReport:
-        """What computes the next run: NumPy, or native code (`pip install nkijit[native]`).
+        """The backend of the next run: NumPy, or native code (`pip install nkijit[native]`).
 
-        `NKIJIT_BACKEND` in the environment says which: `auto`, the default, has native code made in
-        the background from the third run on, `native` before the first, `numpy` never.
+        `NKIJIT_BACKEND` in the environment selects it. `auto`, the default, compiles native code in
+        the background from the third run on, `native` before the first run, `numpy` never.
 
         >>> print(kernel.trace(x).backend)  # doctest: +SKIP
         native: 37 of 40 instructions
@@ -341,25 +347,28 @@ class TracedKernel:
         disable_dge: bool = False,
         schedule: str = "author",
     ) -> list[Program]:
-        """The queues of each core: engine instructions with addresses, waits and signals.
+        """Return the queues of each core: engine instructions with addresses, waits and signals.
 
         Args:
-            constants: a file with the timing constants of the target, in the place of its own.
+            constants: a file with timing constants to use in place of the target's own.
             strict: False lowers in spite of errors that leave values undefined, and as if the
                 memories were as large as the tiles need; `Program.passed_over` has these errors.
-                None means what `NKIJIT_STRICT` in the environment says: 0 for no.
-            disable_dge: make the descriptors of DMAs beforehand, as the vendor's compiler does with
-                `--disable-dge`, but for those that the author says a `dge_mode` of and those with
-                addresses that are known at run time only.
-            schedule: "author" keeps the author's order and tiles; "compiler" lets passes change
-                both (docs/compiler.md), as the vendor's compiler does.
+                None uses `NKIJIT_STRICT` in the environment: 0 for no.
+            disable_dge: make DMA descriptors in advance, as the vendor's compiler does with
+                `--disable-dge`, except for DMAs whose `dge_mode` the kernel specifies and for
+                addresses that are known only at run time.
+            schedule: "author" retains the kernel's own order and tiles; "compiler" lets passes
+                change both (docs/compiler.md), as the vendor's compiler does.
 
-        Raises NkiValidationError for a kernel with errors, LoweringError for what lowering does not
-        model, TimingError for a file that cannot be used, ValueError for an unknown schedule.
+        Raises NkiValidationError for a kernel with errors, LoweringError for instructions that
+        lowering does not model, TimingError for a file that cannot be used, ValueError for an
+        unknown schedule.
         """
-        return self._predictions.programs(_asked(constants, strict, disable_dge, schedule))
+        return self._predictions.programs(
+            _prediction_options(constants, strict, disable_dge, schedule)
+        )
 
-    @called_by_authors
+    @without_own_frames
     @without_collection()
     def listing(
         self,
@@ -368,18 +377,19 @@ class TracedKernel:
         disable_dge: bool = False,
         schedule: str = "author",
     ) -> ShownText:
-        """The queues of each core as text: an engine instruction a line, with waits and signals.
+        """Return the queues of each core as text: one engine instruction per line, with its waits.
 
-        The arguments are those of `programs`; the first line names the errors that did not stop it.
+        The arguments are those of `programs`. The first line names the errors that did not stop the
+        lowering.
         """
-        text = self._predictions.listing(_asked(None, strict, disable_dge, schedule))
+        text = self._predictions.listing(_prediction_options(None, strict, disable_dge, schedule))
         return self._shown("listing", text)
 
     def cycles(self) -> list[dict[str, float]]:
-        """For each core, how long its engines are busy, in cycles of their own clocks.
+        """Return the busy time of the engines of each core, in cycles of the engine's clock.
 
-        A sum over the instructions, without waiting, in which the body of a loop on the device
-        counts once; for `dma` it is bytes. `nkijit explain nisa.X` shows the formulas.
+        The time is a sum over the instructions, without waiting; the body of a loop on the device
+        counts once. For `dma` it is bytes. `nkijit explain nisa.X` shows the formulas.
         """
         from nkijit.passes.profile.cycles import engine_cycles
 
@@ -388,7 +398,7 @@ class TracedKernel:
             for kernel in self._kernels
         ]
 
-    @called_by_authors
+    @without_own_frames
     @without_collection()
     def report(
         self,
@@ -402,24 +412,24 @@ class TracedKernel:
         advise: bool = False,
         against: TracedKernel | TracedRecording | None = None,
     ) -> ShownPage:
-        """Source, IR, listing, timeline, profile, memory and findings as one HTML page.
+        """Return a page of HTML: source, IR, listing, timeline, profile, memory and findings.
 
-        It is a string; in a notebook it shows itself, in a frame. The page needs nothing else, no
-        network either. A kernel with errors, or one that lowering does not model, has no listing
-        and no timeline, and its page says so.
+        The page is a string; a notebook shows it in a frame. It needs no network and no other file.
+        A kernel with errors, or one that lowering does not model, has no listing and no timeline;
+        its page says so.
 
         Args:
             constants: a file of timing constants, in place of those of the target.
-            iterations: how often loops are taken to run of which only the device knows it.
+            iterations: the assumed trip count of loops with a count known only at run time.
             strict: as for `programs`: False shows listing and timeline in spite of some errors,
                 which the page names.
             disable_dge: as for `programs`.
-            schedule: as for `programs`; here the compiler's unless told otherwise.
-            record: a recording of this kernel, whose values the page shows: figures of what every
-                instruction wrote, pictures of as many as there is room for, where NaN, infinities
-                and saturated numbers turned up first. `record.report()` is shorter.
-            advise: also what `advice` says; this tries changes, which takes its time.
-            against: another kernel, which the page compares this one with; or a recording of it,
+            schedule: as for `programs`, but "compiler" by default.
+            record: a recording of this kernel, whose values the page shows: statistics of each
+                instruction's result, pictures of as many results as fit, and the first occurrences
+                of NaN, infinities and saturated numbers. `record.report()` is shorter.
+            advise: include the result of `advice`; this takes time, because it tries changes.
+            against: another kernel that the page compares this one with; or a recording of it,
                 which is compared with `record` as well: the first instruction that departs.
 
         Raises TimingError when the file of constants cannot be used, ValueError for a recording of
@@ -434,9 +444,9 @@ class TracedKernel:
                 f"report() returns the page: "
                 f"pathlib.Path('{constants}').write_text(traced.report(), encoding='utf-8')"
             )
-        asked = _asked(constants, strict, disable_dge, schedule)
+        options = _prediction_options(constants, strict, disable_dge, schedule)
         reported = self._predictions.report(
-            *(asked, iterations, self.module, self.diagnostics, record), advise=advise
+            *(options, iterations, self.module, self.diagnostics, record), advise=advise
         )
         other = None
         if against is not None:
@@ -444,21 +454,22 @@ class TracedKernel:
             beside = against if isinstance(against, TracedKernel) else against.traced
             assert isinstance(beside, TracedKernel)
             other = beside._predictions.report(
-                *(asked, iterations, beside.module, beside.diagnostics), compared=recorded
+                *(options, iterations, beside.module, beside.diagnostics), compared=recorded
             )
         title = f"report of @{self.name} for {self.target.platform}"
         return ShownPage(reported.html(other), title)
 
     def memory(self) -> MemoryReport:
-        """What is in SBUF and PSUM at each instruction, for each core, also if it is too much.
+        """Return the contents of SBUF and PSUM at each instruction, for each core.
 
-        `print` it for a table and a map; in a notebook it is a picture, which `svg()` gives.
+        A kernel with tiles that do not fit has a report, too. `print` it for a table and a map; a
+        notebook shows it as a picture, which `svg()` returns.
         """
         from nkijit.passes.report.memory.report import memory_report
 
         return memory_report(self._kernels)
 
-    @called_by_authors
+    @without_own_frames
     @without_collection()
     def profile(
         self,
@@ -470,30 +481,30 @@ class TracedKernel:
         disable_dge: bool = False,
         schedule: str = "compiler",
     ) -> Profile:
-        """How long the kernel takes and why, by the cost model: `print` it for a summary.
+        """Return the predicted time of the kernel and its causes; `print` it for a summary.
 
-        Nothing is run or measured. `to_perfetto()` of the result is the timeline of every
-        instruction.
+        The times are those of the cost model: nothing is run or measured. `to_perfetto()` of the
+        result is the timeline of every instruction.
 
         Args:
             constants: a file of timing constants, in place of those of the target.
-            iterations: how often loops are taken to run of which only the device knows it.
-            progress: called now and then with the part that is done, from 0 to 1.
+            iterations: the assumed trip count of loops with a count known only at run time.
+            progress: called at intervals with the fraction that is done, from 0 to 1.
             strict: as for `programs`; the first line of the summary names the errors that did not
                 stop it, and `Profile.passed_over` has them.
             disable_dge: as for `programs`.
-            schedule: as for `programs`; here the compiler's unless told otherwise, for that is
-                what runs on a device.
+            schedule: as for `programs`, but "compiler" by default: this is the order that runs on a
+                device.
 
         Raises:
             TimingError: the file of constants cannot be used.
             LoweringError: the kernel is not modelled, or its tiles found no addresses.
             SimulationError: its cores wait for each other for ever.
         """
-        asked = _asked(constants, strict, disable_dge, schedule)
-        return self._predictions.profile(asked, iterations, progress)
+        options = _prediction_options(constants, strict, disable_dge, schedule)
+        return self._predictions.profile(options, iterations, progress)
 
-    @called_by_authors
+    @without_own_frames
     @without_collection()
     def advice(
         self,
@@ -505,39 +516,39 @@ class TracedKernel:
         disable_dge: bool = False,
         schedule: str = "compiler",
     ) -> Advice:
-        """What would make the kernel faster, with the time that each change gains: `print` it.
+        """Return changes that would make the kernel faster, with the time that each gains.
 
-        Each suggestion is an experiment that was run on the cost model: a copy of the kernel with
-        the change in it (docs/advice.md). Nothing is run on a device.
+        `print` the result. Each suggestion is an experiment that was run on the cost model: a copy
+        of the kernel with the change in it (docs/advice.md). Nothing is run on a device.
 
         Args:
             constants: a file of timing constants, in place of those of the target.
-            iterations: how often loops are taken to run of which only the device knows it.
-            progress: called now and then with the part that is done, from 0 to 1.
+            iterations: the assumed trip count of loops with a count known only at run time.
+            progress: called at intervals with the fraction that is done, from 0 to 1.
             strict: as for `programs`.
             disable_dge: as for `programs`.
-            schedule: whose times are compared: "compiler" compares what the compiler makes of the
-                kernel and of its changed copies; "author" leaves them as they are written, and
-                says what the compiler does itself.
+            schedule: the schedule to compare times in. "compiler" compiles the kernel and its
+                changed copies; "author" compares them as written, and reports which changes the
+                compiler makes itself.
 
-        Raises what `profile` raises.
+        Raises the errors of `profile`.
 
         >>> print(kernel.trace(x).advice())  # doctest: +SKIP
         advice on @kernel for trn2: 46.31 us, 1 change of 3 tried
         """
-        asked = _asked(constants, strict, disable_dge, schedule)
-        return self._predictions.advice(asked, iterations, progress)
+        options = _prediction_options(constants, strict, disable_dge, schedule)
+        return self._predictions.advice(options, iterations, progress)
 
     @cached_property
     def _runs(self) -> Runs:
-        """The kernel's runs, and with them the interpreter, when it runs for the first time."""
+        """The kernel's runs; the first use imports the interpreter."""
         from nkijit.traced.runs import Runs
 
         return Runs(self._kernels, self._admits, self._named_tuple)
 
     @cached_property
     def _predictions(self) -> Predictions:
-        """What is predicted of the kernel, and with it the lowering, when that is asked for."""
+        """The predictions about the kernel; the first use imports the lowering."""
         from nkijit.traced.predictions import Predictions
 
         return Predictions(self._kernels, self._admits)
@@ -551,7 +562,7 @@ def _size(shape: tuple[int, ...], dtype: str) -> str:
     return f"{'x'.join(map(str, shape)) or 'scalar'} {dtype}"
 
 
-def _asked(
+def _prediction_options(
     constants: str | os.PathLike[str] | None, strict: bool | None, disable_dge: bool, schedule: str
 ) -> PredictionOptions:
     from nkijit.traced.predictions import PredictionOptions
@@ -564,7 +575,7 @@ def load(path: str | os.PathLike[str], kernel: str | None = None) -> TracedKerne
 
     Args:
         path: the file.
-        kernel: the kernel's name; needed when the file has several.
+        kernel: the kernel's name; required when the file has several.
 
     Raises ParseError for malformed text and ValueError when there is no such kernel.
 
@@ -587,13 +598,13 @@ def load(path: str | os.PathLike[str], kernel: str | None = None) -> TracedKerne
     return TracedKernel(module, kernels=found[kernel])
 
 
-@called_by_authors
+@without_own_frames
 def load_record(path: str | os.PathLike[str], *, budget: int = BUDGET) -> TracedRecording:
     """Load a recording that `TracedRecording.save` wrote; `budget` is as for `TracedKernel.record`.
 
     The kernel in it is run again. Raises OSError when the file cannot be read, RecordError when it
-    is no recording, or when this version of nkijit computes other results than the one that wrote
-    it, and what a run raises.
+    is no recording, or when this version of nkijit computes other results than the version that
+    wrote it, and the errors of a run.
 
     Example:
 

@@ -1,4 +1,4 @@
-"""What a cell of a notebook shows of a trace: what it is, its findings, and its IR to unfold."""
+"""The display of a trace in a notebook: its headline, its findings, and its IR, folded."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from nkijit.passes.diagnostics.styled import as_html
 
 
 def html_of_trace(headline: str, found: Findings, ir: str) -> str:
-    """A traced kernel in a notebook.
+    """Return a traced kernel as HTML for the cell of a notebook.
 
     Args:
-        headline: its name, target and types.
-        found: what is said of it.
-        ir: its text, which is folded.
+        headline: the kernel's name, target and types, on one line.
+        found: the kernel's findings.
+        ir: the kernel's IR as text; it is shown folded.
     """
     lines = ir.count("\n")
     return (

@@ -1,4 +1,4 @@
-"""What a page shows of a kernel, also beside another one."""
+"""The report page of a kernel, which may compare it with another kernel."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from nkijit.traced.recording import TracedRecording
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """What a page shows of a kernel, and what it was made from."""
+    """The report of a kernel, and the programs, profile and recording it was built from."""
 
     report: Report
     programs: Sequence[Program]
     profile: Profile | None
     record: TracedRecording | None = None
-    """A recorded run, whose values it shows, or others are compared with."""
+    """A recorded run: its values are on the page, or are only compared with."""
 
     def html(self, against: Reported | None = None) -> str:
-        """The page; with another kernel beside this one if that is given."""
+        """Return the page as HTML. With `against` it shows and compares the other kernel, too."""
         if against is not None:
             self.report.other = against.report
             values = self.report.values

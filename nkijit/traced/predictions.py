@@ -1,7 +1,7 @@
-"""Predictions about a traced kernel: queues, listing, profile, advice, and the page of all.
+"""Predictions about a traced kernel: queues, listing, profile, advice and the report page.
 
-It is imported when one is asked for: tracing, verifying and running need no lowering; and what
-advises and draws pages only when they are asked for.
+This module is imported for the first prediction: tracing, verifying and running need no lowering.
+Advice and pages are imported when they are first used.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PredictionOptions:
-    """What a prediction is about; see `TracedKernel.programs`."""
+    """The options of a prediction; see `TracedKernel.programs`."""
 
     constants: str | os.PathLike[str] | None
     strict: bool
@@ -51,66 +51,66 @@ class PredictionOptions:
         disable_dge: bool,
         schedule: str,
     ) -> PredictionOptions:
-        """What the arguments of a method ask for. Raises ValueError for an unknown schedule."""
+        """Return a method's arguments as options. Raises ValueError for an unknown schedule."""
         return PredictionOptions(constants, is_strict(strict), disable_dge, Schedule(schedule))
 
 
 class Predictions:
-    """What one specialisation of a kernel does; see `TracedKernel`, whose methods these are."""
+    """The predictions about one specialisation; `TracedKernel` documents them."""
 
     def __init__(self, kernels: Sequence[KernelOp], admit: Admit):
         self._kernels = kernels
         self._admit = admit
         self._programs: dict[PredictionOptions, list[Program]] = {}
 
-    def programs(self, asked: PredictionOptions) -> list[Program]:
+    def programs(self, options: PredictionOptions) -> list[Program]:
         """The queues of each core."""
-        return self._choice(asked).programs
+        return self._choice(options).programs
 
-    def _choice(self, asked: PredictionOptions) -> Choice:
-        """The queues of each core; what was found out about them, if they are made just now."""
+    def _choice(self, options: PredictionOptions) -> Choice:
+        """Return the queues of each core, and their simulation if this call has run one."""
         with unchanged(self._kernels):
-            return self._made(asked)
+            return self._unchanged_choice(options)
 
-    def _made(self, asked: PredictionOptions) -> Choice:
-        """`_choice`, while nobody changes the kernels."""
-        passed_over = self._passed_over(asked)
-        made = self._programs.get(asked)
+    def _unchanged_choice(self, options: PredictionOptions) -> Choice:
+        """Return the result of `_choice`. The kernels must be marked as unchanged."""
+        passed_over = self._passed_over(options)
+        made = self._programs.get(options)
         if made is not None:
             return Choice(made)
-        target = self._target(asked)
-        if asked.schedule is Schedule.author:
+        target = self._target(options)
+        if options.schedule is Schedule.author:
             choice = Choice(
-                [program_of(k, asked.schedule, target, passed_over) for k in self._kernels]
+                [program_of(k, options.schedule, target, passed_over) for k in self._kernels]
             )
         else:
-            own = self.programs(replace(asked, schedule=Schedule.author))
+            own = self.programs(replace(options, schedule=Schedule.author))
             choice = compiled_programs(self._kernels, own, target, passed_over)
-        if asked.constants is None:  # a file may change
-            self._programs[asked] = choice.programs
+        if options.constants is None:  # the result for a file is not cached: the file may change
+            self._programs[options] = choice.programs
         return choice
 
-    def _passed_over(self, asked: PredictionOptions) -> PassedOver | None:
-        """The errors that do not stop it; raises NkiValidationError where there are others."""
-        admitted = self._admit(asked.strict)
-        return None if asked.strict else PassedOver.of(admitted)
+    def _passed_over(self, options: PredictionOptions) -> PassedOver | None:
+        """Return the errors to lower in spite of. Raises NkiValidationError for all others."""
+        admitted = self._admit(options.strict)
+        return None if options.strict else PassedOver.of(admitted)
 
-    def _target(self, asked: PredictionOptions) -> Target:
-        """The target with the constants that times are predicted with."""
+    def _target(self, options: PredictionOptions) -> Target:
+        """Return the target with the timing constants and the DMA descriptors of the options."""
         target = self._kernels[0].target
-        if asked.constants is not None:
-            target = with_timing(target, asked.constants)
-        return without_dge(target) if asked.disable_dge else target
+        if options.constants is not None:
+            target = with_timing(target, options.constants)
+        return without_dge(target) if options.disable_dge else target
 
-    def listing(self, asked: PredictionOptions) -> str:
-        """The queues of each core as text."""
-        return "\n".join(map(listing, self.programs(asked)))
+    def listing(self, options: PredictionOptions) -> str:
+        """Return the queues of each core as text."""
+        return "\n".join(map(listing, self.programs(options)))
 
     def profile(
-        self, asked: PredictionOptions, iterations: int, progress: Progress | None
+        self, options: PredictionOptions, iterations: int, progress: Progress | None
     ) -> Profile:
-        """How long it takes and why, with the time of the author's own order."""
-        choice = self._choice(asked)
+        """Return the profile, which has the time of the kernel's own order for comparison."""
+        choice = self._choice(options)
         if iterations != 1:
             choice = Choice(choice.programs)
         found = choice.timeline
@@ -120,14 +120,14 @@ class Predictions:
             return profile_of(found)
         if choice.own is not None:
             return profile_of(found, choice.own)
-        own = self.programs(replace(asked, schedule=Schedule.author))
-        if own[0].changes is not None:  # as it is written it does not fit
+        own = self.programs(replace(options, schedule=Schedule.author))
+        if own[0].changes is not None:  # the kernel's own order does not fit
             return profile_of(found)
         return profile_of(found, simulate(own, iterations=iterations).total)
 
     def report(
         self,
-        asked: PredictionOptions,
+        options: PredictionOptions,
         iterations: int,
         module: ModuleOp,
         diagnostics: Findings,
@@ -136,9 +136,10 @@ class Predictions:
         compared: TracedRecording | None = None,
         advise: bool = False,
     ) -> Reported:
-        """What the page shows, which says so where there is no listing or no timeline.
+        """Return the report for the page; it says why a listing or a timeline is missing.
 
-        The values of `record` are shown, those of `compared` are only compared with.
+        The page shows the values of `record`. It compares with the values of `compared`, but does
+        not show them.
         """
         from nkijit.passes.report.build import report_of
         from nkijit.traced.page import Reported
@@ -146,7 +147,7 @@ class Predictions:
         programs: Sequence[Program] = ()
         profile: Profile | None = None
         try:
-            programs = self.programs(asked)
+            programs = self.programs(options)
             notice = str(programs[0].passed_over)
             profile = profile_of(simulate(programs, iterations=iterations))
         except NkiValidationError as error:
@@ -155,7 +156,7 @@ class Predictions:
             notice = f"no listing and no timeline: {error}"
         except SimulationError as error:
             notice = f"no timeline: {error}"
-        advice = self.advice(asked, iterations, None) if advise and profile is not None else None
+        advice = self.advice(options, iterations, None) if advise and profile is not None else None
         report = report_of(
             *(module, self._kernels, diagnostics, programs, profile, notice, record),
             advice=advice,
@@ -163,11 +164,11 @@ class Predictions:
         return Reported(report, programs, profile, record or compared)
 
     def advice(
-        self, asked: PredictionOptions, iterations: int, progress: Progress | None
+        self, options: PredictionOptions, iterations: int, progress: Progress | None
     ) -> Advice:
-        """What would make it faster."""
+        """Return the changes that would make the kernel faster."""
         from nkijit.passes.advise.advisor import Conditions, advise
 
-        passed_over = self._passed_over(asked)
-        conditions = Conditions(asked.schedule, self._target(asked), iterations, passed_over)
+        passed_over = self._passed_over(options)
+        conditions = Conditions(options.schedule, self._target(options), iterations, passed_over)
         return advise(self._kernels, conditions, progress)

@@ -1,4 +1,4 @@
-"""Recordings of runs as files: the kernel, its inputs and its results, and no code.
+"""Files of recorded runs: the kernel, its inputs and its results, without code.
 
 A file is a ZIP archive, not compressed, with
 
@@ -6,12 +6,12 @@ A file is a ZIP archive, not compressed, with
                      "loops": ...}
     kernel.mlir     the IR with locations
     inputs/N.npy    the kernel's arguments, in order
-    results/N.npy   what it returned, in order
+    results/N.npy   the kernel's results, in order
 
-Values are computed again from these. Data types that NumPy's format has no name for are stored as
-unsigned integers with their bits; the IR says what they are. `numpy.load` reads the arrays.
-`loops` has, for operations by their number in the order of the IR, the loops of the author's that
-they were traced in: `[[name, value], ...]`, `["", null]` for one on the device.
+All other values are computed from these. An array whose data type the `.npy` format cannot name is
+stored as unsigned integers with the same bits; the IR has its data type. `numpy.load` reads the
+arrays. `loops` has the loops in the kernel's source around operations, by the operation's number in
+the IR: `[[name, value], ...]`, with `["", null]` for a loop on the device.
 """
 
 from __future__ import annotations
@@ -48,22 +48,22 @@ from nkijit.passes.values.items import RecordError
 FORMAT = "nkijit record"
 VERSION = 1
 _MOST_HEADER = 10_000
-"""Bytes of what NumPy writes before an array."""
+"""The maximum size of the header that NumPy writes before an array, in bytes."""
 
 Array = npt.NDArray[Any]
 
 
 class Reporting(Protocol):
-    """What makes the page of a recording."""
+    """The part of `TracedKernel` that a recording uses."""
 
     @property
     def report(self) -> Callable[..., ShownPage]:
-        """Makes the page, as HTML."""
+        """The method that returns the report page as HTML."""
         ...
 
 
 class TracedRecording(values.Recording):
-    """A recording of a run of a traced kernel, which `save` writes to a file."""
+    """A recorded run of a traced kernel, which `save` writes to a file."""
 
     def __init__(
         self,
@@ -79,13 +79,13 @@ class TracedRecording(values.Recording):
 
     @property
     def traced(self) -> Reporting:
-        """The `nkijit.TracedKernel` that has run."""
+        """The `nkijit.TracedKernel` that was run."""
         return self._traced
 
     def save(self, path: StrPath) -> None:
-        """Write it to a file, which `nkijit.load_record` reads. Raises OSError.
+        """Write the recording to a file, which `nkijit.load_record` reads. Raises OSError.
 
-        The file has the kernel, the inputs and the results; `nkijit.traced.recording` describes it.
+        The file has the kernel, the inputs and the results; `nkijit.traced.recording` documents it.
         """
         loops = {
             str(number): self._indices[op]
@@ -99,27 +99,27 @@ class TracedRecording(values.Recording):
             "precise": self._plan.precise,
             "loops": loops,
         }
-        made = io.BytesIO()
-        with zipfile.ZipFile(made, "w") as archive:
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w") as archive:
             archive.writestr("record.json", json.dumps(about))
             archive.writestr("kernel.mlir", ir_text_of(self._module, locations=True))
             for folder, arrays in (("inputs", self.inputs), ("results", self.results)):
                 for number, array in enumerate(arrays):
                     archive.writestr(f"{folder}/{number}.npy", _npy(array))
         with writing(path) as file:
-            file.write(made.getvalue())
+            file.write(buffer.getvalue())
 
     def bisect(self, against: Any) -> Bisection:
-        """The first instruction whose result departs by more than its rounding explains.
+        """Return the first instruction whose result departs by more than its rounding explains.
 
         Args:
-            against: what it is compared with: `"float32"` for the same kernel with bfloat16 and
-                float8 kept in float32 (`NKI_PRECISE_FP=0`), another recording, or named
-                intermediates: `{"tile": array}`. A variable with several instances has a list of
-                arrays, or a function that is called with the loop indices of each: `lambda i, j:
-                ...`; None leaves an instance out.
+            against: the reference: `"float32"` for the same kernel with bfloat16 and float8 stored
+                as float32 (`NKI_PRECISE_FP=0`), another recording, or named intermediates:
+                `{"tile": array}`. A variable with several instances has a list of arrays, or a
+                function of the loop indices of an instance: `lambda i, j: ...`; None skips an
+                instance.
 
-        Raises RecordError for anything else, and for arrays that do not fit.
+        Raises RecordError for any other reference, and for arrays of the wrong shape or number.
 
         Example: `print(record.bisect({"p": lambda i: p[128 * i : 128 * (i + 1)]}))`.
         """
@@ -137,10 +137,10 @@ class TracedRecording(values.Recording):
         )
 
     def report(self, **options: Any) -> ShownPage:
-        """The page of the kernel as HTML, with what its instructions read and wrote.
+        """Return the kernel's report page as HTML, with the values of its instructions.
 
-        `options` are those of `TracedKernel.report`. With `against=` another recording the page
-        says also which instruction is the first whose result departs.
+        `options` are those of `TracedKernel.report`. With `against=` another recording, the page
+        also names the first instruction whose result departs.
 
         Example: `record.report(against=other_kernel.record(x))`.
         """
@@ -149,7 +149,7 @@ class TracedRecording(values.Recording):
 
 @dataclass(frozen=True, slots=True)
 class RecordFile:
-    """What a file with a recording has."""
+    """The contents of a recording's file."""
 
     module: ModuleOp
     kernel: KernelOp
@@ -162,7 +162,7 @@ class RecordFile:
 def read_record(path: StrPath) -> RecordFile:
     """Read a file that `TracedRecording.save` has written.
 
-    Raises OSError when it cannot be read and RecordError for anything else than such a file.
+    Raises OSError when it cannot be read, and RecordError when it is not such a file.
     """
     check_regular(path)
     try:
@@ -199,7 +199,7 @@ def _read(archive: zipfile.ZipFile) -> RecordFile:
     files = {"inputs": kernel.arguments, "results": kernel.return_op.values}
     arrays: dict[str, list[Array]] = {}
     for folder, tiles in files.items():
-        # Arguments keep their data type; a run may compute in a wider one.
+        # Inputs have the data types of the IR; results may be wider (NKI_PRECISE_FP=0).
         exact = precise or folder == "inputs"
         arrays[folder] = [
             _array(archive, entries, f"{folder}/{number}.npy", info.shape, info.dtype, exact)
@@ -250,7 +250,7 @@ def _npy(array: Array) -> bytes:
 
 
 def _indices(kernel: KernelOp, loops: Any) -> dict[Operation, TracedIndices]:
-    """The loops of operations. Raises what a wrong structure raises."""
+    """Return the loops around each operation. A malformed structure raises any exception."""
     ops = list(kernel.walk())
     found: dict[Operation, TracedIndices] = {}
     for number, entries in dict(loops).items():

@@ -1,6 +1,6 @@
-"""Runs of a traced kernel: arrays of the author's in, what the kernel computes out.
+"""Runs of a traced kernel on arrays of NumPy, PyTorch or JAX.
 
-It is imported when a kernel runs for the first time: tracing and verifying need no interpreter.
+This module is imported for the first run: tracing and verifying need no interpreter.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from nkijit.passes.values.events import ListenerLike, as_listener
 from nkijit.passes.values.instructions import TracedIndices
 from nkijit.passes.values.items import RecordError
 from nkijit.traced.recording import Reporting, TracedRecording
-from nkijit.traced.strictness import Teller, is_strict
+from nkijit.traced.strictness import WarningIssuer, is_strict
 from nkijit.tracing.frameworks import (
     ArgumentTypeError,
     Framework,
@@ -38,17 +38,17 @@ from nkijit.tracing.frameworks import (
     named_dtypes,
     pending_framework,
 )
-from nkijit.tracing.tracebacks import warn_author
+from nkijit.tracing.tracebacks import warn_at_call
 
 PRECISE_VARIABLE = "NKI_PRECISE_FP"
 SANITIZE_VARIABLE = "NKIJIT_SANITIZE"
 
 Admit = Callable[[bool], Sequence[Diagnostic]]
-"""Raises for a kernel that is stopped, else says which errors a run goes on with."""
+"""Raises if an error stops the kernel, else returns the errors that do not stop it."""
 
 
 class Runs:
-    """How one specialisation of a kernel is run; see `TracedKernel`, whose methods these are."""
+    """The runs of one specialisation; `TracedKernel` documents them."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class Runs:
         self._kernels = kernels
         self._kernel = kernels[0]
         self._admit = admit
-        # The class of the result is Python's: in the IR, and so when loaded, it is a tuple.
+        # The IR does not have the class of a named tuple, so a loaded kernel returns a plain tuple.
         self._named_tuple = named_tuple
         self._plans: dict[bool, Launch] = {}
         self._lock = threading.Lock()
@@ -87,9 +87,9 @@ class Runs:
         )
 
     def _run_later(
-        self, plan: Launch, tell: Teller | None, framework: Framework, inputs: Sequence[Any]
+        self, plan: Launch, tell: WarningIssuer | None, framework: Framework, inputs: Sequence[Any]
     ) -> list[Any]:
-        """Interpret a verified kernel whenever the framework has values for the inputs."""
+        """Have the framework interpret the kernel as soon as the inputs have values."""
         for name, is_written in plan.inputs:
             if is_written:
                 raise ArgumentTypeError(
@@ -105,16 +105,16 @@ class Runs:
         return framework.run_later(run, plan.result_types, inputs)
 
     def run_ranks(self, inputs: Sequence[Sequence[Any]], strict: bool | None) -> list[Any]:
-        """Interpret the kernel on ranks that meet in collectives."""
+        """Interpret the kernel on several ranks, which meet in collectives."""
         plan, tell = self.plan(strict)
-        taken = [_arrays(plan, given) for given in inputs]
-        _check_writes(plan, taken, strict=tell is None)
+        ranks = [_arrays(plan, rank) for rank in inputs]
+        _check_writes(plan, ranks, strict=tell is None)
         return plan.run_ranks(
-            [arrays for arrays, _ in taken],
+            [arrays for arrays, _ in ranks],
             sanitize=_sanitizes(None),
             tell=tell,
             finish=lambda results: [
-                self._finished(result, *rank) for result, rank in zip(results, taken, strict=True)
+                self._finished(result, *rank) for result, rank in zip(results, ranks, strict=True)
             ],
         )
 
@@ -147,7 +147,7 @@ class Runs:
         indices: Mapping[Operation, TracedIndices],
         strict: bool | None,
     ) -> TracedRecording:
-        """Run once, keeping what instructions read and write."""
+        """Run once and record the values that instructions read and write."""
         plan, _ = self.plan(strict)
         if len(plan.plans) > 1:
             raise RecordError(
@@ -158,8 +158,8 @@ class Runs:
         arrays, _ = _arrays(plan, inputs)
         return TracedRecording(traced, module, plan.plans[0], arrays, budget, indices)
 
-    def plan(self, strict: bool | None) -> tuple[Launch, Teller | None]:
-        """The kernel as it is run, and what gets the errors that a run goes on with."""
+    def plan(self, strict: bool | None) -> tuple[Launch, WarningIssuer | None]:
+        """Return the kernel's plan, and the receiver of the errors that do not stop a run."""
         checked = is_strict(strict)
         admitted = self._admit(checked)
         precise = os.environ.get(PRECISE_VARIABLE, "1") != "0"
@@ -172,26 +172,26 @@ class Runs:
                     with without_collection():
                         plans = [Plan(k, precise=precise, launch=kernels) for k in kernels]
                     plan = self._plans[precise] = Launch(plans)
-        return plan, None if checked else Teller(admitted)
+        return plan, None if checked else WarningIssuer(admitted)
 
     def _finished(
         self, results: list[Any], inputs: Sequence[Any], framework: Framework | None
     ) -> Any:
-        """What a call returns for the results of a run."""
-        return self._packed(_of_framework(self._as_given(results, inputs), framework))
+        """Return the result of a call, made from the results of a run."""
+        return self._packed(_of_framework(self._in_input_dtypes(results, inputs), framework))
 
-    def _as_given(self, results: list[Any], inputs: Sequence[Any]) -> list[Any]:
-        """Results in the data types of inputs, where those have NKI's only by name."""
-        given = named_dtypes(inputs)
-        if not given:
+    def _in_input_dtypes(self, results: list[Any], inputs: Sequence[Any]) -> list[Any]:
+        """Return results in the dtypes of the inputs where these equal NKI's by name only."""
+        dtypes = named_dtypes(inputs)
+        if not dtypes:
             return results
-        kept = list(results)
+        views = list(results)
         for index, value in enumerate(self._kernel.return_op.values):
-            dtype = given.get(info_of(value).dtype.name)
-            # In NKI_PRECISE_FP=0 float8 is float32.
+            dtype = dtypes.get(info_of(value).dtype.name)
+            # With NKI_PRECISE_FP=0 float8 is stored as float32.
             if dtype is not None and dtype.itemsize == results[index].dtype.itemsize:
-                kept[index] = results[index].view(dtype)
-        return kept
+                views[index] = results[index].view(dtype)
+        return views
 
     def _packed(self, results: list[Any]) -> Any:
         end = self._kernel.return_op
@@ -206,12 +206,12 @@ class Runs:
         return results
 
 
-def _sanitizes(asked: bool | None) -> bool:
-    return os.environ.get(SANITIZE_VARIABLE, "0") == "1" if asked is None else asked
+def _sanitizes(requested: bool | None) -> bool:
+    return os.environ.get(SANITIZE_VARIABLE, "0") == "1" if requested is None else requested
 
 
 def _arrays(plan: Launch, inputs: Sequence[Any]) -> tuple[list[Any], Framework | None]:
-    """The inputs as NumPy arrays, and the framework that they come from."""
+    """Return the inputs as NumPy arrays, and the framework that they are from."""
     if all(isinstance(value, np.ndarray) for value in inputs):
         return list(inputs), None
     framework = common_framework(inputs)
@@ -237,25 +237,25 @@ def _arrays(plan: Launch, inputs: Sequence[Any]) -> tuple[list[Any], Framework |
 def _check_writes(
     plan: Launch, ranks: Sequence[tuple[list[Any], Framework | None]], *, strict: bool
 ) -> None:
-    """Refuse a run that would end with inputs written and an error, or with undetermined values.
+    """Refuse a run that could fail after writing its inputs, or whose results are undefined.
 
-    `ranks` has the arrays and the framework of each. Where the run is not strict, arrays of one
-    rank that share memory are warned of, and those that are read become copies: the vendor's
-    simulator gives every tensor memory of its own.
+    `ranks` has the arrays and the framework of each rank. Without `strict`, input arrays of one
+    rank that share memory get a warning. One that is only read is copied, because in the vendor's
+    simulator every tensor has its own memory.
     """
     if not plan.writes_inputs:
         return
     for framework in {f.name: f for _, f in ranks if f is not None}.values():
-        # Not every framework has every data type.
+        # Raises if the framework lacks the data type of a result.
         _of_framework([np.empty(0, dtype) for _, dtype in plan.result_types], framework)
-    inputs, given = plan.inputs, [arrays for arrays, _ in ranks]
-    while (overlap := overlap_of(inputs, given)) is not None:
+    inputs, arrays_of = plan.inputs, [arrays for arrays, _ in ranks]
+    while (overlap := overlap_of(inputs, arrays_of)) is not None:
         if strict or overlap.across_ranks:
             raise InterpretationError(str(overlap))
-        warn_author(str(overlap), NkiWarning)
+        warn_at_call(str(overlap), NkiWarning)
         if overlap.both_written:
             return
-        arrays = given[overlap.ranks[0]]
+        arrays = arrays_of[overlap.ranks[0]]
         arrays[overlap.number] = arrays[overlap.number].copy()
 
 

@@ -1,4 +1,4 @@
-"""What parameters of the public API are annotated with."""
+"""Types that annotate the parameters of the public API."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ import numpy as np
 from nkijit.tracing.tensor import NkiTensor
 
 DTypeLike = str | type[Any] | np.dtype[Any]
-"""A data type: `nl.bfloat16`, the `dtype` of a tensor, NumPy's or ml_dtypes' of the same name."""
+"""A data type: `nl.bfloat16`, the `dtype` of a tensor, or the type of that name in NumPy or
+ml_dtypes."""
 
 Shape = Sequence[int] | int
-"""Dimensions of a tensor; of one dimension a number will do."""
+"""The dimensions of a tensor; a number is the size of a single dimension."""
 
 Axes = int | Sequence[int]
-"""Dimensions that a function works along, from the end when negative."""
+"""The dimensions that a function works along; negative ones count from the end."""
 
 Operand = NkiTensor | float
 """A tile or a number."""

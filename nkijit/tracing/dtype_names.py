@@ -1,4 +1,4 @@
-"""Names of data types, as kernels and arrays spell them."""
+"""Names of data types, and errors about names and arguments that the API does not have."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from nkijit.passes.numerics.storage import dtype_called, is_plain
 from nkijit.releases.table import removed_in, replacement
 
 _named: dict[tuple[type[Any], Any], DType] = {}
-"""Data types by what has named them before; NumPy takes long to spell one."""
+"""A cache of the data types of values, because NumPy takes long to spell its own."""
 
 
 def as_dtype(value: Any) -> DType:
-    """The data type that `value` names.
+    """Return the data type that `value` names.
 
-    Accepts NKI's names and the types of NumPy, ml_dtypes, PyTorch and JAX of the same name
-    (`np.float32`, `ml_dtypes.bfloat16`, `torch.bfloat16`), also NumPy's that are called after one
-    (`dtype_called`). Raises ValueError otherwise.
+    Accepts NKI's names and the types of the same name in NumPy, ml_dtypes, PyTorch and JAX
+    (`np.float32`, `ml_dtypes.bfloat16`, `torch.bfloat16`), also NumPy dtypes that only have the
+    name of one (`dtype_called`). Raises ValueError otherwise.
     """
     kind = cast(type[Any], type(value))
     if issubclass(cast(Any, kind), np.dtype) and not is_plain(value):
@@ -51,23 +51,25 @@ def as_dtype(value: Any) -> DType:
 
 def _expected(value: Any, dtype: DType | None) -> DType:
     if dtype is None:
-        raise ValueError(f"unknown data type {value!r}; known: {', '.join(DTYPES)}{_meant(value)}")
+        raise ValueError(
+            f"unknown data type {value!r}; known: {', '.join(DTYPES)}{_suggestion(value)}"
+        )
     return dtype
 
 
-def _meant(value: Any) -> str:
+def _suggestion(value: Any) -> str:
     return did_you_mean(value, DTYPES) if isinstance(value, str) else ""
 
 
 def missing(
     module: str, name: str, known: Mapping[str, Any], instead: Mapping[str, str] | None = None
 ) -> AttributeError:
-    """The error for a name that a module does not have.
+    """Return the error for a name that a module does not have.
 
-    `known` has what it has, by name; `instead` has what the vendor's module has or had besides,
-    and what to do about it. The table of releases knows what was removed since.
+    `known` has the module's contents by name. `instead` has further names of the vendor's module,
+    of any release, with advice. The table of releases has the names that were removed.
     """
-    if name.startswith("__"):  # asked by machinery, which takes the answer no
+    if name.startswith("__"):  # read by Python's machinery, which handles the error
         return AttributeError(f"{module} has no {name!r}")
     public = f"{module}.{name}"
     removed, advice = removed_in(public), replacement(public)
@@ -90,27 +92,27 @@ CURRENT, CLASSIC = "nkijit", "nkijit.classic"
 _UNEXPECTED = re.compile(
     r"(?:([\w.]+)\(\) )?got an unexpected keyword argument '(\w+)'(?:\. Did you mean '\w+'\?)?$"
 )
-"""Python 3.13 has a hint of its own there."""
+"""Python's error about an unexpected keyword argument, with the hint that Python 3.13 adds."""
 
 _MISSING = re.compile(r"([\w.]+)\(\) missing \d+ required positional arguments?: '(\w+)'")
 
 
 def _note_missing(error: TypeError, generation: str) -> None:
-    """Note on Python's error about arguments that are left out what a function takes."""
+    """Add the parameters of the function to Python's error about missing arguments."""
     match = _MISSING.search(str(error))
     names = [] if match is None else parameters_of(match[1], generation)
     if match is None or not names:
         return
-    takes = f"it takes {', '.join(names)}"
+    note = f"it takes {', '.join(names)}"
     if names[0] == "dst":
-        takes += "; the result goes to 'dst', a tile that you allocate (nl.ndarray)"
-    error.add_note(takes)
+        note += "; the result goes to 'dst', a tile that you allocate (nl.ndarray)"
+    error.add_note(note)
 
 
 def note_misspelling(error: TypeError, generation: str) -> None:
-    """Note on Python's error about unexpected or missing arguments which ones there are.
+    """Add the parameters of the function to Python's error about unexpected or missing arguments.
 
-    `generation` is the package whose functions the author calls.
+    `generation` is the package with the functions that the user calls.
     """
     _note_missing(error, generation)
     match = _UNEXPECTED.search(str(error))
@@ -121,7 +123,7 @@ def note_misspelling(error: TypeError, generation: str) -> None:
 
 
 def parameters_of(function: str, generation: str) -> list[str]:
-    """What a function of an API takes, by its qualified name; nothing when there is none."""
+    """Return the parameters of an API function by its qualified name; empty if there is none."""
     found = _function_named(function, generation)
     if found is None:
         return []
@@ -131,7 +133,7 @@ def parameters_of(function: str, generation: str) -> list[str]:
 
 
 def _function_named(path: str, generation: str) -> Any:
-    """The function of that qualified name in the modules of a package; None if there is none."""
+    """Return the function with a qualified name in the modules of a package, or None."""
     first, *rest = path.split(".")
     is_classic = generation == CLASSIC
     modules = [

@@ -1,4 +1,4 @@
-"""Instructions: a call of an API function, with its arguments, becomes one op in the IR."""
+"""Instructions: a call of an API function becomes one op in the IR."""
 
 from __future__ import annotations
 
@@ -53,15 +53,15 @@ class NkiInstruction:
         """
         tracer = tracer_for("depends_on")
         for producer in producers:
-            given: Any = producer
-            if not isinstance(given, NkiInstruction):
-                tracer.fail(ARGUMENT, "depends_on", f"expected an instruction, got {given!r}")
-            # An instruction that was wrong has left nothing in the kernel.
-            if self._op is None or given._op is None:
+            instruction: Any = producer
+            if not isinstance(instruction, NkiInstruction):
+                tracer.fail(ARGUMENT, "depends_on", f"expected an instruction, got {instruction!r}")
+            # A rejected instruction has no op in the kernel.
+            if self._op is None or instruction._op is None:
                 continue
-            if not tracer.has(self._op) or not tracer.has(given._op):
+            if not tracer.has(self._op) or not tracer.has(instruction._op):
                 tracer.fail(ARGUMENT, "depends_on", "the instruction belongs to another kernel")
-            tracer.run_after(self._op, given._op)
+            tracer.run_after(self._op, instruction._op)
         return self
 
     def __repr__(self) -> str:
@@ -145,7 +145,7 @@ def emit(op_class: type[NisaOp], arguments: dict[str, Any]) -> NkiInstruction:
 
 
 def emit_with_defaults(op_class: type[NisaOp], **arguments: Any) -> NkiInstruction:
-    """Append one instruction; arguments that are not given have their defaults."""
+    """Append one instruction; arguments that are left out have their defaults."""
     return emit(op_class, {**_defaults(op_class), **arguments})
 
 
@@ -157,12 +157,12 @@ def _defaults(op_class: type[NisaOp]) -> dict[str, Any]:
 def _encode(
     kind: PropertyKind, value: Any, encoded: dict[Any, Attribute | None]
 ) -> Attribute | None:
-    """The attribute of a property value, None for the default; made once per value."""
+    """Return the attribute of a property's value, None for the default; cached by value."""
     key = _key(kind, value)
     try:
         if key is not None and key in encoded:
             return encoded[key]
-    except TypeError:  # a list in the place of an operator
+    except TypeError:  # not hashable: a list in the place of an operator
         key = None
     attr = kind.encode(value)
     if not kind.required and kind.decode(attr) == kind.default:
@@ -173,9 +173,9 @@ def _encode(
 
 
 def _key(kind: PropertyKind, value: Any) -> tuple[Any, ...] | None:
-    """The same for values that have equal attributes; None where that cannot be told.
+    """Return a cache key that only values with equal attributes share; None if there is none.
 
-    Equal values may have other attributes: 0.0 and -0.0, 1 and 1.0, also in a tuple.
+    Equal Python values may have different attributes: 0.0 and -0.0, 1 and 1.0, also in a tuple.
     """
     value_type = cast(type[Any], type(value))
     if value_type is int or value_type is bool or isinstance(value, Enum):
@@ -191,7 +191,7 @@ def _key(kind: PropertyKind, value: Any) -> tuple[Any, ...] | None:
 
 
 def _member_numbered(kind: PropertyKind, value: Any) -> Enum | None:
-    """The member of an enumeration that an integer stands for, as the API took it before 0.3."""
+    """Return an enumeration's member by its number, which the API accepted before 0.3, or None."""
     number = None if isinstance(value, Enum) else _number(value)
     if not isinstance(kind, WordKind) or not isinstance(number, int):
         return None
@@ -202,7 +202,7 @@ def _member_numbered(kind: PropertyKind, value: Any) -> Enum | None:
 
 
 def _operands(tracer: Tracer, kind: OperandKind, value: Any) -> Sequence[SSAValue]:
-    """The values for an operand that is not simply a tile. Raises ArgumentError."""
+    """Return the values of an operand that is not simply a tile. Raises ArgumentError."""
     if kind.variadic:
         if not isinstance(value, (list, tuple)) or not value:
             raise ArgumentError(f"expected {kind.expected}, got {_shown(value)}")
@@ -217,8 +217,8 @@ def _operands(tracer: Tracer, kind: OperandKind, value: Any) -> Sequence[SSAValu
         if value.tracer is not tracer:
             raise ArgumentError("the register belongs to another kernel")
         if kind.role is not Role.read and (value.frozen or value.is_value):
-            what = "the induction variable" if value.frozen else "a scalar"
-            tracer.fail(FROZEN_REGISTER, "register", f"{what} is written")
+            written = "the induction variable" if value.frozen else "a scalar"
+            tracer.fail(FROZEN_REGISTER, "register", f"{written} is written")
         return (register_value(value),)
     if value is None and not kind.required:
         return ()
@@ -236,7 +236,7 @@ def _is_default(number: int | float, default: float | None) -> bool:
 
 
 def _number(value: Any) -> int | float | None:
-    """A Python or NumPy number as int or float; None for anything else."""
+    """Return a Python or NumPy number as int or float; None for anything else."""
     kind = cast(type[Any], type(value))
     if kind is float or kind is int:
         return value if kind is float or -(2**63) <= value < 2**63 else None

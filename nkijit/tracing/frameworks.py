@@ -1,8 +1,8 @@
-"""Arrays of the frameworks that kernels are called from: PyTorch and JAX beside NumPy.
+"""Arrays of PyTorch and JAX as arguments and results of kernels.
 
-One entry of `_FRAMEWORKS` per framework says how its arrays become NumPy arrays on the same
-memory and how results go back. Neither framework is imported here: a value can only be theirs
-once the caller has imported them, and then they are in `sys.modules`.
+Each framework has one entry in `_FRAMEWORKS`, which converts its arrays to NumPy arrays on the same
+memory, and results to its arrays. Neither framework is imported here: a value can be an array of a
+framework only if the caller has imported it, and then it is in `sys.modules`.
 """
 
 from __future__ import annotations
@@ -27,39 +27,40 @@ Later = Callable[[Any, Run, Sequence[ArrayType], Sequence[Any]], list[Any]]
 
 
 class ArgumentTypeError(TypeError):
-    """A kernel was called with something that cannot be an argument."""
+    """A kernel was called with a value that cannot be an argument."""
 
 
 @dataclass(frozen=True, slots=True)
 class Framework:
-    """How one framework's arrays go in and out."""
+    """The conversions of one framework's arrays."""
 
     name: str
-    """What its users call it."""
+    """Its name in messages."""
     module: str
     """Its name in `sys.modules`."""
     array_type: str
     """The class of its arrays, in that module."""
     convert: str
-    """How an author changes the data type of an array, with {} in the place of the type's name."""
+    """An expression that changes the data type of an array, with {} for the type's name."""
     to_array: Callable[[Any, Any], Array]
-    """Module and array to a NumPy array, sharing memory where the framework allows it.
+    """Converts an array, after the module, to a NumPy array on the same memory where possible.
 
     Raises ArgumentTypeError with the rest of a sentence that starts with the argument.
     """
     from_array: Callable[[Any, Array], Any]
-    """Module and NumPy array, which the framework may keep, to its own array."""
+    """Converts a NumPy array, after the module, to the framework's array, which may own its memory.
+    """
     is_dtype: Callable[[Any, Any], bool]
     """Whether a value is one of its data types."""
     immutable: bool = False
-    """Arrays that a kernel cannot write."""
+    """Whether kernels cannot write its arrays."""
     is_pending: Callable[[Any, Any], bool] = lambda module, array: False
-    """Whether an array has no values yet, for it is traced by a transformation of functions."""
+    """Whether an array has no values yet, because a transformation of functions is tracing it."""
     later: Later | None = None
-    """Where arrays may be pending: has a function run on them once they have values.
+    """Runs a function once pending arrays have values; None if arrays are never pending.
 
-    Takes the module, the function, the types of its results and the arrays; gives the results,
-    pending as well.
+    Takes the module, the function, the types of its results and the arrays. Returns the results,
+    which are pending as well.
     """
 
     @property
@@ -69,9 +70,10 @@ class Framework:
 
     def owns(self, value: Any) -> bool:
         """Whether the value is one of its arrays."""
-        # A module that is being imported may not have its classes yet.
+        # A module may lack its classes while it is being imported.
         kind = getattr(self.loaded, self.array_type, None)
-        # Their classes first: `isinstance` asks objects what they are, and an author's may object.
+        # Modules of classes first: `isinstance` reads `__class__`, which may raise in users'
+        # objects.
         return (
             kind is not None
             and f" {self.module}" in _packages(cast(Any, type(value)))
@@ -79,29 +81,29 @@ class Framework:
         )
 
     def pending(self, value: Any) -> bool:
-        """Whether the value is one of its arrays, but one without values yet."""
+        """Whether the value is one of its arrays and has no values yet."""
         return self.owns(value) and self.is_pending(self.loaded, value)
 
     def run_later(self, run: Run, types: Sequence[ArrayType], arrays: Sequence[Any]) -> list[Any]:
-        """Results of a run that is put off until arrays that are pending have values."""
+        """Return the results of a run that is deferred until pending arrays have values."""
         assert self.later is not None
         return self.later(self.loaded, run, types, arrays)
 
     def result(self, array: Array) -> Any:
-        """A result of a kernel as an array of the framework."""
+        """Return a kernel's result as an array of the framework."""
         return self.from_array(self.loaded, array)
 
 
 @per_class
 def _packages(kind: type[Any]) -> str:
-    """The modules that a class and its bases are from, each with a space before it."""
+    """Return the modules of a class and its bases, each with a space before it."""
     return "".join(f" {text_of(base, '__module__')}" for base in kind.__mro__)
 
 
 # ---------------------------------------------------------------- PyTorch
 
 _TORCH_BITS = {1: ("uint8", np.uint8), 2: ("int16", np.int16)}
-"""By size, the integers in whose disguise PyTorch and NumPy exchange what NumPy lacks."""
+"""By size in bytes: the integers as which PyTorch and NumPy exchange types that NumPy lacks."""
 
 
 def _from_torch(torch: Any, tensor: Any) -> Array:
@@ -109,7 +111,7 @@ def _from_torch(torch: Any, tensor: Any) -> Array:
         raise ArgumentTypeError(f"is on device {tensor.device}; pass tensor.cpu()")
     if tensor.layout != torch.strided:
         raise ArgumentTypeError(f"has layout {tensor.layout}; pass tensor.to_dense()")
-    # Where gradients are not recorded, as in autograd.Function.forward, nothing is lost.
+    # If gradients are not recorded, as in autograd.Function.forward, detaching loses nothing.
     if tensor.requires_grad and torch.is_grad_enabled():
         raise ArgumentTypeError(
             "requires grad, and gradients do not flow through kernels; pass tensor.detach(), or "
@@ -160,7 +162,7 @@ def _from_jax(jax: Any, array: Any) -> Array:
             "has no value yet: it is traced by a transformation such as jax.jit, and numbers are "
             "constants of a kernel; make it a static argument, or pass an array of shape (1, 1)"
         )
-    # Shape and data type are all that a kernel is traced for.
+    # Tracing needs only shape and data type.
     return np.broadcast_to(np.zeros((), array.dtype), array.shape)
 
 
@@ -176,7 +178,7 @@ def _to_jax(jax: Any, array: Array) -> Any:
 
 
 def _is_jax_dtype(jax: Any, value: Any) -> bool:
-    # The type of jnp.float32 and its like has no public name.
+    # The type of jnp.float32 and the others has no public name.
     return type(value) is type(jax.numpy.float32)
 
 
@@ -206,7 +208,7 @@ _FRAMEWORKS = (
 
 
 def framework_of(value: Any) -> Framework | None:
-    """The framework that an array belongs to; None for NumPy's and for what is no array."""
+    """Return the framework of an array; None for NumPy's arrays and for other values."""
     if issubclass(type(value), np.ndarray):
         return None
     for framework in _FRAMEWORKS:
@@ -216,10 +218,10 @@ def framework_of(value: Any) -> Framework | None:
 
 
 def common_framework(values: Iterable[Any]) -> Framework | None:
-    """The framework in whose arrays results come back.
+    """Return the framework of a call's results.
 
-    None when all arguments are NumPy's. Arrays of NumPy go with those of a framework. Raises
-    ArgumentTypeError when two frameworks are mixed.
+    It is None when all arguments are NumPy's. Arrays of NumPy can be mixed with those of one
+    framework. Raises ArgumentTypeError when two frameworks are mixed.
     """
     found = {f.name: f for f in map(framework_of, values) if f is not None}
     if len(found) > 1:
@@ -231,7 +233,7 @@ def common_framework(values: Iterable[Any]) -> Framework | None:
 
 
 def pending_framework(values: Iterable[Any]) -> Framework | None:
-    """The framework that is tracing a function with some of these arrays, if one is.
+    """Return the framework that is tracing a function with some of these arrays, if one is.
 
     Raises ArgumentTypeError when two frameworks are mixed.
     """
@@ -244,11 +246,11 @@ def pending_framework(values: Iterable[Any]) -> Framework | None:
 
 
 def as_array(name: str, value: Any) -> Array | None:
-    """An argument as NumPy array if it is an array of any kind, on the same memory if possible.
+    """Return an argument as NumPy array, on the same memory if possible; None if it is no array.
 
-    Beside NumPy's and the frameworks' these are objects that offer `__dlpack__` or `__array__`;
-    a kernel cannot write to those. None for anything else, also for scalars of NumPy. Raises
-    ArgumentTypeError for arrays that cannot be read and for data types that NKI does not have.
+    Arrays are NumPy's, those of the frameworks, and objects with `__dlpack__` or `__array__`, which
+    a kernel cannot write. Scalars of NumPy are no arrays. Raises ArgumentTypeError for arrays that
+    cannot be read and for data types that NKI does not have.
     """
     kind = cast("type[Any]", type(value))
     if issubclass(kind, np.ma.MaskedArray):
@@ -280,21 +282,21 @@ def as_array(name: str, value: Any) -> Array | None:
 
 
 def named_dtypes(inputs: Iterable[Any]) -> dict[str, np.dtype[Any]]:
-    """By NKI's names, the data types of inputs that NumPy has under such names only.
+    """Return the inputs' dtypes that equal an NKI type by name only, by that name.
 
-    See `storage.dtype_called`; of several of one name, the first.
+    See `storage.dtype_called`. If several have one name, the first is returned.
     """
-    given: dict[str, np.dtype[Any]] = {}
+    found: dict[str, np.dtype[Any]] = {}
     for value in inputs:
         if isinstance(value, np.ndarray) and not is_plain(cast(Array, value).dtype):
-            called = dtype_called(cast(Array, value).dtype)
-            if called is not None:
-                given.setdefault(called.name, cast(Array, value).dtype)
-    return given
+            dtype = dtype_called(cast(Array, value).dtype)
+            if dtype is not None:
+                found.setdefault(dtype.name, cast(Array, value).dtype)
+    return found
 
 
 def _offers_an_array(value: Any) -> bool:
-    # As Python looks special methods up: objects with any attribute (mocks, settings) have none.
+    # On the class, as Python does: an object that has any attribute (a mock) is no array.
     kind = cast("type[Any]", type(value))
     if issubclass(kind, (np.generic, type)):
         return False
@@ -315,7 +317,7 @@ def _from_protocol(value: Any) -> Array:
 
 
 def native_dtype(value: Any) -> str | None:
-    """NKI's name of a data type of PyTorch or JAX; None for anything else.
+    """Return NKI's name of a data type of PyTorch or JAX; None for anything else.
 
     Raises ArgumentTypeError for a data type that NKI does not have.
     """

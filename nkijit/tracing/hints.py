@@ -1,4 +1,4 @@
-"""What to do about an argument that is not of the kind that was expected."""
+"""Hints about arguments of an unexpected kind."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from nkijit.dialects.operators import OPERATORS
 from nkijit.dialects.spelling import did_you_mean
 
 _LONGEST = 100
-"""Characters of a value that a message shows."""
+"""The maximum length of a value in a message, in characters."""
 
 
 DTYPE_HINT = "pass a data type of nl, e.g. dtype=nl.float32"
 
 
 def shown(value: Any) -> str:
-    """A value as messages have it."""
+    """Return a value as text for a message."""
     text = " ".join(repr(value).split())
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 
 
 def hint_for(value: Any, expected: str) -> str:
-    """What to pass in the place of a value; empty when there is nothing to say of it.
+    """Return advice on which value to pass instead; empty if there is none.
 
     Args:
-        value: what was given.
-        expected: what the message says was expected, e.g. `a tile or a number`.
+        value: the argument.
+        expected: the expected kind, as in the message, e.g. `a tile or a number`.
     """
     name = type(value).__name__
     wants_tile = "tile" in expected or "tensor" in expected
@@ -75,7 +75,7 @@ def hint_for(value: Any, expected: str) -> str:
 
 
 def near(word: str, known: Collection[str]) -> str:
-    """The known word that is meant: the word itself, or what is spelt alike; else empty."""
+    """Return the known word that was meant: the same or a similarly spelled one; else empty."""
     if word in known:
         return word
     return did_you_mean(word, known).partition("'")[2].partition("'")[0]

@@ -1,8 +1,8 @@
-"""Where in the author's code a call comes from: source locations and variable names.
+"""Source locations of calls in the user's code, and the variables that they are assigned to.
 
-Both are asked once per instruction, so everything is cached per call site: a code object and
-the offset of an instruction in it. Code objects are told apart by identity: equal ones may stand
-in different files.
+Both are needed once per instruction, so they are cached per call site: a code object and the offset
+of an instruction in it. Code objects are distinguished by identity, because equal ones can be in
+different files.
 """
 
 from __future__ import annotations
@@ -43,30 +43,30 @@ _Position = tuple[int | None, int | None, int | None, int | None]
 
 
 class _Known:
-    """What is known of a code object, by the offsets of its instructions."""
+    """A cache of facts about a code object, by the offsets of its instructions."""
 
     def __init__(self, code: CodeType):
         self.code = code
         self.is_internal = code.co_filename.startswith(OWN)
-        """Whether it is nkijit's own."""
+        """Whether the code is nkijit's own."""
         self.names: dict[int, str | None] = {}
-        """What calls are assigned to."""
+        """The variables that calls are assigned to."""
         self.locations: dict[int, LocationAttr] = {}
 
     @cached_property
     def positions(self) -> dict[int, _Position]:
-        """First line, last line, first and last column."""
+        """First line, last line, first and last column, by offset."""
         # One entry for each two bytes of bytecode.
         return {index * 2: place for index, place in enumerate(self.code.co_positions())}
 
     @cached_property
     def instructions(self) -> tuple[list[int], list[dis.Instruction]]:
-        """The instructions, and their offsets."""
+        """The offsets of the instructions, and the instructions."""
         steps = list(dis.get_instructions(self.code))
         return [step.offset for step in steps], steps
 
     def location(self, offset: int) -> LocationAttr:
-        """The location of what an instruction evaluates."""
+        """Return the location of the expression that an instruction evaluates."""
         location = self.locations.get(offset)
         if location is None:
             file = source_of_code(self.code)
@@ -82,7 +82,7 @@ class _Known:
 
 
 _codes: dict[int, _Known] = {}
-"""By the `id` of a code object: as long as it is kept, no other one has it."""
+"""By the `id` of a code object; the reference in the value keeps the id unique."""
 _chains: dict[tuple[_Site, ...], LocationAttr] = {}
 
 
@@ -94,18 +94,18 @@ def _known(code: CodeType) -> _Known:
 
 
 def is_internal(code: CodeType) -> bool:
-    """Whether code is nkijit's own."""
+    """Return whether code is nkijit's own."""
     return _known(code).is_internal
 
 
 frame_at = sys._getframe  # pyright: ignore[reportPrivateUsage]
-"""The frame of the caller, or of a caller's caller: `frame_at(1)`."""
+"""Returns a frame by its depth: 0 for the caller's, 1 for that of its caller."""
 
 
 def author_frame(inner: int = 1) -> FrameType | None:
-    """The innermost frame that is not nkijit's own.
+    """Return the innermost frame that is not nkijit's own.
 
-    `inner`: how many frames, that of the caller with them, are known to be nkijit's.
+    `inner`: the number of innermost frames to skip, with that of this function.
     """
     frame: FrameType | None = frame_at(inner)
     while frame is not None:
@@ -117,25 +117,24 @@ def author_frame(inner: int = 1) -> FrameType | None:
 
 
 Site = tuple[CodeType, int]
-"""A function of the author's, and the offset of an instruction of it."""
+"""A call in the user's code: its function, and the offset of its instruction."""
 Sites = tuple[Site, ...]
-"""The calls that have led to something, that of the kernel's function last."""
+"""A chain of calls, with the call in the kernel's function last."""
 
 
 def calls_from(frame: FrameType | None) -> Iterator[Site]:
-    """The calls of the author's functions that are being executed, from a frame outwards."""
+    """Yield the user's calls that are being executed, from a frame outwards."""
     while frame is not None and not is_internal(frame.f_code):
         yield frame.f_code, frame.f_lasti
         frame = frame.f_back
 
 
 _COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>"})
-"""Names of functions that the author has not written: Python before 3.12 makes one of each
-comprehension (PEP 709)."""
+"""Names of the functions that Python before 3.12 makes of comprehensions (PEP 709)."""
 
 
 def _caller(frame: FrameType) -> FrameType | None:
-    """What has called the author's function that a frame is of, or is inside of."""
+    """Return the frame that called the function around a frame, which may be a comprehension's."""
     around: FrameType | None = frame
     while around is not None and around.f_code.co_name in _COMPREHENSIONS:
         around = around.f_back
@@ -143,9 +142,9 @@ def _caller(frame: FrameType) -> FrameType | None:
 
 
 def location_of(frame: FrameType | None) -> LocationAttr:
-    """The location of a frame's current call, with the chain of calls inside the kernel.
+    """Return the location of a frame's current call, with the chain of calls inside the kernel.
 
-    The chain ends where nkijit called the kernel, which is the first frame of its own.
+    The chain ends at the first frame of nkijit's own, which called the kernel.
     """
     if frame is None:
         return UNKNOWN_LOC
@@ -153,7 +152,7 @@ def location_of(frame: FrameType | None) -> LocationAttr:
     caller = _caller(frame)
     if caller is None or is_internal(caller.f_code):
         return _known(code).location(frame.f_lasti)
-    _known(code)  # kept
+    _known(code)  # adds it to `_codes`
     sites = [(id(code), frame.f_lasti)]
     while caller is not None and not is_internal(caller.f_code):
         sites.append((id(caller.f_code), caller.f_lasti))
@@ -170,27 +169,28 @@ def location_of(frame: FrameType | None) -> LocationAttr:
 
 
 class _Activation:
-    """A function of the author's that runs, called in the same place by the same functions."""
+    """A running function of the user's, identified by its code and its chain of calls."""
 
     __slots__ = ("callers", "calls", "places")
 
     def __init__(self, callers: Sites = ()):
         self.callers = callers
-        """The calls that have led to it."""
+        """The chain of calls that led to it."""
         self.places: dict[int, LocationAttr] = {}
         """Locations by the offset of an instruction in its code."""
         self.calls: dict[_Site, _Activation] = {}
-        """What it calls, by the code that is called and the offset of the call."""
+        """The functions that it calls, by their code and the offset of the call."""
 
 
 _SUSPENDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-"""Flags of code whose frame may go on under another caller."""
+"""Flags of code that can be suspended and then continue under another caller."""
 
 
 class CallSites:
-    """`location_of` for the calls of one trace: what has called a function is looked up once.
+    """The locations of one trace's calls: `location_of`, with cached chains of calls.
 
-    A kernel's functions make many instructions each time they run.
+    A kernel's functions emit many instructions each time they run, so the callers of a function are
+    looked up once.
     """
 
     __slots__ = ("_activations", "_frames", "_outermost")
@@ -198,9 +198,9 @@ class CallSites:
     def __init__(self):
         self._outermost = _Activation()
         self._frames: list[FrameType] = []
-        """The author's functions that ran at the last call, the innermost last.
+        """The user's frames at the last call, the innermost last.
 
-        They are kept alive, so that a frame is one of these only if it runs still.
+        They are kept alive, so that no new frame can have the identity of one of them.
         """
         self._activations: list[_Activation] = []
 
@@ -215,19 +215,19 @@ class CallSites:
         return location
 
     def sites(self, frame: FrameType | None) -> Sites:
-        """What `calls_from` gives."""
+        """Return the result of `calls_from` as a tuple."""
         activation = None if frame is None else self._activation(frame)
         if frame is None or activation is None:
             return tuple(calls_from(frame))
         return (frame.f_code, frame.f_lasti), *activation.callers
 
     def forget(self) -> None:
-        """Let go of the frames."""
+        """Release the frames."""
         self._frames.clear()
         self._activations.clear()
 
     def _activation(self, frame: FrameType) -> _Activation | None:
-        """The activation that a frame is; None for what may go on under another caller."""
+        """Return the activation of a frame; None if one of its callers can be suspended."""
         if self._frames and self._frames[-1] is frame:
             return self._activations[-1]
         entered: list[FrameType] = []
@@ -263,21 +263,21 @@ class CallSites:
 
 
 def location_at(code: CodeType, offset: int) -> LocationAttr:
-    """The location of what an instruction of a function evaluates."""
+    """Return the location of the expression that an instruction of a function evaluates."""
     return _known(code).location(offset)
 
 
 def evaluated(code: CodeType, offset: int) -> ast.AST | None:
-    """The expression or statement that an instruction of a function evaluates, from its source."""
+    """Return the syntax node that an instruction of a function evaluates."""
     place = _known(code).positions.get(offset, (None,))
     found = [] if None in place else _nodes(code).get(cast(tuple[int, ...], place), [])
-    # A statement that is one expression stands in the same place as it.
+    # A statement of one expression has the same position as the expression.
     return next((node for node in found if not isinstance(node, ast.Expr)), None)
 
 
 @lru_cache(maxsize=64)
 def _nodes(code: CodeType) -> dict[tuple[int, ...], list[ast.AST]]:
-    """What stands where in the file of a function: first and last line, first and last column."""
+    """Return the nodes in a function's file by first and last line, first and last column."""
     try:
         module = ast.parse(text_around(code))
     except SyntaxError:
@@ -291,20 +291,20 @@ def _nodes(code: CodeType) -> dict[tuple[int, ...], list[ast.AST]]:
 
 
 def span_of(file: str, node: ast.expr | ast.stmt) -> Span:
-    """Where a piece of source stands."""
+    """Return the span of a piece of source."""
     last = node.end_lineno or node.lineno
     start = Position(file, node.lineno, column_in_line(file, node.lineno, node.col_offset))
     return Span(start, last, column_in_line(file, last, node.end_col_offset or 0))
 
 
 def column_in_line(file: str, line: int, offset: int) -> int:
-    """The column, counted from 1, at which a byte of a line of source stands."""
+    """Return the column, counted from 1, of a byte in a line of source."""
     text = source_line(file, line).encode()
     return len(text[:offset].decode(errors="replace")) + 1 if text else offset + 1
 
 
 def definition_of(code: CodeType) -> Position:
-    """Where the name of a function stands in its definition, below what decorates it."""
+    """Return the position of a function's name in its definition, below its decorators."""
     file = source_of_code(code)
     named = re.compile(rf"\s*(?:async\s+)?def\s+(?={re.escape(code.co_name)}\b)")
     for line, text in enumerate(source_lines(file)[code.co_firstlineno - 1 :], code.co_firstlineno):
@@ -315,18 +315,18 @@ def definition_of(code: CodeType) -> Position:
 
 
 def position_of(frame: FrameType) -> tuple[int, ...]:
-    """First line, last line, first and last column of what a frame is evaluating."""
+    """Return first line, last line, first and last column of a frame's current expression."""
     place = _known(frame.f_code).positions.get(frame.f_lasti, (None,))
     return () if None in place else cast(tuple[int, ...], place)
 
 
 def while_test(frame: FrameType) -> ast.While | None:
-    """The `while` whose whole test a frame evaluates, if it does; its source is needed."""
+    """Return the `while` statement if a frame evaluates its whole test; requires the source."""
     operation = dis.opname[frame.f_code.co_code[frame.f_lasti]]
     if operation != "TO_BOOL" and "JUMP" not in operation:
-        return None  # asked by a call: bool(x), any(…)
+        return None  # evaluated by a call: bool(x), any(…)
     nodes, plain = _nodes(frame.f_code), (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
-    # Python 3.11 gives the jump the place of the statement, later ones that of its test.
+    # The jump has the position of the statement in Python 3.11, of its test in later versions.
     here = nodes.get(position_of(frame), [])
     loops = (node for found in nodes.values() for node in found if isinstance(node, ast.While))
     at = (loop for loop in loops if loop in here or loop.test in here)
@@ -334,14 +334,14 @@ def while_test(frame: FrameType) -> ast.While | None:
 
 
 def has_break(loop: ast.While) -> bool:
-    """True when a `break` in the body of a loop leaves this loop."""
+    """Return True when a `break` in the body of a loop leaves this loop."""
     pending: list[ast.AST] = list(loop.body)
     while pending:
         node = pending.pop()
         if isinstance(node, ast.Break):
             return True
         if isinstance(node, (ast.For, ast.While)):
-            pending += node.orelse  # a break in their bodies leaves them
+            pending += node.orelse  # a break in the body of an inner loop leaves the inner loop
         elif not isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Lambda)):
             pending += ast.iter_child_nodes(node)
     return False
@@ -354,7 +354,7 @@ _NUMBER_AT_END = re.compile(r"_(\d+)$")
 
 
 def assigned_name(frame: FrameType | None) -> str | None:
-    """The variable or attribute that the frame's current call is assigned to, if any."""
+    """Return the variable or attribute that the frame's current call is assigned to, if any."""
     if frame is None:
         return None
     known, site = _known(frame.f_code), frame.f_lasti
@@ -382,9 +382,9 @@ def assigned_name(frame: FrameType | None) -> str | None:
 
 
 def ssa_name(name: str) -> str | None:
-    """`name` as an SSA name: characters that the IR's text has not become underscores.
+    """Return `name` as an SSA name: characters that IR text does not allow become underscores.
 
-    xDSL takes `_` and digits at the end for its own numbering, so `x_1` becomes `x.1`.
+    xDSL uses `_` and digits at the end for its own numbering, so `x_1` becomes `x.1`.
     """
     cleaned = _NUMBER_AT_END.sub(r".\1", _NOT_IN_A_NAME.sub("_", name))
     if not cleaned:

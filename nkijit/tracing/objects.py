@@ -13,7 +13,7 @@ from nkijit.tracing.tracer import active_tracer
 
 
 class _Signature:
-    """The signature of a class whose fields are its parameters."""
+    """The signature of a class, with its fields as parameters."""
 
     def __get__(self, instance: Any, owner: type) -> inspect.Signature:
         if instance is not None or owner.__init__ is not NKIObject.__init__ or not _fields(owner):
@@ -29,11 +29,11 @@ class NKIObject:
     """Base class for kernel data classes (`nki.language.NKIObject`).
 
     Fields are the annotated names of the class and its bases, and class attributes without an
-    annotation that are no functions. Without an own `__init__` they can be given by position or by
-    name, with and without `@dataclass`; a field that is not given takes its default. One that has
-    none is None, inside a kernel with a warning, and for a `@dataclass` outside a kernel TypeError,
-    as in Python. `__post_init__` runs afterwards. Objects are equal when their class and all fields
-    are.
+    annotation that are no functions. A class without its own `__init__` takes fields by position or
+    by name, with and without `@dataclass`; a field that is left out has its default. A field
+    without a default is then None, inside a kernel with a warning; outside a kernel a `@dataclass`
+    raises TypeError, as in Python. `__post_init__` runs afterwards. Objects are equal when their
+    class and all fields are.
 
     Source: NKI language guide, class support.
     """
@@ -43,7 +43,7 @@ class NKIObject:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if cls.__init__ is NKIObject.__init__:
-            # Its own, so that @dataclass makes none that would raise for fields left out.
+            # On the class itself, so that @dataclass adds none that raises for missing fields.
             cls.__init__ = NKIObject.__init__
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -63,7 +63,7 @@ class NKIObject:
         for name in fields:
             if name not in values:
                 values[name] = _default(cls, name, fields[name])
-        values |= _not_given(cls)
+        values |= _fields_outside_init(cls)
         parameters: Any = getattr(cls, "__dataclass_params__", None)
         is_frozen = parameters is not None and parameters.frozen
         put = object.__setattr__ if is_frozen else setattr
@@ -90,7 +90,7 @@ class _Field:
     """A parameter of the constructor of a class."""
 
     declared: dataclasses.Field[Any] | None = None
-    """What `dataclasses.field` says, if that was asked."""
+    """The `dataclasses.field` that declares it, if one does."""
     kw_only: bool = False
     init_only: bool = False
     """It goes to `__post_init__` and is no attribute (`dataclasses.InitVar`)."""
@@ -119,9 +119,11 @@ def _fields(cls: type) -> dict[str, _Field]:
         ]
         for name in names:
             if name not in as_declared:
-                given = vars(base).get(name)
-                is_declared = isinstance(given, dataclasses.Field)
-                found[name] = _Field(cast("dataclasses.Field[Any]", given) if is_declared else None)
+                declared_value = vars(base).get(name)
+                is_declared = isinstance(declared_value, dataclasses.Field)
+                found[name] = _Field(
+                    cast("dataclasses.Field[Any]", declared_value) if is_declared else None
+                )
     return found
 
 
@@ -135,7 +137,8 @@ def _is_class_variable(annotation: Any) -> bool:
 
 
 def _is_value(name: str, value: Any) -> bool:
-    """True for a class attribute that is neither a method, a descriptor nor of the machinery."""
+    """Return True for a class attribute that is no method, descriptor or part of Python's
+    machinery."""
     return not (
         name.startswith("__")
         or name in ("_abc_impl", "_is_protocol")
@@ -145,7 +148,7 @@ def _is_value(name: str, value: Any) -> bool:
 
 
 def _default(cls: type, name: str, field: _Field) -> Any:
-    """What a field is that a call leaves out."""
+    """Return the value of a field that a call leaves out."""
     declared = field.declared
     if declared is not None and declared.default_factory is not dataclasses.MISSING:
         return declared.default_factory()
@@ -162,8 +165,8 @@ def _default(cls: type, name: str, field: _Field) -> Any:
     return None
 
 
-def _not_given(cls: type) -> dict[str, Any]:
-    """The fields of a dataclass that no call gives (`init=False`) and that have a default."""
+def _fields_outside_init(cls: type) -> dict[str, Any]:
+    """Return the defaults of dataclass fields that no call can set (`init=False`), by name."""
     if not dataclasses.is_dataclass(cls):
         return {}
     fields = [field for field in dataclasses.fields(cls) if not field.init]

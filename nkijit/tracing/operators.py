@@ -27,7 +27,7 @@ class Word:
 
     @property
     def entry(self) -> Entry:
-        """What is known of the word."""
+        """The word's entry in `OPERATORS`."""
         return OPERATORS[self.nki_operator]
 
     @property
@@ -37,7 +37,7 @@ class Word:
         return alu is not None and alu.kind is AluKind.bitvec
 
     def __trace_image__(self) -> Word:
-        """In keys of traces a word stands for itself; see `nkijit.kernels.cache_key`."""
+        """Return the word itself as its image in trace keys; see `nkijit.kernels.cache_key`."""
         return self
 
     def __repr__(self) -> str:
@@ -45,7 +45,7 @@ class Word:
 
 
 class Operator(Word):
-    """A word that is an argument of instructions only, as `nl.bypass`; calling it is refused."""
+    """A word that is only an argument of instructions, such as `nl.bypass`; calls are refused."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         self._refuse()
@@ -65,8 +65,8 @@ class Operator(Word):
 class UnaryOperator(Operator):
     """A function of one tile, computed element by element into a new tile in SBUF.
 
-    Computed in float32 and rounded once. `sin` first takes whole turns off; it is accurate as
-    long as float32 can distinguish angles, to about 2**13 turns, and says nothing of infinities.
+    Computed in float32 and rounded once. `sin` first subtracts whole turns. It is accurate as long
+    as float32 can distinguish angles, to about 2**13 turns, and is not specified for infinities.
     `log`, `sqrt` and `arctan` are the activation functions with their documented valid ranges.
     `invert` takes integers. `rsqrt` runs on the GpSimd Engine and takes no tile in PSUM.
 
@@ -78,7 +78,7 @@ class UnaryOperator(Operator):
     """
 
     compute: ClassVar[Callable[[Word, Any, Any], NkiTensor]]
-    """What a call does; `nkijit.language`, which is made of instructions, says it."""
+    """Computes a call; set by `nkijit.language`, which implements it with instructions."""
 
     def __call__(self, x: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
         return type(self).compute(self, x, dtype)
@@ -102,7 +102,7 @@ class BinaryOperator(Operator):
     """
 
     compute: ClassVar[Callable[[Word, Any, Any, Any], NkiTensor]]
-    """As for functions of one tile."""
+    """Computes a call; set by `nkijit.language`."""
 
     def __call__(self, x: Operand, y: Operand, dtype: DTypeLike | None = None) -> NkiTensor:
         return type(self).compute(self, x, y, dtype)
@@ -113,7 +113,7 @@ OperatorLike = Word | np.ufunc
 
 
 def operator_named(name: str) -> Operator:
-    """The one operator object called `name`."""
+    """Return the operator object called `name`; there is one per name."""
     return _OPERATORS[name]
 
 
@@ -141,7 +141,7 @@ def _binary(name: str) -> BinaryOperator:
     return word
 
 
-# Written out, because these are names that authors import and editors complete.
+# Written out, because users import these names and editors complete them.
 invert = _unary("invert")
 """`~x`, bit by bit; integers."""
 bitwise_and = _binary("bitwise_and")

@@ -1,8 +1,8 @@
-"""What Python refuses to do with tensors and registers, as findings that say what does it.
+"""Findings for Python's errors about tensors and registers, with an alternative for each.
 
-Python's own errors name types. The expression that was being evaluated says more: what was
-asked, of which tensor, and so which function of the API computes it. It is looked at when an
-error has ended the trace, and costs nothing before.
+Python's own errors name types. The expression that was being evaluated has more: the operation and
+the tensor, and so the function of the API that computes it. It is parsed only when an error has
+ended the trace, so it costs nothing before.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ BINARY: dict[type[ast.AST], str] = {
 """The function of nl for each operator of two operands that has one."""
 
 UNARY: dict[type[ast.AST], str] = {ast.USub: "negative", ast.Invert: "invert"}
-"""The same for those of one."""
+"""The function of nl for each operator of one operand that has one."""
 
-CALLED: dict[str, str] = {
+RENAMED_FUNCTIONS: dict[str, str] = {
     "absolute": "abs",
     "amax": "max",
     "amin": "min",
@@ -73,7 +73,7 @@ CALLED: dict[str, str] = {
     "sub": "subtract",
     "true_divide": "divide",
 }
-"""Functions of Python's libraries that nl calls otherwise; the others have the same names."""
+"""Functions of Python's libraries that have another name in nl; the others have the same name."""
 
 REDUCTIONS = ("sum", "mean", "max", "min", "prod", "var", "all")
 """Functions of nl that take an axis."""
@@ -103,12 +103,12 @@ MEMBERS: dict[str, tuple[str, str]] = {
     "numpy": ("return the tensor and look at the array, or print it with nl.device_print", ""),
     "squeeze": ("write {t}.squeeze_dim(dim)", ""),
 }
-"""What to do in the place of members that arrays of NumPy, PyTorch or JAX have.
+"""Alternatives to members that arrays of NumPy, PyTorch or JAX have.
 
-The second text is for instructions that write to a tile, those of the current API.
+The second text is about instructions that write to a tile, as in the current API.
 """
 
-_LIKE = {
+_SAME_ADVICE_AS = {
     "transpose": "T",
     "mT": "T",
     "t": "T",
@@ -133,59 +133,59 @@ _LIKE = {
     "cpu": "numpy",
     "detach": "numpy",
 }
-"""Members that others of `MEMBERS` stand for."""
+"""Further members, and the member of `MEMBERS` that has their alternative."""
 
 OF_VALUES = ("float", "int", "bool", "complex", "round", "asarray", "array", "index")
-"""Calls that want to know what a tensor holds."""
+"""Calls that need the values of a tensor."""
 
 
 def finding_of(
     error: BaseException, functions: Container[str], *, writes: bool = True
 ) -> Diagnostic | None:
-    """The finding that an error of Python's is, if a tensor or a register was its reason.
+    """Return the finding for one of Python's errors, if a tensor or a register is its reason.
 
     Args:
-        error: what has ended a trace.
-        functions: the names that nl has in the API that the kernel is written for.
-        writes: whether instructions of that API write to a tile that they are given.
+        error: the exception that ended a trace.
+        functions: the names in nl, in the API that the kernel is written for.
+        writes: whether instructions of that API write to a tile that is an argument.
     """
-    entries = _authors_entries(error.__traceback__)
+    entries = _kernel_entries(error.__traceback__)
     if not entries or not isinstance(error, (TypeError, AttributeError)):
         return None
     code, offset = entries[0].tb_frame.f_code, entries[0].tb_lasti
-    node = _gone_through(evaluated(code, offset))
+    node = _iterable_of(evaluated(code, offset))
     instead = _Instead(functions, writes)
     if isinstance(error, AttributeError):
         owner, name = error.obj, error.name or ""
-        if not _is_ours(owner) or not _asks_for(node, name):
+        if not _is_ours(owner) or not _reads_attribute(node, name):
             return None
-        asked = _of_member(owner, name, node, instead)
+        texts = _of_member(owner, name, node, instead)
     else:
         reader = _Reader(node, entries[0].tb_frame, instead)
         if not reader.is_reason(str(error)):
             return None
-        asked = reader.read(str(error))
+        texts = reader.read(str(error))
     where: list[Position] = []
     for entry in entries:
         where += positions(location_at(entry.tb_frame.f_code, entry.tb_lasti))
     return Diagnostic(
         PYTHON_ON_TENSOR,
-        asked.message,
-        asked.subject,
+        texts.message,
+        texts.subject,
         tuple(where),
         notes=(f"Python: {error}",),
-        help=asked.help,
+        help=texts.help,
         marked=(span_of(where[0].file, node),) if isinstance(node, (ast.expr, ast.stmt)) else (),
     )
 
 
 def error_of(error: BaseException, found: Sequence[Diagnostic]) -> NkiValidationError:
-    """Findings as an exception that is of the class of Python's error as well."""
+    """Return findings as an exception that also has the class of Python's error."""
     return (TensorTypeError if isinstance(error, TypeError) else TensorAttributeError)(found)
 
 
 def _is_ours(value: object) -> bool:
-    """Whether a value is a tensor or a register, of either API."""
+    """Return whether a value is a tensor or a register, of either API."""
     return isinstance(value, VirtualRegister) or _is_tensor(value)
 
 
@@ -200,10 +200,10 @@ _NAMES = ("NkiTensor", "VirtualRegister", "NkiScalar", "'Tile'", "'Selected'")
 _OF_A_CALL = ("positional argument", "keyword argument", "multiple values")
 
 
-def _authors_entries(trace: TracebackType | None) -> list[TracebackType]:
-    """The calls inside the kernel that have led to an error, the innermost first.
+def _kernel_entries(trace: TracebackType | None) -> list[TracebackType]:
+    """Return the traceback entries inside the kernel that led to an error, the innermost first.
 
-    None when code of nkijit has raised it, which says what it wants to say.
+    Empty if nkijit's own code has raised the error, which then has its own explanation.
     """
     entries: list[TracebackType] = []
     while trace is not None:
@@ -218,8 +218,8 @@ def _authors_entries(trace: TracebackType | None) -> list[TracebackType]:
     return entries[: outer[0]] if outer else entries
 
 
-def _gone_through(node: ast.AST | None) -> ast.AST | None:
-    """What a loop goes through, whose place Python gives as that of the loop; else the node."""
+def _iterable_of(node: ast.AST | None) -> ast.AST | None:
+    """Return the iterable if a node is a loop, because Python gives it the loop's position."""
     if isinstance(node, ast.For):
         return node.iter
     if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
@@ -227,8 +227,8 @@ def _gone_through(node: ast.AST | None) -> ast.AST | None:
     return node
 
 
-def _asks_for(node: ast.AST | None, name: str) -> bool:
-    """Whether an expression is the attribute itself; a library may ask for others."""
+def _reads_attribute(node: ast.AST | None, name: str) -> bool:
+    """Return whether an expression reads the attribute itself; a library may read others."""
     function = node.func if isinstance(node, ast.Call) else node
     return isinstance(function, ast.Attribute) and function.attr == name
 
@@ -249,18 +249,18 @@ def _operands(node: ast.AST | None) -> list[ast.expr]:
 
 
 def _root(node: ast.AST) -> str:
-    """The variable that an expression is a part of: `t` of `t[0, 0]`; empty for others."""
+    """Return the variable that an expression is a part of: `t` for `t[0, 0]`; empty for others."""
     while isinstance(node, ast.Subscript):
         node = node.value
     return node.id if isinstance(node, ast.Name) else ""
 
 
-# ------------------------------------------------------------------ what to do instead
+# ------------------------------------------------------------------ alternatives
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """What was asked of a tensor, and what to do instead."""
+class _Texts:
+    """The texts of a finding: the operation on a tensor, and the alternative."""
 
     subject: str
     message: str
@@ -268,7 +268,7 @@ class _Asked:
 
 
 _UNKNOWN = "what it holds is known on the device only"
-_GOES_THROUGH = ("sorted", "list", "tuple", "iter", "zip", "enumerate", "any", "set", "reversed")
+_ITERATING = ("sorted", "list", "tuple", "iter", "zip", "enumerate", "any", "set", "reversed")
 _TO_LOOK = (
     "compute with functions of nl and nisa; to see the values, return the tensor or print it with "
     "nl.device_print"
@@ -277,26 +277,26 @@ _TO_LOOK = (
 
 @dataclass(frozen=True, slots=True)
 class _Instead:
-    """What an API has in the place of what Python does."""
+    """The alternatives of an API to operations of Python."""
 
     functions: Container[str]
     writes: bool
 
     def function(self, name: str) -> str:
-        """The function of nl for one of Python, NumPy, PyTorch or JAX; empty when there is none."""
-        own = CALLED.get(name, name)
+        """Return the nl function for one of Python, NumPy, PyTorch or JAX; empty if none exists."""
+        own = RENAMED_FUNCTIONS.get(name, name)
         return own if own in self.functions and own not in _NOT_COMPUTING else ""
 
     def of_member(self, name: str, t: str) -> str | None:
-        """What to do in the place of a member; None when there is nothing to say."""
-        texts = MEMBERS.get(_LIKE.get(name, name))
+        """Return the alternative to a member of other arrays, or None."""
+        texts = MEMBERS.get(_SAME_ADVICE_AS.get(name, name))
         if texts is None:
             return None
         return "; ".join(text.format(t=t) for text in texts[: 1 + self.writes] if text)
 
 
 class _Reader:
-    """Reads the expression that Python could not evaluate."""
+    """Analyses the expression that Python could not evaluate."""
 
     def __init__(self, node: ast.AST | None, frame: FrameType, instead: _Instead):
         self._node = node
@@ -305,7 +305,7 @@ class _Reader:
         self._culprit: Any = None
         """The first operand that is a tensor or a register."""
         self._shown = "t"
-        """The same as the author has written it."""
+        """The source text of that operand."""
         for operand in _operands(node):
             value = self._value(_root(operand))
             if _is_ours(value):
@@ -316,14 +316,14 @@ class _Reader:
         return self._frame.f_locals.get(name, self._frame.f_globals.get(name))
 
     def is_reason(self, error: str) -> bool:
-        """Whether Python's error is about a tensor or a register."""
+        """Return whether Python's error is about a tensor or a register."""
         node = self._node
         if isinstance(node, ast.Call):
             function = node.func
             if self._takes_a_tuple(function):
                 return "positional argument" in error
             if any(part in error for part in _OF_A_CALL):
-                return False  # a call of somebody's function that is wrong in itself
+                return False  # the arguments do not match the function's parameters
             while isinstance(function, ast.Attribute):
                 function = function.value
             module = self._value(_root(function))
@@ -338,8 +338,8 @@ class _Reader:
             return False
         return _is_tensor(self._value(_root(function.value)))
 
-    def read(self, error: str) -> _Asked:
-        """What was asked, by the expression and the text of Python's error."""
+    def read(self, error: str) -> _Texts:
+        """Return the texts for the expression and the text of Python's error."""
         node = self._node
         if isinstance(self._culprit, VirtualRegister) or (
             self._culprit is None and ("VirtualRegister" in error or "NkiScalar" in error)
@@ -347,34 +347,34 @@ class _Reader:
             return _of_register(self._culprit)
         if isinstance(node, (ast.BinOp, ast.UnaryOp, ast.AugAssign)):
             message = f"{_UNKNOWN}, so Python's {_symbol(node)} does not compute with it"
-            return self._asked(message, self._computed(node))
+            return self._texts(message, self._computed(node))
         if isinstance(node, ast.Compare):
-            return self._asked(f"{_UNKNOWN}, so Python cannot compare it", self._compared(node))
+            return self._texts(f"{_UNKNOWN}, so Python cannot compare it", self._compared(node))
         if "not callable" in error:
-            return self._asked("it is no function", f"parts are taken with {self._shown}[...]")
+            return self._texts("it is no function", f"parts are taken with {self._shown}[...]")
         if isinstance(node, ast.Call):
-            return self._called(node)
+            return self._call_texts(node)
         if "not iterable" in error:
-            return self._gone_through()
+            return self._iteration_texts()
         if isinstance(node, ast.Subscript):
             help = "index Python's lists and tuples with numbers that are known while tracing"
-            return self._asked(f"{_UNKNOWN}, so it is no index of a Python object", help)
-        return self._asked(_UNKNOWN, _TO_LOOK)
+            return self._texts(f"{_UNKNOWN}, so it is no index of a Python object", help)
+        return self._texts(_UNKNOWN, _TO_LOOK)
 
-    def _asked(self, message: str, help: str) -> _Asked:
+    def _texts(self, message: str, help: str) -> _Texts:
         subject = "a tensor" if self._culprit is None else f"tensor '{self._culprit.name}'"
-        return _Asked(subject, message, help)
+        return _Texts(subject, message, help)
 
-    def _gone_through(self) -> _Asked:
+    def _iteration_texts(self) -> _Texts:
         t = self._shown
-        return self._asked(
+        return self._texts(
             "Python cannot go through its elements",
             "instructions work on all elements at once; to take rows one by one, write "
             f"for i in range({t}.shape[0]): row = {t}[i:i+1]",
         )
 
     def _computed(self, node: ast.BinOp | ast.UnaryOp | ast.AugAssign) -> str:
-        """The call that computes what an operator was meant to."""
+        """Return the call that computes the same as an operator."""
         if isinstance(node, ast.UnaryOp):
             function = UNARY.get(type(node.op))
             return self._write(f"nl.{function}({_text(node.operand)})") if function else ""
@@ -407,34 +407,34 @@ class _Reader:
             "by it; if and while can decide on shapes, dtypes and numbers"
         )
 
-    def _called(self, node: ast.Call) -> _Asked:
-        called = _text(node.func)
-        name = called.rpartition(".")[2]
+    def _call_texts(self, node: ast.Call) -> _Texts:
+        callee = _text(node.func)
+        name = callee.rpartition(".")[2]
         first, t = [_text(argument) for argument in node.args], self._shown
-        is_builtin = "." not in called
-        message = f"{_UNKNOWN}, so {called} cannot compute with it"
+        is_builtin = "." not in callee
+        message = f"{_UNKNOWN}, so {callee} cannot compute with it"
         if is_builtin and name in ("max", "min") and len(first) == 2:
-            return self._asked(message, self._write(f"nl.{name}imum({', '.join(first)})"))
-        if is_builtin and name in _GOES_THROUGH:
-            return self._gone_through()
+            return self._texts(message, self._write(f"nl.{name}imum({', '.join(first)})"))
+        if is_builtin and name in _ITERATING:
+            return self._iteration_texts()
         if is_builtin and name == "range":
             help = "load it into a register (nisa.register_load) and loop with nl.dynamic_range"
-            return self._asked(f"{_UNKNOWN}, so it cannot say how often a loop runs", help)
+            return self._texts(f"{_UNKNOWN}, so it cannot say how often a loop runs", help)
         if name in OF_VALUES:
-            return self._asked(f"{_UNKNOWN}, so {called} has nothing to convert", _TO_LOOK)
+            return self._texts(f"{_UNKNOWN}, so {callee} has nothing to convert", _TO_LOOK)
         if self._takes_a_tuple(node.func):
-            help = self._write(f"{called}(({', '.join(first)}))")
-            return self._asked(f"{name} takes one tuple of ints", help)
+            help = self._write(f"{callee}(({', '.join(first)}))")
+            return self._texts(f"{name} takes one tuple of ints", help)
         function = self._instead.function(name)
         if function:
             keywords = [f"{k.arg}={_text(k.value)}" for k in node.keywords if k.arg]
             axis = ["axis=1"] if function in REDUCTIONS and len(first) == 1 else []
-            given = [*first, *keywords, *(axis if not keywords else [])]
-            return self._asked(message, self._write(f"nl.{function}({', '.join(given)})"))
-        return self._asked(message, self._instead.of_member(name, t) or _TO_LOOK)
+            arguments = [*first, *keywords, *(axis if not keywords else [])]
+            return self._texts(message, self._write(f"nl.{function}({', '.join(arguments)})"))
+        return self._texts(message, self._instead.of_member(name, t) or _TO_LOOK)
 
     def _write(self, call: str) -> str:
-        """What to write: the author's line with a call in the place of the expression."""
+        """Return the advice: the user's line, with a call in the place of the expression."""
         node = self._node
         if isinstance(node, ast.expr) and node.lineno == node.end_lineno:
             data = source_line(self._frame.f_code.co_filename, node.lineno).encode()
@@ -444,15 +444,15 @@ class _Reader:
 
 
 _NO_WORDS = ("matmul", "mod")
-"""Functions of nl that are no operators of instructions."""
+"""Functions of nl that are not operators of instructions."""
 _NOT_COMPUTING = ("range", "load", "store", "tiles", "hbm", "sbuf", "psum", "float16", "float32")
-"""What else is called alike in nl."""
+"""Names of nl that exist in Python's libraries as well, but compute nothing."""
 _OF_TUPLES = ("permute", "reshape", "broadcast_to")
 
 
-def _of_register(register: Any) -> _Asked:
+def _of_register(register: Any) -> _Texts:
     name = None if register is None else register.ssa.name_hint
-    return _Asked(
+    return _Texts(
         f"register '{name}'" if name else "a register",
         f"{_UNKNOWN}, so Python cannot compute with it",
         "nl.fori_loop and `while register:` loop by it, and it is an index of tensors; "
@@ -460,29 +460,29 @@ def _of_register(register: Any) -> _Asked:
     )
 
 
-def _of_member(owner: Any, name: str, node: ast.AST | None, instead: _Instead) -> _Asked:
-    """A name that a tensor or a register does not have."""
+def _of_member(owner: Any, name: str, node: ast.AST | None, instead: _Instead) -> _Texts:
+    """Return the texts for a name that a tensor or a register does not have."""
     members = [each for each in dir(cast(Any, type(owner))) if not each.startswith("_")]
     message = f"it has no '{name}'"
     if isinstance(owner, VirtualRegister):
-        return _Asked(f"register '{owner.ssa.name_hint}'", message + did_you_mean(name, members))
+        return _Texts(f"register '{owner.ssa.name_hint}'", message + did_you_mean(name, members))
     call = node if isinstance(node, ast.Call) else None
     expression = node if call is None else call.func
     t = _text(expression.value) if isinstance(expression, ast.Attribute) else "t"
     subject = f"tensor '{owner.name}'"
     help = instead.of_member(name, t)
     if help is not None:
-        return _Asked(subject, message, help)
+        return _Texts(subject, message, help)
     function = instead.function(name)
     if function:
         axis = ", axis=1" if function in REDUCTIONS else ""
-        return _Asked(subject, message, f"write nl.{function}({t}{axis})")
+        return _Texts(subject, message, f"write nl.{function}({t}{axis})")
     help = f"a tensor has {', '.join(members)}; what computes are functions of nl and nisa"
-    return _Asked(subject, message + did_you_mean(name, members), help)
+    return _Texts(subject, message + did_you_mean(name, members), help)
 
 
 def _symbol(node: ast.BinOp | ast.UnaryOp | ast.AugAssign) -> str:
-    """An operator as it is written."""
+    """Return the source text of an operator."""
     blank = ast.Name("_")
     if isinstance(node, ast.UnaryOp):
         return ast.unparse(ast.UnaryOp(node.op, blank)).replace("_", "").strip()

@@ -1,7 +1,7 @@
-"""The author's loops that operations are traced in, and the values of their variables.
+"""The Python loops around traced operations, and the values of their loop variables.
 
-Tracing unrolls loops of Python, and the IR does not know them. Who looks at values does want to: a
-trace that is asked for them looks at the author's frames at every operation.
+Tracing unrolls Python's loops, so the IR does not contain them. Recordings show them: for a
+recording, the trace inspects the user's frames at every operation.
 """
 
 from __future__ import annotations
@@ -24,32 +24,32 @@ if TYPE_CHECKING:
 
 
 class PythonLoops(list[Operation]):
-    """Takes operations as they are traced, and notes the loops around each."""
+    """A trace's history of operations, which notes the loops around each."""
 
     def __init__(self) -> None:
         super().__init__()
         self.indices: dict[Operation, TracedIndices] = {}
         self._tracer: Tracer | None = None
         self._counts: dict[Operation, int] = {}
-        """How many loops of Python are around a loop on the device."""
+        """The number of Python loops around each loop on the device."""
 
     def watch(self, tracer: Tracer) -> None:
-        """Take the operations of a trace."""
+        """Receive the operations of a trace."""
         tracer.history = self
         self._tracer = tracer
 
     def append(self, object: Operation, /) -> None:
-        """Note the loops that the author's functions are in."""
+        """Append an operation, and note the Python loops that it is traced in."""
         super().append(object)
         found: list[tuple[str, int | None]] = []
         frame = author_frame(2)
-        # Functions that nkijit calls, such as the body of a loop, have been called by the author's.
+        # Beyond nkijit's own frames there are more of the user's: nkijit calls the bodies of loops.
         while frame is not None and frame.f_code is not Tracer.run.__code__:
             if not is_internal(frame.f_code):
                 found[:0] = _indices(frame)
             frame = frame.f_back
         count = len(found)
-        # From the innermost one outwards, so that places in the list stay right.
+        # The innermost first: an insertion must not move the position of the next one.
         for loop in reversed(self._tracer.device_loops() if self._tracer is not None else ()):
             found.insert(min(self._counts.get(loop, 0), count), ("", None))
         if isinstance(object, (ForOp, WhileOp)):
@@ -57,19 +57,19 @@ class PythonLoops(list[Operation]):
         if found:
             self.indices[object] = tuple(found)
 
-    # A list in all else.
+    # The other methods that add to a list.
     def extend(self, iterable: Iterable[Operation], /) -> None:
-        """Note the loops of several."""
+        """Append several operations."""
         for each in iterable:
             self.append(each)
 
     def insert(self, index: SupportsIndex, object: Operation, /) -> None:
-        """Operations come one after the other."""
+        """Refuse: operations are only appended."""
         raise NotImplementedError
 
 
 def _indices(frame: FrameType) -> Iterator[tuple[str, int]]:
-    """The variables of the loops of Python that a frame is in, the outermost first, that count."""
+    """Yield the integer variables of the loops that a frame is in, the outermost first."""
     values = frame.f_locals
     for names in _loops_at(frame.f_code, frame.f_lineno):
         for name in names:
@@ -80,7 +80,7 @@ def _indices(frame: FrameType) -> Iterator[tuple[str, int]]:
 
 @lru_cache(maxsize=4096)
 def _loops_at(code: CodeType, line: int) -> tuple[tuple[str, ...], ...]:
-    """The variables of the loops around a line of a function, the outermost first."""
+    """Return the variables of the loops around a line of a function, the outermost first."""
     return tuple(
         names
         for first, last, names in _loops_of(text_around(code), code.co_firstlineno)
@@ -90,7 +90,7 @@ def _loops_at(code: CodeType, line: int) -> tuple[tuple[str, ...], ...]:
 
 @lru_cache(maxsize=256)
 def _loops_of(text: str, first_line: int) -> tuple[tuple[int, int, tuple[str, ...]], ...]:
-    """First and last line of the body, and the variables, of the loops of a function."""
+    """Return first and last line of the body, and the variables, of the loops of a function."""
     try:
         module = ast.parse(text)
     except SyntaxError:

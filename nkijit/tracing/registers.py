@@ -1,4 +1,4 @@
-"""Registers as a kernel sees them while it is traced: a place for a value, no value."""
+"""Registers during tracing; they have values only when the kernel runs."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from nkijit.tracing.tracer import PythonWhile, Tracer, tracer_for
 class VirtualRegister(NKIObject):
     """A 32-bit register that instructions read and write (`nki.isa.VirtualRegister`).
 
-    Comes from `nisa.register_alloc`, or is the induction variable of a loop on the device, which
-    is frozen: nothing may write it. What it holds is known when the kernel runs, so Python cannot
+    Comes from `nisa.register_alloc`, or is the induction variable of a loop on the device, which is
+    frozen: nothing may write it. Its value is known only when the kernel runs, so Python cannot
     compute with it or branch on it. `while reg:` is a loop on the device.
 
     Source: NKI API reference, nki.isa.VirtualRegister.
@@ -29,7 +29,7 @@ class VirtualRegister(NKIObject):
     __slots__ = ("frozen", "ssa", "tracer")
 
     is_value = False
-    """Whether it stands for what a register holds, so that no instruction writes it."""
+    """Whether it represents the value of a register, so that no instruction may write it."""
 
     def __init__(self, tracer: Tracer, ssa: SSAValue, *, frozen: bool = False):
         self.tracer = tracer
@@ -37,16 +37,16 @@ class VirtualRegister(NKIObject):
         self.frozen = frozen
 
     def __bool__(self) -> bool:
-        """True for the one trace of the body of `while reg:`; anywhere else TypeError."""
+        """Return True, then False, as the test of `while reg:`; raise TypeError anywhere else."""
         again = while_register(self)
         if again is None:
             self._unknown("branch on it with Python's if, or negate or combine it")
         return again
 
-    def _unknown(self, what: str) -> NoReturn:
+    def _unknown(self, use: str) -> NoReturn:
         raise TypeError(
             f"the value of a register is not known while a kernel is traced, so Python cannot "
-            f"{what}; use nl.fori_loop, nl.while_loop, `while register:` alone, or instructions"
+            f"{use}; use nl.fori_loop, nl.while_loop, `while register:` alone, or instructions"
         )
 
     def __index__(self) -> NoReturn:
@@ -71,13 +71,13 @@ class VirtualRegister(NKIObject):
 
 
 def allocate_register(call: str) -> VirtualRegister:
-    """Emit the register that `call` makes, named after the variable that it is assigned to."""
+    """Emit a register for `call`, named after the variable that it is assigned to."""
     tracer = tracer_for(call)
     return VirtualRegister(tracer, tracer.allocate_register())
 
 
 def register_value(register: VirtualRegister) -> SSAValue:
-    """A register in the IR; an induction variable is known in the body of its loop only."""
+    """Return a register in the IR; an induction variable is valid only in the body of its loop."""
     owner = register.ssa.owner
     if register.frozen and not (isinstance(owner, Block) and register.tracer.is_inside(owner)):
         register.tracer.fail(
@@ -87,14 +87,14 @@ def register_value(register: VirtualRegister) -> SSAValue:
 
 
 def read_register(register: VirtualRegister) -> SSAValue:
-    """The value that a register holds where the trace has come to."""
+    """Emit a read of a register at the current point of the trace, and return the value."""
     if register.frozen:
         return register_value(register)
     return register.tracer.read_register(register.ssa)
 
 
 def loop_bound(tracer: Tracer, call: str, name: str, value: Any) -> SSAValue:
-    """A bound of a loop in the IR: an int, or the value that a register holds now."""
+    """Return the bound of a loop in the IR: an int, or the current value of a register."""
     if isinstance(value, VirtualRegister):
         if value.tracer is not tracer:
             tracer.fail(ARGUMENT, call, f"'{name}': the register belongs to another kernel")
@@ -126,9 +126,9 @@ def open_while(register: VirtualRegister) -> WhileOp:
 
 
 def while_register(register: VirtualRegister) -> bool | None:
-    """The truth of a register in the test of Python's `while`; None anywhere else.
+    """Return the truth value of a register as the test of Python's `while`; None anywhere else.
 
-    The test is asked twice: True opens the loop, then the body is traced, False closes it.
+    Python evaluates the test twice: True opens the loop and its body is traced; False closes it.
     """
     tracer, frame = register.tracer, author_frame()
     loop = None if frame is None or not tracer.is_open else while_test(frame)
@@ -136,7 +136,7 @@ def while_register(register: VirtualRegister) -> bool | None:
         return None
     for depth, opened in enumerate(tracer.whiles):
         if opened.frame is frame and opened.loop is loop:
-            del tracer.whiles[depth:]  # loops inside it that were left by return
+            del tracer.whiles[depth:]  # also inner loops that were left by return
             _close_while(opened, register)
             return False
     if has_break(loop):

@@ -1,4 +1,4 @@
-"""What a kernel returns: which tensors, in which container."""
+"""The result of a kernel: its tensors, and their container."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from nkijit.tracing.tracer import Tracer
 
 
 def named_tuple_of(result: Any) -> Callable[[Iterable[Any]], Any] | None:
-    """What makes a result of the author's named tuple, if the result is one."""
+    """Return the constructor of the result's named tuple, if the result is one."""
     return getattr(cast(Any, result), "_make", None) if isinstance(result, tuple) else None
 
 
 def note_no_result(tracer: Tracer, function: Callable[..., Any]) -> None:
-    """Note that a kernel that has returned None has written no argument either.
+    """Record a finding if a kernel that returned None has written no argument either.
 
-    Not after an error, which may have left out the instruction that writes.
+    It does nothing after an error, which may have left out the instruction that writes.
     """
     if any(found.severity == "error" for found in tracer.diagnostics):
         return
     written: dict[SSAValue, None] = {}
     for op in tracer.kernel.operations:
         if isinstance(op, DevicePrintOp):
-            return  # somebody sees what it prints
+            return  # the printed text is a result
         for value, role in reads_and_writes(op):
             base = base_of(value)
             if role is not Role.read and not info_of(base).region.on_chip:
@@ -56,7 +56,7 @@ def note_no_result(tracer: Tracer, function: Callable[..., Any]) -> None:
 
 
 def finish_trace(tracer: Tracer, function: Callable[..., Any], result: Any) -> None:
-    """End a trace with what the kernel returned."""
+    """End a trace with the kernel's result."""
     container: str | None = None
     keys: list[str] | None = None
     if result is None:
@@ -84,7 +84,7 @@ def finish_trace(tracer: Tracer, function: Callable[..., Any], result: Any) -> N
             shown = (describe_operand(which, item.storage.value),)
         tracer.record_at(function, RETURN, f"{which} is {problem}", shown)
     if len(values) < len(items):
-        # Something wrong was left out, so the container no longer fits.
+        # An invalid tensor was left out, so the container does not match.
         container, keys, values = None, None, []
     tracer.finish(ReturnOp.of(values, container, keys), location_of(None))
 

@@ -1,4 +1,4 @@
-"""Scalars: integers that are computed on the device, as a kernel sees them while it is traced."""
+"""Scalars: integers that are computed on the device, as a kernel sees them during tracing."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from nkijit.tracing.registers import VirtualRegister, allocate_register
 class NkiScalar(VirtualRegister):
     """An int32 that is known when the kernel runs (`nki.isa.NkiScalar`).
 
-    Comes from `nisa.scalar_load`, or is the value that `nl.fori_loop` hands to its body. `+`, `-`
+    Comes from `nisa.scalar_load`, or is the value that `nl.fori_loop` passes to its body. `+`, `-`
     and `*` with ints and other scalars are instructions and give new scalars; they wrap around at
-    32 bits. A scalar is an offset of access patterns, a bound of loops, and what
-    `nisa.scalar_store` stores; no instruction writes it.
+    32 bits. A scalar can be an offset of an access pattern, a bound of a loop, or an operand of
+    `nisa.scalar_store`; no instruction writes it.
 
     Attributes:
         dtype: `nl.int32`; the reference also has scalars of 64 bits, which are not modelled.
@@ -73,7 +73,7 @@ class NkiScalar(VirtualRegister):
 
 
 def _computed(op: Any, left: Any, right: Any) -> Any:
-    """A new scalar; NotImplemented, for Python to say so, with anything but ints and scalars."""
+    """Emit an operation and return its scalar; NotImplemented unless ints and scalars."""
     for value in (left, right):
         if isinstance(value, bool) or not isinstance(value, (int, NkiScalar)):
             return NotImplemented
@@ -83,5 +83,5 @@ def _computed(op: Any, left: Any, right: Any) -> Any:
 
 
 def scalar_in(register: VirtualRegister) -> NkiScalar:
-    """What a register holds, that nobody writes any more, as a scalar."""
+    """Return the value of a register as a scalar; nothing may write the register afterwards."""
     return NkiScalar(register.tracer, register.ssa, frozen=register.frozen)

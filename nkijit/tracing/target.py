@@ -1,4 +1,4 @@
-"""Which NeuronCore generation a kernel is for, and on how many cores it is launched."""
+"""The target of a kernel, and the number of cores that it is launched on."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from nkijit.tracing.tracer import active_tracer
 TARGET_VARIABLE = "NEURON_PLATFORM_TARGET_OVERRIDE"
 CORES_VARIABLE = "NEURON_LOGICAL_NC_CONFIG"
 GRIDS = tuple(range(1, MAX_CORES + 1))
-"""Cores that a kernel can be launched on."""
+"""The numbers of cores that a kernel can be launched on."""
 
 
 PlatformTarget = str | nc_version | Target
-"""How authors say for which target a kernel is: its name, its version, or what kernels have."""
+"""A target as users specify it: its name, its version, or the `target` of a kernel or trace."""
 
 
 def resolve_target(
     platform_target: PlatformTarget | None = None, default: str = DEFAULT_PLATFORM
 ) -> Target:
-    """The target given by the argument, else by the environment, else the default, trn3.
+    """Return the target of the argument, else of the environment, else the default, trn3.
 
     Names are trn1, inf2, gen2, trn2, gen3, trn3, gen4. Raises ValueError for others, and for a
-    target with constants of its own, which a kernel is not traced for.
+    target with changed constants, because kernels are traced for the standard targets only.
     """
     if isinstance(platform_target, nc_version):
         return TARGETS[platform_target]
@@ -49,21 +49,22 @@ def resolve_target(
 
 
 def platform_name(platform_target: PlatformTarget) -> str:
-    """The name of a target that an author gives, as it was given. Raises as `resolve_target`."""
+    """Return the name of a target, spelled as the user did. Raises as `resolve_target`."""
     target = resolve_target(platform_target)
     return platform_target if isinstance(platform_target, str) else target.platform
 
 
 def current_target() -> Target:
-    """The target of the kernel that is being traced, else the one calls would get now."""
+    """Return the target of the kernel that is being traced, else the target of a call made now."""
     tracer = active_tracer()
     return resolve_target() if tracer is None else tracer.target
 
 
 def cores_of_environment() -> int | None:
-    """The cores of a call that names none, if the environment says it; None if it does not.
+    """Return the number of cores that the environment sets for calls that name none, or None.
 
-    Raises ValueError for what is no number of cores. Source: NKI API reference 0.7, nki.jit.
+    Raises ValueError for a value that is no number of cores. Source: NKI API reference 0.7,
+    nki.jit.
     """
     text = os.environ.get(CORES_VARIABLE)
     if not text:

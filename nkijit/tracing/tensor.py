@@ -1,4 +1,4 @@
-"""Tensors as a kernel sees them while it is traced: views that instructions can be assigned to."""
+"""Tensors during tracing: views, with assignment."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from nkijit.tracing.views import TensorView
 class NkiTensor(TensorView):
     """A tensor, or a view of one (`nki.language.NkiTensor`).
 
-    Tensors come from `nl.ndarray` and from a kernel's arguments. Views share the storage and
-    cost nothing; what they are reaches the IR only when an instruction uses them. SBUF and PSUM
-    tensors have the partition dimension at dim 0.
+    Tensors come from `nl.ndarray` and from a kernel's arguments. Views share the storage and cost
+    nothing; a view is added to the IR only when an instruction uses it. SBUF and PSUM tensors have
+    the partition dimension at dim 0.
 
     Attributes:
         shape: dimensions.
@@ -33,9 +33,9 @@ class NkiTensor(TensorView):
         dtype: name of the data type, e.g. `nl.float32`.
         buffer: `nl.sbuf`, `nl.psum`, `nl.hbm` or `nl.shared_hbm`.
         name: the `name=` argument, else the variable that the tensor was assigned to.
-        data: the tensor itself, as of a grid of tiles.
+        data: the tensor itself; a grid of tiles has this attribute, too.
 
-    A view that cannot exist raises `nki.isa.NkiValidationError` at the author's line.
+    A view that cannot exist raises `nki.isa.NkiValidationError` at the user's line.
     Source: NKI API reference, nki.language.NkiTensor.
     """
 
@@ -43,15 +43,15 @@ class NkiTensor(TensorView):
 
     @property
     def data(self) -> NkiTensor:
-        """The tensor itself, for code that takes tensors and grids of tiles (`nl.tiles`) alike."""
+        """The tensor itself, for code that takes both tensors and grids of tiles (`nl.tiles`)."""
         return self
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """`t[key] = value`: one instruction that writes the view `t[key]`.
+        """Write the view `t[key]` with one instruction: `t[key] = value`.
 
-        A tensor is copied, on chip by `nisa.tensor_copy` and to or from HBM by `nisa.dma_copy`;
-        a number fills a tile with `nisa.memset`. Nothing is broadcast. The reference lists this
-        method without a word; its migration guide copies tiles with it.
+        A tensor is copied, on chip by `nisa.tensor_copy` and to or from HBM by `nisa.dma_copy`; a
+        number fills a tile with `nisa.memset`. Nothing is broadcast. The reference lists this
+        method without a description; its migration guide copies tiles with it.
         """
         view = self[key]
         if isinstance(value, NkiTensor):
@@ -70,7 +70,7 @@ class NkiTensor(TensorView):
 
 
 def whole_of(storage: Storage) -> NkiTensor:
-    """The tensor that is all of an allocation."""
+    """Return the tensor that is all of an allocation."""
     tensor = NkiTensor.__new__(NkiTensor)
     tensor.storage = storage
     tensor._access = info_of(storage.value).pattern  # pyright: ignore[reportPrivateUsage]
@@ -81,22 +81,22 @@ def whole_of(storage: Storage) -> NkiTensor:
 
 
 # ------------------------------------------------------------------ for the classic API
-# Functions, for the members of a tensor are those of the reference.
+# Not methods, because the members of a tensor are those of the reference.
 
 
 def with_pattern(tensor: NkiTensor, access: AccessPattern) -> NkiTensor:
-    """The elements of the same allocation, and of the same type, that a pattern names."""
+    """Return the elements of the tensor's allocation that a pattern selects, in the same dtype."""
     return tensor._without_index()._with(access)  # pyright: ignore[reportPrivateUsage]
 
 
 def is_argument(tensor: NkiTensor) -> bool:
-    """True for an argument of the kernel as it was given."""
+    """Return True for an argument of the kernel, False for a view of one."""
     whole = tensor._whole  # pyright: ignore[reportPrivateUsage]
     return whole and isinstance(tensor.storage.value, BlockArgument)
 
 
 def first_partition(tile: NkiTensor) -> int:
-    """The partition at which a tile begins; without a fixed address, of its allocation."""
+    """Return the first partition of a tile; relative to its allocation if that has no address."""
     storage = tile.storage
     if tile.offset == 0:
         return 0 if tile.address is None else tile.address[0]
@@ -106,7 +106,7 @@ def first_partition(tile: NkiTensor) -> int:
 
 
 def mark_masked(tile: NkiTensor) -> None:
-    """Note in the IR that a mask leaves out elements of a tile."""
+    """Mark a tile's allocation in the IR: a mask leaves out some of its elements."""
     allocation = tile.storage.value.owner
     if isinstance(allocation, AllocOp):
         allocation.attributes[MASKED] = UnitAttr()

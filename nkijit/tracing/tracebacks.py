@@ -1,4 +1,4 @@
-"""What Python shows of an exception or a warning: the author's frames, not those in between."""
+"""Tracebacks and warnings of Python, without nkijit's own frames."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 
-def called_by_authors(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """What authors call: its exceptions come without nkijit's own frames.
+def without_own_frames(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Decorate a function that users call: its exceptions have no frames of nkijit.
 
-    Findings name the author's lines, so nothing below the call is shown. Of other exceptions,
-    frames between the call and the author's code in the kernel are left out.
+    Findings name the user's lines, so they need no frames below the call. Other exceptions lose the
+    frames of nkijit that precede the last frame of the user's code.
     """
 
     @functools.wraps(function)
@@ -32,30 +32,30 @@ def called_by_authors(function: Callable[_P, _R]) -> Callable[_P, _R]:
             error.__traceback__ = None
             raise
         except Exception as error:
-            error.__traceback__ = _to_the_author(error.__traceback__)
+            error.__traceback__ = _without_inner_frames(error.__traceback__)
             raise
 
     return call
 
 
-def warn_author(text: str, category: type[Warning]) -> None:
-    """Issue a warning at the author's call."""
+def warn_at_call(text: str, category: type[Warning]) -> None:
+    """Issue a warning at the user's call."""
     frame = author_frame()
     warnings.warn(text, category, stacklevel=1 if frame is None else _depth_of(frame))
 
 
 def _depth_of(frame: FrameType) -> int:
-    """The `stacklevel` that a caller of `warnings.warn` gives for a frame around it."""
+    """Return the `stacklevel` of an outer frame, for the caller to pass to `warnings.warn`."""
     at, depth = frame_at(1), 1
     while at is not frame and at.f_back is not None:
         at, depth = at.f_back, depth + 1
     return depth
 
 
-def _to_the_author(trace: TracebackType | None) -> TracebackType | None:
-    """A traceback without nkijit's frames before the author's last one.
+def _without_inner_frames(trace: TracebackType | None) -> TracebackType | None:
+    """Return a traceback without nkijit's frames before the last frame of the user's code.
 
-    What comes after it stays: it may be a defect of nkijit.
+    Later frames are retained: they may show a defect of nkijit.
     """
     entries: list[TracebackType] = []
     while trace is not None:

@@ -1,8 +1,8 @@
-"""Tracing: the kernel runs once as Python, every call of `nki.isa` appends one op.
+"""Tracing: the kernel runs once as Python, and every call of `nki.isa` appends one op.
 
-One `Tracer` builds one kernel. Mistakes that the IR can hold are left to the verification
-passes; a value that no op can hold is recorded as a diagnostic and the instruction is left out,
-so that the author sees all mistakes together. A view that cannot exist ends the trace.
+One `Tracer` builds one kernel. Mistakes that the IR can hold are left to the verification passes. A
+value that no op can hold is recorded as a finding and the instruction is left out, so that the user
+sees all mistakes together. A view that cannot exist ends the trace.
 """
 
 from __future__ import annotations
@@ -65,27 +65,28 @@ from nkijit.tracing.locations import (
 )
 
 current_tracer: ContextVar[Tracer | None] = ContextVar("nkijit_tracer", default=None)
-"""The tracer of the kernel that is being traced, for code that asks once per instruction."""
+"""The tracer of the kernel that is being traced; code that runs per instruction reads it directly.
+"""
 
 
 def active_tracer() -> Tracer | None:
-    """The tracer of the kernel that is being traced in this context, if any."""
+    """Return the tracer of the kernel that is being traced in this context, if any."""
     return current_tracer.get()
 
 
-def tracer_for(what: str) -> Tracer:
-    """The active tracer; outside a kernel an error that names the call."""
+def tracer_for(call: str) -> Tracer:
+    """Return the active tracer. Raises RuntimeError outside a kernel, with the name of the call."""
     tracer = current_tracer.get()
     if tracer is None:
         raise RuntimeError(
-            f"{what} can only be called inside a kernel (a function under @nki.jit); in the public "
+            f"{call} can only be called inside a kernel (a function under @nki.jit); in the public "
             "error reference: err_nki_api_outside_of_nki_kernel"
         )
     return tracer
 
 
 class Storage:
-    """One allocation or kernel argument: what all views of a tensor share."""
+    """One allocation or kernel argument, which all views of a tensor share."""
 
     __slots__ = ("dtype", "name", "region", "shape", "tracer", "value")
 
@@ -120,7 +121,7 @@ class _Scope:
 
 @dataclass(frozen=True, slots=True)
 class PythonWhile:
-    """Python's `while register:` whose body is being traced."""
+    """A loop `while register:` of Python with a body that is being traced."""
 
     frame: FrameType
     loop: ast.While
@@ -129,14 +130,14 @@ class PythonWhile:
 
 
 class TracedValues(Protocol):
-    """What tensors hold where a trace has come to."""
+    """The values of tensors at the current point of a trace."""
 
     def of(self, view: Any, /) -> Any:
-        """The elements of a view as an array."""
+        """Return the elements of a view as an array."""
         ...
 
     def shown(self, view: Any, /) -> str:
-        """The same as text."""
+        """Return the elements of a view as text."""
         ...
 
 
@@ -151,21 +152,21 @@ class Tracer:
         grid_dims: int = 0,
         core: tuple[int, int] = (0, 1),
     ):
-        """`core`: which core of how many the kernel is traced for."""
+        """`core`: the core that the kernel is traced for, and the number of cores."""
         self.target = target
         self.grid_dims = grid_dims
         self.core = core
         self.diagnostics: list[Diagnostic] = []
         self.history: list[Operation] | None = None
-        """The operations in the order in which they were appended, where that was asked for."""
+        """The operations in the order in which they were appended; None if nothing needs them."""
         self.values: TracedValues | None = None
-        """The values that tensors have, where somebody steps through the trace."""
+        """The values of tensors; None unless the kernel runs by `kernel.step`."""
         region, self._block = new_body([memref for _, memref in arguments])
         self._scopes = [_Scope(self._block, None)]
         self._calls = CallSites()
         self._removed: list[AllocOp | ViewOp] = []
         self.whiles: list[PythonWhile] = []
-        """Loops of the author's Python that are open, the outermost first."""
+        """The open loops `while register:` of the user's Python code, the outermost first."""
         self._failed = False
         program = None if core[1] == 1 else core
         symbol = name if program is None else name + core_suffix(core[0])
@@ -177,7 +178,7 @@ class Tracer:
         used: set[str | None] = set()
         for argument, (argument_name, _) in zip(self._block.args, arguments, strict=True):
             hint = ssa_name(argument_name)
-            while hint in used:  # `x_0` beside element 0 of `x`
+            while hint in used:  # argument `x_0` and element 0 of `x`
                 hint = f"{hint}_"
             used.add(hint)
             argument.name_hint = hint
@@ -189,7 +190,7 @@ class Tracer:
 
     def run(self, function: Callable[[], Any]) -> Any:
         """Call the kernel's body with this tracer active."""
-        # Without a token, which an interrupt would leave in `set`.
+        # Without the token of `set`, which an interrupt could lose.
         around = current_tracer.get()
         try:
             current_tracer.set(self)
@@ -199,38 +200,39 @@ class Tracer:
             self._calls.forget()
 
     def append(self, op: Operation, location: LocationAttr) -> None:
-        """Add an op where the trace has come to."""
+        """Append an op at the current point of the trace."""
         op.location = location
         self._scopes[-1].block.add_op(op)
         if self.history is not None:
             self.history.append(op)
 
     def append_created(self, op: Operation) -> None:
-        """`append` for an op that has just been created, has a location and no regions."""
+        """Append an op that was just created with its location and has no regions."""
         append(self._scopes[-1].block, op)
         if self.history is not None:
             self.history.append(op)
 
     def location(self, inner: int = 1) -> LocationAttr:
-        """The location of the author's current call.
+        """Return the location of the user's current call.
 
-        `inner`: how many frames, that of the caller with them, are known to be nkijit's.
+        `inner`: the number of innermost frames to skip, with that of this function.
         """
         return self._calls.location(author_frame(inner + 1))
 
     def sites(self) -> Sites:
-        """The calls of the author's functions that are being executed, the innermost first."""
+        """Return the user's calls that are being executed, the innermost first."""
         return self._calls.sites(author_frame(2))
 
     def mark(self) -> tuple[Block, Operation | None]:
-        """Where the trace has come to: the block that is being filled, and its last operation."""
+        """Return the current point of the trace: the open block, and its last operation."""
         block = self._scopes[-1].block
         return block, block.last_op
 
     def _append_storage(self, op: Operation) -> None:
-        """Add an allocation, before the loops that are open.
+        """Append an allocation, before the open loops.
 
-        What a loop's body allocates is allocated once, and Python may use it after the loop.
+        An allocation in the body of a loop is made once, and Python may use the tile after the
+        loop.
         """
         if len(self._scopes) == 1:
             self.append_created(op)
@@ -259,33 +261,33 @@ class Tracer:
                 first = op
 
     def constants(self) -> list[Operation]:
-        """The constants so far, which `finish` puts to the top."""
+        """Return the constants so far, which `finish` inserts at the top."""
         return [*self._constants.values(), *self._data.values()]
 
     def open_loops(self) -> list[tuple[Block, Operation]]:
-        """The blocks that are being filled, but for the kernel's, with what they belong to."""
+        """Return the open blocks other than the kernel's, each with the operation it belongs to."""
         return [(scope.block, scope.op) for scope in self._scopes if scope.op is not None]
 
     def device_loops(self) -> list[Operation]:
-        """The loops on the device that are open, the outermost first."""
+        """Return the open loops on the device, the outermost first."""
         return [op for _, op in self.open_loops() if not isinstance(op, NoReorderOp)]
 
     def open(self, op: Operation, block: Block, location: LocationAttr) -> None:
-        """Add an op with a body; what follows goes into `block` until `close`."""
+        """Append an op with a body; the following ops go into `block` until `close`."""
         self.append(op, location)
         self._scopes.append(_Scope(block, op))
 
     def go_on_in(self, block: Block) -> None:
-        """Fill another block of the operation that `open` added last."""
+        """Continue in another block of the operation that `open` appended last."""
         self._scopes[-1] = _Scope(block, self._scopes[-1].op)
 
     def close(self, op: Operation, terminator: Operation | None = None) -> None:
-        """Go on after the op that `open` added."""
-        if not self._is_filling(op):  # closed with a loop around it
+        """Continue after the op that `open` appended."""
+        if not self._is_filling(op):  # closed together with an outer loop
             return
         scope = self._scopes[-1]
         if scope.op is not op:
-            # An inner loop was left in its middle, by break or return.
+            # An inner loop was left before its end, by break or return.
             self.record(LOOP_LEFT, "a loop on the device", "its body was left before its end")
             while self._scopes[-1].op is not op:
                 self._seal(self._scopes.pop())
@@ -302,16 +304,16 @@ class Tracer:
             scope.block.add_op(YieldOp())
 
     def is_inside(self, block: Block) -> bool:
-        """True while a block, or one inside of it, is being filled."""
+        """Return True while a block, or one inside of it, is being filled."""
         return any(scope.block is block for scope in self._scopes)
 
     @property
     def is_open(self) -> bool:
-        """False when the trace has ended, for whatever runs after it."""
+        """False after the end of the trace, for code that still runs."""
         return current_tracer.get() is self and not self._failed
 
     def finish(self, terminator: Operation, location: LocationAttr) -> None:
-        """Close the kernel: constants go to its top, the terminator to its end."""
+        """Close the kernel: insert constants at its top and append the terminator."""
         if len(self._scopes) > 1:
             self.record(LOOP_LEFT, "a loop on the device", "its body was left before its end")
             while len(self._scopes) > 1:
@@ -351,9 +353,9 @@ class Tracer:
         dynamic: DynamicPart | None = None,
         location: LocationAttr | None = None,
     ) -> SSAValue:
-        """The value of a view; equal views are emitted once, where they are first used.
+        """Return the value of a view; equal views are emitted once, where they are first used.
 
-        `location`: that of the author's current call, for callers that know it.
+        `location`: the location of the user's current call, if the caller has it.
         """
         source, offset, counts = storage.value, access.offset, access.shape
         form = ViewForm.of(dtype, storage.region, access.strides, counts, counts)
@@ -384,7 +386,7 @@ class Tracer:
         return op.result
 
     def read_register(self, register: SSAValue) -> SSAValue:
-        """The value that a register holds where the trace has come to."""
+        """Emit a read of a register at the current point of the trace, and return the value."""
         op = ReadRegisterOp.of(register)
         op.result.name_hint = register.name_hint
         self.append(op, self.location())
@@ -393,12 +395,12 @@ class Tracer:
     # ---------------------------------------------------------------- loops
 
     def refuse_loop(self, call: str) -> None:
-        """End the trace where no loop on the device may be."""
+        """End the trace inside nl.no_reorder, where no loop on the device is allowed."""
         if any(isinstance(scope.op, NoReorderOp) for scope in self._scopes):
             self.fail(NO_REORDER_LOOP, call, "a loop on the device is inside nl.no_reorder")
 
     def constant(self, number: int | float) -> SSAValue:
-        """The value of a compile-time number: int32 where it fits, else int64; else float32."""
+        """Return the value of a compile-time number: an int32 or int64 as it fits, or a float32."""
         # By bits, so that 0.0 and -0.0 differ and NaN equals itself.
         key = struct.pack("<d", number) if isinstance(number, float) else number
         op = self._constants.get(key)
@@ -410,9 +412,9 @@ class Tracer:
         return op.result
 
     def data(self, data: bytes, shape: tuple[int, ...], dtype: DType, name: str) -> Storage:
-        """A tensor of constant data in shared HBM; equal ones are emitted once.
+        """Return a tensor of constant data in shared HBM; equal ones are emitted once.
 
-        Named `name`, else after the variable that the first of them is assigned to.
+        It is named `name`, else after the variable that the first of them is assigned to.
         """
         region = MemoryRegion.shared_hbm
         memref = allocation_type(dtype, shape, region)
@@ -425,17 +427,17 @@ class Tracer:
         return Storage(self, op.result, shape, dtype, region, op.result.name_hint or "constant")
 
     def reads(self, path: Path) -> None:
-        """Note that the kernel depends on a file. Raises OSError when there is none."""
+        """Record that the kernel depends on a file. Raises OSError when there is none."""
         self.files[path] = FileState.of(path)
 
     # ---------------------------------------------------------------- order
 
     def has(self, op: Operation) -> bool:
-        """True for an operation of the kernel that is being traced."""
+        """Return True for an operation of the kernel that is being traced."""
         return op.get_toplevel_object() is self.kernel.get_toplevel_object()
 
     def run_after(self, consumer: NisaOp, producer: NisaOp) -> None:
-        """Add an edge: an instruction runs after another one."""
+        """Add an edge: `consumer` runs after `producer`."""
         if producer.instruction_name is None:
             name = f"{producer.SPEC.name}.{self._numbered}"
             self._numbered += 1
@@ -443,7 +445,8 @@ class Tracer:
         consumer.run_after(cast(StringAttr, producer.instruction_name).data)
 
     def schedule(self, edges: Sequence[tuple[str, str]], function: Callable[..., Any]) -> None:
-        """Add edges between instructions by name."""
+        """Add edges between instructions by name: each is a consumer and the producer it runs
+        after."""
         if not edges:
             return
         named: dict[str, list[NisaOp]] = {}
@@ -462,7 +465,7 @@ class Tracer:
     # ---------------------------------------------------------------- errors
 
     def record(self, rule: RuleText, subject: str, message: str, help: str = "") -> None:
-        """Note a mistake at the author's line and go on."""
+        """Record a finding at the user's line and continue."""
         where = tuple(positions(self.location()))
         self.diagnostics.append(Diagnostic(rule, message, subject, where, help=help))
 
@@ -474,7 +477,7 @@ class Tracer:
         operands: tuple[Operand, ...] = (),
         help: str = "",
     ) -> None:
-        """Note a mistake of a kernel as a whole, at its definition."""
+        """Record a finding about a whole kernel, at its definition."""
         where: tuple[Position, ...] = ()
         code = getattr(function, "__code__", None)
         if code is not None:
@@ -484,19 +487,19 @@ class Tracer:
         self.diagnostics.append(found)
 
     def fail(self, rule: RuleText, subject: str, message: str, help: str = "") -> NoReturn:
-        """End the trace with a mistake after which it makes no sense to go on."""
+        """Record a finding and end the trace, for mistakes that leave nothing to continue with."""
         self.record(rule, subject, message, help)
         self._failed = True
         raise NkiValidationError(self.diagnostics)
 
     def wrong_argument(self, call: str, name: str, expected: str, value: Any) -> NoReturn:
-        """End the trace at an argument that is not of the kind that was expected."""
+        """End the trace at an argument of an unexpected kind."""
         message = f"'{name}': expected {expected}, got {shown(value)}"
         self.fail(ARGUMENT, call, message, hint_for(value, expected))
 
 
 def number_attr(number: int | float) -> Any:
-    """The attribute of a compile-time number. Floats beyond float32 become infinite."""
+    """Return the attribute of a compile-time number. Floats beyond float32 become infinite."""
     if isinstance(number, float):
         return FloatAttr(to_float32(number), f32)
     return IntegerAttr(number, i32 if is_int32(number) else i64)

@@ -1,4 +1,4 @@
-"""Views of tensors while a kernel is traced: shape, strides, dtype and buffer, no data."""
+"""Views of tensors during tracing: shape, strides, dtype and buffer, no data."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from nkijit.tracing.tracer import Storage
 
 @dataclass(frozen=True, slots=True)
 class _Dynamic:
-    """What of a view's address is known at run time only; see `views.DynamicPart`."""
+    """The part of a view's address that is known only at run time; see `views.DynamicPart`."""
 
     indirection: Indirection
     index: TensorView | VirtualRegister
@@ -36,10 +36,10 @@ class _Dynamic:
 
 
 class TensorView(NKIObject):
-    """Elements of a storage, by an access pattern: what `NkiTensor` is, apart from assignment.
+    """Elements of a storage, by an access pattern: the base of `NkiTensor`, without assignment.
 
-    Views share the storage and cost nothing; what they are reaches the IR only when an instruction
-    uses them.
+    Views share the storage and cost nothing; a view is added to the IR only when an instruction
+    uses it.
     """
 
     __slots__ = ("_access", "_dynamic", "_whole", "dtype", "storage")
@@ -57,7 +57,7 @@ class TensorView(NKIObject):
         name: str = "",
     ):
         """Bind a tensor to existing storage, from its first element on."""
-        del buffer, name  # both are the storage's
+        del buffer, name  # the storage has both
         self.storage = storage
         self._access = AccessPattern.contiguous(tuple(shape))
         self._dynamic = None
@@ -65,7 +65,7 @@ class TensorView(NKIObject):
         self._whole = shape == storage.shape and dtype == storage.dtype.name
 
     def __dir__(self) -> list[str]:
-        """What the reference has, for completion: not what instructions take from a view."""
+        """Return the members that the reference documents, for completion in editors."""
         hidden = ("ssa_value", "storage")
         return [n for n in super().__dir__() if not n.startswith("_") and n not in hidden]
 
@@ -79,7 +79,7 @@ class TensorView(NKIObject):
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """Elements between neighbours, per dimension; of what an index selects from."""
+        """Elements between neighbours, per dimension; an index does not change them."""
         return self._access.strides
 
     @property
@@ -99,7 +99,7 @@ class TensorView(NKIObject):
 
     @property
     def buffer(self) -> MemoryRegion:
-        """Where the tensor lives."""
+        """The memory of the tensor."""
         return self.storage.region
 
     @property
@@ -109,7 +109,7 @@ class TensorView(NKIObject):
 
     @property
     def address(self) -> tuple[int, int] | None:
-        """Where the allocation was put, (partition, byte in the partition); None if not said.
+        """The allocation's fixed address (partition, byte in the partition); None if it has none.
 
         Not in the API reference; kernels that lay out SBUF by hand read it (NKI Library,
         allocator).
@@ -123,7 +123,7 @@ class TensorView(NKIObject):
 
     @property
     def _first_dim_fixed(self) -> bool:
-        """True when dim 0 must stay as it is: partitions, or rows that an index tile selects."""
+        """True when dim 0 must not change: it is partitions, or rows that an index tile selects."""
         return self.storage.region.on_chip or self._by_vector
 
     @property
@@ -131,9 +131,9 @@ class TensorView(NKIObject):
         return self._dynamic is not None and self._dynamic.indirection is Indirection.vector
 
     def ssa_value(self, location: LocationAttr | None = None) -> SSAValue:
-        """The tensor in the IR; a view is emitted when this first asks for it.
+        """Return the tensor in the IR; a view is emitted by the first call.
 
-        `location`: that of the author's current call, for callers that know it.
+        `location`: the location of the user's current call, if the caller has it.
         """
         storage = self.storage
         if self._whole:
@@ -183,8 +183,8 @@ class TensorView(NKIObject):
         except ValueError as error:
             self._fail(ViewError(str(error)))
 
-    def _refuse(self, what: str, help: str) -> NoReturn:
-        self.storage.tracer.fail(UNSUPPORTED, f"tensor '{self.name}'", what, help)
+    def _refuse(self, message: str, help: str) -> NoReturn:
+        self.storage.tracer.fail(UNSUPPORTED, f"tensor '{self.name}'", message, help)
 
     # ---------------------------------------------------------------- queries
 
@@ -197,7 +197,7 @@ class TensorView(NKIObject):
         return self._access.pairs
 
     def is_indirect(self) -> bool:
-        """True when the address is known at run time only."""
+        """True when the address is known only at run time."""
         return self._dynamic is not None
 
     # ---------------------------------------------------------------- views
@@ -205,10 +205,10 @@ class TensorView(NKIObject):
     def __getitem__(self, key: Any) -> Self:
         """NumPy-style indexing with integers, slices, `...`, `nl.ds` and ranges.
 
-        On chip an integer on dim 0 keeps the dimension at size 1 and the result has at least
-        two dimensions; in HBM an integer drops the dimension. One index, or the start of one
-        `nl.ds`, may be a register or a tensor of one element, known when the kernel runs; not
-        that of the partition dimension.
+        On chip an integer on dim 0 keeps the dimension at size 1 and the result has at least two
+        dimensions; in HBM an integer drops the dimension. One index, or the start of one `nl.ds`,
+        may be a register or a tensor of one element, with a value known only when the kernel runs;
+        not that of the partition dimension.
         """
         keys = cast(tuple[Any, ...], key if isinstance(key, tuple) else (key,))
         for position, item in enumerate(keys):
@@ -229,8 +229,9 @@ class TensorView(NKIObject):
 
         Args:
             dim: the dimension.
-            index: an int, or a register or an int32/uint32 tensor of one element in SBUF, known
-                when the kernel runs. Then the dimension is not the partition dimension.
+            index: an int, or a register or an int32/uint32 tensor of one element in SBUF, with a
+                value known only when the kernel runs. Then the dimension is not the partition
+                dimension.
         """
         if isinstance(index, (TensorView, VirtualRegister)):
             at = self._dim(dim)
@@ -240,7 +241,7 @@ class TensorView(NKIObject):
         return self._derive(AccessPattern.select, dim, index, on_chip=self._on_chip)
 
     def permute(self, dims: tuple[int, ...]) -> Self:
-        """Reorder the dimensions; on chip dim 0 stays first."""
+        """Reorder the dimensions; on chip dim 0 remains first."""
         return self._derive(AccessPattern.permute, dims, on_chip=self._first_dim_fixed)
 
     def broadcast(self, dim: int, size: int) -> Self:
@@ -266,7 +267,7 @@ class TensorView(NKIObject):
         )
 
     def reshape(self, shape: tuple[int, ...]) -> Self:
-        """The same elements in another shape, without a copy; on chip dim 0 stays as it is."""
+        """The same elements in another shape, without a copy; on chip dim 0 does not change."""
         return self._derive(AccessPattern.reshape, shape, on_chip=self._first_dim_fixed)
 
     def rearrange(
@@ -298,23 +299,23 @@ class TensorView(NKIObject):
         Args:
             pattern: `[[stride, count], …]` in elements of `dtype`.
             offset: elements added to the view's own offset; None adds nothing.
-            scalar_offset: a register or an int32/uint32 tensor of one element in SBUF: the
-                pattern starts that many elements of `indirect_dim` further on.
+            scalar_offset: a register or an int32/uint32 tensor of one element in SBUF: the pattern
+                starts that many elements of `indirect_dim` further on.
             vector_offset: int32/uint32 tensor in SBUF: element `w` of the pattern's dim 0 is
-                element `vector_offset[w]` of this tensor's dim 0. The stride of the pattern's
-                first pair is not used. HBM only.
+                element `vector_offset[w]` of this tensor's dim 0. The stride of the pattern's first
+                pair is not used. HBM only.
             indirect_dim: dimension of this tensor that the offset counts in.
             dtype: read the bits as this data type.
 
-        An explicit pattern replaces the view that it is called on, a dynamic one included. One
-        without an offset known at run time may leave the tensor, which is undefined: a strict run
-        stops there (`pattern-bounds`), `nki.simulate` finds unwritten memory.
+        An explicit pattern replaces the view that it is called on, a dynamic one included. A
+        pattern without scalar_offset and vector_offset may leave the tensor, which is undefined: a
+        strict run stops there (`pattern-bounds`), `nki.simulate` reads unwritten memory.
         Source: NKI API reference, NkiTensor.ap; NKI deep dive, access patterns.
         """
         if scalar_offset is not None and vector_offset is not None:
             self._fail(ViewError("scalar_offset and vector_offset exclude each other"))
-        given = scalar_offset if vector_offset is None else vector_offset
-        if given is None and indirect_dim != 0:
+        index = scalar_offset if vector_offset is None else vector_offset
+        if index is None and indirect_dim != 0:
             self._fail(ViewError("indirect_dim goes with scalar_offset or vector_offset"))
         storage = self.storage
         old = DTYPES[self.dtype]
@@ -331,17 +332,17 @@ class TensorView(NKIObject):
                 )
             base_shape = (*storage.shape[:-1], last // new.bits)
             rows = int(pattern[0][1]) if vector_offset is not None and pattern else 0
-            if rows:  # which rows is known at run time
+            if rows:  # the rows are known only at run time
                 pattern = [[1, 1], *pattern[1:]]
-            # Where a pattern without an index leads is judged by verification.
+            # Verification checks the bounds of a pattern without an index.
             access = AccessPattern(start // new.bits, (1,), (1,)).ap(
                 pattern,
                 offset,
                 base_shape=base_shape,
                 on_chip=self._on_chip,
-                bounded=given is not None,
+                bounded=index is not None,
             )
-            if given is None:
+            if index is None:
                 return self._without_index()._with(access, new.name)
             dim = self._dim(indirect_dim)
             scale = self.strides[dim] * old.bits
@@ -356,7 +357,7 @@ class TensorView(NKIObject):
             self._fail(error)
         kind = Indirection.scalar if vector_offset is None else Indirection.vector
         target = self._without_index()
-        dynamic = target._dynamic_part(kind, given, dim, scale, self.shape[dim], access, new)
+        dynamic = target._dynamic_part(kind, index, dim, scale, self.shape[dim], access, new)
         return target._with(access, new.name, dynamic)
 
     def view(self, dtype: str) -> Self:
@@ -373,7 +374,7 @@ class TensorView(NKIObject):
     reinterpret_cast = view
 
     def vector_select(self, dim: int, vector_offset: Any) -> Self:
-        """The elements of dim 0 that an index tile names: row `w` is row `vector_offset[w]`.
+        """The rows that an index tile names: row `w` is row `vector_offset[w]` of this tensor.
 
         Args:
             dim: 0.
@@ -396,13 +397,13 @@ class TensorView(NKIObject):
         """Tensor indirection: the elements of each partition that an index tile names.
 
         Args:
-            index: (P, K) int32/uint32 tile in SBUF with as many partitions as this tile: numbers
-                of elements of the free dimensions. Groups of 16 partitions (32 on the Tensor
-                Engine) share the numbers in their rows, which count down the partitions first.
-            num_elem: how many numbers are used, K per partition of a group when left out.
+            index: (P, K) int32/uint32 tile in SBUF with as many partitions as this tile: numbers of
+                elements of the free dimensions. Groups of 16 partitions (32 on the Tensor Engine)
+                share the numbers in their rows, which count down the partitions first.
+            num_elem: the number of elements to select, by default K per partition of a group.
 
-        Returns a (P, num_elem) view. NeuronCore-v4 and newer, for the operands of the
-        instructions that document it. Source: NKI API reference, NkiTensor.indirect.
+        Returns a (P, num_elem) view. NeuronCore-v4 and newer, for the operands of the instructions
+        that document it. Source: NKI API reference, NkiTensor.indirect.
         """
         if not isinstance(index, TensorView):
             self._fail(ViewError(f"index is {index!r}; legal: a tensor"))
@@ -444,8 +445,8 @@ class TensorView(NKIObject):
         if not self._by_vector:
             return
         rest = len([key for key in keys if key is not Ellipsis])
-        kept = rest < self.ndim if keys[0] is Ellipsis else keys[0] == slice(None)
-        if not kept:
+        is_whole = rest < self.ndim if keys[0] is Ellipsis else keys[0] == slice(None)
+        if not is_whole:
             self._fail(ViewError("dim 0 is selected by an index tile; legal: `:` there"))
 
     def _index_dynamically(
@@ -481,7 +482,8 @@ class TensorView(NKIObject):
         access: AccessPattern,
         dtype: DType | None = None,
     ) -> _Dynamic:
-        """The dynamic part of a view; its bound is where the pattern leaves the allocation."""
+        """Return the dynamic part of a view, with the bound at which the pattern leaves the
+        allocation."""
         expected = (TensorView,) if kind is Indirection.vector else (TensorView, VirtualRegister)
         if not isinstance(index, expected):
             self._fail(ViewError(f"the index is {index!r}; legal: a tensor or a register"))
@@ -498,7 +500,7 @@ class TensorView(NKIObject):
         first = AccessPattern(access.offset, access.strides, (rows, *access.shape[1:]))
         last = math.prod(storage.shape) * storage.dtype.bits // bits - 1
         self._check_inside(first, bits)
-        if self._on_chip:  # the pattern stays in its partitions
+        if self._on_chip:  # the pattern does not leave its partitions
             row = math.prod(storage.shape[1:]) * storage.dtype.bits // bits
             last = first.columns(row)[1]
             fit = (row - 1 - last) // scale + 1 if scale else bound
@@ -507,7 +509,7 @@ class TensorView(NKIObject):
         return _Dynamic(kind, index, scale, min(bound, fit))
 
     def _check_inside(self, access: AccessPattern, bits: int) -> None:
-        """Refuse a pattern of elements of so many bits that leaves the storage."""
+        """Refuse a pattern that leaves the storage; `bits` is the size of its elements."""
         storage = self.storage
         try:
             access.check_bounds(math.prod(storage.shape) * storage.dtype.bits // bits)
@@ -517,7 +519,7 @@ class TensorView(NKIObject):
             self._fail(error)
 
     def __bool__(self) -> bool:
-        """True, with a warning: a tensor is an object, its values are known on the device only.
+        """Return True and record a warning: the values of a tensor are known only on the device.
 
         As the test of `while`, which would never end, it is an error.
         """
@@ -532,13 +534,13 @@ class TensorView(NKIObject):
             tracer.record(COUNTS_AS_TRUE, f"tensor '{self.name}'", "a tensor counts as true")
         return True
 
-    __iter__ = None  # without it Python would index 0, 1, 2, … until a view error
+    __iter__ = None  # otherwise Python would index 0, 1, 2, … until a view error
 
     def __len__(self) -> int:
         return self.shape[0]
 
     def __eq__(self, other: object) -> bool:
-        """Identity, as of objects in Python; with a warning when it is asked about a number."""
+        """Compare by identity, as Python does; a comparison with a number records a warning."""
         if isinstance(other, (int, float)) and not isinstance(other, bool):
             tracer = self.storage.tracer
             if tracer.is_open:
@@ -559,5 +561,5 @@ class TensorView(NKIObject):
 
     @property
     def _elements(self) -> AccessPattern | None:
-        """The elements of the storage that the view is; None where an index says it."""
+        """The elements of the storage in the view; None if an index selects them."""
         return self._access if self._dynamic is None else None

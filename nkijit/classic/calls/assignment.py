@@ -35,15 +35,15 @@ from nkijit.tracing.tracer import tracer_for
 
 @dataclass(frozen=True, slots=True)
 class Reduced:
-    """The result of `nl.loop_reduce`, which is computed where it is assigned to."""
+    """The result of `nl.loop_reduce`, which is computed when it is assigned."""
 
     tile: ClassicTensor
     compute: Callable[..., ClassicTensor]
     begin: Callable[..., ClassicTensor]
-    """A copy of the tile, under the mask of the reduction."""
+    """Copies the tile, under the mask of the reduction."""
 
     def onto(self, target: ClassicTensor) -> ClassicTensor:
-        """The target reduced with the tile; the tile where nothing has written the target yet."""
+        """Return the target reduced with the tile; the tile if the target was never written."""
         if target.buffer.on_chip and not _is_written(target):
             return self.begin(self.tile, dtype=target.dtype)
         return self.compute(target, self.tile, dtype=target.dtype)
@@ -53,16 +53,16 @@ class Reduced:
 
 
 def assign(target: ClassicTensor, value: Any, temporary_value: bool) -> None:
-    """`target[...] = value`.
+    """Assign a value to a tensor: `target[...] = value`.
 
     Args:
-        target: what is assigned to.
+        target: the tensor, or a part of one.
         value: a tensor that broadcasts to it, or a number.
-        temporary_value: nothing else refers to `value`, so it may be computed in its new place.
+        temporary_value: nothing else refers to `value`, so it may be computed in the target.
     """
     if isinstance(value, Reduced):
         value, temporary_value = value.onto(target), True
-    if value is target:  # `t += x` has been done by then
+    if value is target:  # of `t += x`, which is computed already
         return
     if isinstance(target, Blocks):
         for at, tile in target.tiles():
@@ -82,7 +82,7 @@ def assign(target: ClassicTensor, value: Any, temporary_value: bool) -> None:
         fresh, tracer = source.fresh, tracer_for("assignment")
         if fresh is not None and forward(tracer, fresh, target.part):
             return
-    if _is_same_place(target, source):  # `t[k] += x` has been done by then, too
+    if _is_same_place(target, source):  # of `t[k] += x`, which is computed already
         return
     region = MaskedRegion(TileBox.whole(target.shape), ())
     if (
@@ -95,7 +95,7 @@ def assign(target: ClassicTensor, value: Any, temporary_value: bool) -> None:
 
 
 def _is_same_place(one: ClassicTensor, other: ClassicTensor) -> bool:
-    """True when both are the same view of the same tensor."""
+    """Return True when both are the same view of the same tensor."""
     if isinstance(other, Blocks) or one.shape != other.shape:
         return False
     value, place = other.whole(), one.whole()
@@ -103,7 +103,7 @@ def _is_same_place(one: ClassicTensor, other: ClassicTensor) -> bool:
 
 
 def _copy_region(target: ClassicTensor, source: ClassicTensor, region: MaskedRegion) -> None:
-    """Copy where a mask holds: as a whole on an engine, block by block where none can."""
+    """Copy where a mask holds: all at once on an engine, or block by block where no engine can."""
     if region.box is not None and region.rest and target.buffer.on_chip:
         part = target.part(region.box)
         if begins_legally(part):
@@ -114,7 +114,7 @@ def _copy_region(target: ClassicTensor, source: ClassicTensor, region: MaskedReg
 
 
 def _merge(dst: NkiTensor, src: NkiTensor, region: MaskedRegion) -> None:
-    """Copy where a mask that is no block holds: the predicate is made by `nisa.affine_select`."""
+    """Copy where a mask that is no block holds, by a predicate of `nisa.affine_select`."""
     assert region.box is not None
     predicate = temporary("predicate", region.box.sizes, "uint8")
     isa.memset(predicate, 1)
@@ -129,7 +129,10 @@ def _merge(dst: NkiTensor, src: NkiTensor, region: MaskedRegion) -> None:
 
 
 def fitting(target: ClassicTensor, source: ClassicTensor) -> ClassicTensor:
-    """What is assigned, when it broadcasts to the target; dimensions of size 1 do not matter."""
+    """Return a source that broadcasts to the target; dimensions of size 1 do not matter.
+
+    Ends the trace for any other source.
+    """
     if broadcast(source.shape, target.shape) == target.shape:
         return source
     if [n for n in source.shape if n > 1] == [n for n in target.shape if n > 1]:
@@ -142,14 +145,14 @@ def fitting(target: ClassicTensor, source: ClassicTensor) -> ClassicTensor:
 
 
 def part_for(box: TileBox, target: ClassicTensor, source: ClassicTensor) -> NkiTensor:
-    """The part of what is assigned that goes to a block of the target."""
+    """Return the part of the source that is assigned to a block of the target."""
     if broadcast(source.shape, target.shape) == target.shape:
         return source.part(box.within(source.shape))
     return source.whole() if box.is_whole(target.shape) else source.reshape(target.shape).part(box)
 
 
 def fill(dst: NkiTensor, value: Any) -> None:
-    """Fill a view with a number, wherever it is."""
+    """Fill a view, in any memory, with a number."""
     if dst.buffer.on_chip and begins_legally(dst):
         isa.memset(dst, value)
         return
@@ -164,7 +167,7 @@ def fill(dst: NkiTensor, value: Any) -> None:
 
 
 def copy(dst: NkiTensor, src: NkiTensor) -> None:
-    """Copy a view to one that it broadcasts to: on an engine, or by DMA where none can."""
+    """Copy a view to one that it broadcasts to: on an engine, or by DMA where no engine can."""
     if src.size != dst.size:
         src = _broadcast(src, dst.shape)
     engines = dst.buffer.on_chip and src.buffer.on_chip and begins_legally(dst)
@@ -196,10 +199,10 @@ def _broadcast(view: NkiTensor, shape: tuple[int, ...]) -> NkiTensor:
 
 
 def accumulate(target: ClassicTensor, value: Any, temporary_value: bool) -> ClassicTensor | None:
-    """`psum += nisa.nc_matmul(…)`: the matmul adds to the tile; None where it cannot.
+    """Make a matmul add to a tile, as in `psum += nisa.nc_matmul(…)`; None where it cannot.
 
-    The first matmul overwrites: zeros that were written to the tile for this and nothing else go
-    away. A tile that nothing has written counts as zeros: one at a fixed address can have no
+    The first matmul overwrites the tile, so zeros that were written to it only for this purpose are
+    removed. A tile that was never written counts as zeros: a tile at a fixed address can have no
     initial value, and published kernels accumulate in such tiles.
     """
     if target.buffer is not MemoryRegion.psum or not temporary_value:
@@ -207,7 +210,7 @@ def accumulate(target: ClassicTensor, value: Any, temporary_value: bool) -> Clas
     fresh = value.fresh if isinstance(value, ClassicTile) else None
     if fresh is None or value.shape != target.shape:
         return None
-    matmul = fresh.ops[-1]  # what comes before it makes its operands
+    matmul = fresh.ops[-1]  # the instructions before it compute its operands
     tracer = tracer_for("+=")
     if not isinstance(matmul, NcMatmulOp) or is_transpose(matmul):
         return None
@@ -225,13 +228,13 @@ def accumulate(target: ClassicTensor, value: Any, temporary_value: bool) -> Clas
 
 
 def _computed(value: ClassicTile) -> TileBox:
-    """The block of a tile that instructions have filled."""
+    """Return the block of a tile that instructions have filled."""
     box = None if value.computed is None else value.computed.box
     return TileBox.whole(value.shape) if box is None else box
 
 
 def _uses_of(part: NkiTensor) -> Iterator[Operation]:
-    """The instructions that touch part of a tile; those of the same view first."""
+    """Yield the instructions that access part of a tile; those of the same view first."""
     base, value = part.storage.value, part.ssa_value()
     yield from _used_by(value)
     if value is not base:
@@ -246,16 +249,16 @@ def _used_by(value: SSAValue) -> Iterator[Operation]:
 
 
 def _is_written(target: ClassicTensor) -> bool:
-    """True when an instruction touches the tile, or part of it."""
+    """Return True when an instruction accesses the tile, or part of it."""
     if isinstance(target, Blocks):
         return any(_is_written(tile) for _, tile in target.tiles())
     return next(_uses_of(target.whole()), None) is not None
 
 
 def _only_zeros(part: NkiTensor) -> tuple[MemsetOp | None, bool]:
-    """The one instruction that has written part of a tile, when it has filled it with zeros.
+    """Return the instruction that has filled part of a tile with zeros, if it is the only writer.
 
-    And whether others have read them, which still find zeros there.
+    The second result is whether other instructions read these zeros, which they still need.
     """
     base, zeros, is_read = part.storage.value, None, False
     for op in _uses_of(part):
@@ -276,7 +279,7 @@ def _only_zeros(part: NkiTensor) -> tuple[MemsetOp | None, bool]:
 def update(
     target: ClassicTensor, compute: Callable[[ClassicTensor, Any], ClassicTensor], value: Any
 ) -> None:
-    """`target = compute(target, value)`, where a mask has let the value be computed."""
+    """Compute `target = compute(target, value)`, where the mask of `value` holds."""
     region = value.computed if isinstance(value, ClassicTile) else None
     if region is None or value.shape != target.shape:
         assign(target, compute(target, value), True)

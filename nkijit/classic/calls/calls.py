@@ -1,7 +1,8 @@
-"""How functions of the classic API become instructions: masks crop, results are allocated.
+"""Functions of the classic API as instructions: masks crop operands, results are allocated.
 
-`functional` is the body of all of them. It finds the tile that a call spans, the part of it that
-the mask leaves, gives the instruction that part of every operand, and returns a new tile.
+`functional` is the body of all of them. It finds the tile that a call spans, and the part of it
+that the mask selects. It passes this part of every operand to the instruction, and returns a new
+tile.
 """
 
 from __future__ import annotations
@@ -39,16 +40,16 @@ from nkijit.tracing.tracer import tracer_for
 
 
 class Axis(int):
-    """A dimension of a result that is dimension number so-and-so of the tile that a call spans."""
+    """A dimension of a result, as the number of a dimension of the tile that a call spans."""
 
 
 def refuse_rest(call: str, rest: Mapping[str, Any]) -> None:
-    """Refuse arguments that only `**kwargs` of a signature takes."""
+    """Refuse arguments that only the `**kwargs` of a signature takes."""
     if rest:
         known = parameters_of(call.partition(".")[2], CLASSIC)
         names = ", ".join(f"'{name}'" for name in rest)
-        meant = "".join(did_you_mean(name, known) for name in rest)
-        message = f"arguments that are not documented: {names}{meant}"
+        suggestions = "".join(did_you_mean(name, known) for name in rest)
+        message = f"arguments that are not documented: {names}{suggestions}"
         tracer_for(call).fail(UNSUPPORTED, call, message)
 
 
@@ -70,27 +71,27 @@ def functional(
     by_dma: bool = False,
     box_only: bool = False,
 ) -> ClassicTile:
-    """The tile that a call returns, filled by instructions.
+    """Return the result of a call: a new tile that is filled by instructions.
 
     Args:
-        call: the function, as kernels name it.
-        emit: emits the instructions: `emit(dst, **arguments)`, tensors as views of the current
-            API. Often a function of `nkijit.isa`.
+        call: the name of the function in kernels.
+        emit: emits the instructions: `emit(dst, **arguments)`, tensors as views of the current API.
+            Often a function of `nkijit.isa`.
         arguments: by name. Tensors among them broadcast to the tile that the call spans, unless
-            `axes` says which of its dimensions they have; so do index expressions and predicates.
+            `axes` has their dimensions in it; so do index expressions and predicates.
         dtype: data type of the result.
-        mask: the author's `mask=`, of the tile that the call spans.
+        mask: the user's `mask=`, of the tile that the call spans.
         shape: dimensions of the result, `Axis(d)` for those of the tile that the call spans; by
             default that tile's.
-        buffer: where the result lives.
-        spans: the tile that the call spans, by default what the operands make up.
-        axes: for operands that do not broadcast, the dimension of the tile that the call spans
-            for each of theirs; those of all operands together make up the tile.
-        per_partition: operands that have just the partitions in common with that tile.
+        buffer: the memory of the result.
+        spans: the shape of the tile that the call spans, by default derived from the operands.
+        axes: for operands that do not broadcast, the dimension of the spanned tile for each of
+            their dimensions; the tile has the dimensions of all operands.
+        per_partition: operands that share only the partition dimension with that tile.
         updated: operands that are written, too.
-        from_sbuf: operands that are copied to SBUF first where they are in PSUM.
+        from_sbuf: operands that are copied to SBUF first if they are in PSUM.
         exact: the instructions compute in float32, and round to `dtype` when they write.
-        by_dma: DMA engines do it, which reach every partition.
+        by_dma: the instructions are DMAs, which can access every partition.
         box_only: refuse masks that are no block, for functions that read across elements.
     """
     span = _Span.of(call, arguments, mask, spans, axes or {}, per_partition, box_only)
@@ -124,7 +125,7 @@ def functional(
         in_pieces(emit, out, given, arguments)
     if out is not dst:
         isa.dma_copy(dst, out)
-    if region.rest:  # the block around the mask is computed, too: no place for it but a tile
+    if region.rest:  # the block around the mask is computed, too, so it needs a tile of its own
         return ClassicTile(result, computed=region)
     fresh = fresh_since(mark, result, exact, result.storage.tracer.sites())
     return ClassicTile(
@@ -140,16 +141,18 @@ def in_pieces(
 ) -> None:
     """Emit an element-wise instruction, or as many as its access patterns need.
 
-    An engine walks so many dimensions of a partition; where a view has more, the shortest of them
-    is taken apart.
+    The number of dimensions that an engine walks in a partition is limited. A view with more is
+    split along its shortest dimension.
     """
     if dst.ndim <= dst.storage.tracer.target.max_access_dims:
         emit(dst, **{**arguments, **operands})
         return
     tiles = {name: v for name, v in operands.items() if isinstance(v, NkiTensor)}
     dims = [dim for dim in range(1, dst.ndim) if dst.shape[dim] > 1]
-    alike = all(tile.ndim == dst.ndim for tile in tiles.values()) and len(tiles) == len(operands)
-    if not alike or not dims or all(map(walkable, (dst, *tiles.values()))):
+    same_rank = all(tile.ndim == dst.ndim for tile in tiles.values()) and len(tiles) == len(
+        operands
+    )
+    if not same_rank or not dims or all(map(walkable, (dst, *tiles.values()))):
         emit(dst, **{**arguments, **operands})
         return
     dim = min(dims, key=lambda d: dst.shape[d])
@@ -171,7 +174,7 @@ def in_place(
     per_partition: Collection[str] = (),
     updated: Collection[str] = ("dst",),
 ) -> None:
-    """Emit instructions that write into their operands `updated`; arguments as `functional`."""
+    """Emit instructions that write their operands `updated`; arguments as for `functional`."""
     span = _Span.of(call, arguments, mask, None, axes or {}, per_partition, True)
     if span.region.box is not None:
         emit(**{**arguments, **span.parts(span.region.box, updated)})
@@ -179,7 +182,7 @@ def in_place(
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """The tile that a call spans, and the part of it that masks leave."""
+    """The tile that a call spans, and the part of it that masks select."""
 
     shape: tuple[int, ...]
     region: MaskedRegion
@@ -197,7 +200,7 @@ class _Span:
         per_partition: Collection[str],
         box_only: bool,
     ) -> _Span:
-        """The tile that the operands among the arguments of a call span."""
+        """Return the span of a call, from the operands among its arguments."""
         operands: dict[str, ClassicTensor | Index | Mask] = {}
         for name, value in arguments.items():
             if isinstance(value, (ClassicTensor, NkiTensor)):
@@ -206,7 +209,7 @@ class _Span:
                 operands[name] = value
         spanning = {name: v for name, v in operands.items() if name not in per_partition}
         if len(spanning) > 1:
-            operands |= _alike(spanning, axes)
+            operands |= _reshaped(spanning, axes)
             spanning = {name: operands[name] for name in spanning}
         shape = spanned_by(call, spanning, axes) if spans is None else tuple(spans)
         region = MaskedRegion.of(as_mask(call, mask), shape)
@@ -219,7 +222,7 @@ class _Span:
         return _Span(shape, region, operands, axes, per_partition)
 
     def parts(self, box: TileBox, updated: Collection[str]) -> dict[str, Any]:
-        """The parts of the operands in a box of the tile; engines can read them."""
+        """Return the parts of the operands in a box of the tile, which engines can read."""
         given: dict[str, Any] = {}
         for name, operand in self.operands.items():
             if isinstance(operand, (Index, Mask)):
@@ -249,7 +252,7 @@ def _refuse_mask(call: str, which: str) -> NoReturn:
 def _within(
     call: str, region: MaskedRegion, operand: Masked, axes: Sequence[int], shape: Sequence[int]
 ) -> MaskedRegion:
-    """A region of the tile that a call spans, where also the mask of an operand holds."""
+    """Return the part of a region in which the mask of an operand holds as well."""
     own = MaskedRegion.of(operand.mask, operand.shape)
     if own.rest:
         _refuse_mask(call, f"the mask of operand '{operand.name}'")
@@ -257,12 +260,14 @@ def _within(
     return region & MaskedRegion(across, ())
 
 
-def _alike(
+def _reshaped(
     spanning: Mapping[str, ClassicTensor | Index | Mask], axes: Mapping[str, Sequence[int]]
 ) -> dict[str, ClassicTensor]:
-    """Tensors in the shape of the largest one, if they have as many elements per partition or one.
+    """Return tensors in the shape of the largest one, if they broadcast within partitions.
 
-    The partitions are never broadcast to another dimension. Of the largest ones the first counts.
+    A tensor is reshaped if it has one element per partition, or as many as the largest. Partitions
+    are never broadcast to another dimension. If several tensors are the largest, the first one
+    determines the shape.
     """
     tensors = {
         name: v for name, v in spanning.items() if isinstance(v, ClassicTensor) and name not in axes
@@ -285,7 +290,7 @@ def _alike(
 
 
 def fresh_since(mark: Mark, result: NkiTensor, exact: bool, made: Sites = ()) -> Fresh | None:
-    """What has been emitted to fill a result since a mark, as `forward` takes it."""
+    """Return the instructions since a mark that fill a result, as `forward` takes them."""
     ops = instructions_since(result.storage.tracer, mark)
     alloc = result.storage.value.owner
     if not ops or not isinstance(alloc, AllocOp):
@@ -294,10 +299,10 @@ def fresh_since(mark: Mark, result: NkiTensor, exact: bool, made: Sites = ()) ->
 
 
 def composed(compute: Callable[..., NkiTensor], **fixed: Any) -> Callable[..., None]:
-    """`emit` of `functional` for a function that allocates its result.
+    """Return the `emit` of `functional` for a function that allocates its result.
 
-    What `compute(**arguments, **fixed)` returns goes to `dst`: its instructions write there, or it
-    is copied. It may have more or fewer dimensions of size 1 than `dst`.
+    The instructions of `compute(**arguments, **fixed)` write to `dst`, or its result is copied
+    there. The result may have more or fewer dimensions of size 1 than `dst`.
     """
 
     def emit(dst: NkiTensor, **arguments: Any) -> None:
@@ -309,7 +314,7 @@ def composed(compute: Callable[..., NkiTensor], **fixed: Any) -> Callable[..., N
 
 
 def place(dst: NkiTensor, result: NkiTensor, mark: Mark) -> None:
-    """Let what was emitted since a mark to fill `result` write `dst`, or copy it there."""
+    """Make the instructions that fill `result` since a mark write to `dst`, or copy it there."""
     target = with_shape(dst, result.shape)
     fresh = fresh_since(mark, result, False)
     if fresh is None or not forward(result.storage.tracer, fresh, ClassicTile(target).part):
@@ -317,7 +322,7 @@ def place(dst: NkiTensor, result: NkiTensor, mark: Mark) -> None:
 
 
 def with_shape(view: NkiTensor, shape: Sequence[int]) -> NkiTensor:
-    """A view in a shape that differs from its own by dimensions of size 1."""
+    """Return a view in a shape that differs from its own only by dimensions of size 1."""
     if view.shape == tuple(shape):
         return view
     first = 1 if view.buffer.on_chip else 0
@@ -331,9 +336,9 @@ def with_shape(view: NkiTensor, shape: Sequence[int]) -> NkiTensor:
 
 
 def raised(call: str, view: NkiTensor, rank: int) -> NkiTensor:
-    """A tile with as many dimensions as the one it broadcasts to; new ones come first, as in NumPy.
+    """Return a tile with `rank` dimensions, for broadcasting; new ones are first, as in NumPy.
 
-    The first dimension stays the partition dimension, so that it has to be of size 1.
+    The first dimension remains the partition dimension, so its size must be 1.
     """
     if view.ndim < rank and view.shape[0] != 1:
         tracer_for(call).fail(
@@ -349,7 +354,7 @@ def raised(call: str, view: NkiTensor, rank: int) -> NkiTensor:
 
 
 def _of_rank(box: TileBox, rank: int) -> TileBox:
-    """A box of a tile of one dimension, which has a second one of size 1 on chip."""
+    """Return a box of a tile of one dimension with the second dimension that it has on chip."""
     missing = rank - len(box.starts)
     return TileBox(box.starts + (0,) * missing, box.sizes + (1,) * missing) if missing else box
 
@@ -359,7 +364,7 @@ def spanned_by(
     operands: Mapping[str, ClassicTensor | Index | Mask],
     axes: Mapping[str, Sequence[int]],
 ) -> tuple[int, ...]:
-    """The shape of the tile that operands span together."""
+    """Return the shape of the tile that operands span together."""
     if len(operands) == 1 and not axes:
         (only,) = operands.values()
         return only.shape
@@ -395,7 +400,7 @@ def spanned_by(
 
 
 def readable(view: NkiTensor) -> NkiTensor:
-    """A view that engines can read: one that begins elsewhere in the partitions is moved by DMA."""
+    """Return a view that engines can read; one that begins at another partition is moved by DMA."""
     if not view.buffer.on_chip or view.is_indirect() or begins_legally(view):
         return view
     moved = temporary(f"{view.name}_moved", view.shape, view.dtype)
@@ -408,5 +413,5 @@ def readable(view: NkiTensor) -> NkiTensor:
 
 
 def begins_legally(view: NkiTensor) -> bool:
-    """True when engines can access a view in SBUF or PSUM from its first partition on."""
+    """Return True when engines can access a view in SBUF or PSUM from its first partition on."""
     return first_partition(view) in start_partitions(view.shape[0])

@@ -1,7 +1,7 @@
-"""What kernels say to the vendor's compiler (`neuronxcc.nki.compiler`).
+"""Requests of kernels to the vendor's compiler (`neuronxcc.nki.compiler`).
 
-Where tiles are is honoured. Decorators that choose transformations of the vendor's compiler make
-no difference here, where nothing is transformed.
+Addresses of tiles are respected. Decorators that select transformations of the vendor's compiler
+have no effect.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def skip_middle_end_transformations(func: Any = None) -> Any:
-    """The kernel itself. Source: NKI API reference 2.26, nki.compiler."""
+    """Return the kernel itself. Source: NKI API reference 2.26, nki.compiler."""
     if func is None:
         return skip_middle_end_transformations
     return _decorated("skip_middle_end_transformations", func)
 
 
 def enable_stack_allocator(func: Any = None, log_level: int = 50) -> Any:
-    """The kernel itself: where its tiles are is found by nkijit in any case.
+    """Return the kernel itself: nkijit finds addresses for its tiles in any case.
 
     Args:
         func: the kernel.
-        log_level: of the vendor's allocator.
+        log_level: the log level of the vendor's allocator.
 
     Source: NKI API reference 2.26, nki.compiler.enable_stack_allocator.
     """
@@ -46,9 +46,9 @@ def enable_stack_allocator(func: Any = None, log_level: int = 50) -> Any:
 
 
 def force_auto_alloc(func: Any = None) -> Any:
-    """The kernel with all its tiles placed automatically, whatever their `buffer=` says.
+    """Return the kernel with all its tiles placed automatically, also those with an address.
 
-    Stands above `@nki.jit`. Source: NKI API reference 2.26, nki.compiler.force_auto_alloc.
+    Apply it above `@nki.jit`. Source: NKI API reference 2.26, nki.compiler.force_auto_alloc.
     """
     if func is None:
         return force_auto_alloc
@@ -64,7 +64,7 @@ def _decorated(name: str, func: _F) -> _F:
 
 
 def allocation_scope() -> NoReturn:
-    """Refused: the reference does not say what it does."""
+    """Refused: the reference does not describe its effect."""
     raise UnsupportedError(
         "nki.compiler.allocation_scope is not modelled by nkijit: tiles live from their first use "
         "to their last"
@@ -72,7 +72,7 @@ def allocation_scope() -> NoReturn:
 
 
 def multi_buffer(factor: int = 2) -> NoReturn:
-    """Refused: the reference does not say what it does."""
+    """Refused: the reference does not describe its effect."""
     raise UnsupportedError(
         f"nki.compiler.multi_buffer({factor!r}) is not modelled by nkijit: allocate as many tiles "
         "as are in use at one time"

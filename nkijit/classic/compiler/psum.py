@@ -1,4 +1,4 @@
-"""Where tiles in PSUM are: what goes into the `buffer=` of a tensor (`nki.compiler.psum`).
+"""Addresses of tiles in PSUM, for the `buffer=` of a tensor (`nki.compiler.psum`).
 
 Source: NKI API reference 2.26, nki.compiler.psum; NKI direct allocation guide.
 """
@@ -14,12 +14,12 @@ from nkijit.tracing.dtype_names import missing
 
 
 def auto_alloc() -> MemoryRegion:
-    """The `buffer=` of tensors for which places are found: `nl.psum`."""
+    """Return the `buffer=` of tensors that are placed automatically: `nl.psum`."""
     return MemoryRegion.psum
 
 
 def alloc(func: Callable[[tuple[int, ...], int, int], Any]) -> DirectAllocation:
-    """The `buffer=` of a tensor whose blocks `func` places.
+    """Return the `buffer=` of a tensor with blocks that `func` places.
 
     Args:
         func: called for every block with its index (a tuple, empty without block dimensions), the
@@ -40,17 +40,17 @@ def mod_alloc(
     num_par_tiles: Sequence[int] = (),
     num_free_tiles: Sequence[int] = (),
 ) -> DirectAllocation:
-    """The `buffer=` of a tensor whose blocks take turns at a number of banks.
+    """Return the `buffer=` of a tensor with blocks that take turns at a number of banks.
 
     Args:
         base_bank: the first bank.
-        base_addr: byte in the bank; only 0 is a place.
-        base_partition: partition; only 0 is a place.
-        num_bank_tiles: banks, per block dimension; () for one.
-        num_par_tiles: places below each other in a bank; only one is a place.
-        num_free_tiles: places beside each other in a bank; only one is a place.
+        base_addr: byte in the bank; only 0 is legal.
+        base_partition: partition; only 0 is legal.
+        num_bank_tiles: the number of banks, per block dimension; () for one.
+        num_par_tiles: tiles below each other in a bank; only one is legal.
+        num_free_tiles: tiles beside each other in a bank; only one is legal.
 
-    Raises ValueError for what is no number of banks.
+    Raises ValueError for a count below 1 or a negative base.
     Source: NKI API reference 2.26, nki.compiler.psum.mod_alloc.
     """
     bank = Modulo("num_bank_tiles", num_bank_tiles, base_bank)

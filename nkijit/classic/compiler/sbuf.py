@@ -1,4 +1,4 @@
-"""Where tiles in SBUF are: what goes into the `buffer=` of a tensor (`nki.compiler.sbuf`).
+"""Addresses of tiles in SBUF, for the `buffer=` of a tensor (`nki.compiler.sbuf`).
 
 Source: NKI API reference 2.26, nki.compiler.sbuf; NKI direct allocation guide.
 """
@@ -14,12 +14,12 @@ from nkijit.tracing.dtype_names import missing
 
 
 def auto_alloc() -> MemoryRegion:
-    """The `buffer=` of tensors for which places are found: `nl.sbuf`."""
+    """Return the `buffer=` of tensors that are placed automatically: `nl.sbuf`."""
     return MemoryRegion.sbuf
 
 
 def alloc(func: Callable[[tuple[int, ...], int, int], Any]) -> DirectAllocation:
-    """The `buffer=` of a tensor whose blocks `func` places.
+    """Return the `buffer=` of a tensor with blocks that `func` places.
 
     Args:
         func: called for every block with its index (a tuple, empty without block dimensions), the
@@ -37,7 +37,7 @@ def mod_alloc(
     num_par_tiles: Sequence[int] = (),
     num_free_tiles: Sequence[int] = (),
 ) -> DirectAllocation:
-    """The `buffer=` of a tensor whose blocks take turns at a number of places.
+    """Return the `buffer=` of a tensor with blocks that take turns at a number of places.
 
     Args:
         base_addr: byte at which the first place begins.
@@ -45,7 +45,7 @@ def mod_alloc(
         num_par_tiles: places below each other, per block dimension; () for one.
         num_free_tiles: places beside each other, per block dimension; () for one.
 
-    Raises ValueError for what is no number of bytes, partitions or places.
+    Raises ValueError for a count below 1 or a negative base.
     Source: NKI API reference 2.26, nki.compiler.sbuf.mod_alloc.
     """
     partition = Modulo("num_par_tiles", num_par_tiles, base_partition)

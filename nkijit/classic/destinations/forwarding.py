@@ -1,8 +1,8 @@
-"""Results go where they are assigned to: `t[k] = nisa.f(x)` is one instruction that writes `t[k]`.
+"""Makes instructions write where their result is assigned, as in `t[k] = nisa.f(x)`.
 
 Functions of the classic API return a tile. When it is assigned to a part of another tile at once,
-the instructions that have just been emitted write there, and the tile in between goes away, as in
-the vendor's compiler; where that would change a number, a copy remains.
+the instructions that have just been emitted write there, and the tile in between is removed, as in
+the vendor's compiler. Where that would change a number, a copy remains.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ Mark = tuple[Block, Operation | None]
 
 @dataclass(frozen=True, slots=True)
 class Fresh:
-    """What one call has emitted to fill a tile that it allocated."""
+    """The instructions that one call has emitted to fill a tile that it allocated."""
 
     alloc: AllocOp
     ops: tuple[NisaOp, ...]
-    """Its instructions, in order."""
+    """The instructions, in order."""
     exact: bool
-    """What is computed is float32, so that a float32 tile holds it without rounding."""
+    """The computation is in float32, so that a float32 tile holds the result without rounding."""
     made: Sites = ()
-    """The author's calls that have made it; none when only functions of this package see it."""
+    """The user's calls that led to it; empty if only functions of this package see the result."""
 
 
 def instructions_since(tracer: Tracer, mark: Mark) -> list[NisaOp] | None:
-    """The instructions emitted since a mark; None when they are not in one block."""
+    """Return the instructions emitted since a mark; None when they are not in one block."""
     block, last = mark
     if tracer.mark()[0] is not block:
         return None
@@ -61,12 +61,12 @@ def instructions_since(tracer: Tracer, mark: Mark) -> list[NisaOp] | None:
 
 
 def forward(tracer: Tracer, fresh: Fresh, target: Callable[[TileBox], NkiTensor]) -> bool:
-    """Let the instructions write to the target instead; False when they cannot.
+    """Make instructions write to another tile; False when they cannot.
 
     Args:
-        tracer: what traces the kernel.
+        tracer: the tracer of the kernel.
         fresh: the instructions, and the tile that they write now.
-        target: a part of the tile that is assigned to.
+        target: returns a part of the tile that is assigned to.
     """
     if not fresh.ops or not _are_last(fresh, tracer.mark()[1]):
         return False
@@ -91,11 +91,11 @@ def forward(tracer: Tracer, fresh: Fresh, target: Callable[[TileBox], NkiTensor]
             return False
     values = {value: part.ssa_value() for value, part in parts.items()}
     apart = all(_is_apart(fresh, value) for value in values.values())
-    alike = all(
+    same_kind = all(
         part.buffer is whole.region and part.dtype == whole.dtype.name for part in parts.values()
     )
-    if not apart or not (alike or all(_may_move(tracer, op, values) for op in fresh.ops)):
-        return False  # the views stay: a copy asks for them again
+    if not apart or not (same_kind or all(_may_move(tracer, op, values) for op in fresh.ops)):
+        return False  # the views are not removed, because a copy uses them
     _declare_above(fresh.ops[0], values.values())
     for old, new in values.items():
         old.replace_all_uses_with(new)
@@ -108,7 +108,7 @@ def forward(tracer: Tracer, fresh: Fresh, target: Callable[[TileBox], NkiTensor]
 
 
 def _declare_above(place: Operation, values: Iterable[SSAValue]) -> None:
-    """Move the views and allocations of values that follow an instruction to before it."""
+    """Move views and allocations of these values to before an instruction that they follow."""
     needed = {owner for value in values for owner in (base_of(value).owner, value.owner)}
     block, op = place.parent, place.next_op
     assert block is not None
@@ -121,7 +121,7 @@ def _declare_above(place: Operation, values: Iterable[SSAValue]) -> None:
 
 
 def walkable(view: NkiTensor) -> bool:
-    """False for a view in SBUF or PSUM of more dimensions than an engine walks."""
+    """Return False for a view in SBUF or PSUM with more dimensions than an engine walks."""
     target = view.storage.tracer.target
     if view.ndim <= target.max_access_dims or not view.buffer.on_chip or view.is_indirect():
         return True
@@ -135,7 +135,7 @@ def _are_last(fresh: Fresh, last: Operation | None) -> bool:
 
 
 def _values_of(alloc: AllocOp) -> list[SSAValue]:
-    """The tile and its views that instructions use."""
+    """Return the tile and its views that instructions use."""
     values = views_of(alloc.result)
     if len(values) < alloc.result.uses.get_length():
         values.append(alloc.result)
@@ -143,7 +143,7 @@ def _values_of(alloc: AllocOp) -> list[SSAValue]:
 
 
 def _box_of(access: AccessPattern, shape: tuple[int, ...]) -> TileBox | None:
-    """The block of an allocation that a view is; None for any other view."""
+    """Return the block of an allocation that a view is; None for any other view."""
     whole = AccessPattern.contiguous(shape)
     if access.ndim != len(shape):
         return None
@@ -163,7 +163,7 @@ def _box_of(access: AccessPattern, shape: tuple[int, ...]) -> TileBox | None:
 
 
 def _may_write(fresh: Fresh, part: NkiTensor, tile: TileInfo) -> bool:
-    """True when writing to `part` gives the numbers that copying the tile there would."""
+    """Return True when writing to `part` gives the same numbers as copying the tile there."""
     if part.buffer.on_chip is not tile.region.on_chip:
         return False
     if part.dtype == tile.dtype.name:
@@ -173,7 +173,7 @@ def _may_write(fresh: Fresh, part: NkiTensor, tile: TileInfo) -> bool:
 
 
 def _is_apart(fresh: Fresh, part: SSAValue) -> bool:
-    """True when the instructions read nothing that they would overwrite in the target."""
+    """Return True when the instructions read no element that they would overwrite."""
     base = base_of(part)
     for op in fresh.ops:
         for f, value in op.given_operands():
@@ -189,7 +189,7 @@ def _is_apart(fresh: Fresh, part: SSAValue) -> bool:
 
 
 def _may_move(tracer: Tracer, op: NisaOp, values: dict[SSAValue, SSAValue]) -> bool:
-    """True when an instruction may write to the target, on the engine that it has."""
+    """Return True when an instruction may write to the target, on its present engine."""
     moved = op.clone(values)
     runs_on = engine_of(moved, tracer.target) is engine_of(op, tracer.target)
     allowed = runs_on and all(

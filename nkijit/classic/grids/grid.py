@@ -1,4 +1,4 @@
-"""SPMD launch grids: how many instances a kernel has, and which core runs which.
+"""SPMD launch grids: the instances of a kernel, and the core that runs each.
 
 Source: NKI API reference 2.26, nki.language.program_id, nki.language.spmd_dim and nki.language.nc;
 NKI programming model, "SPMD".
@@ -20,7 +20,7 @@ MAX_DIMS = 3
 
 
 class nc:
-    """`nl.nc(2)`: a dimension of a grid that is spread over so many physical cores."""
+    """A dimension of a grid that is spread over a number of physical cores: `nl.nc(2)`."""
 
     def __init__(self, cores: int):
         """Raises ValueError for anything but a positive integer."""
@@ -37,7 +37,7 @@ class nc:
 
 
 class spmd_dim:
-    """`nl.spmd_dim(nl.nc(2), 2)`: a dimension of a grid, the outer factor first."""
+    """A dimension of a grid with several factors, the outer first: `nl.spmd_dim(nl.nc(2), 2)`."""
 
     def __init__(self, *factors: Any):
         """Factors are integers, and at most one `nl.nc`."""
@@ -47,16 +47,16 @@ class spmd_dim:
 
     @property
     def size(self) -> int:
-        """Instances along the dimension."""
+        """The number of instances along the dimension."""
         return prod(f.cores if isinstance(f, nc) else f for f in self.factors)
 
     @property
     def cores(self) -> int:
-        """Cores that the dimension is spread over."""
+        """The number of cores that the dimension is spread over."""
         return prod(f.cores for f in self.factors if isinstance(f, nc))
 
     def core_of(self, index: int) -> int:
-        """The core that runs the instances with this index."""
+        """Return the core that runs the instances with this index."""
         inner = 1
         for factor in reversed(self.factors):
             if isinstance(factor, nc):
@@ -86,7 +86,7 @@ class LaunchGrid:
 
     @staticmethod
     def of(dims: Any) -> LaunchGrid:
-        """The grid of `kernel[dims]`. Raises ValueError when it is none."""
+        """Return the grid of `kernel[dims]`. Raises ValueError when it is none."""
         items = cast("tuple[Any, ...]", dims if isinstance(dims, tuple) else (dims,))
         if not 1 <= len(items) <= MAX_DIMS:
             raise ValueError(f"a grid has 1 to {MAX_DIMS} dimensions, got {dims!r}")
@@ -105,7 +105,7 @@ class LaunchGrid:
         return LaunchGrid(sizes, cores, placed)
 
     def instances(self, core: int) -> Iterator[tuple[int, ...]]:
-        """The instances that a core runs, in order."""
+        """Yield the instances that a core runs, in order."""
         for at, where in zip(product(*map(range, self.sizes)), self.placed, strict=True):
             if where == core:
                 yield at

@@ -1,11 +1,11 @@
-"""Whether instances of a grid and iterations of `nl.affine_range` are independent.
+"""Checks that instances of a grid and iterations of `nl.affine_range` are independent.
 
-Loops are unrolled while they are traced, so the IR does not know them. `Independence` notes which
-stretch of the trace is which iteration; after the trace it walks the operations once and looks
+Loops are unrolled during tracing, so the IR does not contain them. `Independence` records the part
+of the trace that belongs to each iteration. After the trace it walks the operations once and looks
 for elements of one tensor that an iteration writes and another one writes or reads.
 
 Source: NKI API reference 2.26, nki.errors, err_unexpected_output_dependencies, and
-nki.language.affine_range, whose "associative reductions" may carry from iteration to iteration.
+nki.language.affine_range: "associative reductions" may carry from iteration to iteration.
 """
 
 from __future__ import annotations
@@ -41,32 +41,32 @@ _T = TypeVar("_T")
 class _Loop:
     """One run of a loop, or the instances of a grid."""
 
-    what: str
-    """What its parts are called."""
+    part_name: str
+    """The name of its parts in messages."""
     severity: str
     bounds: list[int] = field(default_factory=list[int])
-    """Where each part begins in the history of the trace, and at last where the last one ends."""
+    """The position in the trace's history where each part begins, and where the last one ends."""
 
 
 class Independence:
-    """The order in which a kernel's instances and iterations were traced."""
+    """The parts of a trace that belong to instances and iterations, in the order of tracing."""
 
     def __init__(self, tracer: Tracer):
-        """Starts to keep the history of the trace."""
+        """Start to record the history of the trace."""
         self._tracer = tracer
         if tracer.history is None:
             tracer.history = []
         self._history = tracer.history
         self._loops: list[_Loop] = []
         self._interrupt: KeyboardInterrupt | None = None
-        """One that came where Python would have swallowed it."""
+        """An interrupt that arrived where Python would have swallowed it."""
 
     def instances(self, points: Iterable[_T]) -> Iterator[_T]:
-        """The instances of a grid, one after the other."""
+        """Yield the instances of a grid, one after the other."""
         return self._parts(_Loop("instance", "error"), points)
 
     def iterations(self, numbers: Iterable[_T]) -> Iterator[_T]:
-        """The iterations of a loop that are said to be independent."""
+        """Yield the iterations of a loop that is declared to have independent ones."""
         return self._parts(_Loop("iteration", "warning"), numbers)
 
     def _parts(self, loop: _Loop, items: Iterable[_T]) -> Iterator[_T]:
@@ -76,7 +76,7 @@ class Independence:
                 loop.bounds.append(len(self._history))
                 yield item
         finally:
-            # When the author leaves the loop, Python closes this generator and swallows errors.
+            # When the user leaves the loop, Python closes this generator and swallows errors.
             try:
                 loop.bounds.append(len(self._history))
             except KeyboardInterrupt as error:
@@ -84,7 +84,7 @@ class Independence:
 
     @without_collection()
     def check(self) -> None:
-        """Record what is not independent, and stop keeping the history."""
+        """Record a finding for each dependence, and stop recording the history."""
         self._tracer.history = None
         if self._interrupt is not None:
             raise self._interrupt
@@ -94,28 +94,28 @@ class Independence:
         accesses = _Accesses(self._history, [bound for loop in loops for bound in loop.bounds])
         for loop in loops:
             for earlier, later in accesses.conflicts(loop.bounds):
-                self._tracer.diagnostics.append(_told(loop, earlier, later))
+                self._tracer.diagnostics.append(_finding_of(loop, earlier, later))
 
 
 class _Access(NamedTuple):
-    """One tile that one operation touches."""
+    """An access of one operation to one tile."""
 
     op: Operation
     base: SSAValue
     value: SSAValue
     writes: bool
     reduction: str | None
-    """The operator of a reduction into the tile, of which it is a step."""
+    """The operator, if the access is a step of a reduction into the tile."""
 
 
 class _Accesses:
-    """What operations do with those tensors that several parts of some loop use, in order."""
+    """The accesses to tensors that several parts of some loop use, in order."""
 
     def __init__(self, history: Sequence[Operation], bounds: Sequence[int]):
-        """`bounds`: where the parts of all loops begin and end."""
+        """`bounds`: the positions where the parts of all loops begin and end."""
         self._all: list[_Access] = []
         self._positions: list[int] = []
-        """For each access its position in the history."""
+        """The position of each access in the history."""
         for position in _crossing(history, bounds):
             for access in _accesses_of(history[position]):
                 self._all.append(access)
@@ -124,9 +124,9 @@ class _Accesses:
         self._reaches: dict[SSAValue, Reach] = {}
 
     def conflicts(self, bounds: Sequence[int]) -> Iterator[tuple[_Access, _Access]]:
-        """Accesses of different parts to one element, at least one of them a write.
+        """Yield accesses of different parts to one element, at least one of them a write.
 
-        One pair for each tensor.
+        There is one pair for each tensor.
         """
         edges = [bisect_left(self._positions, bound) for bound in bounds]
         touched: dict[SSAValue, list[tuple[int, _Access]]] = {}
@@ -142,7 +142,7 @@ class _Accesses:
 
     def _conflict(self, touched: Sequence[tuple[int, _Access]]) -> tuple[_Access, _Access] | None:
         first = touched[0][1]
-        if all(_goes_on_with(access, first) for _, access in touched[1:]):
+        if all(_continues(access, first) for _, access in touched[1:]):
             return None
         reach = self._reaches.get(first.base)
         if reach is None:
@@ -166,7 +166,7 @@ class _Accesses:
 
 
 def _crossing(history: Sequence[Operation], bounds: Sequence[int]) -> Sequence[int]:
-    """Positions of the operations on tensors that are used on both sides of some bound."""
+    """Return the positions of operations on tensors that are used on both sides of some bound."""
     numbers: dict[SSAValue, int] = {}
     uses: list[tuple[int, int]] = []
     for position, op in enumerate(history):
@@ -177,7 +177,7 @@ def _crossing(history: Sequence[Operation], bounds: Sequence[int]) -> Sequence[i
     if not uses:
         return []
     positions, tensors = np.array(uses).T
-    # In program order: of several, NumPy keeps the one that is assigned last.
+    # In program order, because NumPy retains the last of several assignments to one element.
     first, last = np.empty(len(numbers), np.int64), np.empty(len(numbers), np.int64)
     last[tensors] = positions
     first[tensors[::-1]] = positions[::-1]
@@ -187,7 +187,7 @@ def _crossing(history: Sequence[Operation], bounds: Sequence[int]) -> Sequence[i
 
 
 def _are_apart(touched: Iterable[tuple[int, Extent]]) -> bool:
-    """True when what parts touch lies one after the other."""
+    """Return True when the elements that parts access are in ranges one after the other."""
     spans: dict[int, tuple[int, int]] = {}
     for part, extent in touched:
         low, high = spans.get(part, (extent.low, extent.high))
@@ -196,11 +196,11 @@ def _are_apart(touched: Iterable[tuple[int, Extent]]) -> bool:
 
 
 _COMPARED = 8
-"""Up to how many tiles are compared with each other before the tensor is cut into cells."""
+"""Up to this number of tiles are compared with each other before the tensor is cut into cells."""
 
 
 def _are_disjoint(touched: Sequence[tuple[int, _Access]]) -> bool:
-    """True when no part touches an element that another one touches."""
+    """Return True when no part accesses an element that another one accesses."""
     tiles = {(part, access.value): info_of(access.value) for part, access in touched}
     return not any(
         part != other and tile.overlaps(tiles[other, value])
@@ -210,7 +210,7 @@ def _are_disjoint(touched: Sequence[tuple[int, _Access]]) -> bool:
 
 
 def _accesses_of(op: Operation) -> Iterator[_Access]:
-    # What only the device knows, which elements an index selects, cannot be judged.
+    # Elements that an index selects are known only at run time and cannot be checked.
     touched = [
         (value, role)
         for _, value, role, partial in effects(op)
@@ -237,11 +237,11 @@ _COMMUTATIVE = frozenset(
 
 
 _REDUCING = (NcMatmulOp, TensorTensorOp, TensorScalarOp, ScalarTensorTensorOp)
-"""Instructions that may combine what a tile holds with something else."""
+"""Instructions that may combine the contents of a tile with another operand."""
 
 
 def _reduction_into(op: Operation, tile: SSAValue) -> str | None:
-    """The operator with which an instruction combines what a tile holds with something else.
+    """Return the operator with which an instruction combines a tile's contents with an operand.
 
     Only operators for which the order of several such instructions does not matter.
     """
@@ -264,14 +264,14 @@ def _reduction_into(op: Operation, tile: SSAValue) -> str | None:
 def _meeting(
     touched: Sequence[tuple[int, _Access]], where: Mapping[SSAValue, Footprint], cells: int
 ) -> tuple[_Access, _Access] | None:
-    """The first two writes to one element by different parts, else a read and a write."""
+    """Return the first two writes to one element by different parts, else a read and a write."""
     marks = {writes: _Marks(cells, touched) for writes in (True, False)}
     read: tuple[_Access, _Access] | None = None
     for number, (part, access) in enumerate(touched):
         footprint = where[access.value]
         for writes in (True, False) if access.writes else (True,):
             other = marks[writes].of_another_part(footprint, part)
-            if other is None or _goes_on_with(access, other):
+            if other is None or _continues(access, other):
                 continue
             if writes and access.writes:
                 return other, access
@@ -280,14 +280,14 @@ def _meeting(
     return read
 
 
-def _goes_on_with(access: _Access, other: _Access) -> bool:
-    """True when both are steps of one reduction, which the first matmul into a tile begins."""
+def _continues(access: _Access, other: _Access) -> bool:
+    """Return True when both are steps of one reduction; the first matmul into a tile begins one."""
     begins = isinstance(other.op, NcMatmulOp) and access.reduction == "add"
     return access.reduction is not None and (begins or access.reduction == other.reduction)
 
 
 class _Marks:
-    """For each cell of a tensor, the last access of a kind."""
+    """The last access of a kind to each cell of a tensor."""
 
     def __init__(self, cells: int, touched: Sequence[tuple[int, _Access]]):
         self._touched = touched
@@ -295,19 +295,19 @@ class _Marks:
         self._last = np.full(cells, -1, np.int64)
 
     def of_another_part(self, footprint: Footprint, part: int) -> _Access | None:
-        """The last access to one of some cells, if it was of another part."""
+        """Return the last access to one of some cells, if it was of another part."""
         last = footprint.part(self._last)
         others: Any = self._parts[last]
         found = (others != part) & (others >= 0)
         return self._touched[int(last[found].flat[0])][1] if found.any() else None
 
     def set(self, footprint: Footprint, number: int) -> None:
-        """Note an access by its number."""
+        """Record an access by its number."""
         footprint.part(self._last)[...] = number
 
 
-def _told(loop: _Loop, earlier: _Access, later: _Access) -> Diagnostic:
-    tensor, part, severity = later.base.name_hint or "?", loop.what, loop.severity
+def _finding_of(loop: _Loop, earlier: _Access, later: _Access) -> Diagnostic:
+    tensor, part, severity = later.base.name_hint or "?", loop.part_name, loop.severity
     if earlier.writes and later.writes:
         # Two writes of the same value do no harm, and published kernels have them.
         severity = "warning"

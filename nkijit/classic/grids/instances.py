@@ -1,4 +1,4 @@
-"""The instances of a launch grid while they are traced."""
+"""The instances of a launch grid during tracing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nkijit.tracing.tensor import NkiTensor
 
 @dataclass(slots=True)
 class Instance:
-    """The instance of a grid that is being traced, and what it shares with the others."""
+    """The instance of a grid that is being traced, and the state that instances share."""
 
     grid: LaunchGrid
     at: tuple[int, ...]
@@ -23,32 +23,32 @@ class Instance:
     shared: list[NkiTensor]
     """Tensors in shared HBM, in the order in which every instance allocates them."""
     independence: Independence
-    """What is known of the order in which instances and iterations were traced."""
+    """The record of the order in which instances and iterations are traced."""
     lazy: list[MemsetOp]
-    """Initial values that are written at the first use (`lazy_initialization`)."""
+    """Fills with initial values that are written at the first use (`lazy_initialization`)."""
     places_automatically: bool
-    """No tile is where its `buffer=` says (`nki.compiler.force_auto_alloc`)."""
+    """Ignore the addresses in `buffer=` (`nki.compiler.force_auto_alloc`)."""
     allocated: int = field(default=0)
-    """How many of the shared tensors this instance has allocated."""
+    """The number of shared tensors that this instance has allocated."""
 
 
 _instance: ContextVar[Instance | None] = ContextVar("nkijit_instance", default=None)
 
 
 def active_instance() -> Instance | None:
-    """The instance that is being traced in this context, if any."""
+    """Return the instance that is being traced in this context, if any."""
     return _instance.get()
 
 
 def places_automatically() -> bool:
-    """True while a kernel is traced whose tiles are all placed automatically."""
+    """Return True while tracing a kernel in which all tiles are placed automatically."""
     instance = _instance.get()
     return instance is not None and instance.places_automatically
 
 
 @contextmanager
 def tracing(instance: Instance) -> Generator[None]:
-    """Functions of the language see this instance inside."""
+    """Make an instance the active one for functions of the language."""
     around = _instance.get()
     try:  # an interrupt can arrive before and after each statement
         _instance.set(instance)

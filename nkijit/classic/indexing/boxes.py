@@ -1,4 +1,4 @@
-"""Blocks of tiles, and how shapes broadcast."""
+"""Blocks of tiles, and broadcasting of shapes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 @lru_cache(maxsize=4096)
 def broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...] | None:
-    """The shape that shapes have together by NumPy's rules; None when they have none."""
+    """Return the broadcast shape by NumPy's rules; None if shapes do not broadcast."""
     try:
         return np.broadcast_shapes(*shapes)
     except ValueError:
@@ -20,7 +20,7 @@ def broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...] | None:
 
 @dataclass(frozen=True, slots=True)
 class TileBox:
-    """A block of a tile: per dimension the first index and how many there are, at least 1."""
+    """A block of a tile: its first index and its size in each dimension; sizes are at least 1."""
 
     starts: tuple[int, ...]
     sizes: tuple[int, ...]
@@ -28,15 +28,15 @@ class TileBox:
     @staticmethod
     @lru_cache(maxsize=4096)
     def whole(shape: tuple[int, ...]) -> TileBox:
-        """All of a tile."""
+        """Return all of a tile."""
         return TileBox((0,) * len(shape), shape)
 
     def within(self, shape: tuple[int, ...]) -> TileBox:
-        """The box in an operand of another shape that broadcasts to the tile.
+        """Return the box in an operand of another shape that broadcasts to the tile.
 
-        Its dimensions are the last ones of the tile; those of size 1 stay whole.
+        Its dimensions are the last ones of the tile; those of size 1 remain whole.
         """
-        if self.sizes == shape:  # all of it: there is no room to start elsewhere
+        if self.sizes == shape:  # the whole operand, so its start is 0
             return self
         rank = len(shape)
         starts = self.starts[len(self.starts) - rank :]
@@ -48,14 +48,15 @@ class TileBox:
         )
 
     def of(self, axes: Sequence[int], shape: tuple[int, ...]) -> TileBox:
-        """The box in an operand whose dimensions are those numbered `axes` of the tile."""
+        """Return the box in an operand that has the dimensions `axes` of the tile."""
         picked = TileBox(tuple(self.starts[d] for d in axes), tuple(self.sizes[d] for d in axes))
         return picked.within(shape)
 
     def with_partitions(self, partitions: int, shape: tuple[int, ...]) -> TileBox:
-        """The box in an operand that has only the partitions in common with the tile.
+        """Return the box in an operand that shares only the partition dimension with the tile.
 
-        `partitions` is how many the tile has; an operand with another number stays whole.
+        `partitions` is the tile's number of partitions; an operand with another number remains
+        whole.
         """
         if shape[0] != partitions:
             return TileBox.whole(shape)
@@ -63,14 +64,14 @@ class TileBox:
         return TileBox((self.starts[0], *rest.starts), (self.sizes[0], *rest.sizes))
 
     def across(self, axes: Sequence[int], shape: Sequence[int]) -> TileBox:
-        """The box in a tile of `shape`, of whose dimensions this one has those numbered `axes`."""
+        """Return the box in a tile of `shape`; the dimensions of this one are the tile's `axes`."""
         starts, sizes = [0] * len(shape), list(shape)
         for dim, start, size in zip(axes, self.starts, self.sizes, strict=True):
             starts[dim], sizes[dim] = start, size
         return TileBox(tuple(starts), tuple(sizes))
 
     def intersection(self, other: TileBox) -> TileBox | None:
-        """What two boxes have in common, if anything."""
+        """Return the intersection of two boxes, or None."""
         starts = tuple(map(max, self.starts, other.starts))
         ends = [
             min(a + n, b + m)
@@ -80,10 +81,10 @@ class TileBox:
         return TileBox(starts, sizes) if min(sizes) > 0 else None
 
     def is_whole(self, shape: tuple[int, ...]) -> bool:
-        """True for all of a tile of this shape."""
+        """Return True for all of a tile of this shape."""
         return self.sizes == shape
 
 
 def put(values: tuple[int, ...], at: int, value: int) -> tuple[int, ...]:
-    """The values with another one at a position."""
+    """Return the values with another one at a position."""
     return (*values[:at], value, *values[at + 1 :])

@@ -1,8 +1,9 @@
 """`mask=(i < n and j < m)`: Python's `and` and `not` between comparisons of index expressions.
 
-The vendor's compiler reads the source of a kernel and takes `and` in a mask for `&`; Python asks
-the first comparison for a truth value that it does not have. A kernel that writes so is compiled
-again with such operators in its `mask=` arguments replaced; its lines and names stay.
+The vendor's compiler reads the source of a kernel and treats `and` in a mask as `&`. Python
+evaluates the truth value of the first comparison, which has none. A kernel with such a mask is
+compiled again, with these operators replaced in its `mask=` arguments. Its lines and names do not
+change.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from nkijit.passes.diagnostics.source_text import text_around
 
 
 def with_conjunctions(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function with `and` and `not` in `mask=` arguments as `&` and `~`."""
+    """Return the function with `&` and `~` in place of `and` and `not` in `mask=` arguments."""
     if not isinstance(function, FunctionType):
         return function
     code = _rewritten(function.__code__)
@@ -40,7 +41,7 @@ _BOTH, _NEGATED = "__nkijit_both", "__nkijit_negated"
 
 
 def _both(*parts: Any) -> Any:
-    """All of some masks and truth values."""
+    """Return the conjunction of masks and truth values."""
     if not any(isinstance(part, Mask) for part in parts):
         return all(parts)
     return functools.reduce(lambda a, b: a & b, parts, EVERYWHERE)
@@ -86,7 +87,7 @@ class _Masks(ast.NodeTransformer):
 
 @functools.lru_cache(maxsize=256)
 def _rewritten(code: CodeType) -> CodeType | None:
-    """The code of a function with its masks rewritten; None when there is nothing to do."""
+    """Return a function's code with its masks rewritten; None if they do not change."""
     try:
         module = ast.parse(text_around(code))
     except SyntaxError:
@@ -108,7 +109,7 @@ def _compiled(node: ast.FunctionDef, code: CodeType) -> CodeType | None:
     node.returns = None
     node.args.defaults = [ast.Constant(None) for _ in node.args.defaults]
     node.args.kw_defaults = [d and ast.Constant(None) for d in node.args.kw_defaults]
-    # Variables of functions around it stay free when a function around it has them.
+    # Free variables remain free if an outer function assigns them.
     free = [
         ast.Assign([ast.Name(name, ast.Store())], ast.Constant(None)) for name in code.co_freevars
     ]

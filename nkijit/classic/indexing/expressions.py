@@ -1,10 +1,10 @@
-"""Index expressions and masks: what is affine in the dimensions of the tile that it spans.
+"""Index expressions and masks, which are affine in the dimensions of the tile that they span.
 
-`nl.arange(128)[:, None] * 2 + 1` is an `Index`: a constant and one coefficient per dimension of
-the tile that it is used for; loop variables and program ids are plain numbers while a kernel is
-traced, so they are part of the constant. A comparison of two, `i < 64`, is a `Mask`: a conjunction
-of such comparisons. Neither holds an array: what becomes of them are access patterns, smaller ones
-under a mask, or the predicate of `nisa.affine_select`.
+`nl.arange(128)[:, None] * 2 + 1` is an `Index`: a constant and one coefficient per dimension of the
+tile that it is used for. Loop variables and program ids are plain numbers during tracing, so they
+are part of the constant. A comparison of two, `i < 64`, is a `Mask`: a conjunction of such
+comparisons. Neither holds an array. They become access patterns, smaller ones under a mask, or the
+predicate of `nisa.affine_select`.
 
 Sources: NKI API reference 2.21 to 2.26, nki.language.arange, nki.language.mgrid and nki.api.shared,
 "NKI API Masking"; NKI programming model, "Tensor Indexing".
@@ -41,7 +41,7 @@ def _fail_mask(rule: Any, what: str, help: str = "") -> NoReturn:
 
 
 def as_integer(value: Any) -> int | None:
-    """The integer that a value is, NumPy's among them; None for others and truth values."""
+    """Return a value as an integer, also NumPy's; None for other values and truth values."""
     if type(value) is int:
         return value
     if isinstance(value, bool):
@@ -53,7 +53,7 @@ def as_integer(value: Any) -> int | None:
 
 
 class Relation(Enum):
-    """How the expression of a constraint compares with 0; the value is the operator's word."""
+    """The comparison of a constraint's expression with 0; the value is the operator's word."""
 
     not_negative = "greater_equal"
     zero = "equal"
@@ -61,10 +61,10 @@ class Relation(Enum):
 
 
 class AffineForm:
-    """What index expressions that differ in their constants have in common.
+    """The common part of index expressions that differ only in their constants.
 
-    A loop variable is part of the constant, so each expression in a loop has one form, made once:
-    equal forms are one object as long as they are remembered.
+    A loop variable is part of the constant, so each expression in a loop has one form, made once.
+    Equal forms are one object as long as they are cached.
     """
 
     __slots__ = ("_bounds", "_scaled", "coefficients", "filled", "shape", "span")
@@ -77,7 +77,7 @@ class AffineForm:
     def __init__(
         self, shape: tuple[int, ...], coefficients: tuple[int, ...], filled: tuple[bool, ...]
     ):
-        """As `Index`; see there."""
+        """See `Index`."""
         self.shape = shape
         self.filled = filled or (False,) * len(shape)
         self.coefficients = tuple(
@@ -92,7 +92,7 @@ class AffineForm:
     def of(
         shape: tuple[int, ...], coefficients: tuple[int, ...], filled: tuple[bool, ...]
     ) -> AffineForm:
-        """The form of expressions with these coefficients."""
+        """Return the form of expressions with these coefficients."""
         return AffineForm(shape, coefficients, filled)
 
     def aligned(self, rank: int) -> tuple[int, ...]:
@@ -100,7 +100,7 @@ class AffineForm:
         return (0,) * (rank - len(self.shape)) + self.coefficients
 
     def picked(self, dims: Sequence[int], rank: int) -> AffineForm:
-        """The form for a tile that has these dimensions of one of `rank` dimensions."""
+        """Return the form for a tile with the dimensions `dims` of a tile of `rank` dimensions."""
         new = rank - len(self.shape)
         shape, filled = (1,) * new + self.shape, (False,) * new + self.filled
         coefficients = self.aligned(rank)
@@ -111,7 +111,7 @@ class AffineForm:
         )
 
     def scaled(self, number: int) -> AffineForm:
-        """The form of an expression times a number."""
+        """Return the form of an expression times a number."""
         found = self._scaled.get(number)
         if found is None:
             coefficients = tuple(c * number for c in self.coefficients)
@@ -121,7 +121,7 @@ class AffineForm:
         return found
 
     def bounds(self, box: TileBox) -> tuple[int, int]:
-        """The lowest and the highest value in a box of the tile, less the constant."""
+        """Return the lowest and the highest value in a box of the tile, without the constant."""
         found = self._bounds.get(box)
         if found is None:
             low = high = 0
@@ -137,7 +137,7 @@ class AffineForm:
 
 
 _REMEMBERED = 64
-"""How many multiples, and boxes, a form remembers."""
+"""The maximum number of multiples, and of boxes, that a form caches."""
 
 
 class Index:
@@ -148,7 +148,7 @@ class Index:
     """
 
     __slots__ = ("constant", "form")
-    __array_ufunc__ = None  # a NumPy integer before an operator leaves it to this class
+    __array_ufunc__ = None  # NumPy integers then leave the operator to this class
 
     def __init__(
         self,
@@ -157,9 +157,9 @@ class Index:
         constant: int,
         filled: Sequence[bool] = (),
     ):
-        """`coefficients` of dimensions of size 1 do not matter and are kept as 0.
+        """`coefficients` of dimensions of size 1 do not matter and are stored as 0.
 
-        `filled`: which dimensions it has only because `nl.mgrid` gives all its expressions one
+        `filled`: the dimensions that it has only because `nl.mgrid` gives all its expressions one
         shape; by default none.
         """
         self.form = AffineForm.of(tuple(shape), tuple(coefficients), tuple(filled))
@@ -167,7 +167,7 @@ class Index:
 
     @staticmethod
     def of(form: AffineForm, constant: int) -> Index:
-        """The expression of a form with a constant."""
+        """Return the expression of a form with a constant."""
         index = Index.__new__(Index)
         index.form = form
         index.constant = constant
@@ -175,17 +175,17 @@ class Index:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of the tile that it is an expression of."""
+        """The shape of the tile that the expression is for."""
         return self.form.shape
 
     @property
     def coefficients(self) -> tuple[int, ...]:
-        """What a step in each dimension adds."""
+        """The change of the value per step in each dimension."""
         return self.form.coefficients
 
     @property
     def filled(self) -> tuple[bool, ...]:
-        """Which dimensions it has only because `nl.mgrid` gives them to all its expressions."""
+        """The dimensions that it has only because `nl.mgrid` gives them to all its expressions."""
         return self.form.filled
 
     @property
@@ -195,7 +195,7 @@ class Index:
 
     @property
     def span(self) -> tuple[int, ...]:
-        """The shape without what `nl.mgrid` has filled: what an index selects by it.
+        """The shape that an index selects: without the dimensions that `nl.mgrid` has filled.
 
         The reference calls mgrid dense, as NumPy's is. Published kernels index one column with the
         first expression of a wide mesh, and combine expressions of meshes of different sizes.
@@ -203,7 +203,8 @@ class Index:
         return self.form.span
 
     def picked(self, dims: Sequence[int], rank: int) -> Index:
-        """The expression for a tile that has these dimensions of one of `rank` dimensions."""
+        """Return the expression for a tile with the dimensions `dims` of a tile of `rank`
+        dimensions."""
         return Index.of(self.form.picked(dims, rank), self.constant)
 
     def aligned(self, rank: int) -> tuple[int, ...]:
@@ -211,12 +212,12 @@ class Index:
         return self.form.aligned(rank)
 
     def bounds(self, box: TileBox) -> tuple[int, int]:
-        """The lowest and the highest value in a box of the tile, both inclusive."""
+        """Return the lowest and the highest value in a box of the tile, both inclusive."""
         low, high = self.form.bounds(box)
         return low + self.constant, high + self.constant
 
     def part(self, box: TileBox) -> Index:
-        """The expression in a box of the tile, as an expression of a tile of the box's size."""
+        """Return the expression in a box, as an expression for a tile of the box's size."""
         coefficients = self.aligned(len(box.starts))
         shift = sum(c * start for c, start in zip(coefficients, box.starts, strict=True))
         filled = (False,) * (len(box.sizes) - self.ndim) + self.filled
@@ -324,7 +325,7 @@ class Index:
     # ---------------------------------------------------------------- comparisons
 
     def _compare(self, other: Any, sign: int, shift: int, relation: Relation) -> Any:
-        """The constraint `sign * (self - other) + shift (relation) 0`."""
+        """Return the constraint `sign * (self - other) + shift (relation) 0`."""
         difference = self._combine(other, -1)
         if difference is NotImplemented:
             return NotImplemented
@@ -363,7 +364,7 @@ class Index:
 
 @lru_cache(maxsize=65536)
 def _combined(one: AffineForm, other: AffineForm, sign: int) -> AffineForm | None:
-    """The form of a sum (`sign` is 1) or difference (-1); None when shapes do not broadcast."""
+    """Return the form of a sum (`sign` is 1) or difference (-1); None if they do not broadcast."""
     shape = broadcast(one.shape, other.shape) or broadcast(one.span, other.span)
     if shape is None:
         return None
@@ -374,7 +375,7 @@ def _combined(one: AffineForm, other: AffineForm, sign: int) -> AffineForm | Non
 
 
 def only_filled(forms: Sequence[AffineForm], rank: int) -> tuple[bool, ...]:
-    """Which of `rank` dimensions expressions have from `nl.mgrid` only, and none of its own."""
+    """Return which of `rank` dimensions `nl.mgrid` has filled in all expressions that have them."""
     known: list[list[bool]] = [[] for _ in range(rank)]
     for form in forms:
         for dim, filled in enumerate(form.filled, rank - len(form.shape)):
@@ -383,7 +384,7 @@ def only_filled(forms: Sequence[AffineForm], rank: int) -> tuple[bool, ...]:
 
 
 def _no_truth_value() -> NoReturn:
-    """End the trace: neither expressions nor masks are true or false as a whole."""
+    """End the trace: expressions and masks have no truth value."""
     _fail_index(
         INDEX_CONTROL_FLOW,
         "control flow depends on nl.arange or nl.mgrid",
@@ -402,14 +403,14 @@ class Constraint:
     relation: Relation
 
     def negated(self) -> Constraint:
-        """The constraint that holds where this one does not."""
+        """Return the constraint that holds where this one does not."""
         if self.relation is Relation.not_negative:
             return Constraint(-self.expression - 1, self.relation)
         other = Relation.zero if self.relation is Relation.not_zero else Relation.not_zero
         return Constraint(self.expression, other)
 
     def everywhere(self, box: TileBox) -> bool | None:
-        """True or False when it holds everywhere or nowhere in a box, else None."""
+        """Return True or False when it holds everywhere or nowhere in a box, else None."""
         low, high = self.expression.bounds(box)
         if self.relation is Relation.not_negative:
             return True if low >= 0 else False if high < 0 else None
@@ -426,7 +427,7 @@ class Mask:
     __array_ufunc__ = None
 
     def __init__(self, constraints: tuple[Constraint, ...]):
-        """All of `constraints` hold where the predicate does."""
+        """The predicate holds where all of `constraints` hold."""
         self.constraints = constraints
 
     @property
@@ -439,7 +440,7 @@ class Mask:
         return shape
 
     def part(self, box: TileBox) -> Mask:
-        """The predicate in a box of the tile, for a tile of the box's size."""
+        """Return the predicate in a box, for a tile of the box's size."""
         return Mask(tuple(Constraint(c.expression.part(box), c.relation) for c in self.constraints))
 
     def __and__(self, other: Any) -> Any:
@@ -490,7 +491,7 @@ NOWHERE = Mask((Constraint(Index((), (), -1), Relation.not_negative),))
 
 
 def as_truth(value: Any) -> bool | None:
-    """A Python or NumPy truth value, of a comparison of plain numbers; None for anything else."""
+    """Return a truth value of Python or NumPy, as comparisons of numbers have; None otherwise."""
     if isinstance(value, bool):
         return value
     if getattr(value, "shape", None) == () and getattr(value, "dtype", None) == np.bool_:
@@ -499,7 +500,7 @@ def as_truth(value: Any) -> bool | None:
 
 
 def as_mask(call: str, mask: Any) -> Mask:
-    """The `mask=` argument of a call; None means everywhere."""
+    """Return the `mask=` argument of a call as a mask; None means everywhere."""
     if mask is None:
         return EVERYWHERE
     if isinstance(mask, Mask):
@@ -514,7 +515,7 @@ def as_mask(call: str, mask: Any) -> Mask:
     )
 
 
-# ------------------------------------------------------------------ what kernels call
+# ------------------------------------------------------------------ functions of kernels
 
 
 def arange(*args: Any) -> Index:

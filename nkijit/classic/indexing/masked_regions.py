@@ -1,4 +1,4 @@
-"""Where in a tile a mask holds: the smallest box around it, and the boxes that make it up."""
+"""The region of a tile in which a mask holds: its bounding box, and the boxes that cover it."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from nkijit.tracing.tracer import tracer_for
 
 @dataclass(frozen=True, slots=True)
 class MaskedRegion:
-    """Where in a tile a predicate holds: the smallest box around it, and what else must hold."""
+    """The region of a tile in which a predicate holds: a bounding box and further constraints."""
 
     box: TileBox | None
-    """None when it holds nowhere."""
+    """The smallest box around the region; None when the predicate holds nowhere."""
     rest: tuple[Constraint, ...]
     """Constraints that do not hold everywhere in the box."""
 
     @staticmethod
     def of(mask: Mask, shape: tuple[int, ...]) -> MaskedRegion:
-        """Where in a tile of `shape` a predicate holds."""
+        """Return the region of a tile of `shape` in which a predicate holds."""
         box: TileBox | None = TileBox.whole(shape)
         if all(_holds_in(constraint, shape) for constraint in mask.constraints):
             return MaskedRegion(box, ())
@@ -47,17 +47,17 @@ class MaskedRegion:
         return MaskedRegion(box, tuple(c for c in constraints if c.everywhere(box) is not True))
 
     def __and__(self, other: MaskedRegion) -> MaskedRegion:
-        """Where both predicates hold."""
+        """Return the region in which both predicates hold."""
         if self.box is None or other.box is None:
             return MaskedRegion(None, ())
         box = self.box.intersection(other.box)
         return MaskedRegion(box, (*self.rest, *other.rest) if box is not None else ())
 
     def boxes(self) -> Iterator[TileBox]:
-        """Blocks that make up the region, without overlap, in row-major order.
+        """Yield blocks that cover the region, without overlap, in row-major order.
 
-        One dimension after the other is taken index by index, and neighbours that are alike are
-        put together; a region that is a box is one block.
+        The box is split index by index, one dimension after the other, and equal neighbours are
+        merged. A region that is a box gives one block.
         """
         if self.box is not None:
             for starts, sizes in _blocks(self.box, self.rest, 0):
@@ -65,9 +65,9 @@ class MaskedRegion:
 
 
 def _holds_in(constraint: Constraint, shape: tuple[int, ...]) -> bool:
-    """True when a constraint fits a tile of `shape` and holds in all of it.
+    """Return True when a constraint fits a tile of `shape` and holds in all of it.
 
-    As most do: a mask cuts the last of many tiles.
+    This is the common case, because a mask cuts only the last of many tiles.
     """
     expression = constraint.expression
     low = _least(expression.form, shape)
@@ -77,16 +77,16 @@ def _holds_in(constraint: Constraint, shape: tuple[int, ...]) -> bool:
 
 @lru_cache(maxsize=4096)
 def _least(form: AffineForm, shape: tuple[int, ...]) -> int | None:
-    """The lowest value in a tile, less the constant; None when it may not fit the tile."""
+    """Return the lowest value in a tile, without the constant; None if it may not fit the tile."""
     if len(form.shape) > len(shape) or broadcast(form.span, shape) != shape:
         return None
     return form.bounds(TileBox.whole(shape))[0]
 
 
 def _of_rank(constraint: Constraint, rank: int) -> Constraint:
-    """A constraint without dimensions of a mesh that a tile of `rank` dimensions has not.
+    """Return a constraint without dimensions of a mesh that a tile of `rank` dimensions lacks.
 
-    Those are dimensions of one element that the expression is not about.
+    Such a dimension has one element, and the expression does not depend on it.
     """
     given = constraint.expression
     pairs = list(enumerate(zip(given.shape, given.filled, strict=True)))
@@ -99,7 +99,7 @@ def _of_rank(constraint: Constraint, rank: int) -> Constraint:
 
 
 def _tightened(box: TileBox, constraint: Constraint) -> TileBox | None:
-    """The smallest box, dimension by dimension, in which a constraint may hold."""
+    """Return the smallest box, found dimension by dimension, in which a constraint may hold."""
     if constraint.relation is Relation.not_zero:
         return None if constraint.everywhere(box) is False else box
     expressions = [constraint.expression]
@@ -114,7 +114,7 @@ def _tightened(box: TileBox, constraint: Constraint) -> TileBox | None:
 
 
 def _bounded(box: TileBox, expression: Index) -> TileBox | None:
-    """The part of a box in which an expression may be 0 or more."""
+    """Return the part of a box in which an expression may be 0 or more."""
     _, highest = expression.bounds(box)
     if highest < 0:
         return None
@@ -122,11 +122,11 @@ def _bounded(box: TileBox, expression: Index) -> TileBox | None:
     for dim, step in enumerate(expression.aligned(len(starts))):
         if step == 0:
             continue
-        # How many steps the dimension may be away from its best end with all others at theirs.
-        room = min(highest // abs(step), sizes[dim] - 1)
+        # The number of steps from the best end of the dimension, with all others at their best.
+        slack = min(highest // abs(step), sizes[dim] - 1)
         if step > 0:
-            starts[dim] += sizes[dim] - 1 - room
-        sizes[dim] = room + 1
+            starts[dim] += sizes[dim] - 1 - slack
+        sizes[dim] = slack + 1
     return TileBox(tuple(starts), tuple(sizes))
 
 
@@ -153,7 +153,7 @@ def _blocks(box: TileBox, rest: tuple[Constraint, ...], dim: int) -> list[_Block
             slab = tight
         else:
             inner = _blocks(slab, rest, dim + 1)
-            if previous and _alike(previous, inner, dim):
+            if previous and _are_adjacent(previous, inner, dim):
                 inner = [(start, put(size, dim, size[dim] + 1)) for start, size in previous]
                 del result[len(result) - len(previous) :]
             result += inner
@@ -164,7 +164,7 @@ def _blocks(box: TileBox, rest: tuple[Constraint, ...], dim: int) -> list[_Block
 
 
 def _runs(box: TileBox, rest: tuple[Constraint, ...], dim: int) -> list[_Block]:
-    """Runs of indices of the one dimension that the constraints depend on."""
+    """Return runs of indices of the one dimension that the constraints depend on."""
     result: list[_Block] = []
     for index in range(box.starts[dim], box.starts[dim] + box.sizes[dim]):
         point = TileBox(put(box.starts, dim, index), put(box.sizes, dim, 1))
@@ -178,8 +178,8 @@ def _runs(box: TileBox, rest: tuple[Constraint, ...], dim: int) -> list[_Block]:
     return result
 
 
-def _alike(previous: list[_Block], inner: list[_Block], dim: int) -> bool:
-    """True when two lists of blocks differ only in where they are in one dimension."""
+def _are_adjacent(previous: list[_Block], inner: list[_Block], dim: int) -> bool:
+    """Return True when two lists of equal blocks are adjacent in one dimension."""
     if len(previous) != len(inner):
         return False
     for (starts, sizes), (new_starts, new_sizes) in zip(previous, inner, strict=True):

@@ -1,4 +1,4 @@
-"""Affine expressions and predicates as the instructions of the GpSimd Engine take them."""
+"""Affine expressions and predicates as arguments of GpSimd Engine instructions."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from nkijit.tracing.tensor import NkiTensor
 
 
 def pattern_of(expr: Index) -> tuple[list[list[int]], int]:
-    """The [step, count] pairs of an expression's free dimensions, and its step per partition."""
+    """Return the [step, count] pairs of an expression's free dimensions, and its partition step."""
     steps = [[c, n] for c, n in zip(expr.coefficients[1:], expr.shape[1:], strict=True)]
     return steps, expr.coefficients[0]
 
 
 def select(dst: NkiTensor, pred: Mask, on_true_tile: NkiTensor, on_false_value: float) -> None:
-    """`dst = on_true_tile` where a predicate holds, else a number: one instruction a comparison."""
+    """Write a tile where a predicate holds, else a number: one instruction per comparison."""
     always = Constraint(Index(dst.shape, (0,) * dst.ndim, 0), Relation.zero)
     source = on_true_tile
     for constraint in pred.constraints or (always,):

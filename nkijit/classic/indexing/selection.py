@@ -1,4 +1,4 @@
-"""What indices select of a tensor: its shape, and where each box of it is."""
+"""The selection of indices from a tensor: its shape, and the place of each box of it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from nkijit.dialects.access import DynamicSlice
 
 
 class Shape(tuple[int, ...]):
-    """The shape of a tensor: a tuple, which is equal to a list of the same numbers, too.
+    """The shape of a tensor: a tuple, which also equals a list of the same numbers.
 
-    Source: NKI programming model, "Tensor Indexing", whose examples compare shapes with lists.
+    Source: NKI programming model, "Tensor Indexing": its examples compare shapes with lists.
     """
 
     __slots__ = ()
@@ -32,7 +32,7 @@ class Shape(tuple[int, ...]):
     @staticmethod
     @lru_cache(maxsize=4096)
     def of(sizes: tuple[int, ...]) -> Shape:
-        """The one shape of these sizes: look-ups by shape then compare by identity."""
+        """Return the only shape object of these sizes, so that look-ups compare by identity."""
         return Shape(sizes)
 
 
@@ -41,19 +41,19 @@ def _as_tuple(value: object) -> object:
 
 
 BASIC = (slice, DynamicSlice, type(Ellipsis))
-"""Kinds of indices that do not go together with index expressions."""
+"""Kinds of indices that cannot be combined with index expressions."""
 KNOWN = (Index, int)
-"""Kinds of indices that are known while tracing."""
+"""Kinds of indices that are known during tracing."""
 
 
 def plain_keys(keys: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Indices with Python's integers in the place of NumPy's."""
+    """Return indices with Python's integers in place of NumPy's."""
     integer: type[Any] = np.integer
     return tuple(int(item) if isinstance(item, integer) else item for item in keys)
 
 
 def _window(key: Any, size: int) -> tuple[int, int, int] | None:
-    """Start, stop and step of a slice or an `nl.ds` with numbers; None for other keys."""
+    """Return start, stop and step of a slice or an `nl.ds` of numbers; None for other keys."""
     if isinstance(key, DynamicSlice):
         start, count = as_integer(key.start), as_integer(key.size)
         return None if start is None or count is None else (start, start + count, 1)
@@ -67,14 +67,14 @@ def _window(key: Any, size: int) -> tuple[int, int, int] | None:
 
 
 def _at_dims(keys: tuple[Any, ...], rank: int) -> tuple[Any, ...]:
-    """One key for each dimension."""
+    """Return one key for each dimension."""
     at = next((n for n, key in enumerate(keys) if key is Ellipsis), len(keys))
     before, after = keys[:at], keys[at + 1 :]
     return before + (slice(None),) * (rank - len(before) - len(after)) + after
 
 
 def runs_past(keys: tuple[Any, ...], shape: tuple[int, ...]) -> bool:
-    """True for numbers and slices of a tensor of `shape` of which one slice ends behind it."""
+    """Return True for numbers and slices of which one slice ends after its dimension."""
     past = False
     for key, size in zip(_at_dims(keys, len(shape)), shape, strict=False):
         window = _window(key, size)
@@ -90,7 +90,7 @@ def runs_past(keys: tuple[Any, ...], shape: tuple[int, ...]) -> bool:
 
 
 def as_expressions(keys: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[Any, ...]:
-    """Slices as index expressions, whose bounds are judged behind the mask."""
+    """Return slices as index expressions, so that bounds are checked after masks are applied."""
     each = _at_dims(keys, len(shape))
     windows = [_window(key, size) for key, size in zip(each, shape, strict=False)]
     rank = sum(window is not None for window in windows)
@@ -108,12 +108,12 @@ def as_expressions(keys: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[Any, 
 
 
 def _selected_dims(forms: Sequence[AffineForm], shape: tuple[int, ...]) -> Sequence[int]:
-    """The dimensions of a mesh that indices select by, two at least, in their order in the tile.
+    """Return the dimensions of a mesh that indices select by, at least two, in the tile's order.
 
-    Published kernels make a mesh of several tiles at once, `nl.mgrid[0:128, 0:1, 0:512]`: one index
-    takes the first and the last dimension, another one the last two. What has one element and is
-    in no index is no dimension of the tile; a partition dimension that no index has is the one of
-    an index with one element.
+    Published kernels make one mesh for several tiles, `nl.mgrid[0:128, 0:1, 0:512]`: one index uses
+    the first and the last dimension, another one the last two. A dimension of one element that no
+    index uses is no dimension of the tile. If no index uses the partition dimension, the dimension
+    of an index with one element takes its place.
     """
     rank = len(shape)
     unused = only_filled(forms, rank)
@@ -133,7 +133,7 @@ _Forms = tuple[AffineForm, ...]
 def selection(
     forms: _Forms, tiles: tuple[tuple[int, ...], ...], is_indirect: bool
 ) -> tuple[Shape | None, _Forms]:
-    """The shape that indices select, None when theirs do not broadcast, and their forms in it.
+    """Return the shape that indices select, None if they do not broadcast, and their forms in it.
 
     `tiles`: the shapes of tiles of indices.
     """
@@ -148,22 +148,22 @@ def selection(
 
 
 class _Placement(NamedTuple):
-    """Where a box of a selection is, whatever the constants of its indices."""
+    """The place of a box of a selection, without the constants of its indices."""
 
     shift: int
-    """Elements from where the constants lead to the first element of the box."""
+    """Elements from the place of the constants to the first element of the box."""
     strides: tuple[int, ...]
     bounds: tuple[tuple[int, int], ...]
-    """Lowest and highest value of each index in the box, less its constant."""
+    """The lowest and the highest value of each index in the box, without its constant."""
     mixed: int
-    """The first dimension whose index mixes partitions and elements; -1 for none."""
+    """The first dimension with an index that mixes partitions and elements; -1 for none."""
 
 
 @lru_cache(maxsize=65536)
 def placement(
     forms: _Forms, box: TileBox, base_strides: tuple[int, ...], on_chip: bool
 ) -> _Placement:
-    """Where a box of the dimensions that indices select is in a tensor with such strides."""
+    """Return the place of a box of selected dimensions, in a tensor with these strides."""
     rank = len(box.starts)
     shift, mixed = 0, -1
     strides = [0] * rank
@@ -177,7 +177,7 @@ def placement(
         crossed = (steps[at] and box.sizes[at] > 1 for at in ((0,) if dim else free))
         if free and mixed < 0 and any(crossed):
             mixed = dim
-    if rank == len(base_strides):  # as slices have it, so that equal views are one
+    if rank == len(base_strides):  # the strides of slices, so that equal views are emitted once
         strides = [
             own if n == 1 else s for s, n, own in zip(strides, box.sizes, base_strides, strict=True)
         ]

@@ -40,18 +40,18 @@ def activation(
         scale: number or (P, 1) float32 tile.
         reduce_op: `nl.add`, reduces the float32 results over the free dimensions.
         reduce_res: (P, 1) tile that receives the accumulators.
-        reduce_cmd: what happens to the accumulators: idle, reset, reduce or reset_reduce.
+        reduce_cmd: the effect on the accumulators: idle, reset, reduce or reset_reduce.
         mask: which elements are computed; with a reduction a block.
         dtype: data type of the result, by default that of `data`.
 
     Source: NKI API reference 2.26, nki.isa.activation.
     """
-    given = locals()
+    arguments = locals()
     _check_bias("nisa.activation", bias)
     return returning(
         "activation",
         isa.activation,
-        given,
+        arguments,
         per_partition=_VECTORS,
         updated=("reduce_res",),
         box_only=as_member("reduce_cmd", reduce_cmd) is not _idle,
@@ -84,12 +84,12 @@ def activation_reduce(
 
     Source: NKI API reference 2.26, nki.isa.activation_reduce.
     """
-    given = locals()
+    arguments = locals()
     _check_bias("nisa.activation_reduce", bias)
     return returning(
         "activation_reduce",
         isa.activation_reduce,
-        given,
+        arguments,
         per_partition=_VECTORS,
         updated=("reduce_res",),
         box_only=True,
@@ -99,13 +99,13 @@ def activation_reduce(
 def _check_bias(call: str, bias: Any) -> None:
     if bias is None:
         return
-    what = f"it is {bias!r}"
+    found = f"it is {bias!r}"
     if isinstance(bias, ClassicTensor):
         name = as_dtype(as_tensor(call, "bias", bias).dtype).name
         if name in _BIAS_DTYPES:
             return
-        what = f"it has elements of type {name}"
-    tracer_for(call).fail(ACTIVATION_BIAS, call, f"'bias' must be a {_BIAS}, {what}")
+        found = f"it has elements of type {name}"
+    tracer_for(call).fail(ACTIVATION_BIAS, call, f"'bias' must be a {_BIAS}, {found}")
 
 
 __all__ = ["activation", "activation_reduce"]

@@ -1,7 +1,7 @@
-"""The bodies of instructions: from the arguments of a classic signature to a call.
+"""The bodies of instructions, which turn the arguments of a classic signature into a call.
 
-An instruction is its signature, its docstring and one call of `returning` or `writing` with
-`locals()`, as an instruction of the current API is one call of `emit`.
+An instruction consists of its signature, its docstring and one call of `returning` or `writing`
+with `locals()`, as an instruction of the current API is one call of `emit`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from nkijit.tracing.tracer import tracer_for
 _OF_EVERY_CALL = ("kwargs", "mask", "dtype")
 _LABEL = "name"
 _NATIVE = ("int32", "uint32")
-"""Integers that float32 does not hold; some instructions keep them as they are."""
+"""Integer types that float32 does not hold; some instructions do not convert them."""
 
 
 def returning(
@@ -42,11 +42,11 @@ def returning(
     """The body of an instruction that returns a tile.
 
     Args:
-        name: the instruction's.
+        name: the name of the instruction.
         emit: emits it, see `calls.functional`.
         given: the arguments of the signature: `locals()`.
-        dtype_of: tensors whose data types promote to that of the result.
-        dtype: data type of the result where the author gives none, in the place of `dtype_of`.
+        dtype_of: tensors with data types that promote to that of the result.
+        dtype: data type of the result if the user passes none, in place of `dtype_of`.
         options: further arguments of `calls.functional`.
     """
     call = f"nisa.{name}"
@@ -68,9 +68,9 @@ def writing(
     updated: Collection[str] = ("dst",),
     **options: Any,
 ) -> None:
-    """The body of an instruction that writes to operands; arguments as `returning`.
+    """The body of an instruction that writes to operands; arguments as for `returning`.
 
-    The destination has a data type already: another one as `dtype=` is refused.
+    The destination has a data type already, so any other `dtype=` is refused.
     """
     call = f"nisa.{name}"
     arguments = _arguments(call, given)
@@ -81,10 +81,9 @@ def writing(
 
 @contextmanager
 def _labelled(call: str, given: Mapping[str, Any]) -> Generator[None]:
-    """Give what is emitted last the author's `name=`.
+    """Give the instruction that is emitted last the user's `name=`.
 
-    The reference does not list it; published kernels name instructions with it, and the current
-    API does.
+    The reference does not list this argument. Published kernels use it, and the current API has it.
     """
     label = given.get("kwargs", {}).get(_LABEL)
     if label is None:
@@ -125,13 +124,13 @@ def _arguments(call: str, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def two_dimensional(call: str, argument: str, value: Any) -> ClassicTensor:
-    """A tile with its free dimensions flattened to one."""
+    """Return a tile with its free dimensions flattened to one."""
     tile = as_tensor(call, argument, value)
     return tile if tile.ndim == 2 else ClassicTile(tile.whole().reshape((tile.shape[0], -1)))
 
 
 def converting(emit: Callable[..., Any], dst: NkiTensor, dtype: str, *args: Any) -> None:
-    """Emit an instruction that keeps the data type, and a copy where `dst` has another one."""
+    """Emit an instruction that preserves the data type, and a copy if `dst` has another one."""
     if dst.dtype == dtype:
         emit(dst, *args)
         return

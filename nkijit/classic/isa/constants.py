@@ -11,7 +11,7 @@ from nkijit.tracing.dtype_names import missing
 
 
 class dge_mode(IntEnum, metaclass=Members):
-    """What builds the descriptors of a DMA; the classic API numbers them in its own way."""
+    """The unit that builds the descriptors of a DMA; the classic API has its own numbers."""
 
     none = 0
     swdge = 1
@@ -35,10 +35,10 @@ _CLASSIC: dict[str, type[Enum]] = {
 
 
 def as_member(argument: str, value: Any) -> Any:
-    """The member of the current enumeration for an argument of that name.
+    """Return the member of the current enumeration for an argument of that name.
 
-    Members and their values are taken; anything else is returned as it is, for the instruction to
-    refuse. The first versions of the classic API have 0 as defaults.
+    Members and their values are accepted; anything else is returned unchanged, so that the
+    instruction refuses it. The first versions of the classic API have 0 as defaults.
     """
     enum = _CLASSIC[argument]
     if isinstance(value, bool):
@@ -51,7 +51,7 @@ def as_member(argument: str, value: Any) -> Any:
 
 
 def is_enumeration(argument: str) -> bool:
-    """True for an argument that takes a member of an enumeration."""
+    """Return True for an argument that takes a member of an enumeration."""
     return argument in _CLASSIC
 
 

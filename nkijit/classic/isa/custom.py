@@ -17,7 +17,7 @@ def builtin_custom_op(
     dsts: Any,
     **kwargs: Any,
 ) -> NoReturn:
-    """Ends the trace: what a function of a library for the GpSimd Engine computes is not known."""
+    """End the trace: the computation of a library function for the GpSimd Engine is not known."""
     call = "nisa.builtin_custom_op"
     tracer_for(call).fail(
         UNSUPPORTED,

@@ -34,7 +34,7 @@ def tensor_tensor(
         data2: as `data1`, with as many elements per partition, or broadcast to it; not both in
             PSUM.
         op: operator of two operands, of nki.language or of NumPy.
-        dtype: data type of the result, by default what both types promote to.
+        dtype: data type of the result, by default the one that both types promote to.
         mask: which elements are computed.
         engine: vector or gpsimd.
 
@@ -50,7 +50,7 @@ def _tensor_tensor(
 
 
 def _spread(tile: NkiTensor, dst: NkiTensor) -> NkiTensor:
-    """A tile with fewer elements than the result, repeated by a step of 0."""
+    """Return a tile with fewer elements than the result, repeated by a step of 0."""
     fits = tile.size == dst.size or tile.ndim != dst.ndim or tile.shape[0] != dst.shape[0]
     return tile if fits else broadcast_view(tile, dst.shape)
 
@@ -74,7 +74,7 @@ def tensor_scalar(
     Args:
         data: (P, …) tile in SBUF or PSUM.
         op0: operator.
-        operand0: number or (P, 1) tile; that of an arithmetic operator is converted to float32.
+        operand0: number or (P, 1) tile; for an arithmetic operator it is converted to float32.
         reverse0: compute `operand0 op0 data`.
         op1: second operator of the same kind, or None.
         operand1: as `operand0`, given with `op1`.
@@ -104,7 +104,7 @@ def _tensor_scalar(
 
 
 def _vector_of(op: Any, operand: Any) -> Any:
-    """The operand of an operator as engines take it: vectors of arithmetic ones are float32."""
+    """Return an operator's operand as engines take it: vectors of arithmetic ones are float32."""
     entry = OPERATORS.get(operator_word(op) or "")
     arithmetic = entry is None or entry.alu is None or entry.alu.kind is AluKind.arithmetic
     if not isinstance(operand, NkiTensor) or not arithmetic or operand.dtype == "float32":
@@ -183,8 +183,8 @@ def tensor_scalar_reduce(
         data: (P, …) tile in SBUF or PSUM.
         op0: arithmetic operator.
         operand0: number or (P, 1) tile.
-        reduce_op: `nl.add`, `nl.multiply`, `nl.max` or `nl.min`; the reference also names
-            `nl.subtract`, without what it would compute, and it is refused.
+        reduce_op: `nl.add`, `nl.multiply`, `nl.max` or `nl.min`. The reference also names
+            `nl.subtract` without a description of its result; it is refused.
         reduce_res: (P, 1) tile that receives the reduction over all free dimensions.
         reverse0: must be False; the instruction does not reverse its operands.
         dtype: data type of the result, by default that of `data`.

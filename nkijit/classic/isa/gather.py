@@ -37,7 +37,7 @@ def nc_stream_shuffle(
         src: tile in SBUF or PSUM; it may have fewer partitions than `dst`, or be `dst`.
         dst: tile that is written, with as many elements per partition.
         shuffle_mask: 32 integers: the partition of its quadrant that each partition of `dst`
-            takes, or 255 for one that stays as it is.
+            takes, or 255 for one that does not change.
         dtype: data type of `dst`.
         mask: the block of `dst` that is written; it begins at a quadrant.
 
@@ -50,14 +50,16 @@ def nc_stream_shuffle(
     region = MaskedRegion.of(as_mask(call, mask), target.shape)
     if region.box is None:
         return
-    taken = TileBox.whole(source.shape)
+    source_box = TileBox.whole(source.shape)
     if region.rest or not region.box.is_whole(target.shape):
-        taken = _taken(call, region, source)
-    isa.nc_stream_shuffle(target.part(region.box), readable(source.part(taken)), list(shuffle_mask))
+        source_box = _source_box(call, region, source)
+    isa.nc_stream_shuffle(
+        target.part(region.box), readable(source.part(source_box)), list(shuffle_mask)
+    )
 
 
-def _taken(call: str, region: MaskedRegion, source: ClassicTensor) -> TileBox:
-    """The block of `source` that a masked shuffle reads: the quadrants of what it writes."""
+def _source_box(call: str, region: MaskedRegion, source: ClassicTensor) -> TileBox:
+    """Return the block of `source` that a masked shuffle reads: the quadrants that it writes."""
     assert region.box is not None
     quadrant = PARTITIONS_PER_QUADRANT
     start, *firsts = region.box.starts
@@ -96,19 +98,19 @@ def local_gather(
 
     Source: NKI API reference 2.26, nki.isa.local_gather, and its example for the shape.
     """
-    given = locals()
+    arguments = locals()
     indices = as_tensor("nisa.local_gather", "index", index)
     available = gpsimd_core_elements(prod(indices.shape[1:]))
     shape: list[int] = [Axis(0)]
     if num_valid_indices in (None, available):
-        given["num_valid_indices"] = None
+        arguments["num_valid_indices"] = None
         shape += [*(Axis(d) for d in range(1, indices.ndim)), PARTITIONS_PER_GPSIMD_CORE]
     else:
         shape.append(num_valid_indices)
     return returning(
         "local_gather",
         isa.local_gather,
-        given,
+        arguments,
         dtype_of=("src_buffer",),
         shape=(*shape, num_elem_per_idx),
         per_partition=("src_buffer",),

@@ -17,7 +17,7 @@ from nkijit.tracing.tracer import tracer_for
 
 _unknown = engine.unknown
 _PERF_MODES = {"double_row_gen3": matmul_perf_mode.double_row}
-"""What published kernels pass as `perf_mode=`, which the reference does not list."""
+"""Values of `perf_mode=` in published kernels, which the reference does not list."""
 
 
 def nc_matmul(
@@ -46,8 +46,8 @@ def nc_matmul(
         is_transpose: `moving` is an identity matrix.
         tile_position: (row, column) where the tile starts in the PE array.
         tile_size: (rows, columns) of the PE array that the tile uses.
-        mask: which block of the (M, N) result is computed. What K, M and N are each limited to is
-            said by masks of the operands: `stationary[i_k < k]`, `moving[i_n < n]`.
+        mask: which block of the (M, N) result is computed. Masks of the operands limit K, M and N
+            each: `stationary[i_k < k]`, `moving[i_n < n]`.
         kwargs: `perf_mode`, "double_row_gen3" or a member of `matmul_perf_mode`.
 
     Source: NKI API reference 2.26, nki.isa.nc_matmul and "NKI API Masking".
@@ -75,10 +75,10 @@ def nc_matmul(
         },
         shape=(Axis(rows.ndim - 1), *free),
         buffer=MemoryRegion.psum,
-        # The vendor's compiler chooses where results are; tiles that the kernel declares are not
-        # moved.
+        # The vendor's compiler chooses the memory of results; tiles that the kernel allocates are
+        # not moved.
         from_sbuf=[name for name in _MATRICES if _is_result(given[name])],
-        # What passes bits through may write another type; sums are float32.
+        # A transpose passes bits through and may write another type; sums are float32.
         exact=is_transpose and version >= nc_version.gen3,
         box_only=True,
     )
@@ -119,8 +119,8 @@ def nc_transpose(
             Tensor Engine, 32x32 on the Vector Engine.
         mask: the block of `data` that is transposed.
         dtype: data type of the result, by default that of `data`; another one takes a copy.
-        engine: tensor (the result is in PSUM) or vector (it is in SBUF); by default vector where
-            it can.
+        engine: tensor (the result is in PSUM) or vector (it is in SBUF); by default vector if
+            the tile fits it.
 
     Source: NKI API reference 2.26, nki.isa.nc_transpose.
     """

@@ -41,7 +41,7 @@ def tensor_copy(
 def tensor_copy_dynamic_src(
     src: Any, *, mask: Any = None, dtype: Any = None, engine: Any = _unknown, **kwargs: Any
 ) -> ClassicTensor:
-    """A copy of the part of a tile that begins where a tile of one element says.
+    """A copy of a part of a tile, with its start in a tile of one element.
 
     Args:
         src: `t[i_p, offset + i_f]`, where `offset` is an int32 or uint32 tile of one element.
@@ -63,7 +63,7 @@ def tensor_copy_dynamic_dst(
     engine: Any = _unknown,
     **kwargs: Any,
 ) -> None:
-    """Copy a tile to a part of another one; arguments as `tensor_copy_dynamic_src`.
+    """Copy a tile to a part of another one; arguments as for `tensor_copy_dynamic_src`.
 
     Source: NKI API reference 2.26, nki.isa.tensor_copy_dynamic_dst.
     """
@@ -114,11 +114,12 @@ def dma_copy(
     Args:
         dst: tensor in HBM or SBUF.
         src: tensor in HBM or SBUF with as many elements.
-        mask: which elements of `dst` are written. One that is no block takes several DMAs.
-        dst_rmw_op: `np.add` adds to what is in `dst` (`nkijit.isa.dma_compute`); then nothing
-            is skipped and descriptors are not chosen.
-        oob_mode: what an index beyond the tensor does: error ends the run, skip leaves it out.
-        dge_mode: what builds the descriptors.
+        mask: which elements of `dst` are written. A mask that is no block takes several DMAs.
+        dst_rmw_op: `np.add` adds to the contents of `dst` (`nkijit.isa.dma_compute`); then
+            `oob_mode` and `dge_mode` must have their defaults.
+        oob_mode: the effect of an index beyond the tensor: error ends the run, skip leaves the
+            element out.
+        dge_mode: the unit that builds the descriptors.
 
     Source: NKI API reference 2.26, nki.isa.dma_copy.
     """

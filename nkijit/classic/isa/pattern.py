@@ -19,21 +19,21 @@ def iota(expr: Any, dtype: Any, *, mask: Any = None, **kwargs: Any) -> ClassicTe
 
     Args:
         expr: sum of `nl.arange`, `nl.mgrid` and integers, of two dimensions or more; an integer,
-            as loop variables are, makes a tile of one element.
+            such as a loop variable, makes a tile of one element.
         dtype: data type of the tile.
         mask: which elements are computed.
 
     Source: NKI API reference 2.26, nki.isa.iota.
     """
-    given = locals()
+    arguments = locals()
     call = "nisa.iota"
     if isinstance(expr, int) and not isinstance(expr, bool):
-        given["expr"] = expr = Index((1, 1), (0, 0), expr)
+        arguments["expr"] = expr = Index((1, 1), (0, 0), expr)
     if not isinstance(expr, Index):
         tracer_for(call).wrong_argument(call, "expr", "an index expression", expr)
     if expr.ndim < 2:
         tracer_for(call).fail(INDEX_1D, call, f"'expr' is of shape {expr.shape}")
-    return returning("iota", _iota, given, dtype_of=())
+    return returning("iota", _iota, arguments, dtype_of=())
 
 
 def _iota(dst: NkiTensor, expr: Index) -> None:

@@ -31,11 +31,11 @@ def tensor_reduce(
     Args:
         op: reduction operator.
         data: (P, …) tile in SBUF or PSUM.
-        axis: a free dimension, or several, up to 4; other ones than the last are walked last.
+        axis: a free dimension, or several, up to 4; they are walked last, wherever they are.
         mask: the block of elements that is reduced.
         dtype: data type of the result, by default that of `data`.
         negate: multiply the result by -1; arithmetic operators only.
-        keepdims: the reduced dimensions stay, with size 1.
+        keepdims: retain the reduced dimensions, with size 1.
 
     Source: NKI API reference 2.26, nki.isa.tensor_reduce.
     """

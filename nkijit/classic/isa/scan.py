@@ -32,7 +32,7 @@ def tensor_tensor_scan(
         op1: arithmetic operator of two operands.
         reverse0: compute `result[i - 1] op0 data0[i]`.
         reverse1: compute `data1[i] op1 …`.
-        dtype: data type of the result, by default what both types promote to.
+        dtype: data type of the result, by default the one that both types promote to.
         mask: the block of elements that is scanned; the scan begins where the block does.
 
     Source: NKI API reference 2.26, nki.isa.tensor_tensor_scan.

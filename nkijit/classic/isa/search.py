@@ -29,7 +29,7 @@ def max8(*, src: Any, mask: Any = None, dtype: Any = None, **kwargs: Any) -> Cla
 def nc_find_index8(
     *, data: Any, vals: Any, mask: Any = None, dtype: Any = None, **kwargs: Any
 ) -> ClassicTensor:
-    """A (P, 8) tile of where `vals` are in `data`; see `nkijit.isa.nc_find_index8`.
+    """A (P, 8) tile of the indices of `vals` in `data`; see `nkijit.isa.nc_find_index8`.
 
     Args:
         data: (P, …) tile with 8 to 16384 elements per partition.
@@ -66,7 +66,7 @@ def nc_match_replace8(
         data: (P, …) tile in SBUF or PSUM.
         vals: tile with 8 elements per partition.
         imm: the number that replaces.
-        dst_idx: tile that receives where the values were.
+        dst_idx: tile that receives the indices of the values.
         mask: the block of `data` that is searched and returned; indices count from its first
             element.
         dtype: data type of the result, by default that of `data`.

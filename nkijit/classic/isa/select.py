@@ -70,16 +70,16 @@ def affine_select(
         pred: comparison of affine index expressions. Several joined with & take one instruction
             each; the reference has one only.
         on_true_tile: (P, …) tile in SBUF; one in PSUM, as published kernels have it, is copied
-            first, because GpSimd Engine does not reach PSUM.
+            first, because the GpSimd Engine does not reach PSUM.
         on_false_value: number.
         mask: which elements are computed.
         dtype: data type of the result, by default that of `on_true_tile`.
 
     Source: NKI API reference 2.26, nki.isa.affine_select.
     """
-    given = {**locals(), "pred": as_mask("nisa.affine_select", pred)}
+    arguments = {**locals(), "pred": as_mask("nisa.affine_select", pred)}
     tile = ("on_true_tile",)
-    return returning("affine_select", select, given, dtype_of=tile, from_sbuf=tile)
+    return returning("affine_select", select, arguments, dtype_of=tile, from_sbuf=tile)
 
 
 def range_select(
@@ -106,7 +106,7 @@ def range_select(
         comp_op1: comparison of an index with `bound1`.
         bound0: (P, 1) float32 tile.
         bound1: (P, 1) float32 tile.
-        reduce_cmd: what happens to the accumulators: idle, reset, reduce or reset_reduce.
+        reduce_cmd: the effect on the accumulators: idle, reset, reduce or reset_reduce.
         reduce_res: (P, 1) tile that receives the accumulators.
         reduce_op: `np.max`.
         range_start: index of the first element of the tile.
@@ -116,14 +116,14 @@ def range_select(
 
     Source: NKI API reference 2.26, nki.isa.range_select.
     """
-    given = locals()
+    arguments = locals()
     tile = as_tensor("nisa.range_select", "on_true_tile", on_true_tile)
     steps = (0, *AccessPattern.contiguous(tile.shape[1:]).strides)
-    given["indices"] = Index(tile.shape, steps, given.pop("range_start"))
+    arguments["indices"] = Index(tile.shape, steps, arguments.pop("range_start"))
     return returning(
         "range_select",
         _range_select,
-        given,
+        arguments,
         dtype_of=("on_true_tile",),
         per_partition=("bound0", "bound1", "reduce_res"),
         updated=("reduce_res",),
@@ -166,7 +166,7 @@ def select_reduce(
         on_true: tile; not in PSUM together with `predicate`.
         on_false: number or (P, 1) tile.
         reduce_res: (P, 1) tile that receives the maximum.
-        reduce_cmd: what happens to the accumulators: idle, reduce or reset_reduce.
+        reduce_cmd: the effect on the accumulators: idle, reduce or reset_reduce.
         reduce_op: `np.max`.
         reverse_pred: take `on_true` where `predicate` is 0.
         mask: the block of elements that is computed.
@@ -184,7 +184,7 @@ def select_reduce(
 
 
 def sequence_bounds(*, segment_ids: Any, dtype: Any = None) -> ClassicTensor:
-    """A (1, 2, n) tile of where segments begin and end; see `nkijit.isa.sequence_bounds`.
+    """A (1, 2, n) tile of the bounds of segments; see `nkijit.isa.sequence_bounds`.
 
     Args:
         segment_ids: (1, n) float32 or int32 tile in SBUF.
@@ -192,12 +192,12 @@ def sequence_bounds(*, segment_ids: Any, dtype: Any = None) -> ClassicTensor:
 
     Source: NKI API reference 2.26, nki.isa.sequence_bounds.
     """
-    given = locals()
+    arguments = locals()
     count = prod(as_tensor("nisa.sequence_bounds", "segment_ids", segment_ids).shape[1:])
     return returning(
         "sequence_bounds",
         isa.sequence_bounds,
-        given,
+        arguments,
         dtype_of=("segment_ids",),
         shape=(Axis(0), 2, count),
     )

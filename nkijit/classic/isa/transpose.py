@@ -25,14 +25,14 @@ def dma_transpose(
         axes: (1, 0), (2, 1, 0) or (3, 1, 2, 0), the only one for each rank and its default.
         mask: the block of `src` that is transposed.
         dtype: data type of the result, by default that of `src`; another one takes a copy.
-        kwargs: `dge_mode`, what builds the descriptors.
+        kwargs: `dge_mode`, the unit that builds the descriptors.
 
     Source: NKI API reference 2.26, nki.isa.dma_transpose.
     """
-    given = locals()
+    arguments = locals()
     call = "nisa.dma_transpose"
     mode = kwargs.pop("dge_mode", dge_mode.unknown)
-    given["dge_mode"] = as_member("dge_mode", mode)
+    arguments["dge_mode"] = as_member("dge_mode", mode)
     rank = as_tensor(call, "src", src).ndim
     order = DMA_AXES.get(rank)
     if order is None:
@@ -42,7 +42,7 @@ def dma_transpose(
     return returning(
         "dma_transpose",
         _dma_transpose,
-        given,
+        arguments,
         dtype_of=("src",),
         shape=tuple(Axis(d) for d in order),
         by_dma=True,

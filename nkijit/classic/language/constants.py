@@ -27,7 +27,7 @@ def finfo(dtype: Any) -> Any:
 
 
 def sizeinbytes(dtype: Any) -> int:
-    """Bytes per element of a data type. Raises ValueError for what is none.
+    """Bytes per element of a data type. Raises ValueError for an unknown one.
 
     Not in the API reference; published kernels import it from this module.
     """

@@ -88,9 +88,9 @@ def _allocated(
 
 
 def _refuse_rest(call: str, rest: dict[str, Any]) -> None:
-    """Refuse undocumented arguments but `lazy_initialization`, which published kernels give.
+    """Refuse undocumented arguments except `lazy_initialization`, which published kernels pass.
 
-    It says when initial values are written: at the first use, see `classic.initialisation`.
+    It moves initial values to the first use; see `classic.tensors.initialisation`.
     """
     refuse_rest(call, {name: rest[name] for name in rest if name != "lazy_initialization"})
 
@@ -103,8 +103,8 @@ def ndarray(
     Args:
         shape: dimensions; `nl.par_dim(n)` marks the partition dimension, else it is the first.
         dtype: data type of an element.
-        buffer: `nl.sbuf` (the default), `nl.psum`, `nl.hbm`, `nl.shared_hbm`, or what
-            `nki.compiler.sbuf` and `.psum` make.
+        buffer: `nl.sbuf` (the default), `nl.psum`, `nl.hbm`, `nl.shared_hbm`, or a result of
+            functions in `nki.compiler.sbuf` and `.psum`.
         name: the tensor's name; by default the variable it is assigned to.
 
     Source: NKI API reference 2.26, nki.language.ndarray.
@@ -204,7 +204,7 @@ def zeros_like(
 
 
 def _shape_of(like: ClassicTensor) -> tuple[int, ...]:
-    """The shape of a tensor, its partition dimension marked after its block dimensions."""
+    """Return the shape of a tensor; its partition dimension is marked after block dimensions."""
     if not isinstance(like, Blocks):
         return like.shape
     at = len(like.block_shape)

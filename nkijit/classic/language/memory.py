@@ -43,7 +43,7 @@ def load(src: Any, *, mask: Any = None, dtype: Any = None, **kwargs: Any) -> Cla
 
     Args:
         src: tensor in HBM, at most 128 rows.
-        mask: which elements are loaded. Where that is no block of the tile, the others are 0.
+        mask: which elements are loaded. If they are no block of the tile, the others are 0.
         dtype: data type of the tile, by default that of `src`.
     """
     call = "nl.load"

@@ -1,7 +1,7 @@
 """Element-wise functions: words that are functions of tiles and operators of instructions.
 
-`nl.add(x, y)` computes; `op=nl.add` names the operator. Each word is one object, which has the
-signature of its kind and gives the instructions of the current API's function of the same name.
+`nl.add(x, y)` computes; `op=nl.add` names the operator. Each word is one object. It has the
+signature of its kind and emits the instructions of the current API's function of the same name.
 Sources: NKI API reference 2.26, nki.language; nki.api.shared, "NKI Type Promotion".
 """
 
@@ -27,10 +27,10 @@ _ON_GPSIMD = ("power", "rsqrt")
 
 
 class Function:
-    """A word of the language. Instructions take it as an operator if it names one of theirs."""
+    """A word of the language. Instructions take it as an operator if it names one."""
 
     def __init__(self, name: str, does: str, of: str | None = None):
-        """`does`: what it computes, for its docstring; `of`: the operator, if named otherwise."""
+        """`does`: the computation, for its docstring; `of`: the operator's name, if it differs."""
         self.__name__ = self.__qualname__ = name
         self.__doc__ = f"{does}\n\n{type(self).__call__.__doc__}"
         operator = of or name
@@ -48,7 +48,7 @@ class Function:
         return None if operator is None else Word(operator)
 
     def _several(self, dtype: Any) -> Callable[..., None]:
-        """Emits the current API's function, for what takes several instructions."""
+        """Return the `emit` of the current API's function, which takes several instructions."""
         return composed(getattr(current, self.__name__), dtype=dtype)
 
 
@@ -118,8 +118,8 @@ class BinaryFunction(Function):
             x: tile in SBUF or PSUM, or a number.
             y: as `x`; one of the two is a tile. Tiles broadcast by NumPy's rules, over partitions
                 by DMA.
-            dtype: data type of the result, by default what those of `x` and `y` promote to; of
-                operators on bit patterns a number has that of the tile, and a quotient of
+            dtype: data type of the result, by default the one that those of `x` and `y` promote to.
+                For operators on bit patterns a number has the type of the tile, and a quotient of
                 integers is float32.
             mask: which elements are computed.
         """
@@ -175,12 +175,12 @@ class BinaryPredicate(BinaryFunction):
 
 
 class Remainder(BinaryFunction):
-    """A remainder, whose `dtype` and `mask` may be given by position."""
+    """A remainder; `dtype` and `mask` may be positional arguments."""
 
     def __call__(
         self, x: Any, y: Any, dtype: Any = None, mask: Any = None, **kwargs: Any
     ) -> ClassicTensor:
-        """Element by element, in a new tile; arguments as `nl.add`."""
+        """Element by element, in a new tile; arguments as for `nl.add`."""
         return self._computed(x, y, dtype, mask, kwargs)
 
 
@@ -246,7 +246,7 @@ _OF_TRUTH_VALUES: dict[Function, Any] = {
     bitwise_xor: logical_xor,
     invert: logical_not,
 }
-"""What operators of bits are for truth values, as in NumPy."""
+"""The functions that replace operators on bits for truth values, as in NumPy."""
 
 __all__ = [
     "abs",

@@ -66,18 +66,18 @@ def _axis(call: str, axis: Any) -> int:
 
 
 class affine_range(Sequence[int]):
-    """A loop whose iterations are independent of each other; the loop variable is an integer.
+    """A loop with independent iterations; the loop variable is an integer.
 
-    Takes the arguments of Python's `range`. The loop is unrolled while tracing; a warning says
-    of elements that one iteration writes and another one writes or reads, other than to reduce
-    into them.
+    Takes the arguments of Python's `range`. The loop is unrolled while tracing. A warning reports
+    elements that one iteration writes and another one writes or reads, except for reductions into
+    them.
     """
 
     def __init__(self, *args: int, **kwargs: Any):
         """Raises TypeError and ValueError as `range` does; other arguments are refused by name."""
         refuse_rest("nl.affine_range", kwargs)
         self._numbers = range(*args)
-        # As Python's, so that it is an index of a tensor as that is.
+        # The attributes of Python's `range`, so that it can index a tensor, too.
         self.start, self.stop = self._numbers.start, self._numbers.stop
         self.step = self._numbers.step
 
@@ -103,11 +103,11 @@ def static_range(*args: int) -> range:
 
 
 def sequential_range(*args: int, **kwargs: Any) -> Iterable[int]:
-    """A loop whose iterations run in order; it is unrolled, and the loop variable is an integer.
+    """A loop with iterations in order; it is unrolled, and the loop variable is an integer.
 
     Args:
         args: as for Python's `range`.
-        kwargs: `directives=nki.compiler.no_reorder()`, whose block the loop then is.
+        kwargs: `directives=nki.compiler.no_reorder()`: the loop is inside this block.
     """
     directives = kwargs.pop("directives", None)
     refuse_rest("nl.sequential_range", kwargs)

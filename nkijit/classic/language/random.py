@@ -46,7 +46,7 @@ def random_seed(seed: Any, *, mask: Any = None, **kwargs: Any) -> None:
 
 
 def _seed_tile(call: str, seed: Any) -> NkiTensor:
-    """The bits of a number as a tile."""
+    """Return the bits of a number as a tile."""
     number: int | None = seed.__index__() if hasattr(seed, "__index__") else None
     if number is None or not -(2**31) <= number < 2**32:
         tracer_for(call).wrong_argument(call, "seed", "an integer of 32 bits or a tile", seed)

@@ -65,7 +65,7 @@ def _reduce(
 
 
 def _free_axes(call: str, rank: int, axis: Any) -> tuple[int, ...]:
-    """The free dimensions that are reduced, in order."""
+    """Return the free dimensions that are reduced, in order."""
     items = cast("tuple[Any, ...]", axis if isinstance(axis, (tuple, list)) else (axis,))
     axes = {item % rank for item in items if type(item) is int and -rank <= item < rank}
     free = len(axes) == len(items) <= MAX_REDUCED_DIMS and axes and 0 not in axes
@@ -77,7 +77,7 @@ def _by_operator(call: str, op: Word, *arguments: Any) -> ClassicTensor:
 
 
 class Reduction(Function):
-    """A reduction by an operator, which instructions take by the reduction's name, too."""
+    """A reduction by an operator; instructions take its name as the operator, too."""
 
     def __call__(
         self,
@@ -95,8 +95,8 @@ class Reduction(Function):
             x: tile in SBUF or PSUM.
             axis: the last free dimension, or the last few, up to 4; negative counts from the end.
             dtype: data type of the result, by default that of `x`.
-            mask: which elements are reduced; they are a block.
-            keepdims: keep the reduced dimensions with size 1. Without it a tile still has two
+            mask: which elements are reduced; they must be a block.
+            keepdims: retain the reduced dimensions with size 1. Without it a tile still has two
                 dimensions: (P, N) becomes (P, 1).
         """
         op = Word(self.nki_operator)
@@ -110,14 +110,14 @@ sum = Reduction("sum", "Sum.", of="add")
 
 
 def all(x: Any, axis: Any, *, dtype: Any = bool, mask: Any = None, **kwargs: Any) -> ClassicTensor:
-    """1 where no element over the last free dimensions is 0; arguments as `nl.sum`."""
+    """1 where no element over the last free dimensions is 0; arguments as for `nl.sum`."""
     return _by_operator("nl.all", Word("logical_and"), x, axis, dtype, mask, False, kwargs)
 
 
 def mean(
     x: Any, axis: Any, *, dtype: Any = None, mask: Any = None, keepdims: bool = False, **kwargs: Any
 ) -> ClassicTensor:
-    """Arithmetic mean over the last free dimensions; arguments as `nl.sum`.
+    """Arithmetic mean over the last free dimensions; arguments as for `nl.sum`.
 
     The result for integers is float32. See `nkijit.language.mean`.
     """
@@ -125,7 +125,7 @@ def mean(
 
 
 def var(x: Any, axis: Any, *, dtype: Any = None, mask: Any = None, **kwargs: Any) -> ClassicTensor:
-    """Variance over the last free dimensions, as NumPy's; arguments as `nl.sum`.
+    """Variance over the last free dimensions, as NumPy's; arguments as for `nl.sum`.
 
     The result for integers is float32. See `nkijit.language.var`.
     """
@@ -164,14 +164,14 @@ def softmax(
         x: tile in SBUF or PSUM.
         axis: the last free dimension, or the last few.
         dtype: data type of the result, by default `compute_dtype`, else that of `x`.
-        compute_dtype: as `dtype`, which is all that it does where both are documented to be the
-            same; what lies between is float32.
-        mask: which elements take part; they are a block.
+        compute_dtype: the default of `dtype`, without any other effect; intermediate values are
+            float32.
+        mask: which elements take part; they must be a block.
     """
     call = "nl.softmax"
     refuse_rest(call, kwargs)
     tile = as_tensor(call, "x", x)
-    wanted = _first_given(dtype, compute_dtype, tile.dtype)
+    wanted = _first_not_none(dtype, compute_dtype, tile.dtype)
     return functional(
         call,
         composed(current.softmax, axis=axis, dtype=wanted),
@@ -204,12 +204,12 @@ def rms_norm(
         epsilon: added to the mean square.
         dtype: data type of the result, by default `compute_dtype`, else that of `x`.
         compute_dtype: data type of the tiles in between, by default float32.
-        mask: which elements take part; they are a block.
+        mask: which elements take part; they must be a block.
     """
     call = "nl.rms_norm"
     refuse_rest(call, kwargs)
     tile = as_tensor(call, "x", x)
-    wanted = _first_given(dtype, compute_dtype, tile.dtype)
+    wanted = _first_not_none(dtype, compute_dtype, tile.dtype)
 
     def compute(x: NkiTensor, w: NkiTensor) -> NkiTensor:
         weights = raised(call, w, x.ndim)
@@ -225,25 +225,24 @@ def rms_norm(
     )
 
 
-def _first_given(*values: Any) -> Any:
+def _first_not_none(*values: Any) -> Any:
     return next(value for value in values if value is not None)
 
 
 def loop_reduce(
     x: Any, op: Any, loop_indices: Any, *, dtype: Any = None, mask: Any = None, **kwargs: Any
 ) -> Reduced:
-    """What `b[...] = nl.loop_reduce(a, op=np.add, …)` assigns: `b[...] = b[...] op a`.
+    """Reduce into the target of an assignment: `b[...] = nl.loop_reduce(a, op=np.add, …)`.
 
-    In the first iteration, where nothing has written `b` yet, it is `a`.
-    The target of the assignment is an operand, which a call does not see where the target is a
-    variable: `b = nl.loop_reduce(…)` is refused when `b` is used.
+    The assignment computes `b[...] = b[...] op a`. In the first iteration, when nothing has written
+    `b` yet, it is `a`. A call does not see the target if that is a variable: `b =
+    nl.loop_reduce(…)` is refused when `b` is used.
 
     Args:
         x: tile in SBUF or PSUM.
         op: operator of two tiles.
-        loop_indices: the loops over which is reduced; all are unrolled, and it makes no difference.
-        dtype: data type of what is computed, by default that of the target; the target keeps its
-            own.
+        loop_indices: the loops to reduce over; without effect, because all loops are unrolled.
+        dtype: without effect: the computation and the target have the target's data type.
         mask: which elements are reduced.
     """
     call = "nl.loop_reduce"
@@ -263,9 +262,9 @@ def all_reduce(
     asynchronous: bool = False,
     **kwargs: Any,
 ) -> NoReturn:
-    """Refused: instances of a grid are traced one after the other, and run so on their core.
+    """Refused: instances of a grid are traced, and run on their core, one after the other.
 
-    The tiles of later instances do not exist yet where the result is asked for.
+    The tiles of later instances do not exist yet when the result is needed.
     """
     tracer_for("nl.all_reduce").fail(
         UNSUPPORTED,

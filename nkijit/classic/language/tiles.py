@@ -79,7 +79,7 @@ def transposed(
     mask: Any,
     buffer: MemoryRegion,
 ) -> ClassicTensor:
-    """The body of transposes: `compute(**{argument: view}, dtype=…)` of what the mask leaves."""
+    """The body of transposes: `compute(**{argument: view}, dtype=…)` of the unmasked part."""
     wanted = source.dtype if dtype is None else dtype
     return functional(
         call,
@@ -103,7 +103,7 @@ def where(
         condition: tile, 1 for true and 0 for false.
         x: tile or number.
         y: tile or number.
-        dtype: data type of the result, by default what those of `x` and `y` promote to.
+        dtype: data type of the result, by default the one that those of `x` and `y` promote to.
         mask: which elements are computed.
     """
     call = "nl.where"
@@ -141,7 +141,7 @@ def expand_dims(data: Any, axis: Any) -> ClassicTensor | Index:
     """A view with new dimensions of size 1, of a tensor or an index expression.
 
     Args:
-        data: a tensor; on chip the first dimension stays the partition dimension.
+        data: a tensor; on chip the first dimension remains the partition dimension.
         axis: position of the new dimension in the result, or positions, as NumPy's.
     """
     call = "nl.expand_dims"
@@ -176,7 +176,7 @@ def gather_flattened(
     refuse_rest(call, kwargs)
     source, at = as_tensor(call, "data", data), as_tensor(call, "indices", indices)
     wanted = source.dtype if dtype is None else dtype
-    free = source.ndim - 1  # in front, so that the mask is that of the last ones, the result's
+    free = source.ndim - 1  # first, so that the mask is that of the last ones, the result's
     own = tuple(range(free, free + at.ndim))
     return functional(
         call,

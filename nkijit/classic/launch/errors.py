@@ -1,7 +1,7 @@
-"""What findings of classic kernels are called in the public error reference (`nki.errors`).
+"""Names in the public error reference (`nki.errors`) for findings of classic kernels.
 
-Rules that are errors of that reference have its names as their ids. Here are those rules that
-both APIs share, with the error that the classic API has for them.
+Rules that are errors of that reference have its names as their ids. This module is about the rules
+that both APIs share, with the error that the classic API has for them.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _ACTIVATIONS = ("nisa.activation", "nisa.activation_reduce")
 
 
 def with_error_name(diagnostic: Diagnostic) -> Diagnostic:
-    """The finding with a note of its name in the error reference, where that is another one."""
+    """Return the finding with a note of its name in the error reference, where the name differs."""
     name = ERROR_OF_RULE.get(diagnostic.rule.id)
     if diagnostic.subject in _ACTIVATIONS and diagnostic.operands:
         broken = (diagnostic.rule.id, diagnostic.operands[0].name)
@@ -53,13 +53,13 @@ def with_error_name(diagnostic: Diagnostic) -> Diagnostic:
 
 
 class ClassicTracedKernel(TracedKernel):
-    """A specialisation of a classic kernel, whose findings have the names of the reference."""
+    """A specialisation of a classic kernel; its findings have the names of the error reference."""
 
     @property
     def diagnostics(self) -> Findings:
-        """Every finding of tracing and of the verification passes."""
+        """All findings of tracing and of the verification passes."""
         return Findings(map(with_error_name, super().diagnostics))
 
     def find(self, *passes: str) -> Findings:
-        """The findings of some passes; see `TracedKernel.find`."""
+        """Return the findings of some passes; see `TracedKernel.find`."""
         return Findings(map(with_error_name, super().find(*passes)))

@@ -1,4 +1,4 @@
-"""How frameworks call kernels of the classic API (`neuronxcc.nki.FrameworkKernel`): refused."""
+"""The interface of frameworks to classic kernels (`neuronxcc.nki.FrameworkKernel`): refused."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from nkijit.kernels.kernel import UnsupportedError
 
 
 class FrameworkKernel:
-    """What frameworks derive from to put kernels into HLO; there is no HLO here.
+    """The base class with which frameworks put kernels into HLO, which nkijit does not have.
 
     Kernels take arrays of NumPy, PyTorch and JAX as they are. Every use raises UnsupportedError.
     Source: NKI API reference 2.26, nki.FrameworkKernel.

@@ -36,18 +36,18 @@ from nkijit.traced.kernel import TracedKernel
 from nkijit.tracing.dtype_names import CLASSIC
 from nkijit.tracing.target import resolve_target
 from nkijit.tracing.tensor import NkiTensor
-from nkijit.tracing.tracebacks import called_by_authors
+from nkijit.tracing.tracebacks import without_own_frames
 from nkijit.tracing.tracer import Tracer
 
 _P = ParamSpec("_P", default=...)
 
 CLASSIC_PLATFORM = "trn2"
-"""The default target of classic kernels: the newest that the classic API knows."""
+"""The default target of classic kernels: the newest that the classic API supports."""
 
 
 @dataclass(frozen=True)
 class Launch:
-    """How a classic kernel is launched."""
+    """The grid, mode and placement with which a classic kernel is launched."""
 
     grid: LaunchGrid | None = None
     mode: Mode = field(default_factory=Mode)
@@ -56,7 +56,7 @@ class Launch:
 
     @property
     def specialises(self) -> tuple[LaunchGrid | None, bool, bool]:
-        """What of it makes a difference to the trace."""
+        """The settings that make a difference to the trace."""
         return self.grid, self.mode.kernel_return, self.automatic
 
 
@@ -72,17 +72,17 @@ class ClassicKernel(Kernel[_P]):
         platform_target: str | None,
         launch: Launch | None = None,
         outcome: Outcome | None = None,
-        **kept: Any,
+        **rest: Any,
     ):
-        """`outcome`: what calls leave, shared by kernels that are made from each other."""
+        """`outcome`: the results of calls, shared by kernels that are derived from each other."""
         self._launched = launch or Launch()
         self._outcome = outcome or Outcome()
-        kept["grid"] = self._launched.specialises
-        super().__init__(function, platform_target, **kept)
+        rest["grid"] = self._launched.specialises
+        super().__init__(function, platform_target, **rest)
 
-    def _kept(self) -> dict[str, Any]:
+    def _constructor_arguments(self) -> dict[str, Any]:
         own = {"launch": self._launched, "outcome": self._outcome}
-        return {**super()._kept(), **own}
+        return {**super()._constructor_arguments(), **own}
 
     @property
     def _cores(self) -> int:
@@ -92,13 +92,13 @@ class ClassicKernel(Kernel[_P]):
     def _launch_grid(self) -> int | None:
         return self._grid
 
-    @called_by_authors
+    @without_own_frames
     def __call__(self, /, *args: _P.args, **kwargs: _P.kwargs) -> Any:
         """Run the kernel, as `Kernel` does; an index beyond its tensor raises IndexError."""
         try:
             return super().__call__(*args, **kwargs)
         except OutOfBoundsError as error:
-            # The text and the class are what the vendor's simulation has.
+            # The text and the class are those of the vendor's simulation.
             described = IndexError(
                 f"index {error.element} is out of bounds for axis 0 with size {error.elements}"
             )
@@ -106,43 +106,43 @@ class ClassicKernel(Kernel[_P]):
             raise described from None
 
     def __getitem__(self, grid: Any) -> Self:
-        """`kernel[4, 2]`: an instance of the kernel for each point of a grid.
+        """Launch an instance of the kernel for each point of a grid: `kernel[4, 2]`.
 
         Instances run independently of each other; `nl.nc(2)` as a factor of a dimension spreads
-        them over two cores. Raises ValueError for a grid that does not exist.
+        them over two cores. Raises ValueError for an invalid grid.
         """
         return self._changed(launch=replace(self._launched, grid=LaunchGrid.of(grid)))
 
     def on_cores(self, cores: int) -> Self:
-        """The kernel with one instance on each of so many cores: `kernel[nl.nc(cores)]`."""
+        """Return the kernel with one instance on each of several cores: `kernel[nl.nc(cores)]`."""
         return self[nc(cores)]
 
     @property
     def launch_grid(self) -> LaunchGrid | None:
-        """The grid that a call has; None without one."""
+        """The grid of a call; None without one."""
         return self._launched.grid
 
     def in_mode(self, mode: Mode) -> Self:
-        """The kernel, called in another mode."""
+        """Return the kernel, called in another mode."""
         return self._changed(launch=replace(self._launched, mode=mode), outcome=Outcome())
 
     @property
     def mode(self) -> Mode:
-        """What a call of the kernel does."""
+        """The mode of a call."""
         return self._launched.mode
 
     def placed_automatically(self) -> Self:
-        """The kernel with all tiles placed automatically, whatever their `buffer=` says."""
+        """Return the kernel with all tiles placed automatically, also those with an address."""
         return self._changed(launch=replace(self._launched, automatic=True))
 
     @property
     def target(self) -> Target:
-        """The hardware that the kernel is traced for; trn2, when nothing else is said."""
+        """The hardware that the kernel is traced for; trn2 by default."""
         return resolve_target(self._platform_target, CLASSIC_PLATFORM)
 
     @property
     def benchmark_result(self) -> BenchmarkResult:
-        """What the last call in the mode benchmark found. Raises AttributeError before it."""
+        """The result of the last call in the mode benchmark. Raises AttributeError before it."""
         if self._outcome.benchmark is None:
             raise AttributeError(
                 f"kernel '{self.__name__}' has no benchmark_result before it is called in the mode "
@@ -151,7 +151,7 @@ class ClassicKernel(Kernel[_P]):
         return self._outcome.benchmark
 
     def portability(self, /, *args: Any, nki: str | None = None, **kwargs: Any) -> Findings:
-        """Refused: what the vendor's compilers take of Python is not the same for both APIs."""
+        """Refused: the vendor's compilers of the two APIs accept different Python."""
         raise UnsupportedError("portability is judged for kernels of the current API only")
 
     def _run(self, traced: TracedKernel, values: Sequence[Any]) -> Any:
@@ -194,7 +194,7 @@ class ClassicKernel(Kernel[_P]):
                 results.append(function(*call.args, **call.kwargs))
         first = _mapped(results[0], functools.partial(_returned, tracer, self._function))
         for other in results[1:]:
-            _check_alike(tracer, self._function, results[0], other)
+            _check_same_tensors(tracer, self._function, results[0], other)
         independence.check()
         settle(lazy)
         check_outputs(tracer, self._function, call.arguments, first, self.mode.kernel_return)
@@ -203,7 +203,7 @@ class ClassicKernel(Kernel[_P]):
 
 
 def _mapped(result: Any, change: Callable[[Any], Any]) -> Any:
-    """A result with every item of its container changed."""
+    """Return a result with every item of its container changed."""
     if isinstance(result, (tuple, list)):
         items = [change(item) for item in cast("list[Any]", result)]
         kind = cast(Any, type(cast(Any, result)))
@@ -214,7 +214,7 @@ def _mapped(result: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def _returned(tracer: Tracer, function: Callable[..., Any], item: Any) -> Any:
-    """A returned tensor as the current API has it; a tile is copied to HBM, with a warning."""
+    """Return a tensor of the current API; a returned tile is copied to HBM, with a warning."""
     if not isinstance(item, ClassicTensor) or (
         isinstance(item, Blocks) and len(item.block_shape) > 0
     ):
@@ -228,8 +228,8 @@ def _returned(tracer: Tracer, function: Callable[..., Any], item: Any) -> Any:
     return out
 
 
-def _check_alike(tracer: Tracer, function: Callable[..., Any], one: Any, two: Any) -> None:
-    """Instances return the same tensors: those that they share."""
+def _check_same_tensors(tracer: Tracer, function: Callable[..., Any], one: Any, two: Any) -> None:
+    """Record a finding if instances return different tensors; they must return shared ones."""
     storages: list[list[Any]] = [[], []]
     for result, found in zip((one, two), storages, strict=True):
         _mapped(result, lambda item, found=found: found.append(_identity(item)))

@@ -1,7 +1,7 @@
-"""What happens when a kernel is called: `nki.jit(mode=…)`, `nki.benchmark`, `nki.profile`, ….
+"""The modes in which kernels are called: `nki.jit(mode=…)`, `nki.benchmark`, `nki.profile`, ….
 
-There is no device. A call interprets the kernel, times are predictions of the cost model, and
-what is written for profilers is a timeline for ui.perfetto.dev and a report, never a NEFF.
+There is no device. A call interprets the kernel, times are predictions of the cost model, and the
+files for profilers are a timeline for ui.perfetto.dev and a report, never a NEFF.
 
 Source: NKI API reference 2.26, nki.jit, nki.baremetal, nki.benchmark and nki.profile.
 """
@@ -23,22 +23,22 @@ from nkijit.kernels.options import COMPILER_OPTIONS, unknown_options
 from nkijit.traced.kernel import TracedKernel
 
 PERCENTILES = (0, 1, 10, 25, 50, 90, 99, 100)
-"""Percentiles that `nki.benchmark` knows (NKI API reference 2.26, nki.benchmark)."""
+"""Percentiles that `nki.benchmark` supports (NKI API reference 2.26, nki.benchmark)."""
 
 
 class NoDeviceWarning(UserWarning):
-    """What runs on a device with the vendor's compiler is interpreted and predicted here."""
+    """A mode for a device with the vendor's compiler is interpreted and predicted here."""
 
 
 class Latency:
-    """How long a kernel takes, as the cost model predicts (`benchmark_result.nc_latency`)."""
+    """The latency of a kernel, as the cost model predicts (`benchmark_result.nc_latency`)."""
 
     def __init__(self, microseconds: float):
         """A prediction has no spread: all percentiles are the same."""
         self._microseconds = microseconds
 
     def get_latency_percentile(self, percentile: int) -> float:
-        """Microseconds. Raises ValueError for a percentile other than those of `PERCENTILES`."""
+        """Return microseconds. Raises ValueError for a percentile that is not in `PERCENTILES`."""
         if percentile not in PERCENTILES:
             raise ValueError(f"there are percentiles {PERCENTILES}, got {percentile!r}")
         return self._microseconds
@@ -46,14 +46,14 @@ class Latency:
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkResult:
-    """What `nki.benchmark` found."""
+    """The result of `nki.benchmark`."""
 
     nc_latency: Latency
 
 
 @dataclass(slots=True)
 class Outcome:
-    """What calls of a kernel leave, whatever the grid that it was called with."""
+    """The results that calls of a kernel leave, for all of its grids."""
 
     benchmark: BenchmarkResult | None = None
 
@@ -63,7 +63,7 @@ class Mode:
     """A mode in which kernels are called; the fields are its options, by their public names."""
 
     additional_compile_opt: str = ""
-    """Flags of the vendor's compiler, which does not run here."""
+    """Flags of the vendor's compiler, without effect."""
     kernel_return: bool = True
     """False for kernels that write their results to parameters, as under `nki.trace`."""
 
@@ -74,7 +74,7 @@ class Mode:
     def run(
         self, traced: TracedKernel, values: Sequence[Any], outcome: Outcome, *, strict: bool
     ) -> Any:
-        """Run a specialisation on the values of a call's tensors; `strict` as for it."""
+        """Run a specialisation on the values of a call's tensors; `strict` as for its `run`."""
         del outcome
         return traced.run(*values, strict=strict)
 
@@ -90,11 +90,11 @@ class Trace(Mode):
 class _OnDevice(Mode):
     """Modes that need a device with the vendor's compiler."""
 
-    _told: ClassVar[bool] = False
+    _warned: ClassVar[bool] = False
     save_neff_name: StrPath | None = None
     """The name of the vendor's binary; none is written."""
     save_trace_name: StrPath | None = None
-    """Names the timeline, which is written beside that name: `profile.perfetto.json`."""
+    """The name of the timeline, which gets another suffix: `profile.perfetto.json`."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -105,8 +105,8 @@ class _OnDevice(Mode):
     def run(
         self, traced: TracedKernel, values: Sequence[Any], outcome: Outcome, *, strict: bool
     ) -> Any:
-        if not _OnDevice._told:
-            _OnDevice._told = True
+        if not _OnDevice._warned:
+            _OnDevice._warned = True
             warnings.warn(
                 "nkijit has no device: kernels in the modes baremetal, benchmark and profile are "
                 "interpreted on this machine, times are predictions of a cost model, and no NEFF "
@@ -121,7 +121,7 @@ class _OnDevice(Mode):
         return result
 
     def _finish(self, traced: TracedKernel, outcome: Outcome, strict: bool) -> None:
-        """Predict and write what the options ask for."""
+        """Predict the time and write the files that the options request."""
         del outcome
         if self.save_trace_name is not None:
             trace = _trace_path(self.save_trace_name)
@@ -133,7 +133,7 @@ class Baremetal(_OnDevice):
     """`nki.baremetal`: a call without a framework."""
 
     artifacts_dir: StrPath | None = None
-    """Gets the kernel's IR; the folder is empty, or does not exist."""
+    """The folder for the kernel's IR; it is empty, or does not exist."""
 
     def run(
         self, traced: TracedKernel, values: Sequence[Any], outcome: Outcome, *, strict: bool
@@ -152,12 +152,12 @@ class Baremetal(_OnDevice):
 
 @dataclass(frozen=True, kw_only=True)
 class Benchmark(_OnDevice):
-    """`nki.benchmark`: predicts the latency, prints it, and keeps it for `benchmark_result`."""
+    """`nki.benchmark`: predicts the latency, prints it, and stores it for `benchmark_result`."""
 
     warmup: int = 10
-    """Runs before the measurement: nothing is measured."""
+    """Runs before the measurement; without effect, because nothing is measured."""
     iters: int = 100
-    """Runs that are measured: all would take the same time."""
+    """Runs that are measured; without effect, because all would take the same time."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -179,12 +179,12 @@ class Profiling(_OnDevice):
     """`nki.profile`: writes timeline, summary and report to a folder."""
 
     working_directory: StrPath | None = None
-    """The folder, an absolute path; it must be given."""
+    """The folder, an absolute path; required."""
     save_trace_name: StrPath | None = "profile.ntff"
     overwrite: bool = False
-    """Replace what is there from an earlier run."""
+    """Replace the files of an earlier run."""
     profile_nth: int = 1
-    """Which run is profiled: all would take the same time."""
+    """The run that is profiled; without effect, because all would take the same time."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -197,7 +197,7 @@ class Profiling(_OnDevice):
         _expect_count("profile_nth", self.profile_nth, 1)
 
     def _paths(self) -> list[Path]:
-        """Of timeline, summary and report."""
+        """Return the paths of timeline, summary and report."""
         assert self.working_directory is not None
         trace = _trace_path(Path(self.working_directory, self.save_trace_name or "profile.ntff"))
         stem = trace.name.removesuffix(_TRACE_SUFFIX)
@@ -231,7 +231,7 @@ MODES: dict[str, type[Mode]] = {
 
 
 def mode_named(name: Any, options: Mapping[str, Any]) -> Mode:
-    """A mode with options. Raises UnsupportedError for a name or an option that is not known."""
+    """Return a mode with options. Raises UnsupportedError for an unknown name or option."""
     if not isinstance(name, str) or name not in MODES:
         hint = did_you_mean(str(name), MODES)
         raise UnsupportedError(f"nki.jit has no mode {name!r}, only {', '.join(MODES)}{hint}")
@@ -248,12 +248,12 @@ _TRACE_SUFFIX = ".perfetto.json"
 
 
 def _trace_path(name: StrPath) -> Path:
-    """Where the timeline goes: the vendor's suffix would promise the vendor's format."""
+    """Return the path of the timeline; the vendor's suffix would promise the vendor's format."""
     return Path(name).with_suffix(_TRACE_SUFFIX)
 
 
 def _write(texts: Mapping[Path, str]) -> None:
-    """Write files, and the folders that they are in."""
+    """Write files, and create their folders."""
     for path, text in texts.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, text)

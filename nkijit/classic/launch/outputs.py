@@ -1,4 +1,4 @@
-"""What a classic kernel leaves as a whole: parameters it writes, results, placed tiles.
+"""Checks of a whole classic kernel: written parameters, results, placed tiles.
 
 Source: NKI API reference 2.26, nki.errors; NKI direct allocation guide.
 """
@@ -35,14 +35,14 @@ def check_outputs(
     result: Any,
     returns: bool,
 ) -> None:
-    """Record parameters that are written and may not be, or not returned.
+    """Record a finding for each written parameter that is immutable or not returned.
 
     Args:
-        tracer: what has traced the kernel.
-        function: the kernel's function, whose annotations say which parameters are mutable.
-        parameters: its arguments by name, as the body got them.
-        result: what it returns, as views of the current API.
-        returns: whether results are returned; else they are written to parameters.
+        tracer: the tracer of the kernel.
+        function: the kernel's function; its annotations mark mutable parameters.
+        parameters: its arguments by name, as the body received them.
+        result: its result, as views of the current API.
+        returns: whether results are returned; otherwise they are written to parameters.
     """
     written = {
         tensor.name: (name, write)
@@ -51,7 +51,7 @@ def check_outputs(
         if (write := _first_write(tensor.storage.value)) is not None
     }
     if result is None:
-        # An instruction that was wrong has left nothing in the kernel.
+        # A rejected instruction is not in the kernel.
         wrong = any(found.severity == "error" for found in tracer.diagnostics)
         if not written and not wrong:
             tracer.record_at(
@@ -73,7 +73,7 @@ def check_outputs(
 
 
 def _tensors(value: Any) -> Iterator[NkiTensor]:
-    """The tensors in an argument or a result."""
+    """Yield the tensors in an argument or a result."""
     if isinstance(value, ClassicTensor):
         yield value.whole()
     elif isinstance(value, NkiTensor):
@@ -87,7 +87,7 @@ def _tensors(value: Any) -> Iterator[NkiTensor]:
 
 
 def _first_write(parameter: SSAValue) -> Operation | None:
-    """An instruction that writes a parameter: the first one of the first view that is written."""
+    """Return an instruction that writes a parameter: the first one of the first written view."""
     for value in (parameter, *views_of(parameter)):
         for use in value.uses:
             for touched, role in reads_and_writes(use.operation):
@@ -97,9 +97,9 @@ def _first_write(parameter: SSAValue) -> Operation | None:
 
 
 def check_placements(tracer: Tracer) -> None:
-    """Warn of the first tile that is placed automatically in a kernel that places others itself.
+    """Warn of the first tile without an address in a kernel that gives addresses to others.
 
-    The vendor's compiler refuses such kernels; here such tiles go where there is room.
+    The vendor's compiler refuses such kernels; nkijit places these tiles in free space.
     """
     placed: AllocOp | None = None
     automatic: AllocOp | None = None

@@ -22,7 +22,7 @@ from nkijit.tracing.tensor import NkiTensor
 class Blocks(ClassicTensor):
     """Tiles with block dimensions: `nl.ndarray((4, nl.par_dim(128), 512), …)`.
 
-    Each block is an allocation of its own, so that each has its own place and live range.
+    Each block is an allocation of its own, with its own address and live range.
     """
 
     __slots__ = ("_tiles", "block_shape")
@@ -39,7 +39,7 @@ class Blocks(ClassicTensor):
 
     @property
     def buffer(self) -> MemoryRegion:
-        """Where the tensor lives."""
+        """The memory of the tensor."""
         return self._tiles[0].buffer
 
     @property
@@ -48,11 +48,11 @@ class Blocks(ClassicTensor):
         return self._tiles[0].name
 
     def tiles(self) -> Iterator[tuple[tuple[int, ...], ClassicTensor]]:
-        """The tiles with their block indices."""
+        """Yield the tiles with their block indices."""
         yield from zip(product(*map(range, self.block_shape)), self._tiles, strict=True)
 
     def part(self, box: TileBox) -> NkiTensor:
-        """Ends the trace: several tiles are no operand."""
+        """Return the only tile; several tiles are no operand and end the trace."""
         del box
         if len(self._tiles) == 1:
             return self._tiles[0].whole()
@@ -99,7 +99,7 @@ class Blocks(ClassicTensor):
 
 
 def _constant(item: Any) -> Any:
-    """An index expression of one value as a number, a range as a slice."""
+    """Return an index expression of one value as a number, a range as a slice."""
     if isinstance(item, Index) and not any(item.coefficients):
         return item.constant
     return slice_of_range(item) or item

@@ -26,12 +26,12 @@ uint8 = np.uint8
 bool_ = np.bool_
 
 _NUMPY = {name: dtype for name, dtype in STORAGE.items() if dtype.name == name}
-"""Data types that NumPy and ml_dtypes have themselves; others are stored as something else."""
+"""Data types that NumPy and ml_dtypes have; others are stored as one of these."""
 _NUMPY["bool_"] = np.dtype(np.bool_)
 
 
 def as_numpy(name: str) -> Any:
-    """The NumPy data type of one of NKI's; of those that NumPy does not have, NKI's name."""
+    """Return the NumPy data type of one of NKI's, or its name if NumPy does not have it."""
     return _NUMPY.get(name, name)
 
 

@@ -1,8 +1,8 @@
 """`lazy_initialization=True`: initial values are written at the first use, if at all.
 
-A tile is filled where it is allocated. When the kernel has been traced, the fill moves to right
-before the first instruction that uses the tile, and goes away when all of the tile is overwritten
-before anything reads it. What is computed is the same.
+A tile is filled where it is allocated. After tracing, the fill moves to directly before the first
+instruction that uses the tile. It is removed when all of the tile is overwritten before the first
+read. Results do not change.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from nkijit.passes.analysis.bytes.footprints import Cells, extent_of
 
 
 def settle(fills: Sequence[MemsetOp]) -> None:
-    """Move the fills of whole tiles to their first use, and remove those that nothing reads."""
+    """Move the fills of whole tiles to their first use, and remove fills that are never read."""
     numbers: dict[Block, dict[Operation, int]] = {}
     for fill in fills:
         block = fill.parent
-        if block is None:  # a matmul has begun with it
+        if block is None:  # removed: a matmul overwrites the tile
             continue
         if block not in numbers:
             numbers[block] = {op: number for number, op in enumerate(block.ops)}
@@ -49,7 +49,7 @@ def _users(base: SSAValue) -> Iterator[Operation]:
 
 
 def _is_overwritten(base: SSAValue, users: Sequence[Operation]) -> bool:
-    """True when operations, in their order, write all of a tile before one of them reads it."""
+    """Return True when operations, in their order, overwrite all of a tile before any reads it."""
     reach = reach_of(base)
     cells = Cells(reach, [extent_of(value, reach) for value in (base, *views_of(base))])
     written = np.zeros(cells.count, np.bool_)

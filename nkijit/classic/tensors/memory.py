@@ -1,4 +1,4 @@
-"""Direct allocation: where the blocks of a tensor are (`nki.compiler.sbuf`, `nki.compiler.psum`).
+"""Direct allocation: addresses of the blocks of a tensor (`nki.compiler.sbuf` and `.psum`).
 
 Source: NKI API reference 2.26, nki.compiler; NKI direct allocation guide.
 """
@@ -20,12 +20,12 @@ from nkijit.tracing.tracer import Tracer, tracer_for
 
 @dataclass(frozen=True)
 class DirectAllocation:
-    """The `buffer=` of a tensor whose tiles have addresses."""
+    """The `buffer=` of a tensor with addresses for its tiles."""
 
     region: MemoryRegion
     function: Callable[[tuple[int, ...], int, int], Any]
-    """From block index, partitions and bytes per partition of a tile to where it is: partition
-    and byte in SBUF; bank, partition and byte in PSUM. Raises ValueError where there is none."""
+    """Maps block index, partitions and bytes per partition of a tile to its address: partition and
+    byte in SBUF; bank, partition and byte in PSUM. Raises ValueError where there is none."""
 
     @staticmethod
     def of(region: MemoryRegion, function: Any) -> DirectAllocation:
@@ -37,10 +37,11 @@ class DirectAllocation:
     def address(
         self, call: str, index: tuple[int, ...], partitions: int, size: int
     ) -> tuple[int, int]:
-        """(partition, byte) of a tile. Ends the trace where no tile of that size can be."""
+        """Return (partition, byte) of a tile. Ends the trace if a tile of that size cannot be
+        there."""
         tracer = tracer_for(call)
         try:
-            place = _called(self.function, index, partitions, size)
+            place = _call(self.function, index, partitions, size)
         except ValueError as error:
             tracer.fail(DIRECT_ALLOCATION, call, f"block {index}: {error}")
         parts = ("partition", "byte") if self._in_sbuf else ("bank", "partition", "byte")
@@ -70,8 +71,8 @@ class DirectAllocation:
         return aligned and partition in start_partitions(partitions)
 
 
-def _called(function: Callable[..., Any], *given: Any) -> Any:
-    """By name, as the reference names the parameters, else by position."""
+def _call(function: Callable[..., Any], *given: Any) -> Any:
+    """Call a function with the reference's parameter names if it has them, else by position."""
     named = dict(zip(("idx", "pdim_size", "fdim_size"), given, strict=True))
     try:
         inspect.signature(function).bind(**named)
@@ -87,7 +88,7 @@ def _fits_psum(tracer: Tracer, partitions: int, place: tuple[int, ...]) -> bool:
 
 
 def _integers(place: Any, count: int) -> tuple[int, ...] | None:
-    """A sequence of so many integers; None for anything else."""
+    """Return a sequence of `count` integers as a tuple; None for anything else."""
     if not isinstance(place, (tuple, list)):
         return None
     try:
@@ -98,10 +99,11 @@ def _integers(place: Any, count: int) -> tuple[int, ...] | None:
 
 
 class Modulo:
-    """Along one axis of a memory: which of a number of places each block takes."""
+    """Assigns blocks to places in rotation, along one axis of a memory."""
 
     def __init__(self, name: str, counts: Sequence[int], base: int):
-        """`name`: of the argument with the counts. Raises ValueError for what is no number."""
+        """`name`: the argument with the counts. Raises ValueError for counts below 1, negative
+        bases."""
         given = tuple(counts)
         if any(operator.index(count) < 1 for count in given) or operator.index(base) < 0:
             raise ValueError(
@@ -115,7 +117,7 @@ class Modulo:
     def __call__(self, index: tuple[int, ...], size: int) -> int:
         counts = self._counts or (1,) * len(index)
         if not index:
-            return self._base  # one tile has one place, whatever room is left beside it
+            return self._base  # a tensor without blocks is at the base
         if len(counts) != len(index):
             raise ValueError(
                 f"'{self._name}' is {counts}, but the tensor has {len(index)} block dimensions"
@@ -127,9 +129,9 @@ class Modulo:
 
 
 def as_buffer(buffer: Any) -> tuple[Any, DirectAllocation | None]:
-    """Where a tensor lives, and the placement of its tiles if it has one, of a `buffer=`."""
+    """Return the memory in a `buffer=`, and the placement of tiles if it has one."""
     if isinstance(buffer, DirectAllocation):
         return buffer.region, buffer
-    if isinstance(buffer, ModuleType):  # nki.compiler.sbuf itself stands for its auto_alloc()
+    if isinstance(buffer, ModuleType):  # nki.compiler.sbuf itself means its auto_alloc()
         return getattr(buffer, "auto_alloc", lambda: buffer)(), None
     return MemoryRegion.sbuf if buffer is None else buffer, None

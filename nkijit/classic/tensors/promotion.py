@@ -32,13 +32,13 @@ _WIDENED_INTEGERS = ("int16", "int32")
 
 
 def promoted(*operands: Any) -> str:
-    """The data type that operands have together: tensors, and numbers as they are inferred."""
+    """Return the common data type of operands: tensors and numbers."""
     types = [type_of(operand) for operand in operands]
     return functools.reduce(_together, types).name
 
 
 def type_of(operand: Any) -> DType:
-    """The data type of a tensor or of a typed number; plain numbers take the widest ones."""
+    """Return the data type of a tensor or a number; Python's are uint8 (bool), int32 or float32."""
     if isinstance(operand, ClassicTensor):
         return DTYPES[element_of(operand)]
     if isinstance(operand, NkiTensor):
@@ -68,7 +68,7 @@ def _as_stored(dtype: DType) -> DType:
 
 
 def _first(holds: Any, one: DType, two: DType, widened: Sequence[str], widest: str) -> DType:
-    """The first of both types and wider ones that has all values of both."""
+    """Return the first of both types and wider ones that holds all values of both."""
     for name in (one.name, two.name, *widened):
         if all(holds(name, dtype.name) for dtype in (one, two)):
             return DTYPES[name]
@@ -77,7 +77,7 @@ def _first(holds: Any, one: DType, two: DType, widened: Sequence[str], widest: s
 
 def _holds_float(wide: str, narrow: str) -> bool:
     if _FLOATS[wide] == _FLOATS[narrow]:
-        return wide == narrow  # two ways to use the same bits
+        return wide == narrow  # two encodings in the same bits
     return all(a >= b for a, b in zip(_FLOATS[wide], _FLOATS[narrow], strict=True))
 
 

@@ -1,9 +1,9 @@
 """Tensors of the classic API (`neuronxcc.nki.tensor`): shapes and index expressions, no data.
 
-A tensor is a `ClassicTile`, which is a view as the current API has it; a `Selected`, which index
-expressions pick out of one and which becomes a view when an instruction, with its mask, asks for
-it; or `Blocks`, tiles with leading block dimensions. All of them give instructions a view of
-the current API through `part`.
+There are three kinds of tensors. A `ClassicTile` is a view of the current API. A `Selected` has the
+elements that index expressions select; it becomes a view when an instruction uses it, with its
+mask. `Blocks` are tiles with leading block dimensions. All of them give instructions a view of the
+current API through `part`.
 
 Sources: NKI API reference 2.26, nki.tensor; NKI programming model, "Tensor Indexing"; NKI block
 dimension migration guide.
@@ -77,7 +77,7 @@ class ClassicTensor:
 
     @property
     def buffer(self) -> MemoryRegion:
-        """Where the tensor lives."""
+        """The memory of the tensor."""
         raise NotImplementedError
 
     @property
@@ -86,11 +86,11 @@ class ClassicTensor:
         raise NotImplementedError
 
     def part(self, box: TileBox) -> NkiTensor:
-        """The view of a block of the tile. Ends the trace when it cannot exist."""
+        """Return the view of a block of the tile. Ends the trace when it cannot exist."""
         raise NotImplementedError
 
     def whole(self) -> NkiTensor:
-        """The view of all of the tile."""
+        """Return the view of all of the tile."""
         return self.part(TileBox.whole(self.shape))
 
     @property
@@ -108,9 +108,9 @@ class ClassicTensor:
         """Bytes of an element."""
         return DTYPES[self._element].itemsize
 
-    def fail(self, rule: Any, what: str, help: str = "") -> NoReturn:
-        """End the trace with a mistake about this tensor."""
-        tracer_for("nki.tensor").fail(rule, f"tensor '{self.name}'", what, help)
+    def fail(self, rule: Any, message: str, help: str = "") -> NoReturn:
+        """End the trace with a finding about this tensor."""
+        tracer_for("nki.tensor").fail(rule, f"tensor '{self.name}'", message, help)
 
     # ---------------------------------------------------------------- views
 
@@ -127,12 +127,12 @@ class ClassicTensor:
         return ClassicTile(self.whole().view(dtype))
 
     def assert_shape(self, shape: Any) -> ClassicTensor:
-        """The tensor itself, when it has that shape."""
+        """Return the tensor itself if it has that shape; else end the trace."""
         if tuple(shape) != self.shape:
             self.fail(TILE_EXPECTED, f"its shape is {self.shape}, not {tuple(shape)}")
         return self
 
-    if TYPE_CHECKING:  # made of instructions, which are made of tensors: see `operations`
+    if TYPE_CHECKING:  # added by `operations`, which uses tensors
 
         def __setitem__(self, key: Any, value: Any) -> None: ...
         def __iadd__(self, other: Any) -> ClassicTensor: ...
@@ -141,14 +141,14 @@ class ClassicTensor:
         def astype(self, dtype: Any) -> ClassicTensor: ...
 
     def __bool__(self) -> bool:
-        """True, with a warning; an error for the truth values of a comparison, and in `while`."""
+        """Return True, with a warning; an error for the result of a comparison, and in `while`."""
         tracer = tracer_for("nki.tensor")
         subject, frame = f"tensor '{self.name}'", author_frame()
-        is_asked_for_its_values = DTYPES[self._element].kind is Kind.boolean
+        holds_truth_values = DTYPES[self._element].kind is Kind.boolean
         if isinstance(self, ClassicTile) and is_argument(self.value):
             tracer.record(PARAMETER_TRUTH_VALUE, subject, "a tensor parameter counts as true")
             return True
-        if not is_asked_for_its_values and (frame is None or while_test(frame) is None):
+        if not holds_truth_values and (frame is None or while_test(frame) is None):
             tracer.record(COUNTS_AS_TRUE, subject, "a tensor counts as true")
             return True
         rule = DYNAMIC_CONTROL_FLOW if math.prod(self.shape) == 1 else TRUTH_VALUE
@@ -165,24 +165,27 @@ class ClassicTensor:
 
 
 def element_of(tensor: ClassicTensor) -> str:
-    """The name of a tensor's data type: a function, as its members are those of the reference."""
+    """Return the name of a tensor's data type.
+
+    This is a function because the members of a tensor are those of the reference.
+    """
     return tensor._element  # pyright: ignore[reportPrivateUsage]
 
 
 class Displaced:
-    """An index that is known at run time only: a tile of one element plus an index expression."""
+    """An index known only at run time: a tile of one element plus an index expression."""
 
     __slots__ = ("index", "shape", "tile")
 
     def __init__(self, tile: ClassicTensor, index: Index):
-        """`tile`: where the expression begins; `index`: the expression."""
+        """`tile`: the start of the expression; `index`: the expression."""
         self.tile = tile
         self.index = index
         self.shape = index.shape
 
 
 class Masked(ClassicTensor):
-    """An operand of a matmul under a mask of its own: `lhs[i_f < 64]`.
+    """An operand of a matmul with a mask of its own: `lhs[i_f < 64]`.
 
     Source: NKI API reference 2.26, "NKI API Masking".
     """
@@ -190,7 +193,7 @@ class Masked(ClassicTensor):
     __slots__ = ("mask", "shape", "tensor")
 
     def __init__(self, tensor: ClassicTensor, mask: Mask):
-        """`mask`: which elements of `tensor` take part."""
+        """`mask`: the elements of `tensor` that take part."""
         self.tensor = tensor
         self.mask = mask
         self.shape = tensor.shape
@@ -201,7 +204,7 @@ class Masked(ClassicTensor):
 
     @property
     def buffer(self) -> MemoryRegion:
-        """Where the tensor lives."""
+        """The memory of the tensor."""
         return self.tensor.buffer
 
     @property
@@ -210,7 +213,7 @@ class Masked(ClassicTensor):
         return self.tensor.name
 
     def part(self, box: TileBox) -> NkiTensor:
-        """Ends the trace: only matmuls take operands with masks."""
+        """End the trace: only matmuls take operands with masks."""
         del box
         self.fail(
             MASK_EXPRESSION,
@@ -227,7 +230,7 @@ class ClassicTile(ClassicTensor):
     def __init__(
         self, value: NkiTensor, fresh: Fresh | None = None, computed: MaskedRegion | None = None
     ):
-        """`fresh`: what has filled it, when it is a result; `computed`: where, if not all over."""
+        """`fresh`: the instructions of a result; `computed`: their region, if not all."""
         self.value = value
         self.shape = Shape.of(value.shape)
         self.fresh = fresh
@@ -241,7 +244,7 @@ class ClassicTile(ClassicTensor):
 
     @property
     def computed(self) -> MaskedRegion | None:
-        """Where the tile has values; None for all over, or when it was written to since."""
+        """The region with values; None for all of the tile, or if it was written afterwards."""
         if self._computed is not None and _writes(self.value.storage.value) != self._writes:
             self._computed = None
         return self._computed
@@ -252,7 +255,7 @@ class ClassicTile(ClassicTensor):
 
     @property
     def buffer(self) -> MemoryRegion:
-        """Where the tensor lives."""
+        """The memory of the tensor."""
         return self.value.buffer
 
     @property
@@ -261,7 +264,7 @@ class ClassicTile(ClassicTensor):
         return self.value.name
 
     def part(self, box: TileBox) -> NkiTensor:
-        """The view of a block of the tile."""
+        """Return the view of a block of the tile."""
         value = self.value
         for dim, (start, size) in enumerate(zip(box.starts, box.sizes, strict=True)):
             if size != value.shape[dim]:
@@ -281,7 +284,7 @@ class ClassicTile(ClassicTensor):
 
 
 def _writes(value: SSAValue) -> int:
-    """How many operands write to an allocation or a view of it."""
+    """Return the number of operands that write to an allocation or a view of it."""
     count = 0
     for use in value.uses:
         op = use.operation
@@ -293,10 +296,10 @@ def _writes(value: SSAValue) -> int:
 
 
 class Selected(ClassicTensor):
-    """What index expressions select of a tensor: `t[i_p, 2 * i_f + 1]`.
+    """The elements of a tensor that index expressions select: `t[i_p, 2 * i_f + 1]`.
 
-    Its shape is that of all indices broadcast together. Bounds are judged when an instruction
-    asks for the part that its mask leaves.
+    Its shape is that of all indices broadcast together. Bounds are checked when an instruction uses
+    the part that its mask selects.
     """
 
     __slots__ = ("_base", "_constants", "_forms", "_runtime", "_slices")
@@ -304,7 +307,7 @@ class Selected(ClassicTensor):
     def __init__(self, base: NkiTensor, keys: tuple[Any, ...], slices: tuple[Any, ...] = ()):
         """`keys`: index expressions, integers, and at most one tile of indices.
 
-        `slices`: what the author has written, if that were slices.
+        `slices`: the user's index, if it had slices.
         """
         self._base = base
         self._slices = slices
@@ -341,7 +344,7 @@ class Selected(ClassicTensor):
         self._constants = tuple([expression.constant for expression in expressions])
 
     def _expression(self, dim: int, key: Any) -> Index:
-        """What is known of an index while tracing."""
+        """Return the part of an index that is known during tracing."""
         if isinstance(key, Index):
             return key
         if isinstance(key, Displaced):
@@ -351,7 +354,7 @@ class Selected(ClassicTensor):
 
     @property
     def is_indirect(self) -> bool:
-        """True when one of the indices is known at run time only."""
+        """True when one of the indices is known only at run time."""
         return self._runtime is not None
 
     def _integer(self, dim: int, key: Any) -> int:
@@ -369,7 +372,7 @@ class Selected(ClassicTensor):
 
     @property
     def buffer(self) -> MemoryRegion:
-        """Where the tensor lives."""
+        """The memory of the tensor."""
         return self._base.buffer
 
     @property
@@ -383,7 +386,7 @@ class Selected(ClassicTensor):
         return ClassicTile(self.whole())[key]
 
     def part(self, box: TileBox) -> NkiTensor:
-        """The view of a block of the tile; all of it must be inside the tensor."""
+        """Return the view of a block of the tile; all of it must be inside the tensor."""
         base = self._base
         at_runtime = None if self._runtime is None else self._runtime[0]
         strides = base.strides
@@ -446,7 +449,7 @@ class Selected(ClassicTensor):
 
 
 def as_tensor(call: str, argument: str, value: Any) -> ClassicTensor:
-    """An argument that is a tensor; those of the current API are taken as well."""
+    """Return an argument as a tensor; tensors of the current API are accepted as well."""
     if isinstance(value, ClassicTensor):
         return value
     if isinstance(value, NkiTensor):

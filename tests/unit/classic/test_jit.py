@@ -38,9 +38,9 @@ def into(x: Any, out: Any) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _told(monkeypatch: pytest.MonkeyPatch) -> None:
+def _warned(monkeypatch: pytest.MonkeyPatch) -> None:
     """The warning that there is no device is out."""
-    monkeypatch.setattr(modes._OnDevice, "_told", True)  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(modes._OnDevice, "_warned", True)  # pyright: ignore[reportPrivateUsage]
 
 
 @pytest.mark.parametrize("mode", ["auto", "simulation", "jax", "torchxla", "trace"])
@@ -329,7 +329,7 @@ def test_baremetal_writes_what_it_is_asked_for(tmp_path: Path) -> None:
 
 
 def test_a_warning_that_is_an_error_is_told_once() -> None:
-    modes._OnDevice._told = False  # pyright: ignore[reportPrivateUsage]
+    modes._OnDevice._warned = False  # pyright: ignore[reportPrivateUsage]
     kernel = nki.baremetal(double)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -12,7 +12,7 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit import NkiValidationError
-from nkijit.tracing.python_errors import BINARY, CALLED, MEMBERS, REDUCTIONS, UNARY
+from nkijit.tracing.python_errors import BINARY, MEMBERS, REDUCTIONS, RENAMED_FUNCTIONS, UNARY
 
 X = nki.TensorSpec((128, 64), "float32")
 
@@ -32,7 +32,7 @@ def found(body, **names) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize(
-    "function", [*BINARY.values(), *UNARY.values(), *CALLED.values(), *REDUCTIONS]
+    "function", [*BINARY.values(), *UNARY.values(), *RENAMED_FUNCTIONS.values(), *REDUCTIONS]
 )
 def test_functions_that_are_named_exist(function):
     assert callable(getattr(nl, function))
