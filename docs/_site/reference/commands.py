@@ -31,8 +31,8 @@ def pages() -> Iterator[tuple[str, str]]:
         f"{FOLDER}/index.md",
         page(
             "# Commands",
-            "`nkijit COMMAND FILE.py:KERNEL -a NAME=VALUE …`. How arguments are written, what a "
-            "project says once, and exit codes are in [the command line](../../command-line.md).",
+            "`nkijit COMMAND FILE.py:KERNEL -a NAME=VALUE …`. Syntax of arguments, settings of a "
+            "project, and exit codes: [the command line](../../command-line.md).",
             "\n".join(rows),
             contents(known),
         ),
