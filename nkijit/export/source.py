@@ -153,8 +153,8 @@ def _docstring(kernels: Sequence[_Kernel]) -> list[str]:
     lines = [
         f'"""{word} of NKI, written by nkijit from IR.',
         "",
-        "Everything is said for these shapes and data types; other arguments of the original",
-        "are in it as numbers, and tensors inside of objects are arguments of their own.",
+        "It is for these shapes and data types. Other arguments of the original kernel are",
+        "numbers in the text; tensors inside of objects are arguments.",
     ]
     for kernel in kernels:
         lines += ["", *kernel.described()]
