@@ -17,6 +17,7 @@ import nkijit.collectives as ncc
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.dtypes import DTYPES
+from nkijit.dialects.nisa import INSTRUCTIONS
 from nkijit.dialects.operators import OPERATORS
 
 NKI_BESIDES = {
@@ -48,7 +49,7 @@ FUNCTIONS = {
 NAMES = {
     nki: [*reference.NKI, *NKI_BESIDES],
     nisa: [
-        *FUNCTIONS[nisa],
+        *(FUNCTIONS[nisa] | {op.SPEC.name: "" for op in INSTRUCTIONS}),
         *reference.ISA_ENUMS,
         *reference.ISA_NAMES_OF_ENGINES,
         *reference.ISA_CLASSES,
