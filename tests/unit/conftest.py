@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -31,7 +32,13 @@ settings.register_profile("nkijit", deadline=None, derandomize=True, database=No
 settings.load_profile("nkijit")
 
 
+_BEGUN = time.monotonic()
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
+    seconds: float | None = item.config.getoption("--seconds")
+    if seconds is not None and time.monotonic() - _BEGUN > seconds:
+        pytest.skip(f"the {seconds:g} seconds of this run are over")
     if sys.platform == "win32" and item.get_closest_marker("posix") is not None:
         pytest.skip("Windows does not have what it needs")
 
@@ -50,4 +57,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--update-golden",
         action="store_true",
         help="write the files in tests/golden anew; look at the difference before committing it",
+    )
+    parser.addoption(
+        "--seconds", type=float, help="skip the tests that have not begun after so many seconds"
     )
