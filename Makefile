@@ -99,11 +99,8 @@ suite: setup
 test-browser: setup
 	$(BIN)/pytest tests/unit/passes/report/test_report_browser.py
 
-# pytest rewrites the assertions of test files, which takes half of the collection: the result is
-# cached below build/, also where the environment asks Python to write no bytecode.
 test-fast: setup ## after each edit: the tests of the changed files, in less than a minute
-	PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX='$(CURDIR)/build/bytecode' \
-	  $(BIN)/python -m tools.tests_of --run
+	$(BIN)/python -m tools.tests_of --run
 
 test-all: frameworks ## the gate with torch and jax installed, and the wheels
 	$(MAKE) test test-wheel

@@ -7,6 +7,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -18,6 +19,12 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # When native code takes over depends on how busy the machine is. Tests that ask for it say so.
 os.environ.setdefault("NKIJIT_BACKEND", "numpy")
+
+# pytest rewrites the assertions of test files, which takes half of the collection. Where the
+# environment asks for no bytecode beside the sources, the results are cached below build/.
+if sys.dont_write_bytecode and sys.pycache_prefix is None:
+    sys.dont_write_bytecode = False
+    sys.pycache_prefix = str(Path(__file__).parents[2] / "build" / "bytecode")
 
 # Whoever starts the tests under `nohup`, or in the background of a script, has signals ignored, and
 # so have all the processes that tests start and stop.
