@@ -1,6 +1,6 @@
 """Configures lit: FileCheck tests on what the command-line tools print.
 
-`make test-quick` runs them all, `.venv/bin/lit -v tests/lit/<folder or file>` some.
+`make suite` runs them all, `.venv/bin/lit -v tests/lit/<folder or file>` some.
 """
 
 # ruff: noqa: F821  (lit defines `config` and `lit_config` before it runs this file)

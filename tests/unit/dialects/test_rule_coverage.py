@@ -1,7 +1,8 @@
-"""Every declared rule is tripped, and its message quoted, by the lit tests.
+"""Every declared rule is tripped, and every rule's message quoted, by tests.
 
 Reads the files of tests/lit whose CHECK lines quote findings, and runs the verification in
-process over their kernels.
+process over their kernels. Of the rules that many instructions share, lit tests have one example
+per family; `test_shared_rules.py` tries them on every instruction.
 """
 
 from __future__ import annotations
@@ -9,10 +10,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 import pytest
 from support.paths import LIT
+from support.shared_rules import form_of, table
 
 from nkijit.dialects.declare.queries import rules_of
 from nkijit.dialects.declare.spec import Rule
@@ -106,7 +109,9 @@ def _tripped_declarations() -> set[tuple[str, int]]:
     """(operation, position of the rule) for every rule that some operation in the tests breaks."""
     declared = _declarations()
     tripped: set[tuple[str, int]] = set()
-    for kernel in (k for path in _kernel_files() for k in _kernels(path)):
+    in_lit = (k for path in _kernel_files() for k in _kernels(path))
+    varied = (k for form in table() for _, k in form_of(form).variants())
+    for kernel in chain(in_lit, varied):
         for op in kernel.operations:
             for index, rule in enumerate(declared.get(op.name, ())):
                 if rule.check(op, kernel.target) is not None:
@@ -123,12 +128,14 @@ def test_every_declared_rule_is_tripped() -> None:
         for index, rule in enumerate(rules)
         if (name, index) not in tripped
     ]
-    assert not missing, "no lit test trips these rules:\n" + "\n".join(missing)
+    assert not missing, "no test trips these rules:\n" + "\n".join(missing)
 
 
 def test_every_pair_of_operation_and_rule_is_found() -> None:
     """What is tripped is also reported, by the name of the operation."""
     reported = {(d.subject, d.rule.id) for path in _kernel_files() for d in _found(path)}
+    for form in map(form_of, table()):
+        reported |= {(form.op.name, rule) for rule, _ in form.broken()}
     universal = {rule.text.id for rule in UNIVERSAL_RULES}
     declared = {
         (user, rule.id)
@@ -137,7 +144,7 @@ def test_every_pair_of_operation_and_rule_is_found() -> None:
         for user in users_of(rule)
     }
     missing = sorted(f"{user}: {rule}" for user, rule in declared - reported)
-    assert not missing, "no lit test has these findings:\n" + "\n".join(missing)
+    assert not missing, "no test has these findings:\n" + "\n".join(missing)
 
 
 def test_every_rule_of_all_instructions_is_found() -> None:
