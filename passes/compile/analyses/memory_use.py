@@ -1,4 +1,4 @@
-"""How much of a memory is in use at each place of a program, while passes keep tiles for longer."""
+"""The memory in use at each instruction, updated while passes extend the lifetimes of tiles."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from nkijit.passes.analysis.writes.liveness import liveness
 
 
 class Room:
-    """Bytes per partition that are in use at each instruction; of PSUM whole banks."""
+    """Bytes per partition in use at each instruction; in PSUM, whole banks."""
 
     def __init__(self, kernel: KernelOp, region: MemoryRegion, part: float):
         """
         Args:
             kernel: the kernel as it is now.
-            region: SBUF or PSUM.
-            part: of it, what may be in use where tiles are kept for longer.
+                kernel: the kernel in its current form.
+                region: SBUF or PSUM.
+                part: the fraction of the memory that may be in use where a lifetime is extended.
         """
         target = kernel.target
         in_sbuf = region is MemoryRegion.sbuf
@@ -46,13 +47,13 @@ class Room:
     def takes(
         self, base: SSAValue, gone: Collection[SSAValue], first: Operation, last: Operation
     ) -> bool:
-        """Whether a tile can be in use from one instruction to another as well; it then is.
+        """Extend the lifetime of a tile if memory allows; returns whether it does.
 
         Args:
-            base: the tile.
-            gone: tiles that are not in use any more if so.
-            first: an instruction, or a loop from the beginning of which it is in use.
-            last: an instruction, or a loop to the end of which it is in use.
+                base: the tile.
+                gone: tiles whose lifetimes end with this change: `base` replaces them.
+                first: the new lifetime includes this instruction, or this loop from its start.
+                last: the new lifetime includes this instruction, or this loop to its end.
         """
         start, end = self._ranges[base]
         start, end = min(start, self._range(first)[0]), max(end, self._range(last)[1])
@@ -76,14 +77,14 @@ class Room:
 
 
 class Rooms:
-    """The room in both memories, found where it is asked for."""
+    """The `Room` of SBUF and of PSUM, created on first use."""
 
     def __init__(self, kernel: KernelOp, part: float):
         self._kernel, self._part = kernel, part
         self._known: dict[MemoryRegion, Room] = {}
 
     def of(self, base: SSAValue) -> Room:
-        """The room in the memory that a tile is in."""
+        """Return the `Room` of the memory that holds a tile."""
         region = info_of(base).region
         if region not in self._known:
             self._known[region] = Room(self._kernel, region, self._part)

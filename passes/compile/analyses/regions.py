@@ -1,8 +1,8 @@
-"""The stretches of a kernel: instructions of a block that may change places.
+"""The straight-line regions of a kernel: instructions of a block that may be reordered.
 
-Loops, prints, registers, what cores meet in, and what is in `nl.no_reorder` keep their places, and
-nothing passes them: a stretch ends there. What declares a tile or a number stands anywhere before
-its uses.
+Loops, prints, register operations, meetings of cores and the contents of `nl.no_reorder` keep their
+places, and no instruction moves across them: each ends a region. Declarations of tiles, constants
+and registers may be anywhere before their uses, so they do not end one.
 """
 
 from __future__ import annotations
@@ -31,50 +31,52 @@ from nkijit.passes.compile.analyses.costs import InstructionCost
 from nkijit.passes.compile.analyses.ordering import Kept, predecessors
 
 _DECLARATIONS = (*DECLARATIONS, ConstantOp, RegisterOp, arith.ConstantOp)
-"""What stands anywhere before its uses."""
+"""Operations that may be anywhere before their uses."""
 
 Uses = dict[SSAValue, tuple[int, int]]
-"""The places of the first and of the last use of on-chip tensors."""
+"""The places of the first and of the last use of each on-chip tensor."""
 
 
 @cache
 def declares(kind: type[Operation]) -> bool:
-    """Whether operations of a class run nothing: they stand anywhere before their uses."""
-    # Asked for each operation: classes of xDSL take long to say what they are.
+    """Whether operations of a class execute nothing and may be anywhere before their uses."""
+    # Cached: `issubclass` on xDSL's classes is slow, and every operation is checked.
     return issubclass(kind, _DECLARATIONS)
 
 
 class Region:
-    """Instructions that may change places, with what engines need to know to run them."""
+    """Instructions that may be reordered, with the inputs of the scheduler."""
 
     def __init__(self, block: Block):
         self.block = block
         self.ops: list[NisaOp] = []
         self.costs: list[InstructionCost] = []
-        """What each instruction takes."""
+        """The cost of each instruction."""
         self.start = self.end = 0
         """The places of the first and of the last instruction in the program."""
         self.fence: Operation | None = None
-        """What stands behind the stretch; None at the end of a block."""
+        """The operation that ends the region; None at the end of a block."""
         self.order: Sequence[int] | None = None
-        """The best order for these costs, as places in the stretch; None while it is not known."""
+        """The best order for these costs, as indices into `ops`; None if it has not been
+        computed."""
         self.accesses: Accesses = {}
         self.used = [0.0, 0.0]
-        """Bytes per partition, of SBUF and of PSUM, of what is in use all the time."""
+        """Bytes per partition, in SBUF and in PSUM, of tiles also used outside the region."""
         self.sizes: list[tuple[int, float]] = []
-        """Of each tile that is used in this stretch only: 0 for SBUF, 1 for PSUM, and its bytes."""
+        """For each tile used only in this region: (0 for SBUF or 1 for PSUM, bytes per
+        partition)."""
         self.users: list[int] = []
-        """How many instructions use each of these tiles."""
+        """The number of instructions that use each of these tiles."""
         self.tiles: list[list[int]] = []
-        """Those that each instruction uses."""
+        """For each instruction, the tiles that it uses, as indices into `sizes`."""
         self.after: list[list[int]] = []
-        """The instructions that wait for each one."""
+        """For each instruction, the instructions that depend on it."""
         self.waiting: list[int] = []
-        """How many others each instruction waits for."""
+        """For each instruction, the number of instructions that it depends on."""
 
 
 class Regions:
-    """The stretches of a kernel."""
+    """All regions of a kernel."""
 
     def __init__(
         self,
@@ -87,20 +89,20 @@ class Regions:
     ):
         """
         Args:
-            kernel: the kernel as it is now.
-            nests: its operations with regions.
-            places: of its operations in the program, by their identities.
-            costs: of what may change places, by the identity of the operation.
-            accesses: all of the kernel's.
-            kept: of the kernel.
+                kernel: the kernel in its current form.
+                nests: its operations with (xDSL) regions.
+                places: the program position of each operation, by `id`.
+                costs: the cost of each movable instruction, by `id`.
+                accesses: all accesses of the kernel.
+                kept: the engine state of the kernel.
         """
         self._kernel, self._accesses, self._kept = kernel, accesses, kept
         self._places = places
         self._nested = bool(nests)
         self.in_blocks = [(block, self._cut(block, costs)) for block in _blocks(kernel, nests)]
-        """The blocks with their stretches, from which the operations between them can be told."""
+        """Each block with its regions, in program order; a region's `fence` follows it."""
         self._numbers: list[int] = []
-        """Of each place of the program that is in a stretch, the place in the stretch."""
+        """For each place of the program that is in a region, the index in that region."""
         self._uses: dict[Block, Uses] = {}
 
     def _cut(self, block: Block, costs: Mapping[int, InstructionCost]) -> list[Region]:
@@ -123,7 +125,7 @@ class Regions:
         return found
 
     def prepare(self, stretch: Region) -> None:
-        """Find out what the instructions of a stretch wait for, and which tiles are its own."""
+        """Compute the dependences, the tiles and the memory use of a region."""
         if not self._numbers:
             self._hand_out()
         numbers, target = self._numbers, self._kernel.target
@@ -140,7 +142,7 @@ class Regions:
         for base, touched in stretch.accesses.items():
             first, last = uses.get(base, (-1, -1))
             if first < stretch.start:
-                continue  # in use before, or not on chip
+                continue  # counted at the start of the region, or not on chip
             memory, size = _size_of(base, target)
             if last > stretch.end:
                 stretch.used[memory] += size
@@ -152,7 +154,7 @@ class Regions:
                 tiles[numbers[access.place]].append(tile)
 
     def _hand_out(self) -> None:
-        """Give stretches their accesses, and what is in use when they begin."""
+        """Distribute accesses to the regions, and add up the memory in use at the start of each."""
         within: list[Region | None] = [None] * len(self._places)
         self._numbers = [0] * len(self._places)
         for _, stretches in self.in_blocks:
@@ -175,7 +177,7 @@ class Regions:
 
 
 def _blocks(kernel: KernelOp, nests: Sequence[Operation]) -> Iterator[Block]:
-    """The blocks of a kernel whose instructions may change places."""
+    """Yield the blocks of a kernel that are not in `nl.no_reorder`."""
     fixed: set[Block] = set()
     yield kernel.body.block
     for op in nests:
@@ -187,9 +189,9 @@ def _blocks(kernel: KernelOp, nests: Sequence[Operation]) -> Iterator[Block]:
 
 
 def _uses(outermost: Block, accesses: Accesses, *, nested: bool) -> dict[Block, Uses]:
-    """The uses of on-chip tensors in each block and what is in it.
+    """The uses of on-chip tensors by block, including nested blocks.
 
-    `nested`: there are blocks in the outermost one.
+    `nested`: whether the outermost block has nested blocks.
     """
     found: defaultdict[Block, Uses] = defaultdict(dict)
     of_all = found[outermost]
@@ -208,7 +210,7 @@ def _uses(outermost: Block, accesses: Accesses, *, nested: bool) -> dict[Block, 
 
 
 def _note_what_is_in_use(uses: Uses, stretches: Sequence[Region], target: Target) -> None:
-    """Add up the tensors of a block that are in use when its stretches begin, and before."""
+    """Set `used` of each region to the size of its block's tensors in use when it starts."""
     stretches = [stretch for stretch in stretches if stretch.ops]
     starts = [stretch.start for stretch in stretches]
     more = [[0.0, 0.0] for _ in range(len(starts) + 1)]
@@ -225,7 +227,10 @@ def _note_what_is_in_use(uses: Uses, stretches: Sequence[Region], target: Target
 
 
 def _size_of(base: SSAValue, target: Target) -> tuple[int, float]:
-    """The memory of an on-chip tensor (0 for SBUF), and its bytes per partition; whole banks."""
+    """The memory of an on-chip tensor (0: SBUF, 1: PSUM) and its bytes per partition.
+
+    In PSUM, the size is rounded up to whole banks.
+    """
     info = info_of(base)
     if info.region is MemoryRegion.sbuf:
         return 0, float(info.partition_bytes)

@@ -1,12 +1,12 @@
-"""`hoist-invariant`: what loops on the device do each time alike is done once, before them.
+"""`hoist-invariant`: moves loop-invariant instructions before their loop.
 
-A load or a computation leaves a loop if nothing that it reads is written in the loop, and if its
-result is written by nothing else there, nor read before. Loops inside come first, so that what
-leaves one may leave the next. A loop that may not run at all loses only what writes tiles that
-nothing outside of it uses.
+A load or a computation leaves a loop if the loop does not write its inputs, and if in the loop its
+result has no other write and no earlier read. Inner loops come first, so that an instruction can
+leave several loops. A loop that may run zero times loses only instructions whose result no
+operation outside the loop uses.
 
-Results are then on chip all the time that a loop runs. If there is no room for one, its
-instruction stays, and what depends on it.
+The results are on chip while the loop runs. An instruction for which memory is insufficient stays,
+and so do those that depend on it.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from nkijit.passes.compile.passes.list_schedule import ROOM
 
 
 def hoist_invariant(kernel: KernelOp, analyses: Analyses | None = None) -> int:
-    """Move instructions out of loops; returns how many times one has left a loop.
+    """Move instructions out of loops; an instruction that leaves two loops counts twice.
 
-    `analyses`: what is known of the kernel.
+    `analyses`: cached analyses of the kernel.
     """
     analyses = analyses or Analyses(kernel)
     if analyses.of_kind.keys().isdisjoint((ForOp, WhileOp)):
@@ -60,7 +60,7 @@ def _inner_first(block: Block) -> Iterator[ForOp | WhileOp]:
 
 
 class _Places:
-    """Where in a program a tensor is touched, and where it is written; ascending."""
+    """The places at which a tensor is accessed, and at which it is written; ascending."""
 
     def __init__(self, accesses: list[Access]):
         self.touched = [access.place for access in accesses]
@@ -68,7 +68,7 @@ class _Places:
 
 
 class _Program:
-    """A kernel while instructions leave its loops."""
+    """The state of the pass while instructions leave loops."""
 
     def __init__(self, analyses: Analyses):
         kernel = analyses.kernel
@@ -81,12 +81,12 @@ class _Program:
         self._rooms = Rooms(kernel, ROOM)
 
     def hoist(self, loop: ForOp | WhileOp) -> int:
-        """Move what does not change out of one loop; returns how many instructions that is."""
+        """Move the invariant instructions out of one loop; returns their number."""
         block = loop.body.block if isinstance(loop, ForOp) else loop.after_region.block
         first, last = self._analyses.ends_of(loop)
         meets = _count(self._meetings, first, last) > 0
         gone: Counter[SSAValue] = Counter()
-        """How often each tensor is written by what has left the loop."""
+        """For each tensor, the number of its writes that have left the loop."""
         count = 0
         for op in list(block.ops):
             if not is_instruction(op) or not is_free(op) or not is_movable(op):
@@ -106,7 +106,7 @@ class _Program:
     def _invariant(
         self, op: NisaOp, first: int, last: int, gone: Counter[SSAValue], *, meets: bool
     ) -> SSAValue | None:
-        """What an instruction of a loop writes, if it does the same each time."""
+        """The tensor that a loop's instruction writes, if the instruction is loop-invariant."""
         if any(True for _ in self._kept.of(op)):
             return None
         done = effects(op)
@@ -133,13 +133,13 @@ class _Program:
         return result
 
     def _is_inside(self, base: SSAValue, first: int, last: int) -> bool:
-        """Whether a loop alone uses a tile."""
+        """Whether all accesses to a tile are in the loop."""
         touched = self._of[base].touched
         return first <= touched[0] and touched[-1] <= last
 
 
 def _counts(op: Operation, block: Block) -> bool:
-    """Whether an operation of a loop's block takes its index, or what is made of it there."""
+    """Whether an operation of a loop's block depends on the loop's index or carried values."""
     for value in op.operands:
         owner = value.owner
         if isinstance(owner, Block):
@@ -155,14 +155,14 @@ def _count(places: list[int], first: int, last: int) -> int:
 
 
 def _runs(loop: ForOp | WhileOp) -> bool:
-    """Whether a loop is known to run at least once."""
+    """Whether the loop certainly runs at least once."""
     numbers = {name: scalar_constant(value) for name, value in controls(loop).items()}
     lower, upper = numbers.get("lower"), numbers.get("upper")
     return lower is not None and upper is not None and lower < upper
 
 
 def _move(op: Operation, loop: Operation, block: Block) -> None:
-    """Move an operation of a loop's block in front of it, behind what declares its operands."""
+    """Move an operation before its loop, with the declarations of its operands."""
     for value in op.operands:
         owner = value.owner
         if isinstance(owner, Operation) and owner.parent is block:

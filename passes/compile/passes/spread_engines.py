@@ -1,13 +1,14 @@
-"""`spread-engines`: what the author leaves to the compiler runs where there is time for it.
+"""`spread-engines`: distributes instructions without `engine=` over several engines.
 
-An instruction without `engine=` has a documented engine by default. Where that is the busiest of
-all resources in a stretch of the program, DMA and the Tensor Engine among them, its instructions
-are dealt out in program order: each to the engine that would have ended it first, by the cost
-model, had nobody waited. That may hold up what depends on them, so it is kept only if the stretch
-as a whole, as `list-schedule` would order it, takes less time. What the rules do not allow on an
-engine stays off it, and so do instructions that an engine computes in another way: sums of 32-bit
-integers. Nothing goes to an engine that shares the port to SBUF with the one by default (Vector and
-GpSimd on NeuronCore-v2): the two could only take turns.
+An instruction without `engine=` runs on a documented default engine. If that engine is the busiest
+resource of a region (counting DMA and the Tensor Engine), its instructions are distributed in
+program order: each goes to the engine that, by the cost model, would finish it first without
+waits. Waits may cost more than that gains, so the change is kept only if the list schedule of the
+region becomes faster.
+
+An instruction does not move to an engine on which it breaks a rule, or which computes differently
+(sums of 32-bit integers). Nor does it move to an engine that shares the SBUF port with the default
+one (Vector and GpSimd on NeuronCore-v2), as the two can only take turns.
 """
 
 from __future__ import annotations
@@ -32,15 +33,16 @@ from nkijit.passes.lower.ports import shared_ports
 from nkijit.passes.lower.program import Queue
 
 _GAIN = 0.98
-"""The part of its time that a stretch may take; nearer to it nothing is known to be gained."""
+"""The new time of a region must be below this fraction of the old; a smaller gain is not
+reliable."""
 _SPREAD = (TensorTensorOp, TensorScalarOp, TensorCopyOp, MemsetOp)
-"""Instructions that several engines run in the same way."""
+"""Instructions that several engines execute with the same result."""
 
 
 def spread_engines(kernel: KernelOp, analyses: Analyses | None = None) -> int:
-    """Give instructions other engines; returns how many.
+    """Change the engines of instructions; returns the number of changed instructions.
 
-    `analyses`: what is known of the kernel.
+    `analyses`: cached analyses of the kernel.
     """
     program = _Program(analyses or Analyses(kernel))
     return sum(
@@ -52,22 +54,23 @@ def spread_engines(kernel: KernelOp, analyses: Analyses | None = None) -> int:
 
 
 _Choice = tuple[Attribute | None, InstructionCost]
-"""A value of `engine`, None for the one by default, and what the instruction then costs."""
+"""A value of `engine` (None: the default), and the cost of the instruction with it."""
 
 
 class _Program:
-    """What engines there are for the instructions of a kernel."""
+    """The state of the pass: the engine choices of each instruction form."""
 
     def __init__(self, analyses: Analyses):
         self.analyses = analyses
         self._target = analyses.kernel.target
         self._costs = analyses.costs_by_form
         self._port = shared_ports(self._target).get(MemoryRegion.sbuf, frozenset())
-        """The engines that share one to SBUF."""
+        """The engines that share a port to SBUF."""
         self._known: dict[int, list[_Choice]] = {}
 
     def deal(self, stretch: Region) -> int:
-        """Give the instructions of a stretch engines, if that makes it faster."""
+        """Distribute the instructions of a region, if that makes it faster; returns how many
+        moved."""
         choices = list(map(self._choices, stretch.ops, stretch.costs))
         if all(len(each) == 1 for each in choices):
             return 0
@@ -93,7 +96,7 @@ class _Program:
         return len(moved)
 
     def _choices(self, op: NisaOp, default: InstructionCost) -> list[_Choice]:
-        """The engines that an instruction may run on, the one by default first."""
+        """The engines on which an instruction may run, the default first."""
         known = self._known.get(default.form)
         if known is not None and (len(known) == 1 or is_free(op)):
             return known
@@ -128,7 +131,8 @@ def _set_engine(op: NisaOp, attribute: Attribute | None) -> None:
 
 
 def _dealt(choices: Sequence[Sequence[_Choice]]) -> list[_Choice]:
-    """An engine for each instruction of a stretch, from those that there are."""
+    """Choose an engine for each instruction of a region; only those of the busiest resource
+    move."""
     total: dict[object, float] = {}
     for (_, cost), *_ in choices:
         total[cost.resource] = total.get(cost.resource, 0.0) + cost.issue
