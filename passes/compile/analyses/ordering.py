@@ -235,8 +235,7 @@ class _Many:
     """The last accesses to a tensor with many cells, in arrays.
 
     Each cell has its last writer and a chain of the readers since. Cells with the same readers
-    share
-    a chain.
+    share a chain.
     """
 
     def __init__(self, extents: dict[int, Extent], cells: Cells):

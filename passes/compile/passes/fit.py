@@ -41,9 +41,7 @@ def fit(
 ) -> int:
     """Make the tiles of a kernel fit into SBUF; returns the number of inserted loads and stores.
 
-    Loads that move to another place count as well. A kernel that fits, or cannot be made to fit, is
-    not
-    changed.
+    Moved loads count as well. A kernel that fits, or cannot be made to fit, is not changed.
 
     Args:
         kernel: changed in place.

@@ -214,8 +214,7 @@ def _unneeded(base: SSAValue, accesses: Sequence[_Access]) -> tuple[list[int], b
     """Return the accesses before which no contents of a tensor are needed, except the first access.
 
     The second result: whether contents are needed before the first access. None for tensors with
-    too
-    many cells to be exact.
+    too many cells to be exact.
     """
     tiles = {id(value): value for a in accesses for value in (*a.read, *a.written)}
     needed = _Needed(base, tiles.values())
