@@ -1,4 +1,4 @@
-"""The DMA engines of a core: when each serves which transfer."""
+"""The DMA engines of a core, and when they serve each transfer."""
 
 from __future__ import annotations
 
@@ -12,46 +12,46 @@ What = TypeVar("What")
 
 
 class Served(NamedTuple, Generic[What]):
-    """When a transfer is served, in ns."""
+    """The times at which a transfer is served, in ns."""
 
     begin: float
-    """When the last of its engines takes it up."""
+    """When the last of its engines accepts it."""
     end: float
-    """When its bytes are there."""
+    """When all its bytes have arrived."""
     cause: What | None
-    """The transfer that it had to wait for, if there is one."""
+    """The transfer for which it had to wait; None if it did not wait."""
 
 
 class DmaEngines(Generic[What]):
-    """The DMA engines of a core. `What` is whatever transfers are called by."""
+    """The DMA engines of a core. `What` is the type of the keys of transfers."""
 
     def __init__(self, target: Target):
         dma = target.timing.dma
         self._free = [0.0] * dma.engines
         self._last: list[What | None] = [None] * dma.engines
         self._own_free = 0.0
-        """When the DMA engine of the GpSimd Engine is free."""
+        """When the DMA engine of the GpSimd Engine is free, in ns."""
         self._own_last: What | None = None
         self._hbm_free = 0.0
         self._hbm_bytes_per_ns = dma.hbm_bytes_per_ns
 
     def fork(self) -> DmaEngines[What]:
-        """Engines that are as busy as these."""
+        """Return a copy with the same state."""
         made = copy(self)
         made._free, made._last = list(self._free), list(self._last)
         return made
 
     @property
     def busy_until(self) -> float:
-        """When the engines have done what they have to do, if it were the same for each."""
+        """When the engines complete their work, if it were distributed evenly, in ns."""
         return sum(self._free) / len(self._free)
 
     def keep_busy(self, time: float) -> None:
-        """Let no engine be free before a time."""
+        """Occupy all engines until a time, in ns."""
         self._free = [max(free, time) for free in self._free]
 
     def serve(self, arrival: float, transfer: Transfer, hbm_bytes: int, what: What) -> Served[What]:
-        """Give a transfer its engines."""
+        """Assign a transfer to its engines."""
         cause: What | None = None
         if transfer.engines == 0:
             if self._own_free > arrival:
@@ -72,10 +72,11 @@ class DmaEngines(Generic[What]):
     def _engines(
         self, arrival: float, transfer: Transfer, what: What
     ) -> tuple[float, float, float, What | None]:
-        """When the first and the last of its engines take a transfer up, when all are done, and
-        which transfer the last one had before, if it had to wait.
+        """Serve a transfer with the engines that are free first.
 
-        The engines that are free first take most of it.
+        Returns:
+            When its first and its last engine accept it, when all are done, and the transfer that
+            delayed the last one (None if it did not wait).
         """
         free, busy = self._free, transfer.engine_ns
         if transfer.fullest >= len(free):

@@ -1,6 +1,6 @@
-"""`from_ir`: the lowered program that an `engine.program` is.
+"""`from_ir`: converts an `engine.program` to a lowered program.
 
-The NKI instructions come into a kernel again, in the order of their numbers.
+This recreates the kernel with the NKI instructions, ordered by number.
 """
 
 from __future__ import annotations
@@ -42,13 +42,14 @@ from nkijit.passes.lower.raise_kernel import Raised
 
 
 def from_ir(op: ProgramOp, target: Target | None = None) -> Program:
-    """The program that a verified `engine.program` is.
+    """Convert a verified `engine.program`.
 
     Args:
-        op: the IR, which is left as it is; the program's kernel is a new one.
-        target: its hardware, when not the program's own numbers hold.
+        op: the IR; not changed, as the program gets a new kernel.
+        target: the hardware; the program's target by default.
 
-    Raises LoweringError when a tile that is in use has no address.
+    Raises:
+        LoweringError: a tile that is in use has no address.
     """
     return _Reader(op, target or op.target).read()
 
@@ -131,7 +132,7 @@ class _Reader:
         return made
 
     def _link(self, op: ItemOp) -> None:
-        """Add what a program has references for."""
+        """Add the waits, edges and references of an item."""
         item = self._items[op]
         block = self._contents.blocks[self._contents.block_of(op)]
         for semaphore in op.waits:
@@ -153,7 +154,7 @@ class _Reader:
                 transfer.trigger = cast(EngineInstruction, trigger)
 
     def _transfers(self, op: IssueOp) -> list[int]:
-        """The transfers of a DMA."""
+        """The numbers of a DMA's transfers."""
         if not op.queue.is_ring:
             return []
         parts = self._contents.parts.get(op.number, ())
@@ -166,7 +167,7 @@ class _Reader:
 
 
 def _instruction(op: ItemOp, loop: Loop | None, source: Operation) -> EngineInstruction:
-    """An instruction of an NKI instruction, or a print."""
+    """Create a stage, trigger or table load of an NKI instruction, or a print."""
     queue, number = op.queue, op.number
     if isinstance(op, TriggerOp):
         return EngineInstruction(queue, loop, number, source, What.trigger, TRIGGER, ())
