@@ -193,8 +193,7 @@ class Compiled:
     kernel: KernelOp
     """The changed copy."""
     origins: Mapping[Operation, Operation]
-    """The original of each operation of the copy; new operations map to the one they derive
-    from."""
+    """Maps each operation of the copy to its original; new ones to the one they derive from."""
     changes: Mapping[str, int]
     """The number of changes by pass name; see `CompilerPass.change`."""
 

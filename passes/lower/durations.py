@@ -25,15 +25,13 @@ class Durations:
     def __init__(self, target: Target):
         self._target = target
         self.semaphore_ns = target.timing.semaphores.latency_ns
-        """The latency from the end of an engine's instruction to the start of one that waits for
-        it."""
+        """The latency in ns from the end of an instruction to the start of a waiting one."""
         self._known: dict[int, Duration] = {}
         self._transfers: dict[int, Transfer] = {}
         self._works: dict[int, Work] = {}
 
     def of(self, instruction: EngineInstruction) -> Duration:
-        """Return how long an instruction occupies its queue, and when its results are available, in
-        ns."""
+        """Return an instruction's occupancy of its queue, and its latency, in ns."""
         found = self._known.get(instruction.like)
         if found is None:
             found = self._known[instruction.like] = self._ask(instruction)

@@ -333,8 +333,7 @@ class _Lowering:
         self.blocks[loop].append(item)
 
     def _add(self, instruction: EngineInstruction, form: int | None = None) -> EngineInstruction:
-        """Append an instruction; `form`: the number of its NKI instruction's form, if it has
-        one."""
+        """Append an instruction; `form`: the number of its NKI instruction's form, if any."""
         number = instruction.number = len(self.instructions)
         instruction.like = unlike(number) if form is None else like_of(form, instruction)
         self.instructions.append(instruction)

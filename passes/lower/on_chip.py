@@ -27,8 +27,7 @@ class OnChip:
 
     def __init__(self) -> None:
         self._places: dict[int, tuple[list[int], list[int]]] = {}
-        """The indices of the effects that read and that write on chip, for equivalent
-        instructions."""
+        """The indices of on-chip effects that read, and that write, of equivalent instructions."""
         self._boxes: dict[int, BoundingBox] = {}
 
     def touched(self, instruction: EngineInstruction) -> tuple[Tiles, Tiles]:

@@ -64,8 +64,10 @@ from nkijit.passes.lower.traffic import Traffic
 
 _OF_DMA = (What.trigger, What.transfer)
 _ON_THEIR_WAY = 4
-"""The number of latest results per engine and allocation that an instruction may wait for; earlier
-ones are complete."""
+"""The number of latest results per engine and allocation that an instruction may wait for.
+
+Earlier results are complete by then.
+"""
 NEAR = 1.005
 """An order within this factor of the busiest queue's time is good enough: stop searching."""
 
@@ -264,8 +266,11 @@ class _Stretch:
         self.late: list[tuple[float, int]] = []
         """Ends of items before the region: (time in ns, index into `waiters`)."""
         self.heads: dict[Queue, list[int]] = {}
-        """The items that each queue can start, in order: for an engine, all its items in program
-        order; for a ring of the Sync Engine, the transfers that have been triggered."""
+        """The items that each queue can start, in order.
+
+        For an engine, all its items in program order; for a ring of the Sync Engine, the transfers
+        that have been triggered.
+        """
         self.transfers: dict[int, list[int]] = {}
         """The transfers that each trigger of the Sync Engine starts."""
         waiters, heads = self.waiters, self.heads

@@ -28,8 +28,7 @@ class Array:
         self._bases.clear()
 
     def holds(self, op: NisaOp) -> EngineInstruction | None:
-        """Return the instruction that loaded a matmul's stationary tile; None if it must be
-        loaded."""
+        """Return the instruction that loaded a matmul's stationary tile; None to load it."""
         held = self._held.get(_place(op))
         return held[1] if held is not None and _loads_the_same(held[1].op, op) else None
 
@@ -76,8 +75,7 @@ ArrayPlace = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 def _place(op: NisaOp) -> ArrayPlace:
-    """The position and the size (rows, columns) of a matmul in the array; () for the whole
-    array."""
+    """The position and the size (rows, columns) of a matmul in the array; () if it is all."""
     return tuple(op.value_of("tile_position") or ()), tuple(op.value_of("tile_size") or ())
 
 

@@ -185,8 +185,7 @@ class _Writer:
         block.add_op(owner.clone(values))
 
     def _group(self, op: Operation) -> int | None:
-        """The number of the outermost `nki.no_reorder` around an operation; None if there is
-        none."""
+        """The number of the outermost `nki.no_reorder` around an operation, if any."""
         found: Operation | None = None
         parent = op.parent_op()
         while parent is not None:

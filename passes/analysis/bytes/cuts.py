@@ -14,8 +14,7 @@ class Cuts(Generic[V]):
     __slots__ = ("at", "values")
 
     def __init__(self, value: V):
-        """`value`: of all bytes. A cut copies a reference, so values must be replaced, not
-        mutated."""
+        """`value`: of all bytes. A cut copies the reference: replace values, do not mutate them."""
         self.at = [0]
         self.values = [value]
 

@@ -74,8 +74,7 @@ class Reading(Protocol):
     target: Target
 
     def marks(self, name: str, number: int = 0) -> Marks:
-        """The marks of an operand's tile, in its shape; of a list operand, those of tile
-        `number`."""
+        """The marks of an operand's tile in its shape; `number` selects a tile of a list."""
         ...
 
     def data(self, name: str) -> Data | None:
@@ -96,8 +95,10 @@ class Reading(Protocol):
 
 
 Left = dict[str, Marks]
-"""The marks of written operands, by name. An array has as many elements as its tile, in any shape,
-or broadcasts to (P, F). Operands that are missing are defined."""
+"""The marks of written operands, by name; operands that are missing are defined.
+
+An array has as many elements as its tile, in any shape, or broadcasts to (P, F).
+"""
 Flow = Callable[[Reading], Left]
 _FLOWS: dict[type[NisaOp], Flow] = {}
 _F = TypeVar("_F", bound=Flow)

@@ -210,8 +210,7 @@ class _Core(Tracker):
             self._join(entry)
 
     def _walk_again(self, body: EventTree[Operation]) -> None:
-        """Walk further iterations, until only marks remain that every number of iterations
-        leaves."""
+        """Walk further iterations until only the marks common to all iterations remain."""
         reports, self._certain = self._certain, False
         for _ in range(MOST_ROUNDS):
             before = self._saved(body)

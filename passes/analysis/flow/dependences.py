@@ -55,8 +55,7 @@ class Execution(NamedTuple):
     dependences: Sequence[Dependence]
     effects: Sequence[Effect]
     sources: Collection[int]
-    """The numbers of all events, also of its own queue, whose results it reads or partly
-    overwrites."""
+    """The numbers of all events, also of its own queue, that wrote data it reads or keeps."""
 
 
 _STORES = len(engine)
@@ -130,8 +129,7 @@ class _Part(Protocol):
 
 @final
 class _Whole:
-    """A tensor that each of its tiles covers completely (the common case); fields instead of
-    calls."""
+    """A tensor that each of its tiles covers completely (the common case)."""
 
     __slots__ = ("readers", "writer")
 
@@ -228,8 +226,7 @@ class _Tensors:
 
     def __init__(self) -> None:
         self._known: dict[tuple[int, ...], _FewCells | None] = {}
-        """Cells by the `id` of the types of a tensor and its tiles; None if each tile covers the
-        whole tensor."""
+        """Cells by the `id` of the tensor's and tiles' types; None if each tile is the whole."""
 
     def tiles_of(self, base: SSAValue) -> list[TrackedTile]:
         """Return the tiles of a tensor that has not been accessed yet."""
@@ -373,8 +370,7 @@ class Accesses:
         ordered: int,
         sources: set[int] | None,
     ) -> None:
-        """Append the dependences of an access to a part of a tensor; `kind`: of those on
-        writers."""
+        """Append the dependences of an access to a part of a tensor; `kind`: on its writers."""
         writers = part.writers()
         if sources is not None and kind is DependenceKind.true:
             sources.update(writers)

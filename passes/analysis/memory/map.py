@@ -72,8 +72,7 @@ class SpaceMap(ShownFields):
     bank: int | None
     """Bytes of a bank; None for SBUF."""
     peak: int
-    """A lower bound, for any assignment, of the most bytes per partition needed at one
-    instruction."""
+    """A lower bound of the most bytes per partition that one instruction needs."""
     peak_at: int
     """The first instruction with this need, counted from 0; -1 if there are no tiles."""
     peak_banks: int

@@ -86,8 +86,7 @@ class _Use:
 @dataclass(slots=True, eq=False)
 class _Tile:
     number: int
-    """Its index in the order of allocation. Of tiles with the same next use, the first is
-    evicted."""
+    """Its index in the order of allocation; it breaks ties between equal next uses."""
     base: SSAValue
     size: int
     """Bytes per partition."""
@@ -152,8 +151,7 @@ class _Walk:
             if effect.role is not Role.read
         }
         self._meets = any(type(op) in WAITING for op in live.instructions)
-        """Whether the kernel waits for other cores, which may write tensors that are not its
-        own."""
+        """Whether the kernel waits for other cores, which may write shared tensors."""
         self._used: list[list[_Tile]] = [
             self._uses(op, p) for p, op in enumerate(live.instructions)
         ]

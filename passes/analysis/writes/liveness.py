@@ -196,8 +196,7 @@ class _Walk:
             self._open[-1].uses.update(loop.uses)
 
     def _widen(self, loop: _LoopUses) -> None:
-        """Extend the ranges of allocations that are live in a whole loop; inner loops come
-        first."""
+        """Extend the ranges of allocations that are live in a whole loop; inner loops first."""
         if not loop.uses:
             return
         used_before: dict[SSAValue, bool] = {
@@ -219,8 +218,7 @@ class _Iteration(CoreWrites):
     EXACT = False
 
     def __init__(self, kernel: KernelOp, memories: Memories, used_before: dict[SSAValue, bool]):
-        """`used_before`: for each allocation of the loop, whether it is accessed before the
-        loop."""
+        """`used_before`: for each allocation of the loop, whether it has an earlier access."""
         super().__init__(kernel, memories)
         self._used_before = used_before
         self._target = kernel.target

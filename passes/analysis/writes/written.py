@@ -327,8 +327,7 @@ class _Core(CoreWrites):
         )
         """The tensors in shared HBM that it allocates, in an order that is equal on all cores."""
         self.meetings = 0
-        """The number of meetings before the first one in a loop, which may run any number of
-        times."""
+        """The number of meetings before the first one in a loop (of unknown trip count)."""
         for op in kernel.body.block.ops if several else ():
             if any(type(inner) in _MEETINGS for inner in _inside(op)):
                 break

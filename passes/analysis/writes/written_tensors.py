@@ -80,8 +80,7 @@ class Memory:
 
     @property
     def extended(self) -> bool:
-        """Whether views reach beyond the tensor; cheaper than `reach.extended`, and usually
-        enough."""
+        """Whether views reach beyond the tensor; cheaper to compute than `reach`."""
         if self._extended is None:
             own = info_of(self.names[0])
             self._extended = any(

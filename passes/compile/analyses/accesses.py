@@ -29,8 +29,7 @@ class Access:
     effects: list[Effect]
     """The operation's effects on the tensor."""
     reads: bool
-    """The operation uses earlier contents of the tensor, or leaves some of a written tile
-    unchanged."""
+    """The operation uses earlier contents of the tensor, or writes only a part of a tile."""
     writes: bool
     """The operation writes at least a part of the tensor."""
 

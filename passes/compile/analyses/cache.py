@@ -24,8 +24,7 @@ class Analyses:
         self.costs_by_form = Costs(kernel.target)
         """Costs by instruction form; they stay valid when the kernel changes."""
         self.orders: dict[object, tuple[float, Sequence[int]]] = {}
-        """The time in ns and the best order of a region, by a key of all inputs of the
-        scheduler."""
+        """The time in ns and the best order of a region, by a key of the scheduler's inputs."""
 
     def changed(self) -> None:
         """Discard the cached analyses: operations, operands or the order have changed."""

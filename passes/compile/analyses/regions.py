@@ -57,14 +57,12 @@ class Region:
         self.fence: Operation | None = None
         """The operation that ends the region; None at the end of a block."""
         self.order: Sequence[int] | None = None
-        """The best order for these costs, as indices into `ops`; None if it has not been
-        computed."""
+        """The best order for these costs, as indices into `ops`; None until it is computed."""
         self.accesses: Accesses = {}
         self.used = [0.0, 0.0]
         """Bytes per partition, in SBUF and in PSUM, of tiles also used outside the region."""
         self.sizes: list[tuple[int, float]] = []
-        """For each tile used only in this region: (0 for SBUF or 1 for PSUM, bytes per
-        partition)."""
+        """For each tile used only in this region: (0: SBUF or 1: PSUM, bytes per partition)."""
         self.users: list[int] = []
         """The number of instructions that use each of these tiles."""
         self.tiles: list[list[int]] = []

@@ -103,8 +103,7 @@ class _Rewriting:
         self._now: dict[SSAValue, SSAValue] = {}
         """The current allocation of each tile that has been replaced."""
         self._views: dict[SSAValue, dict[int, SSAValue]] = {}
-        """For each replaced tile: the current values of the tile and its views, by original
-        `id`."""
+        """For each replaced tile: the new values of the tile and its views, by original `id`."""
         self._filled: dict[Operation, SSAValue] = {}
         """The original destinations of loads that are moved or repeated."""
         self._kept: dict[SSAValue, SSAValue] = {}

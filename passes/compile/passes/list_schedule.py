@@ -41,8 +41,10 @@ RESERVE = 0.15
 NEAR = 1.005
 """An order within this factor of the busiest resource's time is good enough: stop searching."""
 AHEAD = 1.02
-"""The author's order is simulated without memory limits. So the first order that respects them
-may take up to this factor of its time."""
+"""The author's order is simulated without memory limits.
+
+So the first order that respects these limits may take up to this factor of its time.
+"""
 _NEXT = 64
 """The number of instructions, from the oldest one that has not started, that may use `RESERVE`."""
 _LOOKED_AT = 8
@@ -204,8 +206,7 @@ class _Resource:
 
     def __init__(self, number: int):
         self.event = -1 - number
-        """The key of the event "resource is free": negative, so less than any instruction's
-        index."""
+        """The key of the event "resource is free": negative, unlike indices of instructions."""
         self.free = 0.0
         """When the resource is free, in ns."""
         self.mask = 0

@@ -13,8 +13,7 @@ from nkijit.passes.compile.analyses.cache import Analyses
 
 
 def resolve_accumulation(kernel: KernelOp, analyses: Analyses | None = None) -> int:
-    """Set `accumulate` where it is omitted and equal for all elements; returns the number of
-    matmuls.
+    """Set `accumulate` where it is omitted and equal for all elements; returns the count.
 
     `analyses`: cached analyses of the kernel.
     """

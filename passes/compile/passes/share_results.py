@@ -98,8 +98,7 @@ class _Program:
         return False
 
     def _filled(self, op: NisaOp) -> SSAValue | None:
-        """The tile that an instruction fills, if that is its only effect and the tile's only
-        write."""
+        """The tile that an instruction fills, if it is its only effect and its only write."""
         if not is_free(op) or any(True for _ in self._analyses.kept.of(op)):
             return None
         written = [effect for effect in effects(op) if effect.role is not Role.read]

@@ -33,8 +33,7 @@ from nkijit.passes.lower.ports import shared_ports
 from nkijit.passes.lower.program import Queue
 
 _GAIN = 0.98
-"""The new time of a region must be below this fraction of the old; a smaller gain is not
-reliable."""
+"""A region's new time must be below this fraction of its old one; less gain is not reliable."""
 _SPREAD = (TensorTensorOp, TensorScalarOp, TensorCopyOp, MemsetOp)
 """Instructions that several engines execute with the same result."""
 
@@ -69,8 +68,7 @@ class _Program:
         self._known: dict[int, list[_Choice]] = {}
 
     def deal(self, stretch: Region) -> int:
-        """Distribute the instructions of a region, if that makes it faster; returns how many
-        moved."""
+        """Distribute the instructions of a region if that makes it faster; returns their number."""
         choices = list(map(self._choices, stretch.ops, stretch.costs))
         if all(len(each) == 1 for each in choices):
             return 0
@@ -131,8 +129,7 @@ def _set_engine(op: NisaOp, attribute: Attribute | None) -> None:
 
 
 def _dealt(choices: Sequence[Sequence[_Choice]]) -> list[_Choice]:
-    """Choose an engine for each instruction of a region; only those of the busiest resource
-    move."""
+    """Choose an engine for each instruction; only those of the busiest resource move."""
     total: dict[object, float] = {}
     for (_, cost), *_ in choices:
         total[cost.resource] = total.get(cost.resource, 0.0) + cost.issue
