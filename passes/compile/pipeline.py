@@ -37,7 +37,7 @@ from nkijit.passes.lower.schedule import lower
 class CompilerPass(ModulePass):
     """A pass over verified kernels that does not change a bit of their results."""
 
-    needs_room: ClassVar[bool] = False
+    needs_memory: ClassVar[bool] = False
     """The pass keeps some tiles in use for longer, so the kernel may need more memory."""
 
     def change(self, analyses: Analyses, origins: Origins) -> int:
@@ -79,7 +79,7 @@ class HoistInvariantPass(CompilerPass):
     """Move loop-invariant instructions before their loop."""
 
     name = "hoist-invariant"
-    needs_room = True
+    needs_memory = True
 
     def change(self, analyses: Analyses, origins: Origins) -> int:
         return hoist_invariant(analyses.kernel, analyses)
@@ -89,7 +89,7 @@ class AccumulateInPsumPass(CompilerPass):
     """Accumulate the products of matmuls in PSUM instead of adding them in SBUF."""
 
     name = "accumulate-in-psum"
-    needs_room = True
+    needs_memory = True
 
     def change(self, analyses: Analyses, origins: Origins) -> int:
         return accumulate_in_psum(analyses.kernel, origins, analyses)
@@ -99,7 +99,7 @@ class ShareLoadsPass(CompilerPass):
     """Remove loads of data that is still on chip."""
 
     name = "share-loads"
-    needs_room = True
+    needs_memory = True
 
     def change(self, analyses: Analyses, origins: Origins) -> int:
         return share_loads(analyses.kernel, analyses)
@@ -109,7 +109,7 @@ class ShareResultsPass(CompilerPass):
     """Remove instructions that recompute a result from unchanged operands."""
 
     name = "share-results"
-    needs_room = True
+    needs_memory = True
 
     def change(self, analyses: Analyses, origins: Origins) -> int:
         return share_results(analyses.kernel, analyses)
@@ -119,7 +119,7 @@ class ForwardCopiesPass(CompilerPass):
     """Let readers of a copy read its source."""
 
     name = "forward-copies"
-    needs_room = True
+    needs_memory = True
 
     def change(self, analyses: Analyses, origins: Origins) -> int:
         return forward_copies(analyses.kernel, origins, analyses)
@@ -156,7 +156,7 @@ class ListSchedulePass(CompilerPass):
     """Reorder the instructions of each region with a list scheduler."""
 
     name = "list-schedule"
-    needs_room = True
+    needs_memory = True
 
     def change(self, analyses: Analyses, origins: Origins) -> int:
         return list_schedule(analyses.kernel, analyses)
@@ -215,7 +215,7 @@ def compiled(kernel: KernelOp, without: Collection[str] = ()) -> Compiled:
         copy, origins = copied(kernel)
     analyses = Analyses(copy)
     changes = {
-        made.name: made().change(analyses, origins) for made in COMPILER if made.name not in without
+        step.name: step().change(analyses, origins) for step in COMPILER if step.name not in without
     }
     for op in [op for op in origins if op.parent is None and op is not copy]:
         del origins[op]
@@ -254,23 +254,23 @@ def program_of(
             if not (lenient and does_not_fit(kernel)):
                 return lower(kernel, target, passed_over=passed_over)
         except LoweringError as error:
-            if not (error.no_room and does_not_fit(kernel)):
+            if not (error.out_of_memory and does_not_fit(kernel)):
                 raise
-    greedy = [made.name for made in COMPILER if made.needs_room]
+    demanding = [step.name for step in COMPILER if step.needs_memory]
 
-    def made_without(names: Collection[str]) -> Program:
-        made = compiled(kernel, {*without, *names})
-        if own is not None and not made.is_changed:
-            return replace(own, changes=made.changes)
-        program = lower(made.kernel, target, passed_over=passed_over, origins=made.origins)
-        return replace(program, changes=made.changes)
+    def compile_without(names: Collection[str]) -> Program:
+        result = compiled(kernel, {*without, *names})
+        if own is not None and not result.is_changed:
+            return replace(own, changes=result.changes)
+        program = lower(result.kernel, target, passed_over=passed_over, origins=result.origins)
+        return replace(program, changes=result.changes)
 
     # Passes that keep tiles in use for longer are dropped when memory runs out; the others need no
     # more memory than the author's kernel.
-    for names in ((), greedy[-1:]):
+    for names in ((), demanding[-1:]):
         try:
-            return made_without(names)
+            return compile_without(names)
         except LoweringError as error:
-            if not error.no_room:
+            if not error.out_of_memory:
                 raise
-    return made_without(greedy)
+    return compile_without(demanding)

@@ -34,7 +34,7 @@ class Durations:
         """Return an instruction's occupancy of its queue, and its latency, in ns."""
         found = self._known.get(instruction.like)
         if found is None:
-            found = self._known[instruction.like] = self._ask(instruction)
+            found = self._known[instruction.like] = self._compute(instruction)
         return found
 
     def transfer(self, instruction: EngineInstruction) -> Transfer:
@@ -59,7 +59,7 @@ class Durations:
             found = self._works[instruction.like] = Work(flops, peak_ns)
         return found
 
-    def _ask(self, instruction: EngineInstruction) -> Duration:
+    def _compute(self, instruction: EngineInstruction) -> Duration:
         timing = self._target.timing
         match instruction.what:
             case What.compute:

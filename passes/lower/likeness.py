@@ -15,7 +15,7 @@ from nkijit.passes.lower.program import EngineInstruction, What
 
 SCHEDULING = ("name", "after")
 """Properties without influence on the execution of an instruction."""
-_MOST = 16
+_MAX_PARTS = 16
 """More than the number of stages and other parts of any NKI instruction."""
 _TYPE = attrgetter("_type")
 """The type of a value; xDSL's own property takes three times as long."""
@@ -32,7 +32,7 @@ class Likeness:
         """These types and attributes, kept alive so that their `id` is not reused."""
         self._numbers: dict[object, int] = {}
         self._operations: dict[tuple[object, ...], int] = {}
-        self._same: dict[tuple[object, ...], int] = {}
+        self._by_identity: dict[tuple[object, ...], int] = {}
         """The numbers of operations, by the `id` of their types and attributes."""
 
     def number(self, op: Operation) -> int:
@@ -42,9 +42,9 @@ class Likeness:
         values = properties.values()
         types = map(_TYPE, op._operands)  # pyright: ignore[reportPrivateUsage]
         key = type(op), *properties, *map(id, values), *map(id, types)
-        number = self._same.get(key)
+        number = self._by_identity.get(key)
         if number is None:
-            number = self._same[key] = self._number_of(op)
+            number = self._by_identity[key] = self._number_of(op)
             self._alive.extend(values)
         return number
 
@@ -76,7 +76,7 @@ class Likeness:
 def like_of(number: int, instruction: EngineInstruction) -> int:
     """The value of `EngineInstruction.like`, from the number of the NKI instruction's class."""
     kind = instruction.stage if instruction.stage >= 0 else -1 - _KINDS[instruction.what]
-    return number * _MOST + kind % _MOST
+    return number * _MAX_PARTS + kind % _MAX_PARTS
 
 
 def unlike(number: int) -> int:

@@ -63,7 +63,7 @@ from nkijit.passes.lower.program import (
 from nkijit.passes.lower.traffic import Traffic
 
 _OF_DMA = (What.trigger, What.transfer)
-_ON_THEIR_WAY = 4
+_MAX_PENDING = 4
 """The number of latest results per engine and allocation that an instruction may wait for.
 
 Earlier results are complete by then.
@@ -107,13 +107,13 @@ class Ordering:
             if number > last:
                 ordered += part  # nothing to reorder here or later
             elif kind is QueueLoop:
-                self._pass(part, clock)
+                self._run_loops(part, clock)
                 ordered += part
             elif len(movable) < 2:
                 self._run(part, clock)
                 ordered += part
             else:
-                run = _Stretch(part, movable, self._durations, clock).fastest()
+                run = _Region(part, movable, self._durations, clock).fastest()
                 if number < last:
                     run.leave()
                 ordered += run.order
@@ -128,7 +128,7 @@ class Ordering:
                 queues[queue][:] = [item for item in ordered if item.queue is queue]
         return ordered
 
-    def _pass(self, loops: Sequence[Item], clock: _Clock) -> None:
+    def _run_loops(self, loops: Sequence[Item], clock: _Clock) -> None:
         """Simulate the adjacent loops of a block."""
         for body, each in groupby(cast("Sequence[QueueLoop]", loops), attrgetter("body")):
             inside = list(each)
@@ -176,14 +176,14 @@ class Ordering:
         """Simulate the items of a block in their new order."""
         for kind, part in groupby(items, type):
             if kind is QueueLoop:
-                self._pass(list(part), clock)
+                self._run_loops(list(part), clock)
             else:
                 self._run(list(part), clock)
 
     def _run(self, items: Sequence[Item], clock: _Clock) -> None:
         """Simulate items without reordering them."""
-        stretch = _Stretch(items, set(), self._durations, clock)
-        _Run(stretch, range(len(items))).leave()
+        region = _Region(items, set(), self._durations, clock)
+        _Run(region, range(len(items))).leave()
 
     def _count(self, loop: Loop) -> int:
         """The trip count of a loop; at least 1 if it is not known."""
@@ -237,7 +237,7 @@ def _is_movable(item: Item) -> bool:
     )
 
 
-class _Stretch:
+class _Region:
     """The dependences between items of a region. Items are numbers: indices into the region."""
 
     def __init__(
@@ -318,7 +318,7 @@ class _Stretch:
         for base, value in writes:
             last = written.setdefault((queue, base), [])
             last.append((value, place))
-            del last[:-_ON_THEIR_WAY]
+            del last[:-_MAX_PENDING]
 
     def times(self, place: int) -> tuple[float, float]:
         """How long an item occupies its queue, and when its results are available, in ns."""
@@ -329,8 +329,8 @@ class _Stretch:
         """The longest time in ns from the start of each item to the end of a dependent one."""
         ranks = [0.0] * len(self.items)
         for place in range(len(ranks) - 1, -1, -1):
-            behind = max([ranks[waiter] for waiter in self.waiters[place]], default=0.0)
-            ranks[place] = self.times(place)[1] + behind
+            longest = max([ranks[waiter] for waiter in self.waiters[place]], default=0.0)
+            ranks[place] = self.times(place)[1] + longest
         return ranks
 
     def fastest(self) -> _Run:
@@ -349,29 +349,29 @@ class _Stretch:
 class _Run:
     """A simulation of a region."""
 
-    def __init__(self, stretch: _Stretch, priorities: Sequence[float]):
+    def __init__(self, region: _Region, priorities: Sequence[float]):
         """
         Args:
-            stretch: the region.
+            region: the region.
             priorities: the priority of each item; the ready trigger with the least goes first.
         """
-        self._stretch = stretch
+        self._region = region
         self._priorities = priorities
-        self._durations, self._traffic = stretch.durations, stretch.traffic
-        self._items, self._movable = stretch.items, stretch.movable
-        self._missing = list(stretch.missing)
+        self._durations, self._traffic = region.durations, region.traffic
+        self._items, self._movable = region.items, region.movable
+        self._missing = list(region.missing)
         """For each item, the number of its predecessors that have not ended."""
-        self._heads = {queue: deque(places) for queue, places in stretch.heads.items()}
+        self._heads = {queue: deque(places) for queue, places in region.heads.items()}
         """The items of each queue that have not started."""
-        self._free = dict(stretch.clock.free)
+        self._free = dict(region.clock.free)
         self._open: set[int] = set()
         """The triggers among which the Sync Engine may choose."""
         self._turns: deque[int] = deque()
         """The same in program order, with some that have started."""
-        self._dma = stretch.clock.dma.fork()
+        self._dma = region.clock.dma.fork()
         self._ready: list[tuple[float, int]] = []
         """A heap of the open triggers that can start: (priority, item)."""
-        self._ends: list[tuple[float, int]] = list(stretch.late)
+        self._ends: list[tuple[float, int]] = list(region.late)
         self._end_of = [0.0] * len(self._items)
         self._busy = dict(self._free)
         self._engines_busy = self._dma.busy_until
@@ -399,13 +399,13 @@ class _Run:
 
         Engines keep program order, so an instruction also delays the later ones of its queue.
         """
-        stretch, end = self._stretch, self.end
+        region, end = self._region, self.end
         latest = [0.0] * len(self._items)
         following: dict[Queue, float] = {}
         for place in reversed(self._began):
-            issue, latency = stretch.times(place)
+            issue, latency = region.times(place)
             time = end - latency
-            for waiter in stretch.waiters[place]:
+            for waiter in region.waiters[place]:
                 time = min(time, latest[waiter] - latency)
             queue = self._items[place].queue
             if queue is not Queue.sync and not queue.is_ring:
@@ -416,12 +416,12 @@ class _Run:
 
     def leave(self) -> None:
         """Update the clock with the ends of the items."""
-        clock = self._stretch.clock
+        clock = self._region.clock
         clock.free, clock.dma = self._free, self._dma
         clock.ends.update(zip(self._items, self._end_of, strict=True))
 
     def _run(self) -> None:
-        items, missing, waiters = self._items, self._missing, self._stretch.waiters
+        items, missing, waiters = self._items, self._missing, self._region.waiters
         ends = self._ends
         for queue in list(self._heads):
             self._serve(queue, 0.0)
@@ -501,11 +501,11 @@ class _Run:
 
     def _begin_sync(self, place: int, now: float) -> None:
         self._begin(place, now)
-        for transfer in self._stretch.transfers.get(place, ()):
+        for transfer in self._region.transfers.get(place, ()):
             queue = self._items[transfer].queue
             self._heads[queue].append(transfer)
             self._serve(queue, now)
-        for follower in self._stretch.followers.get(place, ()):
+        for follower in self._region.followers.get(place, ()):
             self._missing[follower] -= 1
             if not self._missing[follower] and follower in self._open:
                 self._make_ready(follower)
@@ -513,8 +513,8 @@ class _Run:
 
     def _begin(self, place: int, start: float) -> None:
         item, queue = self._items[place], self._items[place].queue
-        issue, latency = self._stretch.times(place)
-        for writer in self._stretch.results.get(place, ()):
+        issue, latency = self._region.times(place)
+        for writer in self._region.results.get(place, ()):
             start = max(start, self._end_of[writer])
         end, free = start + latency, start + issue
         if type(item) is EngineInstruction and item.what is What.transfer:

@@ -82,11 +82,11 @@ class PipelineStep(NamedTuple):
 
 LOWERING: tuple[PipelineStep, ...] = (
     PipelineStep(
-        AllocatePass, "who shares bytes has to wait, so addresses come before dependences"
+        AllocatePass, "tiles that share bytes must wait, so addresses come before dependences"
     ),
     PipelineStep(LowerToEnginesPass, "queues and stages decide which dependences need a semaphore"),
     PipelineStep(
-        SchedulePass, "an order is chosen among all that dependences allow, so it comes last"
+        SchedulePass, "the order is chosen among those that dependences allow, so it comes last"
     ),
 )
 """The lowering pipeline, in order."""

@@ -103,7 +103,7 @@ def _place(
     if beside.height <= space.capacity:
         return _Placed(beside.addresses, beside.height, lower_bound(blocks).bytes)
     if bounded:
-        raise _no_room(beside, space, target)
+        raise _no_addresses(beside, space, target)
     return _Placed(layout.addresses, layout.height, needed)
 
 
@@ -125,10 +125,10 @@ def _layouts(
         # good.
         if not more:
             return assign(blocks, space, needed)
-        return assign([_kept(block, more, last) for block in blocks], space, quick=True)
+        return assign([_extended(block, more, last) for block in blocks], space, quick=True)
 
     in_use = InUse(blocks, space.bank or 1)
-    most = _most(in_use, space, last + 1) if ahead is None else ahead
+    most = _max_ahead(in_use, space, last + 1) if ahead is None else ahead
     steps = sorted({most * part // _PARTS for part in range(_PARTS + 1)}, reverse=True)
     if ahead is None and space.bank is None and most <= last and len(steps) > 1:
         # With the largest number, SBUF would be full to the last byte. A smaller one shows whether
@@ -145,14 +145,14 @@ def _layouts(
     yield from map(layout, steps)
 
 
-def _kept(block: Block, more: int, last: int) -> Block:
+def _extended(block: Block, more: int, last: int) -> Block:
     """Extend a block's lifetime by `more` instructions, at most to the last one."""
     start, end, size, partitions, address, align = block
     end = min(last, end + more)
     return made(Block, (start, end, size, partitions, address, align))
 
 
-def _most(in_use: InUse, space: Space, instructions: int) -> int:
+def _max_ahead(in_use: InUse, space: Space, instructions: int) -> int:
     """The most additional instructions for which the sizes of all live tiles fit, without gaps."""
     low, high = 0, instructions
     while low < high:
@@ -164,11 +164,11 @@ def _most(in_use: InUse, space: Space, instructions: int) -> int:
     return low
 
 
-def _no_room(layout: Layout, space: Space, target: Target) -> LoweringError:
+def _no_addresses(layout: Layout, space: Space, target: Target) -> LoweringError:
     memory = "PSUM" if space.bank else "SBUF"
     error = LoweringError(
         f"no addresses found for all tiles: they reach byte {layout.height} of {memory}, "
         f"{target.platform} has {space.capacity} per partition"
     )
-    error.no_room = True
+    error.out_of_memory = True
     return error

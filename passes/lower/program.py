@@ -232,7 +232,7 @@ def walk(items: Sequence[Item]) -> Iterator[Item]:
 class LoweringError(ValueError):
     """An error in lowering: the kernel is not modelled, or no addresses are found for its tiles."""
 
-    no_room = False
+    out_of_memory = False
     """Whether no addresses were found for the tiles."""
 
     @staticmethod

@@ -235,13 +235,13 @@ class _Line:
         for box, written in tenant.parts:
             for index in last.cut_out(box.left, box.right):
                 before = last.values[index]
-                kept = [tenant]
+                remaining = [tenant]
                 for other in before:
                     if other is tenant:
                         continue
                     if other.box.meets(tenant.box):
                         tenant.meets(other)
-                    has_gone = written and box.spans(other.box)
-                    if not has_gone or other.live.overlaps(tenant.live):
-                        kept.append(other)
-                last.values[index] = kept
+                    is_replaced = written and box.spans(other.box)
+                    if not is_replaced or other.live.overlaps(tenant.live):
+                        remaining.append(other)
+                last.values[index] = remaining

@@ -38,9 +38,9 @@ class Traffic:
 
 
 def _move(op: NisaOp, size: int) -> Move:
-    given = [(f.role, info_of(value)) for f, value in op.given_operands() if is_tile(value)]
+    tiles = [(f.role, info_of(value)) for f, value in op.given_operands() if is_tile(value)]
     ends = [
-        next(tile for role, tile in given if (role is Role.read) is is_read)
+        next(tile for role, tile in tiles if (role is Role.read) is is_read)
         for is_read in (True, False)
     ]
     names = " to ".join(map(_memory, ends))

@@ -218,7 +218,7 @@ def _best_gap(block: Block, space: Space, lanes: list[Gaps], fixed: _Fixed) -> t
     places: list[tuple[int, int, int]] = []
     for first, _ in _places(block.partitions):
         gaps = common_gaps(_lanes_of(lanes, block.partitions, first))
-        blocked = fixed.in_the_way(block, first)
+        blocked = fixed.overlapping(block, first)
         if blocked:
             gaps = gaps_outside(gaps, blocked)
         places.append((*_tightest(gaps, block, space.bank), first))
@@ -281,7 +281,7 @@ class _Fixed:
         """Whether there are fixed blocks."""
         return bool(self._at)
 
-    def in_the_way(self, block: Block, first: int) -> list[Interval]:
+    def overlapping(self, block: Block, first: int) -> list[Interval]:
         """The bytes, sorted, of fixed blocks that overlap a block at partition `first`."""
         end_partition = first + block.partitions
         result: list[Interval] = []

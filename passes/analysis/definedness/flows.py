@@ -431,12 +431,12 @@ def _gather(r: Reading) -> Left:
 
 @flow(LocalGatherOp)
 def _local_gather(r: Reading) -> Left:
-    data, given = _rows(r, "src_buffer"), r.data("index")
-    if given is None:
+    data, index_values = _rows(r, "src_buffer"), r.data("index")
+    if index_values is None:
         return {"dst": data.min(axis=1, keepdims=True)}
     count, width = valid_indices(r.op), r.op.value_of("num_elem_per_idx")
     assert count is not None
-    indices = given.reshape(len(given), -1)
+    indices = index_values.reshape(len(index_values), -1)
     left: list[Marks] = []
     for first in gpsimd_cores(len(data)):
         core = slice(first, first + PARTITIONS_PER_GPSIMD_CORE)

@@ -111,13 +111,13 @@ def uses_of_undefined(
 
 def _leaving(cores: Sequence[_Core], origins: Origins) -> Iterator[Use]:
     for effect, how in leaving(cores[0].kernel):
-        marks = _together(cores, effect.value)
+        marks = _combined_marks(cores, effect.value)
         use = None if marks is None else origins.left(effect, how, marks)
         if use is not None:
             yield use
 
 
-def _together(cores: Sequence[_Core], value: SSAValue) -> Marks | None:
+def _combined_marks(cores: Sequence[_Core], value: SSAValue) -> Marks | None:
     """The marks of a result of the first core, combined over the cores that write this memory."""
     first, base = cores[0], base_of(value)
     shadow = first.shadow(base)
@@ -134,16 +134,18 @@ def _together(cores: Sequence[_Core], value: SSAValue) -> Marks | None:
         # An element that one core wrote has its marks; one that both wrote counts as defined.
         alone = np.where(marks == UNWRITTEN, theirs, MARK(DEFINED))
         marks = np.where(theirs == UNWRITTEN, marks, alone)
-    return marks if isinstance(base.owner, AllocOp) else _given(shadow, access, size, marks)
+    return (
+        marks if isinstance(base.owner, AllocOp) else _argument_marks(shadow, access, size, marks)
+    )
 
 
-def _given(shadow: Shadow, access: AccessPattern, size: int, marks: Marks) -> Marks:
+def _argument_marks(shadow: Shadow, access: AccessPattern, size: int, marks: Marks) -> Marks:
     """The marks of an argument's elements: unwritten ones are defined within the argument."""
-    given = marks == UNWRITTEN
+    unwritten = marks == UNWRITTEN
     outside = shadow.outside(access, size)
     if outside is not None:
-        given &= ~outside
-    return np.where(given, MARK(DEFINED), marks)
+        unwritten &= ~outside
+    return np.where(unwritten, MARK(DEFINED), marks)
 
 
 class _Core(Tracker):
@@ -195,11 +197,11 @@ class _Core(Tracker):
     # ---------------------------------------------------------------- walking
 
     def _walk(self, program: EventTree[Operation]) -> None:
-        for stretch in program:
-            for op in stretch.events:
+        for sequence in program:
+            for op in sequence.events:
                 self._visit(op)
-            if stretch.loop is not None:
-                self._repeat(stretch.loop)
+            if sequence.loop is not None:
+                self._repeat(sequence.loop)
 
     def _repeat(self, loop: Repetition[Operation]) -> None:
         entry = self._saved(loop.body)
@@ -316,7 +318,7 @@ class _Core(Tracker):
         if theirs is not None:
             marks = np.where(theirs.read(everywhere, size) != DEFINED, MARK(DEFINED), marks)
         if not isinstance(base.owner, AllocOp):
-            marks = _given(shadow, everywhere, size, marks)
+            marks = _argument_marks(shadow, everywhere, size, marks)
         if info.indirection is None:
             return marks
         # Any of the elements that an index can select, so only marks that all of them have.

@@ -56,8 +56,8 @@ def leaving(kernel: KernelOp) -> Iterator[tuple[Effect, str]]:
             base = base_of(effect.value)
             if effect.role is not Role.read and base not in shown and base in kernel.arguments:
                 shown.add(base)
-                what = Touched(base.name_hint or "argument")
-                yield Effect(what, base, Role.read, False), "is an argument"
+                touched = Touched(base.name_hint or "argument")
+                yield Effect(touched, base, Role.read, False), "is an argument"
 
 
 @dataclass(frozen=True, slots=True)

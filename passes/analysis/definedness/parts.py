@@ -95,11 +95,11 @@ def _shuffled_from(op: NisaOp, tile: TileInfo, values: Values) -> Mask:
 
 @part(NcNGatherOp, "data")
 def _gathered(op: NisaOp, tile: TileInfo, values: Values) -> Mask | None:
-    given = values("indices")
-    if given is None:
+    index_values = values("indices")
+    if index_values is None:
         return None
     mask = np.zeros((tile.partitions, tile.free_size), np.bool_)
-    indices = given.reshape(tile.partitions, -1).astype(np.int64)
+    indices = index_values.reshape(tile.partitions, -1).astype(np.int64)
     lanes = np.arange(tile.partitions)[:, None]
     mask[lanes, np.minimum(indices, tile.free_size - 1)] = True
     return mask.reshape(tile.shape)
@@ -122,12 +122,12 @@ def _indices_used(op: NisaOp, tile: TileInfo, values: Values) -> Mask:
 
 @part(LocalGatherOp, "src_buffer")
 def _locally_gathered(op: NisaOp, tile: TileInfo, values: Values) -> Mask | None:
-    given = values("index")
-    if given is None:
+    index_values = values("index")
+    if index_values is None:
         return None
     width = op.value_of("num_elem_per_idx")
     used = used_indices(op, required_tile(op, "index"))
-    indices = given.reshape(used.shape).astype(np.int64)
+    indices = index_values.reshape(used.shape).astype(np.int64)
     mask = np.zeros((tile.partitions, tile.free_size), np.bool_)
     for first in gpsimd_cores(tile.partitions):
         core = slice(first, first + PARTITIONS_PER_GPSIMD_CORE)

@@ -32,9 +32,9 @@ def accumulator_operator(op: NisaOp) -> str | None:
     use = op.SPEC.accumulators
     assert use is not None
     has_field = use.operator_field in op.SPEC.by_name
-    given = op.value_of(use.operator_field) if has_field else use.operator
+    operator = op.value_of(use.operator_field) if has_field else use.operator
     only_resets = accumulator_command(op) is reduce_cmd.reset
-    return use.operator if given is None and only_resets else given
+    return use.operator if operator is None and only_resets else operator
 
 
 def accumulator_lanes(op: NisaOp) -> slice:

@@ -234,15 +234,15 @@ class _Tensors:
         if len(used) == 1:
             return [TrackedTile(used[0], _Whole())]
         # The extent of an indirect view depends on more than its type: such tensors are not cached.
-        alike = all([info_of(value).indirection is None for value in used])
-        key = (id(base.type), *[id(value.type) for value in used]) if alike else ()
+        direct = all([info_of(value).indirection is None for value in used])
+        key = (id(base.type), *[id(value.type) for value in used]) if direct else ()
         if key in self._known:
             found = self._known[key]
         else:
             found = _cut(base, used)
             if isinstance(found, list):
                 return list(map(TrackedTile, used, found))
-            if alike:
+            if direct:
                 self._known[key] = found
         if found is None:
             whole = _Whole()

@@ -145,7 +145,7 @@ class Arrangement:
                 self._done.append(op)
             else:
                 units.append(Unit(op, number))
-                self._come(units[-1])
+                self._place_or_delay(units[-1])
         done = {id(op) for op in self._done}
         self.stuck = [unit for unit in units if id(unit.op) not in done]
         """Units that cannot be placed: they wait for each other, or for such units."""
@@ -156,7 +156,7 @@ class Arrangement:
             op.detach()
             self._block.add_op(op)
 
-    def _come(self, unit: Unit) -> None:
+    def _place_or_delay(self, unit: Unit) -> None:
         before = self._obstacle(unit, newest_first=True)
         if before is None:
             self._finish(unit)
@@ -188,8 +188,8 @@ class Arrangement:
             self._missing -= unit.labels
             for key in unit.keys:
                 self._held.get(key, {}).pop(unit, None)
-            for come in (unit, *unit.labels):
-                for waiter in self._waiters.pop(come, ()):
+            for placed in (unit, *unit.labels):
+                for waiter in self._waiters.pop(placed, ()):
                     before = self._obstacle(waiter, newest_first=False)
                     if before is None:
                         heapq.heappush(ready, (waiter.number, waiter))

@@ -68,9 +68,9 @@ def _collect(block: Block, event: Callable[[Operation], E | None], into: EventTr
         if kind in _REGIONS:
             _enter(op, event, into)
         else:
-            made = event(op)
-            if made is not None:
-                into[-1].events.append(made)
+            new = event(op)
+            if new is not None:
+                into[-1].events.append(new)
 
 
 _REGIONS = (ForOp, WhileOp, NoReorderOp)
@@ -97,7 +97,7 @@ def _enter(op: Operation, event: Callable[[Operation], E | None], into: EventTre
 
 
 def _add_loop(program: EventTree[E], loop: Repetition[E]) -> None:
-    if any(stretch.events or stretch.loop for stretch in loop.body):
+    if any(sequence.events or sequence.loop for sequence in loop.body):
         program[-1].loop = loop
         program.append(EventSequence([]))
 
@@ -136,11 +136,11 @@ def forward(
     The first iteration of a loop sees only the state before the loop; the others see the join over
     all iterations.
     """
-    for stretch in program:
-        for event in stretch.events:
+    for sequence in program:
+        for event in sequence.events:
             flow.visit(event, state, certain)
-        if stretch.loop is not None:
-            _repeat(stretch.loop, state, flow, certain)
+        if sequence.loop is not None:
+            _repeat(sequence.loop, state, flow, certain)
 
 
 def _repeat(loop: Repetition[E], state: dict[K, V], flow: Flow[E, K, V], certain: bool) -> None:
@@ -167,10 +167,10 @@ def _repeat(loop: Repetition[E], state: dict[K, V], flow: Flow[E, K, V], certain
 
 def events_of(program: EventTree[E]) -> Iterator[E]:
     """Yield all events of a program, including those of its loops, in program order."""
-    for stretch in program:
-        yield from stretch.events
-        if stretch.loop is not None:
-            yield from events_of(stretch.loop.body)
+    for sequence in program:
+        yield from sequence.events
+        if sequence.loop is not None:
+            yield from events_of(sequence.loop.body)
 
 
 def backward(program: EventTree[E], needed: int, visit: Callable[[E, int], int]) -> int:
@@ -182,8 +182,8 @@ def backward(program: EventTree[E], needed: int, visit: Callable[[E, int], int])
         visit: maps an event and the set needed after it to the set needed before it. It is called
             again with larger sets while a loop has not reached its fixed point.
     """
-    for stretch in reversed(program):
-        loop = stretch.loop
+    for sequence in reversed(program):
+        loop = sequence.loop
         if loop is not None:
             after, inside = needed, backward(loop.body, needed, visit)
             while loop.most != 1:
@@ -192,6 +192,6 @@ def backward(program: EventTree[E], needed: int, visit: Callable[[E, int], int])
                     break
                 inside = more
             needed = inside if loop.least else after | inside
-        for event in reversed(stretch.events):
+        for event in reversed(sequence.events):
             needed = visit(event, needed)
     return needed

@@ -143,7 +143,7 @@ class _Walk:
             for number, r in enumerate(moving)
         }
         staying = [r for r in live.ranges if r.result not in self._tiles]
-        self._room = self._rooms(staying, capacity)
+        self._available = self._available_bytes(staying, capacity)
         self._written = {
             base_of(effect.value)
             for op in live.instructions
@@ -161,21 +161,21 @@ class _Walk:
         """A heap of resident tiles, the furthest next use first; it may have outdated entries."""
         self._steps: list[Step] = []
 
-    def _rooms(self, staying: Iterable[LiveRange], capacity: int) -> list[int]:
+    def _available_bytes(self, staying: Iterable[LiveRange], capacity: int) -> list[int]:
         """Bytes per partition available for movable tiles before each instruction.
 
         The first instruction of a loop gets the minimum over the loop, as nothing moves inside.
         """
         instructions = self._live.instructions
-        rooms = [capacity - used for used in _across(staying, len(instructions))]
+        available = [capacity - used for used in _across(staying, len(instructions))]
         for position in range(len(instructions) - 1, 0, -1):
-            around = self._around(instructions[position])
-            if around is not None and around is self._around(instructions[position - 1]):
-                rooms[position - 1] = min(rooms[position - 1], rooms[position])
-                rooms[position] = capacity
-        return rooms
+            ancestor = self._ancestor_of(instructions[position])
+            if ancestor is not None and ancestor is self._ancestor_of(instructions[position - 1]):
+                available[position - 1] = min(available[position - 1], available[position])
+                available[position] = capacity
+        return available
 
-    def _around(self, op: Operation) -> Operation | None:
+    def _ancestor_of(self, op: Operation) -> Operation | None:
         """The ancestor of an instruction in the kernel's own block; None if it is in that block."""
         return None if op.parent is self._block else self._block.find_ancestor_op_in_block(op)
 
@@ -232,7 +232,7 @@ class _Walk:
     def _arrive(self, position: int, used: list[_Tile]) -> bool:
         """Make an instruction's tiles resident; returns False if memory is insufficient."""
         missing = sum(tile.size for tile in used if not tile.resident)
-        if not self._make_room(position, missing, used):
+        if not self._evict(position, missing, used):
             return False
         for tile in used:
             use = tile.uses[tile.done]
@@ -265,12 +265,12 @@ class _Walk:
             tile.resident = False
             self._taken -= tile.size
 
-    def _make_room(self, position: int, missing: int, used: list[_Tile]) -> bool:
-        room = self._room[position]
-        if self._taken + missing <= room:
+    def _evict(self, position: int, missing: int, used: list[_Tile]) -> bool:
+        available = self._available[position]
+        if self._taken + missing <= available:
             return True
         held: list[tuple[int, int, _Tile]] = []
-        while self._taken + missing > room and self._heap:
+        while self._taken + missing > available and self._heap:
             entry = heappop(self._heap)
             tile = entry[2]
             if not tile.resident or tile.next_read != -entry[0]:
@@ -284,7 +284,7 @@ class _Walk:
             self._leave(tile)
         for entry in held:
             heappush(self._heap, entry)
-        return self._taken + missing <= room
+        return self._taken + missing <= available
 
 
 def _can_move(live: LiveRange, block: Block) -> bool:

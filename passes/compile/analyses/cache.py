@@ -73,7 +73,7 @@ class Analyses:
         return accesses_of(self.operations)
 
     @cached_property
-    def kept(self) -> Kept:
+    def engine_state(self) -> Kept:
         """The engine state that instructions of the kernel leave for later ones."""
         uses = [ops for kind, ops in self.of_kind.items() if has_accumulators(kind)]
         return Kept.by(self.kernel, chain.from_iterable(uses))
@@ -91,10 +91,10 @@ class Analyses:
         return found
 
     @cached_property
-    def stretches(self) -> Regions:
+    def regions(self) -> Regions:
         """The straight-line regions of the kernel, within which instructions may be reordered."""
         return Regions(
-            *(self.kernel, self.nests, self.places, self.costs, self.accesses, self.kept)
+            *(self.kernel, self.nests, self.places, self.costs, self.accesses, self.engine_state)
         )
 
 

@@ -24,23 +24,23 @@ class Tiles:
         """The index of each allocation among the allocations of the kernel, in program order."""
         return {op: place for place, op in enumerate(self._analyses.of_kind.get(AllocOp, ()))}
 
-    def merge(self, kept: SSAValue, gone: SSAValue, filled: NisaOp) -> None:
+    def merge(self, replacement: SSAValue, replaced: SSAValue, filled: NisaOp) -> None:
         """Replace a tile by another one of the same type in the same block.
 
         Args:
-                kept: the tile that replaces it.
-                gone: the replaced tile; its allocation is erased.
-                filled: the instruction that fills `gone`; it is erased.
+                replacement: the tile that replaces it.
+                replaced: the replaced tile; its allocation is erased.
+                filled: the instruction that fills `replaced`; it is erased.
         """
-        here, there = cast(AllocOp, kept.owner), cast(AllocOp, gone.owner)
+        here, there = cast(AllocOp, replacement.owner), cast(AllocOp, replaced.owner)
         places = self._places
         if places[there] < places[here]:
-            # Views of `gone` may precede the allocation of `kept`.
+            # Views of `replaced` may precede the allocation of `replacement`.
             block = here.parent
             assert block is not None
             here.detach()
             block.insert_op_before(here, there)
             places[here] = places[there]
         Rewriter.erase_op(filled)
-        gone.replace_all_uses_with(kept)
+        replaced.replace_all_uses_with(replacement)
         Rewriter.erase_op(there)

@@ -52,12 +52,12 @@ class Kept:
     @staticmethod
     def by(kernel: KernelOp, operations: Iterable[Operation] | None = None) -> Kept:
         """Analyse a kernel; `operations`: all its operations that have accumulators, if known."""
-        going_on = {
+        continuing = {
             op.SPEC.accumulators.engine
             for op in (kernel.operations if operations is None else operations)
-            if is_instruction(op) and op.SPEC.accumulators is not None and _goes_on(op)
+            if is_instruction(op) and op.SPEC.accumulators is not None and _continues(op)
         }
-        return Kept(kernel.target, frozenset(going_on))
+        return Kept(kernel.target, frozenset(continuing))
 
     def of(self, op: NisaOp) -> Iterator[object]:
         """Yield keys of the engine state that an instruction uses."""
@@ -76,7 +76,7 @@ def has_accumulators(kind: type[Operation]) -> bool:
     return issubclass(kind, NisaOp) and kind.SPEC.accumulators is not None
 
 
-def _goes_on(op: NisaOp) -> bool:
+def _continues(op: NisaOp) -> bool:
     """Whether an instruction continues with accumulators that earlier ones left."""
     command = accumulator_command(op)
     if command is reduce_cmd.idle:
@@ -99,22 +99,22 @@ def is_movable(op: NisaOp) -> bool:
 
 
 def predecessors(
-    stretch: Sequence[NisaOp],
-    kept: Kept,
+    region: Sequence[NisaOp],
+    engine_state: Kept,
     accesses: Accesses | None = None,
     numbers: Sequence[int] | None = None,
 ) -> Predecessors:
     """Return the instructions that must precede each one, as indices into the region.
 
     Args:
-        stretch: the instructions of the region.
-        kept: the engine state of the kernel.
+        region: the instructions of the region.
+        engine_state: the engine state of the kernel.
         accesses: the accesses of the region, if known.
         numbers: maps `Access.place` to an index into the region; the identity by default.
     """
     if accesses is None or numbers is None:
-        accesses, numbers = accesses_of(stretch), range(len(stretch))
-    found: Predecessors = [set() for _ in stretch]
+        accesses, numbers = accesses_of(region), range(len(region))
+    found: Predecessors = [set() for _ in region]
     # A tensor without writes causes no dependences.
     written = {
         base: touched
@@ -136,7 +136,7 @@ def predecessors(
         else:
             for part in _by_cell(touched, parts, numbers):
                 _wait(part, found)
-    _wait_for_others(stretch, kept, found)
+    _wait_for_others(region, engine_state, found)
     return found
 
 
@@ -156,12 +156,12 @@ def _wait(accesses: Iterable[tuple[int, bool]], found: Predecessors) -> None:
             writer = number
 
 
-def _wait_for_others(stretch: Sequence[NisaOp], kept: Kept, found: Predecessors) -> None:
+def _wait_for_others(region: Sequence[NisaOp], engine_state: Kept, found: Predecessors) -> None:
     """Add dependences on users of the same engine state, and on instructions named in `after`."""
     states: dict[object, int] = {}
     named: dict[str, int] = {}
-    for number, op in enumerate(stretch):
-        for state in kept.of(op):
+    for number, op in enumerate(region):
+        for state in engine_state.of(op):
             last = states.get(state)
             if last is not None:
                 found[number].add(last)

@@ -83,7 +83,7 @@ class Regions:
         places: Mapping[int, int],
         costs: Mapping[int, InstructionCost],
         accesses: Accesses,
-        kept: Kept,
+        engine_state: Kept,
     ):
         """
         Args:
@@ -92,9 +92,9 @@ class Regions:
                 places: the program position of each operation, by `id`.
                 costs: the cost of each movable instruction, by `id`.
                 accesses: all accesses of the kernel.
-                kept: the engine state of the kernel.
+                engine_state: the engine state of the kernel.
         """
-        self._kernel, self._accesses, self._kept = kernel, accesses, kept
+        self._kernel, self._accesses, self._engine_state = kernel, accesses, engine_state
         self._places = places
         self._nested = bool(nests)
         self.in_blocks = [(block, self._cut(block, costs)) for block in _blocks(kernel, nests)]
@@ -105,73 +105,73 @@ class Regions:
 
     def _cut(self, block: Block, costs: Mapping[int, InstructionCost]) -> list[Region]:
         found: list[Region] = []
-        stretch = Region(block)
+        region = Region(block)
         for op in directly_in(block):
             cost = costs.get(id(op))
             if cost is not None:
-                stretch.ops.append(cast(NisaOp, op))
-                stretch.costs.append(cost)
+                region.ops.append(cast(NisaOp, op))
+                region.costs.append(cost)
             elif not declares(type(op)):
-                stretch.fence = op
-                found.append(stretch)
-                stretch = Region(block)
-        found.append(stretch)
-        for stretch in found:
-            if stretch.ops:
-                ends = stretch.ops[0], stretch.ops[-1]
-                stretch.start, stretch.end = (self._places[id(op)] for op in ends)
+                region.fence = op
+                found.append(region)
+                region = Region(block)
+        found.append(region)
+        for region in found:
+            if region.ops:
+                ends = region.ops[0], region.ops[-1]
+                region.start, region.end = (self._places[id(op)] for op in ends)
         return found
 
-    def prepare(self, stretch: Region) -> None:
+    def prepare(self, region: Region) -> None:
         """Compute the dependences, the tiles and the memory use of a region."""
         if not self._numbers:
-            self._hand_out()
+            self._distribute()
         numbers, target = self._numbers, self._kernel.target
-        before = predecessors(stretch.ops, self._kept, stretch.accesses, numbers)
-        stretch.waiting = [len(others) for others in before]
+        before = predecessors(region.ops, self._engine_state, region.accesses, numbers)
+        region.waiting = [len(others) for others in before]
         after: list[list[int]] = [[] for _ in before]
         for number, others in enumerate(before):
             for other in others:
                 after[other].append(number)
-        stretch.after = after
+        region.after = after
         tiles: list[list[int]] = [[] for _ in before]
-        stretch.tiles = tiles
-        uses = self._uses.get(stretch.block, {})
-        for base, touched in stretch.accesses.items():
+        region.tiles = tiles
+        uses = self._uses.get(region.block, {})
+        for base, touched in region.accesses.items():
             first, last = uses.get(base, (-1, -1))
-            if first < stretch.start:
+            if first < region.start:
                 continue  # counted at the start of the region, or not on chip
             memory, size = _size_of(base, target)
-            if last > stretch.end:
-                stretch.used[memory] += size
+            if last > region.end:
+                region.used[memory] += size
                 continue
-            tile = len(stretch.sizes)
-            stretch.sizes.append((memory, size))
-            stretch.users.append(len(touched))
+            tile = len(region.sizes)
+            region.sizes.append((memory, size))
+            region.users.append(len(touched))
             for access in touched:
                 tiles[numbers[access.place]].append(tile)
 
-    def _hand_out(self) -> None:
+    def _distribute(self) -> None:
         """Distribute accesses to the regions, and add up the memory in use at the start of each."""
         within: list[Region | None] = [None] * len(self._places)
         self._numbers = [0] * len(self._places)
-        for _, stretches in self.in_blocks:
-            for stretch in stretches:
-                for number, op in enumerate(stretch.ops):
+        for _, regions in self.in_blocks:
+            for region in regions:
+                for number, op in enumerate(region.ops):
                     place = self._places[id(op)]
-                    within[place] = stretch
+                    within[place] = region
                     self._numbers[place] = number
         for base, touched in self._accesses.items():
-            stretch = within[touched[0].place]
-            if stretch is not None and stretch is within[touched[-1].place]:
-                stretch.accesses[base] = touched
+            region = within[touched[0].place]
+            if region is not None and region is within[touched[-1].place]:
+                region.accesses[base] = touched
                 continue
-            for stretch, part in groupby(touched, key=lambda access: within[access.place]):
-                if stretch is not None:
-                    stretch.accesses[base] = list(part)
+            for region, part in groupby(touched, key=lambda access: within[access.place]):
+                if region is not None:
+                    region.accesses[base] = list(part)
         self._uses = _uses(self._kernel.body.block, self._accesses, nested=self._nested)
-        for block, stretches in self.in_blocks:
-            _note_what_is_in_use(self._uses.get(block, {}), stretches, self._kernel.target)
+        for block, regions in self.in_blocks:
+            _set_used(self._uses.get(block, {}), regions, self._kernel.target)
 
 
 def _blocks(kernel: KernelOp, nests: Sequence[Operation]) -> Iterator[Block]:
@@ -207,10 +207,10 @@ def _uses(outermost: Block, accesses: Accesses, *, nested: bool) -> dict[Block, 
     return found
 
 
-def _note_what_is_in_use(uses: Uses, stretches: Sequence[Region], target: Target) -> None:
+def _set_used(uses: Uses, regions: Sequence[Region], target: Target) -> None:
     """Set `used` of each region to the size of its block's tensors in use when it starts."""
-    stretches = [stretch for stretch in stretches if stretch.ops]
-    starts = [stretch.start for stretch in stretches]
+    regions = [region for region in regions if region.ops]
+    starts = [region.start for region in regions]
     more = [[0.0, 0.0] for _ in range(len(starts) + 1)]
     for base, (first, last) in uses.items():
         begins, ends = bisect_right(starts, first), bisect_right(starts, last)
@@ -220,8 +220,8 @@ def _note_what_is_in_use(uses: Uses, stretches: Sequence[Region], target: Target
             more[ends][memory] -= size
     for memory in range(2):
         sums = accumulate(changes[memory] for changes in more)
-        for stretch, used in zip(stretches, sums, strict=False):
-            stretch.used[memory] = used
+        for region, used in zip(regions, sums, strict=False):
+            region.used[memory] = used
 
 
 def _size_of(base: SSAValue, target: Target) -> tuple[int, float]:

@@ -46,12 +46,12 @@ from nkijit.passes.compile.analyses.accesses import (
     replace_tile,
 )
 from nkijit.passes.compile.analyses.cache import Analyses
-from nkijit.passes.compile.analyses.memory_use import Room
+from nkijit.passes.compile.analyses.memory_use import MemoryUse
 from nkijit.passes.compile.passes.rename_tiles import Origins
 
-PSUM_ROOM = 0.75
+MAX_PSUM_USE = 0.75
 """The fraction of PSUM that may be in use during a sum; the rest is for short-lived results."""
-_MOST_GOING = 8
+_MAX_OPEN = 8
 """The most sums of one tensor that are tracked at a time; PSUM has no more banks."""
 
 
@@ -84,10 +84,10 @@ def accumulate_in_psum(
     ]
     if not sums:
         return 0
-    room = Room(kernel, MemoryRegion.psum, PSUM_ROOM)
+    memory = MemoryUse(kernel, MemoryRegion.psum, MAX_PSUM_USE)
     changed = 0
     for found in sorted(sums, key=lambda one: one.terms[0].place):
-        if room.takes(*_tiles(found), found.terms[0].matmul, found.terms[-1].addition):
+        if memory.extend(*_tiles(found), found.terms[0].matmul, found.terms[-1].addition):
             _rewrite(found, {} if origins is None else origins)
             changed += len(found.terms)
     if changed:
@@ -132,8 +132,10 @@ class _Sum:
             return False
         self.terms.append(term)
         held, product = self.held, term.product
-        alike = base_of(held).type == base_of(product).type and info_of(held) == info_of(product)
-        if not alike or term.place <= self.ready:
+        compatible = base_of(held).type == base_of(product).type and info_of(held) == info_of(
+            product
+        )
+        if not compatible or term.place <= self.ready:
             self.terms.pop()
             return False
         self.ready = term.place
@@ -143,24 +145,24 @@ class _Sum:
 def _sums_of(touched: list[Access], accesses: Accesses, kernel: KernelOp) -> list[_Sum]:
     """The sums of a tensor that can be accumulated in PSUM."""
     found: list[_Sum] = []
-    going: dict[TileInfo, _Sum] = {}
+    open_sums: dict[TileInfo, _Sum] = {}
     """The sums that may still get terms, by the elements of their tile."""
     for access in touched:
         term = _term(access, accesses, kernel)
         own = None if term is None else elements_of(term.total)
         ended = [
             tile
-            for tile, one in going.items()
+            for tile, one in open_sums.items()
             if _touches(access, tile) and not (tile == own and term is not None and one.add(term))
         ]
-        found += [going.pop(tile) for tile in ended]
+        found += [open_sums.pop(tile) for tile in ended]
         if term is None or own is None:
-            begun = _begun(access, accesses)
-            if begun is not None:
-                going[info_of(access.effects[0].value)] = begun
-        if len(going) > _MOST_GOING:
-            found.append(going.pop(next(iter(going))))
-    found += going.values()
+            started = _started_by(access, accesses)
+            if started is not None:
+                open_sums[info_of(access.effects[0].value)] = started
+        if len(open_sums) > _MAX_OPEN:
+            found.append(open_sums.pop(next(iter(open_sums))))
+    found += open_sums.values()
     return [one for one in found if one.terms]
 
 
@@ -207,7 +209,7 @@ def _holds_sums(value: SSAValue) -> bool:
     )
 
 
-def _begun(access: Access, accesses: Accesses) -> _Sum | None:
+def _started_by(access: Access, accesses: Accesses) -> _Sum | None:
     """A sum that starts with this access, if a sum in PSUM can start the same way."""
     op = access.op
     if not isinstance(op, (MemsetOp, TensorCopyOp)) or not is_free(op):
@@ -268,9 +270,9 @@ def _copied(last: _Term, held: SSAValue) -> list[Operation]:
 def _added(last: _Term, held: SSAValue) -> list[Operation]:
     """Create a constant zero and an instruction that adds it to a sum."""
     zero = arith.ConstantOp(FloatAttr(0.0, f32))
-    given = {
+    properties = {
         "op0": last.addition.properties["op"],
         SEGMENTS: segments_attr([1, 1, 1, 0]),
     }
     operands = (last.total, held, zero.result)
-    return [zero, created(TensorScalarOp, operands, (), given, last.addition.location)]
+    return [zero, created(TensorScalarOp, operands, (), properties, last.addition.location)]

@@ -29,7 +29,7 @@ from nkijit.passes.compile.passes.rename_tiles import Origins
 
 _OpT = TypeVar("_OpT", bound=Operation)
 
-ROOM = 0.6
+MAX_USE = 0.6
 """The fraction of SBUF that tiles may occupy after spilling; the rest lets loads run ahead."""
 
 
@@ -51,13 +51,13 @@ def fit(
     """
     analyses = analyses or Analyses(kernel)
     capacity = capacity or kernel.target.sbuf_usable_bytes
-    if _at_most(analyses) <= capacity:
+    if _upper_bound(analyses) <= capacity:
         return 0
     live = liveness(kernel)
     if peak(live) <= capacity:
         return 0
     # An instruction with large tiles may need all of SBUF.
-    found = residency(live, int(capacity * ROOM)) or residency(live, capacity)
+    found = residency(live, int(capacity * MAX_USE)) or residency(live, capacity)
     if found is None:
         return 0
     _Rewriting(kernel.body.block, live.instructions, {} if origins is None else origins).apply(
@@ -67,7 +67,7 @@ def fit(
     return sum(step.action is not Action.begin for step in found.steps)
 
 
-def _at_most(analyses: Analyses) -> int:
+def _upper_bound(analyses: Analyses) -> int:
     """An upper bound of the bytes per partition of SBUF that are in use at a time.
 
     A tile used in a loop counts for the whole loop, as if it were carried around. This needs no
@@ -106,9 +106,9 @@ class _Rewriting:
         """For each replaced tile: the new values of the tile and its views, by original `id`."""
         self._filled: dict[Operation, SSAValue] = {}
         """The original destinations of loads that are moved or repeated."""
-        self._kept: dict[SSAValue, SSAValue] = {}
+        self._stored: dict[SSAValue, SSAValue] = {}
         """The HBM tensor to which each tile was stored."""
-        self._begun: set[SSAValue] = set()
+        self._seen: set[SSAValue] = set()
 
     def apply(self, found: Residency) -> None:
         for step in found.steps:
@@ -140,13 +140,13 @@ class _Rewriting:
                 Rewriter.insert_op(filler, InsertPoint.before(op))
             self._rename(filler)
         elif step.action is Action.load:
-            load = created(DmaCopyOp, (self._now[tile], self._kept[tile]), (), {}, op.location)
+            load = created(DmaCopyOp, (self._now[tile], self._stored[tile]), (), {}, op.location)
             self._insert(load, op, op)
 
     def _begin(self, tile: SSAValue, op: Operation) -> None:
         """Give a tile a new allocation from here on; its first use keeps the original one."""
-        if tile not in self._begun:
-            self._begun.add(tile)
+        if tile not in self._seen:
+            self._seen.add(tile)
             return
         alloc = tile.owner
         assert isinstance(alloc, AllocOp)
@@ -161,7 +161,7 @@ class _Rewriting:
         alloc = tile.owner
         assert isinstance(alloc, AllocOp)
         self._insert(place, op, alloc)
-        self._kept[tile] = place.result
+        self._stored[tile] = place.result
         now = self._now.get(tile, tile)
         self._insert(created(DmaCopyOp, (place.result, now), (), {}, op.location), op, op)
 
@@ -181,10 +181,10 @@ class _Rewriting:
         return views[id(value)]
 
     def _copied(self, op: _OpT, before: Operation, values: dict[int, SSAValue]) -> _OpT:
-        made = copied_before(op, before, values)
-        self._origins[made] = self._origins.get(op, op)
-        return made
+        new = copied_before(op, before, values)
+        self._origins[new] = self._origins.get(op, op)
+        return new
 
-    def _insert(self, made: Operation, before: Operation, origin: Operation) -> None:
-        self._origins[made] = self._origins.get(origin, origin)
-        Rewriter.insert_op(made, InsertPoint.before(before))
+    def _insert(self, new: Operation, before: Operation, origin: Operation) -> None:
+        self._origins[new] = self._origins.get(origin, origin)
+        Rewriter.insert_op(new, InsertPoint.before(before))

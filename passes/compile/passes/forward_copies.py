@@ -42,9 +42,9 @@ from nkijit.passes.compile.analyses.accesses import (
 )
 from nkijit.passes.compile.analyses.cache import Analyses
 from nkijit.passes.compile.analyses.costs import Costs, InstructionCost
-from nkijit.passes.compile.analyses.memory_use import Rooms
+from nkijit.passes.compile.analyses.memory_use import MemoryUses
 from nkijit.passes.compile.analyses.ordering import Kept
-from nkijit.passes.compile.passes.list_schedule import ROOM
+from nkijit.passes.compile.passes.list_schedule import MAX_USE
 from nkijit.passes.compile.passes.rename_tiles import Origins
 from nkijit.passes.lower.program import Queue
 
@@ -67,17 +67,17 @@ def forward_copies(
     origins = {} if origins is None else origins
     accesses, costs, forwarded = analyses.accesses, analyses.costs_by_form, 0
     busy = _Busy(analyses.costs.values())
-    rooms = Rooms(kernel, ROOM)
+    memory = MemoryUses(kernel, MAX_USE)
     for op in copies:
-        copy = _copy_of(op, accesses, analyses.kept)
+        copy = _copy_of(op, accesses, analyses.engine_state)
         if copy is None:
             continue
         change = _Change(copy, kernel.target, costs, origins)
         source, copied = base_of(copy.src), base_of(copy.dst)
         if change.is_legal() and busy.allows(change.more):
-            alike = info_of(copied).region is info_of(source).region
-            gone = [copied] if alike else []
-            if rooms.of(source).takes(source, gone, op, copy.readers[-1]):
+            same_memory = info_of(copied).region is info_of(source).region
+            replaced = [copied] if same_memory else []
+            if memory.of(source).extend(source, replaced, op, copy.readers[-1]):
                 busy.change(change.more)
                 Rewriter.erase_op(op)
                 forwarded += 1
@@ -138,7 +138,7 @@ class _Copy:
         return ViewOp.of(base_of(self.src), view.pattern, view.dtype)
 
 
-def _copy_of(op: NisaOp, accesses: Accesses, kept: Kept) -> _Copy | None:
+def _copy_of(op: NisaOp, accesses: Accesses, engine_state: Kept) -> _Copy | None:
     """Return a copy whose source does not change while the copy is read; None otherwise."""
     dst, src = op.required("dst"), op.required("src")
     copied, source = base_of(dst), base_of(src)
@@ -160,7 +160,7 @@ def _copy_of(op: NisaOp, accesses: Accesses, kept: Kept) -> _Copy | None:
         if any(effect.touched.is_index for effect in access.effects):
             return None
         assert is_instruction(access.op)
-        if moves and any(True for _ in kept.of(access.op)):
+        if moves and any(True for _ in engine_state.of(access.op)):
             return None
         readers.append(access.op)
     regions = info_of(source).region, info_of(copied).region

@@ -28,9 +28,9 @@ from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.compile.analyses.accesses import Access, is_free, is_own, overwrites
 from nkijit.passes.compile.analyses.cache import Analyses
-from nkijit.passes.compile.analyses.memory_use import Rooms
+from nkijit.passes.compile.analyses.memory_use import MemoryUses
 from nkijit.passes.compile.analyses.ordering import is_movable
-from nkijit.passes.compile.passes.list_schedule import ROOM
+from nkijit.passes.compile.passes.list_schedule import MAX_USE
 
 
 def hoist_invariant(kernel: KernelOp, analyses: Analyses | None = None) -> int:
@@ -74,40 +74,40 @@ class _Program:
         kernel = analyses.kernel
         self._analyses = analyses
         self._of = {base: _Places(touched) for base, touched in analyses.accesses.items()}
-        self._kept = analyses.kept
+        self._engine_state = analyses.engine_state
         self._meetings = [
             place for place, op in enumerate(analyses.operations) if type(op) in WAITING
         ]
-        self._rooms = Rooms(kernel, ROOM)
+        self._memory = MemoryUses(kernel, MAX_USE)
 
     def hoist(self, loop: ForOp | WhileOp) -> int:
         """Move the invariant instructions out of one loop; returns their number."""
         block = loop.body.block if isinstance(loop, ForOp) else loop.after_region.block
         first, last = self._analyses.ends_of(loop)
         meets = _count(self._meetings, first, last) > 0
-        gone: Counter[SSAValue] = Counter()
+        hoisted_writes: Counter[SSAValue] = Counter()
         """For each tensor, the number of its writes that have left the loop."""
         count = 0
         for op in list(block.ops):
             if not is_instruction(op) or not is_free(op) or not is_movable(op):
                 continue
-            if _counts(op, block):
+            if _depends_on_loop(op, block):
                 continue
-            result = self._invariant(op, first, last, gone, meets=meets)
+            result = self._invariant(op, first, last, hoisted_writes, meets=meets)
             if result is None or not (_runs(loop) or self._is_inside(result, first, last)):
                 continue
-            if not self._rooms.of(result).takes(result, (), loop, loop):
+            if not self._memory.of(result).extend(result, (), loop, loop):
                 continue
             _move(op, loop, block)
-            gone[result] += 1
+            hoisted_writes[result] += 1
             count += 1
         return count
 
     def _invariant(
-        self, op: NisaOp, first: int, last: int, gone: Counter[SSAValue], *, meets: bool
+        self, op: NisaOp, first: int, last: int, hoisted_writes: Counter[SSAValue], *, meets: bool
     ) -> SSAValue | None:
         """The tensor that a loop's instruction writes, if the instruction is loop-invariant."""
-        if any(True for _ in self._kept.of(op)):
+        if any(True for _ in self._engine_state.of(op)):
             return None
         done = effects(op)
         results = [effect for effect in done if overwrites(effect)]
@@ -128,7 +128,7 @@ class _Program:
             base = base_of(effect.value)
             if base is result or (not is_own(base) and (info_of(base).region.on_chip or meets)):
                 return None
-            if _count(self._of[base].written, first, last) > gone[base]:
+            if _count(self._of[base].written, first, last) > hoisted_writes[base]:
                 return None
         return result
 
@@ -138,14 +138,16 @@ class _Program:
         return first <= touched[0] and touched[-1] <= last
 
 
-def _counts(op: Operation, block: Block) -> bool:
+def _depends_on_loop(op: Operation, block: Block) -> bool:
     """Whether an operation of a loop's block depends on the loop's index or carried values."""
     for value in op.operands:
         owner = value.owner
         if isinstance(owner, Block):
             if owner is block:
                 return True
-        elif owner.parent is block and (type(owner) not in DECLARATIONS or _counts(owner, block)):
+        elif owner.parent is block and (
+            type(owner) not in DECLARATIONS or _depends_on_loop(owner, block)
+        ):
             return True
     return False
 

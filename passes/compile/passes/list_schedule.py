@@ -34,7 +34,7 @@ from nkijit.passes.compile.analyses.costs import InstructionCost
 from nkijit.passes.compile.analyses.regions import Region, declares
 from nkijit.passes.lower.program import Queue
 
-ROOM = 0.75
+MAX_USE = 0.75
 """The fraction of SBUF that tiles may use at a time; the rest allows for gaps between them."""
 RESERVE = 0.15
 """A further fraction of SBUF, for the next `_NEXT` instructions in program order."""
@@ -47,7 +47,7 @@ So the first order that respects these limits may take up to this factor of its 
 """
 _NEXT = 64
 """The number of instructions, from the oldest one that has not started, that may use `RESERVE`."""
-_LOOKED_AT = 8
+_MAX_CHECKED = 8
 """The number of ready instructions of a lane that are checked for one that fits into memory."""
 
 
@@ -57,18 +57,18 @@ def list_schedule(kernel: KernelOp, analyses: Analyses | None = None) -> int:
     `analyses`: cached analyses of the kernel.
     """
     analyses = analyses or Analyses(kernel)
-    stretches = analyses.stretches
+    regions = analyses.regions
     moved = 0
-    for block, each in stretches.in_blocks:
+    for block, each in regions.in_blocks:
         changed = 0
-        for stretch in each:
-            if len(stretch.ops) < 3:
-                stretch.order = None
+        for region in each:
+            if len(region.ops) < 3:
+                region.order = None
                 continue
-            if stretch.order is None:
-                stretches.prepare(stretch)
-                _, stretch.order = best_order(stretch, stretch.costs, analyses)
-            changed += sum(number != place for place, number in enumerate(stretch.order))
+            if region.order is None:
+                regions.prepare(region)
+                _, region.order = best_order(region, region.costs, analyses)
+            changed += sum(number != place for place, number in enumerate(region.order))
         if changed:
             _arrange(block, each)
         moved += changed
@@ -77,7 +77,7 @@ def list_schedule(kernel: KernelOp, analyses: Analyses | None = None) -> int:
     return moved
 
 
-def _arrange(block: Block, stretches: Sequence[Region]) -> None:
+def _arrange(block: Block, regions: Sequence[Region]) -> None:
     """Reorder the operations of a block, with each declaration before its first use."""
     ops = list(directly_in(block))
     # HBM tensors keep their order: it says which tensors of other cores they correspond to.
@@ -87,11 +87,11 @@ def _arrange(block: Block, stretches: Sequence[Region]) -> None:
     first = set(map(id, placed))
     declared = {id(op): op for op in ops if declares(type(op)) and id(op) not in first}
     order: list[Operation] = []
-    for stretch in stretches:
-        numbers = range(len(stretch.ops)) if stretch.order is None else stretch.order
-        order += [stretch.ops[number] for number in numbers]
-        if stretch.fence is not None:
-            order.append(stretch.fence)
+    for region in regions:
+        numbers = range(len(region.ops)) if region.order is None else region.order
+        order += [region.ops[number] for number in numbers]
+        if region.fence is not None:
+            order.append(region.fence)
 
     def declare(op: Operation) -> None:
         for inner in op.walk() if op.regions else (op,):
@@ -107,50 +107,50 @@ def _arrange(block: Block, stretches: Sequence[Region]) -> None:
     put_in_order(block, [*placed, *declared.values(), order[-1]])
 
 
-_ALIKE = 256
+_MAX_CACHED = 256
 """The most instructions of a region whose order is cached; longer ones are hardly ever equal."""
 
 
 def best_order(
-    stretch: Region, costs: Sequence[InstructionCost], analyses: Analyses
+    region: Region, costs: Sequence[InstructionCost], analyses: Analyses
 ) -> tuple[float, Sequence[int]]:
     """`fastest`, cached for short regions with equal dependences, costs and tiles."""
     target = analyses.kernel.target
-    if len(costs) > _ALIKE:
-        return fastest(stretch, costs, target)
+    if len(costs) > _MAX_CACHED:
+        return fastest(region, costs, target)
     key = (
         tuple([cost.form for cost in costs]),
-        tuple(map(tuple, stretch.after)),
-        tuple(map(tuple, stretch.tiles)),
-        tuple(stretch.sizes),
-        tuple(stretch.used),
+        tuple(map(tuple, region.after)),
+        tuple(map(tuple, region.tiles)),
+        tuple(region.sizes),
+        tuple(region.used),
     )
     found = analyses.orders.get(key)
     if found is None:
-        found = analyses.orders[key] = fastest(stretch, costs, target)
+        found = analyses.orders[key] = fastest(region, costs, target)
     return found
 
 
 def fastest(
-    stretch: Region, costs: Sequence[InstructionCost], target: Target
+    region: Region, costs: Sequence[InstructionCost], target: Target
 ) -> tuple[float, list[int]]:
     """Return the fastest of the tried orders: its time in ns, and indices into the region.
 
     Args:
-        stretch: a prepared region (`Regions.prepare`).
+        region: a prepared region (`Regions.prepare`).
         costs: the cost of each instruction.
         target: the hardware.
     """
     places = [float(place) for place in range(len(costs))]
-    best = author = _end_in_order(stretch, costs, target)
+    best = author = _end_in_order(region, costs, target)
     order = own = list(range(len(costs)))
     busiest = _busiest(costs) * NEAR
     tried: tuple[Callable[[], list[float]], ...] = (
         lambda: places,
-        lambda: [-rank for rank in _ranks(stretch, costs)],
+        lambda: [-rank for rank in _ranks(region, costs)],
     )
     for number, priorities in enumerate(tried):
-        run = _Run(stretch, costs, target, priorities(), forced=number == 0)
+        run = _Run(region, costs, target, priorities(), forced=number == 0)
         if run.run() and run.end != author and run.end < best * (AHEAD if order is own else 1):
             best, order = run.end, run.order
         if best <= busiest:
@@ -158,16 +158,16 @@ def fastest(
     return best, order
 
 
-def _ranks(stretch: Region, costs: Sequence[InstructionCost]) -> list[float]:
+def _ranks(region: Region, costs: Sequence[InstructionCost]) -> list[float]:
     """The longest time in ns from the start of each instruction to the end of a dependent one."""
     ranks = [0.0] * len(costs)
-    after = stretch.after
+    after = region.after
     for number in range(len(ranks) - 1, -1, -1):
-        behind = 0.0
+        longest = 0.0
         for other in after[number]:
-            if ranks[other] > behind:
-                behind = ranks[other]
-        ranks[number] = costs[number].latency + behind
+            if ranks[other] > longest:
+                longest = ranks[other]
+        ranks[number] = costs[number].latency + longest
     return ranks
 
 
@@ -179,7 +179,7 @@ def _busiest(costs: Sequence[InstructionCost]) -> float:
     return max(busy.values())
 
 
-_NOTHING = inf, inf
+_FITS = inf, inf
 """The result of `_lack` for an instruction that fits into memory."""
 
 
@@ -264,10 +264,10 @@ class _Engines:
         return mask
 
 
-def _end_in_order(stretch: Region, costs: Sequence[InstructionCost], target: Target) -> float:
+def _end_in_order(region: Region, costs: Sequence[InstructionCost], target: Target) -> float:
     """The time in ns at which a region ends if queues keep program order; ignores memory limits."""
     engines = _Engines(costs)
-    lane_of, after, missing = engines.lane_of, stretch.after, list(stretch.waiting)
+    lane_of, after, missing = engines.lane_of, region.after, list(region.waiting)
     for number in range(len(costs) - 1, -1, -1):
         lane_of[number].in_order.append(number)
     load_ns = target.timing.scalar.table_load_ns
@@ -312,7 +312,7 @@ class _Run:
 
     def __init__(
         self,
-        stretch: Region,
+        region: Region,
         costs: Sequence[InstructionCost],
         target: Target,
         priorities: Sequence[float],
@@ -321,7 +321,7 @@ class _Run:
     ):
         """
         Args:
-                stretch: the region.
+                region: the region.
                 costs: the cost of each instruction.
                 target: the hardware.
                 priorities: the priority of each instruction; the least runs first.
@@ -332,8 +332,8 @@ class _Run:
         """The indices of the instructions in the order in which they start."""
         self.end = 0.0
         """When all instructions have ended, in ns."""
-        self._stretch, self._costs, self._priorities = stretch, costs, priorities
-        self._tiles, self._sizes = stretch.tiles, stretch.sizes
+        self._region, self._costs, self._priorities = region, costs, priorities
+        self._tiles, self._sizes = region.tiles, region.sizes
         self._forced = forced
         self._engines = _Engines(costs)
         self._table: str | None = None
@@ -342,20 +342,20 @@ class _Run:
         sbuf, psum = float(target.sbuf_usable_bytes), float(target.psum_partition_bytes)
         self._capacity = sbuf, psum
         # Whole bytes, like the sizes of tiles: the comparisons with missing bytes are exact.
-        self._room = float(int(ROOM * sbuf)), psum
-        self._most = float(int((ROOM + RESERVE) * sbuf)), psum
-        self._used = list(stretch.used)
-        self._left = list(stretch.users)
-        self._begun = bytearray(len(stretch.users))
+        self._limit = float(int(MAX_USE * sbuf)), psum
+        self._near_limit = float(int((MAX_USE + RESERVE) * sbuf)), psum
+        self._used = list(region.used)
+        self._left = list(region.users)
+        self._allocated = bytearray(len(region.users))
         self._freed = [0.0, 0.0]
         """Bytes of SBUF and of PSUM freed so far."""
-        self._gone = bytearray(len(costs))
+        self._started = bytearray(len(costs))
         """For each instruction, whether it has started."""
         self._first = 0
         """The index of the oldest instruction that has not started."""
         self._moved = False
         """Whether `_first` has changed since stuck lanes were last checked."""
-        self._stuck = 0
+        self._stuck_lanes = 0
         """The bits of the lanes in which no ready instruction fits into memory."""
         self._events: list[tuple[float, int]] = []
 
@@ -363,7 +363,7 @@ class _Run:
         """Simulate to the end; returns False if memory runs out."""
         engines, events, order = self._engines, self._events, self.order
         lane_of, priorities = engines.lane_of, self._priorities
-        after, missing = self._stretch.after, list(self._stretch.waiting)
+        after, missing = self._region.after, list(self._region.waiting)
         for number, count in enumerate(missing):
             if not count:
                 heappush(lane_of[number].ready, (priorities[number], number))
@@ -387,7 +387,7 @@ class _Run:
             else:
                 mask = 0
                 if self._end(ended):
-                    mask, self._stuck = self._stuck, 0
+                    mask, self._stuck_lanes = self._stuck_lanes, 0
                 for other in after[ended]:
                     missing[other] -= 1
                     if not missing[other]:
@@ -396,8 +396,8 @@ class _Run:
                         mask |= lane.bit
             if self._moved:
                 self._moved = False
-                mask |= self._stuck
-                self._stuck = 0
+                mask |= self._stuck_lanes
+                self._stuck_lanes = 0
             lanes = engines.lanes_of(mask)
 
     def _force(self, now: float) -> bool:
@@ -423,26 +423,26 @@ class _Run:
             and freed[0] < stuck.sbuf
             and freed[1] < stuck.psum
             and self._first < stuck.first
-            and not any(map(self._begun.__getitem__, stuck.tiles))
+            and not any(map(self._allocated.__getitem__, stuck.tiles))
         ):
-            self._stuck |= lane.bit
+            self._stuck_lanes |= lane.bit
             return -1
         lane.stuck = None
         has_tables = lane.has_tables and self._table is not None
         first = ready[0][1]
-        if not (has_tables and self._table_ns(first)) and self._lack(first) is _NOTHING:
+        if not (has_tables and self._table_ns(first)) and self._lack(first) is _FITS:
             return heappop(ready)[1]
         seen: list[tuple[float, int]] = []
         found: tuple[float, int] | None = None
         best = least_sbuf = least_psum = inf
-        while ready and len(seen) < _LOOKED_AT:
+        while ready and len(seen) < _MAX_CHECKED:
             entry = heappop(ready)
             seen.append(entry)
             late = entry[0] + self._table_ns(entry[1]) if has_tables else entry[0]
             if late >= best:
                 continue
             lack = self._lack(entry[1])
-            if lack is _NOTHING:
+            if lack is _FITS:
                 best, found = late, entry
                 if not has_tables:
                     break
@@ -456,13 +456,13 @@ class _Run:
             if entry is not found:
                 heappush(ready, entry)
         if found is None:
-            tiles, begun = self._tiles, self._begun
+            tiles, allocated = self._tiles, self._allocated
             numbers = [number for _, number in seen]
-            lacking = [tile for number in numbers for tile in tiles[number] if not begun[tile]]
+            lacking = [tile for number in numbers for tile in tiles[number] if not allocated[tile]]
             sbuf, psum, next_ = freed[0] + least_sbuf, freed[1] + least_psum, self._first + _NEXT
             first = min((n for n in numbers if n >= next_), default=inf) - _NEXT + 1
             lane.stuck = made(_Stuck, (len(ready), sbuf, psum, lacking, first))
-            self._stuck |= lane.bit
+            self._stuck_lanes |= lane.bit
             return -1
         return found[1]
 
@@ -476,30 +476,30 @@ class _Run:
 
         inf for a memory with enough free space.
         """
-        begun = self._begun
+        allocated = self._allocated
         sbuf = psum = 0.0
         for tile in self._tiles[number]:
-            if not begun[tile]:
+            if not allocated[tile]:
                 memory, size = self._sizes[tile]
                 if memory:
                     psum += size
                 else:
                     sbuf += size
         if not sbuf and not psum:
-            return _NOTHING  # the common case: its tiles are in use
+            return _FITS  # the common case: its tiles are in use
         used = self._used
-        room = self._most if number < self._first + _NEXT else self._room
-        sbuf_lack = used[0] + sbuf - room[0] if sbuf else 0.0
-        psum_lack = used[1] + psum - room[1] if psum else 0.0
+        limit = self._near_limit if number < self._first + _NEXT else self._limit
+        sbuf_lack = used[0] + sbuf - limit[0] if sbuf else 0.0
+        psum_lack = used[1] + psum - limit[1] if psum else 0.0
         if sbuf_lack <= 0 and psum_lack <= 0:
-            return _NOTHING
+            return _FITS
         return sbuf_lack if sbuf_lack > 0 else inf, psum_lack if psum_lack > 0 else inf
 
     def _start(self, number: int, resource: _Resource, now: float) -> None:
-        begun = self._begun
+        allocated = self._allocated
         for tile in self._tiles[number]:
-            if not begun[tile]:
-                begun[tile] = 1
+            if not allocated[tile]:
+                allocated[tile] = 1
                 memory, size = self._sizes[tile]
                 self._used[memory] += size
         _, _, issue, latency, table, _ = self._costs[number]
@@ -509,9 +509,9 @@ class _Run:
         free, ended = now + issue, now + latency
         resource.free = free
         self.order.append(number)
-        self._gone[number] = 1
+        self._started[number] = 1
         if number == self._first:
-            self._first = self._gone.find(0, number)
+            self._first = self._started.find(0, number)
             self._moved = True
         if ended > self.end:
             self.end = ended

@@ -36,7 +36,7 @@ def remove_unused(kernel: KernelOp, analyses: Analyses | None = None) -> int:
 
 
 def _remove_instructions(analyses: Analyses) -> int:
-    accesses, kept, readers = analyses.accesses, analyses.kept, _Readers(analyses)
+    accesses, engine_state, readers = analyses.accesses, analyses.engine_state, _Readers(analyses)
     # An access that does not write reads. This cheap test rules out most tiles.
     unread = [
         base
@@ -47,7 +47,7 @@ def _remove_instructions(analyses: Analyses) -> int:
     while unread:
         for access in accesses[unread.pop()]:
             op = access.op
-            if op.parent is None or not _is_removable(op, kept, readers):
+            if op.parent is None or not _is_removable(op, engine_state, readers):
                 continue
             for base in {base_of(effect.value) for effect in effects(op)}:
                 users = readers.of(base)
@@ -64,7 +64,7 @@ class _Readers:
     """The operations that read each tensor, computed on first use."""
 
     def __init__(self, analyses: Analyses):
-        self._accesses, self._kept = analyses.accesses, analyses.kept
+        self._accesses, self._engine_state = analyses.accesses, analyses.engine_state
         self._known: dict[SSAValue, set[Operation]] = {}
 
     def of(self, base: SSAValue) -> set[Operation]:
@@ -85,7 +85,9 @@ class _Readers:
         """
         if all(effect.role is Role.write for effect in access.effects):
             return False
-        return _written(access.op) != {base} or not _may_go(access.op, self._kept)
+        return _written(access.op) != {base} or not _has_no_other_effect(
+            access.op, self._engine_state
+        )
 
 
 def _written(op: Operation) -> set[SSAValue]:
@@ -97,19 +99,21 @@ def _is_private(base: SSAValue) -> bool:
     return isinstance(base.owner, AllocOp) and info_of(base).region.on_chip
 
 
-def _is_removable(op: Operation, kept: Kept, readers: _Readers) -> bool:
+def _is_removable(op: Operation, engine_state: Kept, readers: _Readers) -> bool:
     written = _written(op)
     # An operation that writes no tensor has another purpose.
-    if not written or not _may_go(op, kept):
+    if not written or not _has_no_other_effect(op, engine_state):
         return False
     return all(_is_private(base) and not readers.of(base) for base in written)
 
 
-def _may_go(op: Operation, kept: Kept) -> bool:
+def _has_no_other_effect(op: Operation, engine_state: Kept) -> bool:
     """Whether an operation has no effect besides writing tensors."""
     if not is_instruction(op) or type(op) in WAITING or op.instruction_name is not None:
         return False
-    return not any(True for _ in registers_written(op)) and not any(True for _ in kept.of(op))
+    return not any(True for _ in registers_written(op)) and not any(
+        True for _ in engine_state.of(op)
+    )
 
 
 def _remove_declarations(of_kind: Mapping[type[Operation], list[Operation]]) -> bool:

@@ -236,8 +236,8 @@ def _rename(alloc: AllocOp, accesses: Sequence[_Access], origins: Origins) -> No
     """Move some accesses of a tensor to an allocation of their own."""
     base = alloc.result
     new: dict[int, SSAValue] = {}  # by identity: hashing a value costs a call
-    made = copied_before(alloc, accesses[0].op, new)
-    origins[made] = origins.get(alloc, alloc)
+    copy = copied_before(alloc, accesses[0].op, new)
+    origins[copy] = origins.get(alloc, alloc)
     for access in accesses:
         op = access.op
         for number, value in enumerate(op.operands):

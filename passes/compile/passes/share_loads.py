@@ -46,12 +46,12 @@ from nkijit.passes.compile.analyses.accesses import (
     is_own,
 )
 from nkijit.passes.compile.analyses.cache import Analyses
-from nkijit.passes.compile.analyses.memory_use import Rooms
+from nkijit.passes.compile.analyses.memory_use import MemoryUses
 from nkijit.passes.compile.analyses.merge import Tiles
-from nkijit.passes.compile.passes.list_schedule import ROOM
+from nkijit.passes.compile.passes.list_schedule import MAX_USE
 
 _PLACE = attrgetter("place")
-_MOST_HELD = 64
+_MAX_CANDIDATES = 64
 """The most loads of one tensor that are candidates for sharing at a time, if it is written."""
 
 
@@ -84,8 +84,8 @@ def share_loads(kernel: KernelOp, analyses: Analyses | None = None) -> int:
     if not analyses.of_kind.keys().isdisjoint(WAITING):
         # A load after a meeting must see the writes of other cores.
         meetings = [n for n, op in enumerate(analyses.operations) if type(op) in WAITING]
-    tiles, rooms = Tiles(analyses), Rooms(kernel, ROOM)
-    keeps = kernel.classic is not None and kernel.target.version >= nc_version.gen3
+    tiles, memory = Tiles(analyses), MemoryUses(kernel, MAX_USE)
+    shares_any = kernel.classic is not None and kernel.target.version >= nc_version.gen3
     left_out = 0
     for base, touched in accesses.items():
         if info_of(base).region.on_chip:
@@ -97,7 +97,9 @@ def share_loads(kernel: KernelOp, analyses: Analyses | None = None) -> int:
         for access in touched:
             if access.writes:
                 written = [info_of(e.value) for e in access.effects if e.role is not Role.read]
-                for key in [key for key, load in held.items() if _meets(load.source, written)]:
+                for key in [
+                    key for key, load in held.items() if _overlaps_any(load.source, written)
+                ]:
                     del held[key]
             load = _load(access, analyses)
             if load is None:
@@ -106,13 +108,13 @@ def share_loads(kernel: KernelOp, analyses: Analyses | None = None) -> int:
             first, statement = held.get(key), load.op.location
             again = statement != UNKNOWN_LOC and (
                 of_statement.get(statement) == key
-                or (keeps and first is not None and first.op.location == statement)
+                or (shares_any and first is not None and first.op.location == statement)
             )
             of_statement[statement] = key
             if (
                 first is not None
-                and _serves(first, load, accesses, meetings)
-                and (first.last >= load.place or (again and _fits(first, load, rooms)))
+                and _can_replace(first, load, accesses, meetings)
+                and (first.last >= load.place or (again and _fits(first, load, memory)))
             ):
                 tiles.merge(first.tile, load.tile, load.op)
                 if load.last > first.last:
@@ -121,14 +123,14 @@ def share_loads(kernel: KernelOp, analyses: Analyses | None = None) -> int:
                 continue
             held.pop(key, None)
             held[key] = load
-            if len(held) > _MOST_HELD and not (keeps and is_read_only):
+            if len(held) > _MAX_CANDIDATES and not (shares_any and is_read_only):
                 del held[next(iter(held))]
     if left_out:
         analyses.changed()
     return left_out
 
 
-def _around(access: Access, load: DmaCopyOp, analyses: Analyses) -> tuple[int, int, Operation]:
+def _places_of(access: Access, load: DmaCopyOp, analyses: Analyses) -> tuple[int, int, Operation]:
     """The first and the last place at which an access may run, as seen from a load.
 
     An access in a loop that does not contain the load is re-executed until the outermost such loop
@@ -146,7 +148,7 @@ def _around(access: Access, load: DmaCopyOp, analyses: Analyses) -> tuple[int, i
     return first, last, outermost if isinstance(outermost, (ForOp, WhileOp)) else access.op
 
 
-def _meets(source: TileInfo, written: list[TileInfo]) -> bool:
+def _overlaps_any(source: TileInfo, written: list[TileInfo]) -> bool:
     return any(source.overlaps(tile) for tile in written)
 
 
@@ -166,7 +168,7 @@ def _load(access: Access, analyses: Analyses) -> _Load | None:
     touched = analyses.accesses[tile]
     for number in range(bisect(touched, access.place, key=_PLACE), len(touched)):
         one = touched[number]
-        begin, end, around = _around(one, op, analyses)
+        begin, end, around = _places_of(one, op, analyses)
         if one.writes:
             until = begin
             break
@@ -174,7 +176,7 @@ def _load(access: Access, analyses: Analyses) -> _Load | None:
     return _Load(op, access.place, tile, source, loaded, last, user, until)
 
 
-def _serves(first: _Load, second: _Load, accesses: Accesses, meetings: list[int]) -> bool:
+def _can_replace(first: _Load, second: _Load, accesses: Accesses, meetings: list[int]) -> bool:
     """Whether the tile of the first load can replace the tile of the second."""
     if second.last >= first.until:
         return False
@@ -197,6 +199,6 @@ def _is_in(block: Block | None, op: Operation) -> bool:
     return block is not None and block.find_ancestor_op_in_block(op) is not None
 
 
-def _fits(first: _Load, second: _Load, rooms: Rooms) -> bool:
+def _fits(first: _Load, second: _Load, memory: MemoryUses) -> bool:
     """Extend the first tile's lifetime to the second's last use, if memory allows."""
-    return rooms.of(first.tile).takes(first.tile, [second.tile], first.op, second.user)
+    return memory.of(first.tile).extend(first.tile, [second.tile], first.op, second.user)

@@ -34,9 +34,9 @@ from nkijit.passes.compile.analyses.accesses import (
     is_own,
 )
 from nkijit.passes.compile.analyses.cache import Analyses
-from nkijit.passes.compile.analyses.memory_use import Rooms
+from nkijit.passes.compile.analyses.memory_use import MemoryUses
 from nkijit.passes.compile.analyses.merge import Tiles
-from nkijit.passes.compile.passes.list_schedule import ROOM
+from nkijit.passes.compile.passes.list_schedule import MAX_USE
 
 
 def share_results(kernel: KernelOp, analyses: Analyses | None = None) -> int:
@@ -72,7 +72,7 @@ class _Program:
 
     def __init__(self, analyses: Analyses):
         self._analyses = analyses
-        self._rooms = Rooms(analyses.kernel, ROOM)
+        self._memory = MemoryUses(analyses.kernel, MAX_USE)
         self._tiles = Tiles(analyses)
         self._last: dict[Hashable, _Result] = {}
         """The latest result of equivalent instructions, by `_key`."""
@@ -92,14 +92,18 @@ class _Program:
         if last.tile is None:
             last.tile = self._filled(last.op)
         tile = self._filled(op) if last.tile is not None else None
-        if tile is not None and self._is_the_same(last, op, place) and self._share(last, op, tile):
+        if (
+            tile is not None
+            and self._reads_the_same(last, op, place)
+            and self._share(last, op, tile)
+        ):
             return True
         self._last[key] = _Result(op, place, tile)
         return False
 
     def _filled(self, op: NisaOp) -> SSAValue | None:
         """The tile that an instruction fills, if it is its only effect and its only write."""
-        if not is_free(op) or any(True for _ in self._analyses.kept.of(op)):
+        if not is_free(op) or any(True for _ in self._analyses.engine_state.of(op)):
             return None
         written = [effect for effect in effects(op) if effect.role is not Role.read]
         if len(written) != 1 or written[0].partial:
@@ -117,7 +121,7 @@ class _Program:
         first, *others = self._analyses.accesses[tile]
         return tile if first.op is op and not _writes(others) else None
 
-    def _is_the_same(self, last: _Result, op: NisaOp, place: int) -> bool:
+    def _reads_the_same(self, last: _Result, op: NisaOp, place: int) -> bool:
         """Whether an instruction reads only known elements that nothing wrote since `last`."""
         for effect in effects(op):
             if effect.role is Role.read:
@@ -128,19 +132,19 @@ class _Program:
                     return False
         return True
 
-    def _share(self, last: _Result, op: NisaOp, gone: SSAValue) -> bool:
+    def _share(self, last: _Result, op: NisaOp, replaced: SSAValue) -> bool:
         """Let readers of an instruction's result read an earlier one, if memory allows."""
-        kept = last.tile
-        assert kept is not None
-        if kept.type != gone.type or kept.owner.parent is not gone.owner.parent:
+        earlier = last.tile
+        assert earlier is not None
+        if earlier.type != replaced.type or earlier.owner.parent is not replaced.owner.parent:
             return False
         accesses = self._analyses.accesses
-        readers = accesses[gone][1:]
+        readers = accesses[replaced][1:]
         end = readers[-1].op if readers else op
-        if not self._rooms.of(kept).takes(kept, [gone], last.op, end):
+        if not self._memory.of(earlier).extend(earlier, [replaced], last.op, end):
             return False
-        self._tiles.merge(kept, gone, op)
-        accesses[kept] += readers
+        self._tiles.merge(earlier, replaced, op)
+        accesses[earlier] += readers
         return True
 
 

@@ -45,10 +45,10 @@ def spread_engines(kernel: KernelOp, analyses: Analyses | None = None) -> int:
     """
     program = _Program(analyses or Analyses(kernel))
     return sum(
-        program.deal(stretch)
-        for _, stretches in program.analyses.stretches.in_blocks
-        for stretch in stretches
-        if stretch.ops
+        program.distribute(region)
+        for _, regions in program.analyses.regions.in_blocks
+        for region in regions
+        if region.ops
     )
 
 
@@ -67,28 +67,28 @@ class _Program:
         """The engines that share a port to SBUF."""
         self._known: dict[int, list[_Choice]] = {}
 
-    def deal(self, stretch: Region) -> int:
+    def distribute(self, region: Region) -> int:
         """Distribute the instructions of a region if that makes it faster; returns their number."""
-        choices = list(map(self._choices, stretch.ops, stretch.costs))
+        choices = list(map(self._choices, region.ops, region.costs))
         if all(len(each) == 1 for each in choices):
             return 0
-        dealt = _dealt(choices)
+        chosen = _choose(choices)
         moved = [
             (op, attribute)
-            for op, (attribute, _) in zip(stretch.ops, dealt, strict=True)
+            for op, (attribute, _) in zip(region.ops, chosen, strict=True)
             if attribute is not None
         ]
         if not moved:
             return 0
-        self.analyses.stretches.prepare(stretch)
-        costs = [cost for _, cost in dealt]
-        before, order = best_order(stretch, stretch.costs, self.analyses)
-        after, other = best_order(stretch, costs, self.analyses)
+        self.analyses.regions.prepare(region)
+        costs = [cost for _, cost in chosen]
+        before, order = best_order(region, region.costs, self.analyses)
+        after, other = best_order(region, costs, self.analyses)
         if after >= _GAIN * before:
-            stretch.order = order
+            region.order = order
             return 0
-        stretch.costs, stretch.order = costs, other
-        self.analyses.costs.update(zip(map(id, stretch.ops), costs, strict=True))
+        region.costs, region.order = costs, other
+        self.analyses.costs.update(zip(map(id, region.ops), costs, strict=True))
         for op, attribute in moved:
             op.properties["engine"] = attribute
         return len(moved)
@@ -109,7 +109,7 @@ class _Program:
 
     def _others(self, op: NisaOp, default: Queue) -> list[_Choice]:
         found: list[_Choice] = []
-        given = op.properties.get("engine")
+        original = op.properties.get("engine")
         for other in op.SPEC.engines:
             queue = Queue.of_engine(other)
             if queue is default or {queue, default} <= self._port:
@@ -117,7 +117,7 @@ class _Program:
             attribute = op.properties["engine"] = EngineAttr.of(other)
             if all(rule.check(op, self._target) is None for rule in all_rules_of(type(op))):
                 found.append((attribute, self._costs.of(op)))
-        _set_engine(op, given)
+        _set_engine(op, original)
         return found
 
 
@@ -128,7 +128,7 @@ def _set_engine(op: NisaOp, attribute: Attribute | None) -> None:
         op.properties["engine"] = attribute
 
 
-def _dealt(choices: Sequence[Sequence[_Choice]]) -> list[_Choice]:
+def _choose(choices: Sequence[Sequence[_Choice]]) -> list[_Choice]:
     """Choose an engine for each instruction; only those of the busiest resource move."""
     total: dict[object, float] = {}
     for (_, cost), *_ in choices:
