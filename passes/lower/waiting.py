@@ -49,7 +49,7 @@ class Waiting:
         self._tag: Tags = ()
         self._registers: dict[SSAValue, _Register] = {}
         self._uncertain: dict[Loop | None, int] = {None: 0}
-        """For each loop, a number for the innermost loop around that may not run; 0 for none."""
+        """For each loop, a number for the innermost loop around that might not run; 0 for none."""
 
     # ---------------------------------------------------------------- loops
 

@@ -45,7 +45,7 @@ REPORTED_EXACTLY = 1 << 26
 
 @dataclass(slots=True, eq=False)
 class Scope:
-    """Operations that may not run: the body of a loop."""
+    """The body of a loop that might not run."""
 
     closed: bool = False
     """The loop has ended: writes in it no longer count as certain."""
@@ -295,7 +295,7 @@ class WrittenTensor:
                 self.write(value, None, True)
 
     def state_of(self, value: SSAValue) -> _State:
-        """Return which elements of a tile have been written."""
+        """Return whether a tile has been written, certainly or possibly."""
         marks, extent = self._marks, self.memory.extent
         if marks is None:
             cells, tensor = self.memory.cells, extent(self.base)

@@ -5,10 +5,11 @@ read, and if every reader can take the source as its operand. The latter is chec
 instruction: it must keep all rules, and run on the same engine, as another engine may compute
 differently.
 
-The source is then in use for longer and read in the copy's place. This must pay off: the total busy
-time of all engines must not increase, and no engine may get both busier and busier than the busiest
-one was (reading PSUM takes longer than SBUF). Memory must allow it as well. A copy from PSUM to
-SBUF with several readers stays: PSUM has few banks, which other results need.
+The source is then in use for longer, and read in the copy's place. Reading PSUM takes longer than
+reading SBUF, so the change must pay off: the total busy time of all engines must not increase, and
+an engine that gets busier must not exceed the busiest one before. Memory must allow the change as
+well. A copy from PSUM to SBUF with several readers stays: PSUM has few banks, which other results
+need.
 """
 
 from __future__ import annotations

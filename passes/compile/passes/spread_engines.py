@@ -3,7 +3,7 @@
 An instruction without `engine=` runs on a documented default engine. If that engine is the busiest
 resource of a region (counting DMA and the Tensor Engine), its instructions are distributed in
 program order: each goes to the engine that, by the cost model, would finish it first without
-waits. Waits may cost more than that gains, so the change is kept only if the list schedule of the
+waits. Waits may cost more than that gains, so the engines change only if the list schedule of the
 region becomes faster.
 
 An instruction does not move to an engine on which it breaks a rule, or which computes differently
