@@ -113,7 +113,7 @@ class _Lowering:
         """The last event of each named instruction."""
         self._reads: dict[ReadRegisterOp, int | None] = {}
         """For each register that is read as a bound: the last event that had written it."""
-        self._made: dict[Operation, list[EngineInstruction]] = {}
+        self._lowered: dict[Operation, list[EngineInstruction]] = {}
         """The engine instructions of each operation in a loop, for its second walk."""
         self._loop_of: dict[Operation, Loop] = {}
         self._resident: str | None = None
@@ -221,28 +221,28 @@ class _Lowering:
                     op, "a register that bounds the loop is written after it was read"
                 )
         registers = [read.source for read in reads]
-        made = self._made.get(op)
-        if made is None:
-            made = [
+        lowered = self._lowered.get(op)
+        if lowered is None:
+            lowered = [
                 self._add(EngineInstruction(queue, loop, -1, op, What.test, mnemonic, ()))
                 for queue in queues
                 if not queue.is_ring
             ]
-            self._made[op] = made
-        for instruction in made:
+            self._lowered[op] = lowered
+        for instruction in lowered:
             self._waiting.event(instruction, ())
             self._waiting.read_registers(instruction, registers)
 
     def _print(self, op: DevicePrintOp, loop: Loop | None) -> None:
-        made = self._made.get(op)
-        if made is None:
-            made = [
+        lowered = self._lowered.get(op)
+        if lowered is None:
+            lowered = [
                 self._add(
                     EngineInstruction(Queue.sync, loop, -1, op, What.print, PRINT, ("tensor",))
                 )
             ]
-            self._made[op] = made
-        self._waiting.event(made[0], effects(op))
+            self._lowered[op] = lowered
+        self._waiting.event(lowered[0], effects(op))
 
     # ---------------------------------------------------------------- instructions
 
@@ -252,23 +252,23 @@ class _Lowering:
         if form.meets:
             # After a meeting, the other cores have finished their accesses to the tensor.
             done = [Effect(name, value, Role.update, True) for name, value, _, _ in done]
-        made = self._made.get(op) if loop is not None else None
-        if made is None:
-            made = self._make(op, form, loop)
+        lowered = self._lowered.get(op) if loop is not None else None
+        if lowered is None:
+            lowered = self._lower(op, form, loop)
             if loop is not None:
-                self._made[op] = made
+                self._lowered[op] = lowered
         properties = op.properties
         for name in op.runs_after if "after" in properties else ():
             before = self._named.get(name)
             if before is None:
                 raise LoweringError.at(op, f"runs after '{name}', which is further down")
-            first = next(i for i in made if i.what is not What.load_table)
+            first = next(i for i in lowered if i.what is not What.load_table)
             self._waiting.edge(before, first, None, None)
         several = len(form.stages) > 1
         reads_registers = form.indexed or form.registers
         registers = self._registers_of(op, form, done) if reads_registers else ()
         event = self._waiting.event
-        for instruction in made:
+        for instruction in lowered:
             if instruction.stage < 0:
                 # It triggers a DMA or loads a table.
                 event(instruction, ())
@@ -280,7 +280,7 @@ class _Lowering:
             if registers and instruction.what not in _WITHOUT_REGISTERS:
                 self._waiting.read_registers(instruction, registers)
         if form.writes_registers:
-            self._waiting.write_registers(made[-1], registers_written(op))
+            self._waiting.write_registers(lowered[-1], registers_written(op))
         if "name" in properties:
             self._named[op.label] = self._waiting.last
         if form.queue is Queue.tensor:
@@ -288,20 +288,20 @@ class _Lowering:
         else:
             self._array.note_writes(done)
 
-    def _make(self, op: NisaOp, form: LoweredForm, loop: Loop | None) -> list[EngineInstruction]:
+    def _lower(self, op: NisaOp, form: LoweredForm, loop: Loop | None) -> list[EngineInstruction]:
         queue, number = form.queue, form.number
-        made: list[EngineInstruction] = []
+        lowered: list[EngineInstruction] = []
         if form.table is not None and form.table != self._resident:
             self._resident = form.table
             load = EngineInstruction(queue, loop, -1, op, What.load_table, LOAD_TABLE, ())
             load.table = form.table
-            made.append(self._add(load, number))
+            lowered.append(self._add(load, number))
         trigger: EngineInstruction | None = None
         what = What.compute
         if form.trigger is not None:
             what = What.transfer
             trigger = EngineInstruction(form.trigger, loop, -1, op, What.trigger, TRIGGER, ())
-            made.append(self._add(trigger, number))
+            lowered.append(self._add(trigger, number))
         for place, stage in form.stages:
             mnemonic = stage.mnemonic
             is_load = mnemonic == LOAD_STATIONARY
@@ -318,8 +318,8 @@ class _Lowering:
                     self._array.load(op, instruction)
                 elif mnemonic == MULTIPLY_MOVING:
                     instruction.weights = self._array.holds(op)
-                made.append(self._add(instruction, number))
-        return made
+                lowered.append(self._add(instruction, number))
+        return lowered
 
     def _append(self, item: Item) -> None:
         loop, queue = item.loop, item.queue

@@ -123,13 +123,15 @@ class _Reader:
         if isinstance(op, TestOp):
             tested = self._raised.loops[op.of_number]
             mnemonic = READ_BOUNDS if isinstance(tested, ForOp) else TEST
-            made = EngineInstruction(op.queue, loop, op.number, tested, What.test, mnemonic, ())
-            made.like = unlike(op.number)
-            return made
+            instruction = EngineInstruction(
+                op.queue, loop, op.number, tested, What.test, mnemonic, ()
+            )
+            instruction.like = unlike(op.number)
+            return instruction
         source = self._raised.ops[op.of_number if isinstance(op, PartOp) else op.number]
-        made = _instruction(op, loop, source)
-        made.like = like_of(self._likeness.number(source), made)
-        return made
+        instruction = _instruction(op, loop, source)
+        instruction.like = like_of(self._likeness.number(source), instruction)
+        return instruction
 
     def _link(self, op: ItemOp) -> None:
         """Add the waits, edges and references of an item."""
@@ -172,9 +174,11 @@ def _instruction(op: ItemOp, loop: Loop | None, source: Operation) -> EngineInst
     if isinstance(op, TriggerOp):
         return EngineInstruction(queue, loop, number, source, What.trigger, TRIGGER, ())
     if isinstance(op, LoadTableOp):
-        made = EngineInstruction(queue, loop, number, source, What.load_table, LOAD_TABLE, ())
-        made.table = op.table
-        return made
+        instruction = EngineInstruction(
+            queue, loop, number, source, What.load_table, LOAD_TABLE, ()
+        )
+        instruction.table = op.table
+        return instruction
     if not is_instruction(source):
         return EngineInstruction(queue, loop, number, source, What.print, PRINT, ("tensor",))
     stages = source.SPEC.stages
@@ -184,9 +188,9 @@ def _instruction(op: ItemOp, loop: Loop | None, source: Operation) -> EngineInst
         place = source.SPEC.main_stage
     stage = stages[place]
     what = What.transfer if queue.is_ring else What.compute
-    made = EngineInstruction(
+    instruction = EngineInstruction(
         queue, loop, number, source, what, stage.mnemonic, tuple(stage.operands), place
     )
-    made.parts = 1 if stage.parts is None else stage.parts(source)
-    made.part = op.part if isinstance(op, StageOp) else made.parts - 1
-    return made
+    instruction.parts = 1 if stage.parts is None else stage.parts(source)
+    instruction.part = op.part if isinstance(op, StageOp) else instruction.parts - 1
+    return instruction

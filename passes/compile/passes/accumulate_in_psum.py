@@ -254,10 +254,10 @@ def _rewrite(found: _Sum, origins: Origins) -> None:
         replace_tile(term.matmul, term.product, held)
         term.matmul.properties["accumulate"] = FlagKind().encode(adds)
         adds = True
-    made = _copied(last, held) if isinstance(found.begins, TensorCopyOp) else _added(last, held)
-    for op in made:
+    new = _copied(last, held) if isinstance(found.begins, TensorCopyOp) else _added(last, held)
+    for op in new:
         origins[op] = origins.get(last.addition, last.addition)
-    Rewriter.insert_op(made, InsertPoint.before(last.addition))
+    Rewriter.insert_op(new, InsertPoint.before(last.addition))
     for term in found.terms:
         Rewriter.erase_op(term.addition)
 
