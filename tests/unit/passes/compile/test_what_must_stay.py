@@ -403,7 +403,7 @@ def test_what_is_looked_at_for_a_load_does_not_grow_with_the_kernel(
 ) -> None:
     """One tile is loaded again and again, and says where others are."""
     calls = 0
-    around = share._around  # pyright: ignore[reportPrivateUsage]
+    around = share._places_of  # pyright: ignore[reportPrivateUsage]
 
     def counted(*args: Any) -> Any:
         nonlocal calls
@@ -421,7 +421,7 @@ def test_what_is_looked_at_for_a_load_does_not_grow_with_the_kernel(
             nisa.dma_copy(out[i], rows)
         return out
 
-    monkeypatch.setattr(share, "_around", counted)
+    monkeypatch.setattr(share, "_places_of", counted)
     counts: list[int] = []
     for count in (20, 40):
         specs = nki.TensorSpec((64, 8), nl.float32), nki.TensorSpec((count, 4, 1), nl.int32)

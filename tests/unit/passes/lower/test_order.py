@@ -147,14 +147,14 @@ def test_a_run_that_orders_triggers_ends_when_the_simulated_one_does(
     target: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ends: list[float] = []
-    fastest = order._Stretch.fastest  # pyright: ignore[reportPrivateUsage]
+    fastest = order._Region.fastest  # pyright: ignore[reportPrivateUsage]
 
     def noted(self: Any) -> Any:
         run = fastest(self)
         ends.append(run.end)
         return run
 
-    monkeypatch.setattr(order._Stretch, "fastest", noted)  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(order._Region, "fastest", noted)  # pyright: ignore[reportPrivateUsage]
     for seed in range(12):
         traced, _ = streaming_kernel(seed, target, 20, 0)
         ends.clear()

@@ -19,20 +19,22 @@ from nkijit.passes.compile.pipeline import COMPILER
 
 def _known(analyses: Analyses) -> dict[str, Any]:
     """All that is kept, in a form that can be compared."""
-    kept = analyses.kept
+    engine_state = analyses.engine_state
     return {
         "of_kind": analyses.of_kind,
         "accesses": analyses.accesses,
-        "kept": {op: list(kept.of(op)) for op in analyses.kernel.operations if is_instruction(op)},
+        "engine_state": {
+            op: list(engine_state.of(op)) for op in analyses.kernel.operations if is_instruction(op)
+        },
         "costs": {
             key: cost[:-1] for key, cost in analyses.costs.items()
         },  # numbers of forms differ
-        "stretches": [
+        "regions": [
             (
                 block,
-                [(s.ops, [c[:-1] for c in s.costs], s.start, s.end, s.fence) for s in stretches],
+                [(s.ops, [c[:-1] for c in s.costs], s.start, s.end, s.fence) for s in regions],
             )
-            for block, stretches in analyses.stretches.in_blocks
+            for block, regions in analyses.regions.in_blocks
         ],
     }
 
