@@ -1,4 +1,4 @@
-"""The command that says what would make a kernel faster."""
+"""`nkijit advise`."""
 
 from __future__ import annotations
 

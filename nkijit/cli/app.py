@@ -1,8 +1,8 @@
-"""The `nkijit` command: which commands it has, and how each of them ends.
+"""The table of commands, and the exit codes and error messages that they share.
 
-A command's module is imported when it is asked for, so that `nkijit --help` starts at once: only
-its line of help stands here. To add one, write a function in a module of this package and a line
-in `COMMANDS`.
+A command's module is imported when the command is run, so that `nkijit --help` is fast; this module
+has only its help line. To add a command, write a function in a module of this package and add a
+line to `COMMANDS`.
 """
 
 from __future__ import annotations
@@ -105,10 +105,10 @@ COMMANDS = {
         "Print a lit.cfg.py, with which lit runs FileCheck tests of kernels.",
     ),
 }
-"""Of each command, in the order of the help: its module and function, and what it does."""
+"""Module and function of each command, and its help line, in the order of `nkijit --help`."""
 
 FOUND, FAILED = 1, 2
-"""Exit codes: the kernel has errors; the command could not do what it was asked."""
+"""Exit codes: the kernel has errors; the command failed."""
 
 _SETTINGS: dict[str, Any] = {
     "pretty_exceptions_enable": False,
@@ -117,7 +117,7 @@ _SETTINGS: dict[str, Any] = {
 
 
 class _Commands(TyperGroup):
-    """Commands that are imported when they are run, or asked for their own help."""
+    """A group that imports a command when it is run or its help is requested."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, command, rest = super().resolve_command(ctx, args)
@@ -160,7 +160,7 @@ def nkijit(
 
 
 def _stub() -> None:
-    """Stands for a command until it is asked for."""
+    """Placeholder for a command that has not been imported."""
 
 
 for _name, (_, _line) in COMMANDS.items():
@@ -169,7 +169,7 @@ for _name, (_, _line) in COMMANDS.items():
 
 @cache
 def whole(name: str) -> Any:
-    """A command with all of its options."""
+    """Import a command and return it with all of its options."""
     from nkijit.cli.options import with_options
 
     module, _, function = COMMANDS[name][0].partition(":")
@@ -180,7 +180,7 @@ def whole(name: str) -> Any:
 
 
 def _reported(command: Callable[..., None]) -> Callable[..., None]:
-    """Mistakes of the user end a command with a message, not with a traceback."""
+    """Wrap a command so that exceptions end it with a message and an exit code."""
 
     @wraps(command)
     def call(**options: object) -> None:
@@ -195,7 +195,7 @@ def _reported(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _told(error: Exception) -> int:
-    """Tell what has ended a command; returns the exit code."""
+    """Print the exception that ended a command. Returns the exit code."""
     from nkijit.discovery.errors import failure_of
     from nkijit.host.terminal import show_findings
     from nkijit.passes.diagnostics.errors import GOES_ON, NkiValidationError

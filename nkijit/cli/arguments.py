@@ -1,4 +1,4 @@
-"""What the command line says of a kernel's arguments: values, tensor types, arrays in files."""
+"""Arguments of a call from the command line: values and tensor types (`-a`), arrays (`-i`)."""
 
 from __future__ import annotations
 
@@ -22,11 +22,15 @@ from nkijit.tracing.dtype_names import as_dtype
 from nkijit.tracing.locations import ssa_name
 
 Given = npt.NDArray[Any] | Random
-"""What `-i` gives: the array of a file, or random data."""
+"""The value of one `-i`: the array of a file, or random data."""
 
 
 def named_arrays(inputs: Sequence[str]) -> Iterator[tuple[str, Given]]:
-    """The arrays of `-i`, by the names given to them; `#0`, `#1`, … without one."""
+    """Yield each `-i` as a name and its array. Unnamed inputs are called `#0`, `#1`, …
+
+    The number is the position among all inputs. Raises UsageError for files without an array and
+    for a name that is given twice.
+    """
     given: set[str] = set()
     for index, text in enumerate(inputs):
         name, equals, path = text.partition("=")
@@ -45,9 +49,14 @@ def named_arrays(inputs: Sequence[str]) -> Iterator[tuple[str, Given]]:
 
 
 def arrays_in_order(arrays: dict[str, Given], names: Sequence[str]) -> list[Given]:
-    """The array for each tensor argument of a kernel that was loaded from IR."""
+    """Return the arrays of `-i` in the order of the tensor arguments of a kernel loaded from IR.
+
+    Args:
+        arrays: as `named_arrays` yields them; unnamed ones fill the remaining arguments in order.
+        names: of the kernel's tensor arguments.
+    """
     unnamed = [array for name, array in arrays.items() if name.startswith("#")]
-    # The author's `x_1` is `x.1` in the IR; both are accepted.
+    # A Python argument `x_1` is `x.1` in the IR; both names are accepted.
     renamed = {
         name if name.startswith("#") else ssa_name(name) or name: a for name, a in arrays.items()
     }
@@ -73,9 +82,9 @@ def arrays_in_order(arrays: dict[str, Given], names: Sequence[str]) -> list[Give
 def call_arguments(
     kernel: Kernel, arrays: Mapping[str, Given], values: Mapping[str, Any], seed: int = 0
 ) -> dict[str, Any]:
-    """The arguments of a call: arrays from files, values, and random data for other tensors.
+    """Return the arguments of a call: arrays from files, values, and random data for other tensors.
 
-    `-a x=128x512:bfloat16` beside `-i x=x.npy` says what the bits in the file are.
+    `-a x=128x512:bfloat16` together with `-i x=x.npy` gives the data type of the file's bits.
     """
     static = dict(values)
     free = [n for n in kernel.signature.parameters if n not in arrays]
@@ -106,7 +115,11 @@ def call_arguments(
 
 
 def stored_as(array: npt.NDArray[Any], dtype: str, name: str) -> npt.NDArray[Any]:
-    """An array of a file as the data type of a tensor; its bits where NumPy lacks the type."""
+    """Return an array from a file in the data type of a tensor.
+
+    Unsigned integers and void data (`V`) of the same item size are reinterpreted: NumPy's file
+    format has no names for types such as bfloat16. Raises UsageError for other data types.
+    """
     stored = STORAGE[dtype]
     if array.dtype == stored or (dtype == "bool_" and array.dtype == np.bool_):
         return array
@@ -116,7 +129,7 @@ def stored_as(array: npt.NDArray[Any], dtype: str, name: str) -> npt.NDArray[Any
 
 
 def result_arrays(result: Any) -> list[npt.NDArray[Any]]:
-    """The arrays that a kernel has returned, in order."""
+    """Return the arrays that a kernel returned (one, a tuple, list or dict) as a list."""
     if result is None:
         return []
     if isinstance(result, dict):
@@ -125,7 +138,7 @@ def result_arrays(result: Any) -> list[npt.NDArray[Any]]:
 
 
 def save(path: Path, array: npt.NDArray[Any]) -> None:
-    """Write an array; of a type that is not NumPy's own, its bits as unsigned integers."""
+    """Write an array as `.npy`. Types that are not NumPy's own are written as unsigned integers."""
     standard = array.dtype.isbuiltin == 1
     with writing(path) as file:
         np.save(file, array if standard else array.view(f"u{array.dtype.itemsize}"))

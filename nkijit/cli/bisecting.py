@@ -1,4 +1,4 @@
-"""The command that finds the first instruction whose numbers are wrong."""
+"""`nkijit bisect`."""
 
 from __future__ import annotations
 

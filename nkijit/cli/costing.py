@@ -1,4 +1,4 @@
-"""The command for searches in other languages: what a kernel costs, in one small document."""
+"""`nkijit cost`, for searches that are not written in Python."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def cost(
     found = _cost(kernels, prediction)
     output.write(found.to_json() if as_json else f"{found}\n")
     if found.time is None:
-        # As everywhere: 1 is the kernel's mistake, 2 what could not be done.
+        # As for all commands: 1 for errors of the kernel, 2 for failures.
         raise typer.Exit(1 if found.errors else 2)
 
 

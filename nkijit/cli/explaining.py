@@ -1,4 +1,4 @@
-"""The command that explains rules and instructions."""
+"""`nkijit explain`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command that writes kernels as Python."""
+"""`nkijit export`."""
 
 from __future__ import annotations
 

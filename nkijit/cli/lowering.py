@@ -1,4 +1,4 @@
-"""Commands on what a kernel is lowered to."""
+"""`nkijit list` and `nkijit lower`."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def lower(
 
 
 def _lowerable(kernels: Selection) -> ModuleOp:
-    """Kernels without errors, and lowered programs."""
+    """Return a module to lower: its kernels have no errors, programs may be lowered already."""
     if kernels.is_ir:
         module = kernels.module((KernelOp, ProgramOp))
         traced = launched(module)
@@ -84,7 +84,7 @@ def _lowerable(kernels: Selection) -> ModuleOp:
 def _programs(
     kernels: Selection, *, strict: bool | None, disable_dge: bool, schedule: Schedule
 ) -> list[Program]:
-    """The programs of each core, which lowering may have begun with."""
+    """Return the program of each core, from kernels or from IR that `nkijit lower` printed."""
     programs = list[ProgramOp]()
     if kernels.is_ir:
         module = kernels.module((KernelOp, ProgramOp))

@@ -1,4 +1,4 @@
-"""The command that migrates modules of the classic API."""
+"""`nkijit migrate`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Groups of options that commands share; a command takes a group as one object.
+"""Options that several commands share.
 
-A group is a dataclass whose fields are annotated as typer wants it, so an option is defined once.
+A group of options is a dataclass whose fields have typer's annotations. A command has one parameter
+per group.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from nkijit.passes.compile.schedules import Schedule
 
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:
-    """A command as typer takes it: in the place of each group that it has, the group's options."""
+    """Return a command whose parameters are options: each group is replaced by its fields."""
     groups: dict[str, Any] = {}
     parameters: list[Parameter] = []
     for name, parameter in signature(command, eval_str=True).parameters.items():
@@ -85,7 +86,7 @@ ScheduleOf = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class Output:
-    """Where a command writes its text."""
+    """The output of a command: a file, or the terminal."""
 
     output: Annotated[
         Path | None,
@@ -93,7 +94,7 @@ class Output:
     ] = None
 
     def write(self, text: str) -> None:
-        """Write text to the file, else to the terminal."""
+        """Write text to the file, or print it."""
         if self.output is None:
             show(text)
         else:

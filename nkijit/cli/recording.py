@@ -1,4 +1,4 @@
-"""The command that records a run."""
+"""`nkijit record`."""
 
 from __future__ import annotations
 
@@ -49,4 +49,4 @@ def record(
 
 
 SUFFIX = ".nkirecord"
-"""What recordings are called."""
+"""The suffix of files with recordings."""

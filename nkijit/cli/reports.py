@@ -1,4 +1,4 @@
-"""Commands that report on a kernel: memory, predicted time, both of two kernels, and pages."""
+"""`nkijit memory`, `profile`, `diff` and `report`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Prediction:
-    """What predictions of time are made from."""
+    """Options of the timing model."""
 
     constants: Annotated[
         Path | None,
@@ -48,7 +48,7 @@ class Prediction:
     schedule: ScheduleOf = Schedule.compiler
 
     def profile(self, traced: TracedKernel) -> Profile:
-        """How long a kernel takes; the terminal shows progress."""
+        """Predict a kernel's time. The terminal shows progress."""
         with progress_bar(f"@{traced.name}") as progress:
             return traced.profile(
                 self.constants,
@@ -71,7 +71,7 @@ def memory(
     if as_json and as_svg:
         raise UsageError("--json and --svg exclude each other")
     traced = kernels.traced()
-    # A picture or an object is of one kernel; text may follow text.
+    # A picture or a JSON document is about one kernel; texts can be concatenated.
     reports = [t.memory() for t in ([only(traced)] if as_json or as_svg else traced)]
     if as_json:
         output.write(reports[0].to_json())

@@ -1,4 +1,4 @@
-"""The command that runs a kernel on files."""
+"""`nkijit run`."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def run(
 
 
 def _check_outputs(traced: TracedKernel, outputs: list[Path] | None) -> None:
-    """A kernel may run for long: what is wrong with its results' names is told before."""
+    """Check the number of output files, before a run that may take long."""
     results = len(traced.result_types)
     if outputs and len(outputs) != results:
         raise UsageError(f"the kernel has {results} results, -o is given {len(outputs)} times")

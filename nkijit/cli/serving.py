@@ -1,4 +1,4 @@
-"""The commands that editors and agents start."""
+"""`nkijit lsp` and `nkijit mcp`: the servers that editors and agents start."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command that looks for the best variant of a kernel."""
+"""`nkijit sweep`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from nkijit.sweeps.sweeping import sweep as sweep_of
 
 @dataclass(frozen=True, kw_only=True)
 class Sampling:
-    """How variants are chosen, if not all of the grid."""
+    """Options for sampling variants instead of predicting the whole grid."""
 
     sampler: Annotated[
         str | None,
@@ -59,7 +59,7 @@ class Sampling:
 
 @dataclass(frozen=True, kw_only=True)
 class Computing:
-    """Who looks at the variants, and for how long."""
+    """Options for the processes that predict the variants."""
 
     workers: Annotated[
         int | None,

@@ -1,4 +1,4 @@
-"""The command that helps to set up tests."""
+"""`nkijit lit-config`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands on a kernel as it was traced: its IR, and its findings."""
+"""`nkijit trace` and `nkijit verify`."""
 
 from __future__ import annotations
 
@@ -123,35 +123,35 @@ def _portability(kernel: Kernel, values: Mapping[str, Any], nki: str | None) -> 
 
 @dataclass(frozen=True)
 class _Judged:
-    """What was found in a kernel, or in the kernels of a file of IR."""
+    """Findings of a kernel of a Python file, or of all kernels of a .mlir file."""
 
     label: str
     kernels: Sequence[KernelFindings]
     of: str = ""
-    """What has been judged, in words; empty for IR, which says it itself."""
+    """Target of the trace and its origin, in words: `for trn3 (default)`. Empty for IR."""
 
 
 class _Judge:
-    """Judges kernels, one after the other."""
+    """Checks kernels and collects their findings."""
 
     def __init__(self, portable: bool, nki: str | None, passes: Sequence[str]):
         self._portable, self._nki, self._passes = portable, nki, passes
         self._judged: list[_Judged] = []
         self.unknown: list[Chosen] = []
-        """Kernels whose arguments nobody gives."""
+        """Kernels that were not checked: their arguments are not known."""
 
     @property
     def findings(self) -> list[KernelFindings]:
-        """What was found, kernel by kernel."""
+        """The findings of each kernel."""
         return [kernel for each in self._judged for kernel in each.kernels]
 
     @property
     def errors(self) -> int:
-        """How many errors were found."""
+        """The number of errors."""
         return sum(found.findings.errors for found in self.findings)
 
     def files(self, files: Files) -> None:
-        """Judge all kernels of files and folders."""
+        """Check all kernels of files and folders."""
         selections = files.selections()
         several = len(selections) > 1 or files.has_folder
         with progress_bar("kernels") as tell:
@@ -210,15 +210,15 @@ class _Judge:
         try:
             traced = kernel.trace(**checked(kernel, dict(values)))
             return [*found, *(traced.find(*self._passes) if self._passes else traced.diagnostics)]
-        except NkiValidationError as error:  # the trace has come to an end
+        except NkiValidationError as error:  # tracing stopped at an error
             return [*found, *error.diagnostics]
 
     def text(self) -> str:
-        """All findings, and what was judged."""
+        """Return all findings, and the kernels that were checked, as text."""
         return "\n".join(as_text(lines) for lines in self._lines())
 
     def show(self) -> None:
-        """Print all findings, and what was judged."""
+        """Print all findings and the kernels that were checked."""
         for lines in self._lines():
             print(as_ansi(lines) if has_colours(sys.stdout) else as_text(lines))
 
@@ -237,7 +237,7 @@ class _Judge:
 
 
 def _unknown(chosen: Chosen) -> list[Line]:
-    """A kernel that was not checked, and how to have it checked."""
+    """Return lines about a kernel that was not checked, and how to supply its arguments."""
     needed = chosen.needed
     text = f"{chosen.label}: not checked: what {'is' if len(needed) == 1 else 'are'} "
     text += " and ".join(needed)

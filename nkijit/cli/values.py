@@ -1,4 +1,4 @@
-"""What commands that run a kernel share: arrays for all of its tensors."""
+"""Arguments for the commands that run a kernel: arrays for all of its tensors."""
 
 from __future__ import annotations
 
@@ -36,25 +36,25 @@ Seed = Annotated[int, SEED]
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A kernel and the arguments of a call, by name; of a `.mlir` file they are in order."""
+    """A kernel and the arguments of a call."""
 
     kernels: Selection
     inputs: Sequence[str]
     seed: int = 0
 
     def kernel(self, strict: bool | None) -> Kernel:
-        """The kernel of a Python file."""
+        """Return the kernel of a Python file; `strict` None keeps the kernel's own setting."""
         kernel = self.kernels.kernel()
         return kernel if strict is None else kernel.strict(strict)
 
     def arguments(self) -> dict[str, Any]:
-        """The arguments of the kernel of a Python file."""
+        """Return the arguments for the kernel of a Python file, by name."""
         chosen = self.kernels.chosen()
         arrays = dict(named_arrays(self.inputs))
         return call_arguments(chosen.kernel, arrays, chosen.known, self.seed)
 
     def arrays(self, traced: TracedKernel) -> list[npt.NDArray[Any]]:
-        """The arrays for the tensors of a kernel of IR."""
+        """Return an array per tensor argument of a kernel from IR, in order."""
         leaves = traced.argument_types
         given = dict(named_arrays(self.inputs)) or {name: RANDOM for name, _, _ in leaves}
         ordered = arrays_in_order(given, [name for name, _, _ in leaves])
@@ -65,7 +65,7 @@ class Call:
         ]
 
     def record(self, strict: bool | None = None) -> TracedRecording:
-        """The run, recorded."""
+        """Run the kernel and record the run."""
         if self.kernels.is_ir:
             traced = self.kernels.one()
             return traced.record(*self.arrays(traced), strict=strict)

@@ -1,4 +1,4 @@
-"""The command that looks at a kernel each time that it is saved."""
+"""`nkijit watch`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from nkijit.discovery.config import FILE, split_kernel
 from nkijit.discovery.errors import UsageError
 
 _EVERY = 0.3
-"""Seconds between looks at the files."""
+"""Seconds between checks for changed files."""
 
 
 def watch(
@@ -59,7 +59,7 @@ def watch(
 
 
 def _changes(path: Path) -> Iterator[None]:
-    """Once at the beginning, and after each change of what the kernel may be made of."""
+    """Yield once at the beginning, and after each change of a file that the kernel may use."""
     seen: dict[Path, int] | None = None
     while True:
         found = dict(_states(path))
@@ -70,31 +70,34 @@ def _changes(path: Path) -> Iterator[None]:
 
 
 def _states(path: Path) -> Iterator[tuple[Path, int]]:
-    """When each file was changed."""
+    """Yield the modification time, in ns, of the kernel's file and of its possible inputs.
+
+    These are the Python files in the same folder, and pyproject.toml in all folders above.
+    """
     beside = path.parent.glob("*.py")
     above = (folder / FILE for folder in path.resolve().parents)
     for file in {path, *beside, *above}:
         try:
             yield file, file.stat().st_mtime_ns
         except OSError:
-            continue  # an editor is putting it into its place
+            continue  # an editor is replacing it
 
 
 @dataclass
 class _Page:
-    """The report of the last state of a kernel that had one."""
+    """The report of the last version of a kernel for which a report could be made."""
 
     path: Path
     version: int = 0
-    """How often the kernel was looked at."""
+    """The number of checks so far."""
     text: str = ""
-    """What was said about the kernel."""
+    """Findings or errors of the last check."""
     ok: bool = True
-    """Whether the page is that of the last state."""
+    """Whether the last check produced a report."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def make(self, kernels: Selection) -> None:
-        """Look at the kernel in a process of its own, which knows nothing of earlier states."""
+        """Run `nkijit report` in a new process, which imports the changed files."""
         command = [sys.executable, "-m", "nkijit", "report", kernels.file, "-o", str(self.path)]
         for option, values in (
             ("-a", kernels.arg or []),
@@ -110,7 +113,7 @@ class _Page:
         print(f"\n{time.strftime('%H:%M:%S')}\n{text}", flush=True)
 
     def status(self) -> str:
-        """What the page around the report asks for, as JSON."""
+        """Return the state that the page around the report polls, as JSON."""
         with self._lock:
             shown = {"version": self.version, "text": self.text, "ok": self.ok}
         return json.dumps(shown)
@@ -119,7 +122,8 @@ class _Page:
 def _handler(page: _Page) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            # Other pages in the browser could ask under a name of their own for this machine.
+            # Other web pages could reach this server through a host name of their own (DNS
+            # rebinding).
             host = self.headers.get("Host", "").rpartition(":")[0]
             if host not in ("127.0.0.1", "localhost"):
                 self.send_error(403)
