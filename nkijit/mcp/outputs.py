@@ -1,6 +1,7 @@
-"""What tools give: small documents, made by `plain` of dataclasses. Times are in ns.
+"""The result types of the tools: small documents. Times are in ns.
 
-`form` derives what clients get declared from the same dataclasses, those of the library among them.
+`plain` converts a dataclass to a document. `form` derives the schema that clients see from the same
+dataclass, and its descriptions from the docstrings.
 """
 
 from __future__ import annotations
@@ -140,13 +141,13 @@ class Explanation(Text):
 def form(
     of: type, doc: str | None = None, only: Sequence[str] | None = None, **more: Any
 ) -> type[Any]:
-    """The TypedDict of a dataclass's values of JSON, described by its docstrings.
+    """Return the TypedDict of a dataclass's JSON document, with docstrings as descriptions.
 
     Args:
         of: the dataclass.
-        doc: another description.
-        only: some of the fields; by default all that `plain` writes.
-        more: further fields, or other types of these.
+        doc: description, instead of the dataclass's docstring.
+        only: names of fields; by default all that `plain` writes.
+        more: further fields, or other types for existing ones.
     """
     hints, docs = get_type_hints(of), _docs_of_fields(of)
     names = [f.name for f in fields(of) if f.repr] if only is None else only
@@ -161,7 +162,7 @@ def form(
 
 
 def _type_of_json(hint: Any) -> Any:
-    """The type of what `plain` makes of a value."""
+    """Return the type of a value after `plain`."""
     if hint is Position:
         return Annotated[str, Field(description="`file:line:column`")]
     if is_dataclass(hint):
@@ -174,7 +175,7 @@ def _type_of_json(hint: Any) -> Any:
 
 
 def _docs_of_fields(of: type) -> dict[str, str]:
-    """The docstrings of a dataclass's fields: the strings behind them in the source."""
+    """Return the docstrings of a dataclass's fields: the strings after them in the source."""
     docs: dict[str, str] = {}
     for kind in reversed(of.__mro__[:-1]):
         (tree,) = ast.parse(inspect.getsource(kind)).body

@@ -1,4 +1,4 @@
-"""The server: tools of the Model Context Protocol, over standard input and output."""
+"""The server: declares the tools and answers calls over standard input and output."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ Seed = Annotated[int, Field(ge=0, description="of the random data for tensors")]
 
 
 def server_of(limits: Limits) -> MCPServer[Any]:
-    """The server; what each answer may use stands in `limits`."""
+    """Return the server. `limits` apply to each call of a tool."""
     server: MCPServer[Any] = MCPServer(
         "nkijit",
         title="nkijit",
@@ -77,7 +77,7 @@ def server_of(limits: Limits) -> MCPServer[Any]:
     asked = _Asker(limits)
 
     def tool(title: str, executes: bool = True) -> Any:
-        # A file may do anything when it is executed: clients ask before they have that done.
+        # Tools execute files, which may have any effect: the hints let clients ask the user first.
         hints = ToolAnnotations(title=title, read_only_hint=not executes, open_world_hint=executes)
         return server.tool(title=title, annotations=hints)
 
@@ -233,13 +233,13 @@ def _question(
 
 
 class _Asker:
-    """Has questions answered, each in a process of its own."""
+    """Runs each call of a tool in a separate process."""
 
     def __init__(self, limits: Limits):
         self._limits = limits
 
     async def __call__(self, function: Callable[..., Answer], *arguments: Any) -> CallToolResult:
-        """The answer, or an error of the tool that says why there is none."""
+        """Return the answer of `function(*arguments)`, or an error of the tool."""
         given = (function, arguments, self._limits.seconds)
         process = await anyio.to_thread.run_sync(Isolated, answered, given, self._limits)
         try:
@@ -265,6 +265,6 @@ def _text(text: str) -> list[ContentBlock]:
 
 
 def serve(limits: Limits) -> None:
-    """Speak with one client, over standard input and output, until it leaves."""
+    """Serve one client over standard input and output until it disconnects."""
     prepare()
     server_of(limits).run("stdio")
