@@ -1,4 +1,4 @@
-"""What a function uses of NKI's API, against what a release of NKI has."""
+"""Check of the names and arguments of NKI's API that a function uses, against a release."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ _TENSOR = "nki.language.NkiTensor"
 
 
 class ApiUse:
-    """Finds names and arguments that a release does not have, yet or any more.
+    """Finds names and arguments that a release does not have yet, or has removed.
 
-    Tensors, whose methods came one after the other, are known where a local name is only ever made
-    by a function of the API, and among the parameters of a kernel.
+    Methods of tensors are checked too, as releases have added them. An expression is known to be a
+    tensor if it is a parameter of a kernel, or a local variable that is only assigned results of
+    API functions.
     """
 
     def __init__(self, names: SourceNames, release: Release, tensors: ast.arguments | None):
@@ -35,15 +36,15 @@ class ApiUse:
         self._release = release
         self._parameters: set[str] = set(() if tensors is None else _tensors_among(tensors))
         self._asked: set[str] = set()
-        """Names whose type is being found out."""
+        """Variables whose type is being inferred."""
 
     def of_name(self, node: ast.Name | ast.Attribute) -> str | None:
-        """What is wrong with a name that the source uses; None for any that may be used."""
+        """Return why a name is not portable, None if it is."""
         name = self._public_name(node)
         return None if name is None else self._wrong(name, f"'{ast.unparse(node)}'")
 
     def of_call(self, node: ast.Call) -> Iterator[tuple[ast.expr, str]]:
-        """The arguments of a call that the release does not have, and what is wrong with them."""
+        """Yield the arguments of a call that are not portable, with messages."""
         name = self._public_name(node.func)
         if name is None or self._wrong(name, "") is not None:
             return
@@ -73,10 +74,10 @@ class ApiUse:
                 yield place, wrong
 
     def made_by(self, node: ast.expr) -> str | None:
-        """The type, by its name, that the API's functions state for what an expression is."""
+        """Infer the name of an expression's type from return annotations of the API's functions."""
         if isinstance(node, ast.Name):
             kinds: set[str | None] = {"NkiTensor"} if node.id in self._parameters else set()
-            # `x = x.reshape(…)`: what a variable is made of may be itself.
+            # A variable may be assigned from itself: `x = x.reshape(…)`.
             if node.id not in self._asked:
                 self._asked.add(node.id)
                 kinds |= {self.made_by(call) for call in self._names.made.get(node.id, ())}
@@ -96,7 +97,7 @@ class ApiUse:
         return getattr(value, "__annotations__", {}).get("return")
 
     def _in_position(self, name: str, node: ast.Call) -> list[tuple[ast.expr, str | None]]:
-        """Arguments without a name, and their parameters; None for one that was renamed."""
+        """Return positional arguments with their parameters; None for a renamed parameter."""
         value = self._names.value_of(node.func)
         if value is UNKNOWN or not callable(value):
             return []
@@ -112,7 +113,7 @@ class ApiUse:
         return given
 
     def _public_name(self, node: ast.expr) -> str | None:
-        """The name in the API's reference of what an expression refers to."""
+        """Return the name in NKI's reference of an expression's value; None if it has none."""
         if isinstance(node, ast.Attribute):
             owner = self._names.value_of(node.value)
             if owner is UNKNOWN:
@@ -136,7 +137,10 @@ class ApiUse:
 
 
 def _tensors_among(parameters: ast.arguments) -> Iterator[str]:
-    """Parameters of a kernel without a default, and with no other annotation than a tensor's."""
+    """Yield the parameters of a kernel that are tensors.
+
+    These have no default, and no annotation or one that contains `tensor`.
+    """
     plain = [*parameters.posonlyargs, *parameters.args]
     for parameter in plain[: len(plain) - len(parameters.defaults)]:
         annotation = "" if parameter.annotation is None else ast.unparse(parameter.annotation)
@@ -145,7 +149,7 @@ def _tensors_among(parameters: ast.arguments) -> Iterator[str]:
 
 
 def _owner_name(owner: Any) -> str | None:
-    """The public name of a module or class of the API."""
+    """Return the public name of a module or class of the API, None for others."""
     if isinstance(owner, ModuleType):
         package, _, module = owner.__name__.partition(".")
         public = package == "nkijit" and module in ("", "isa", "language", "collectives", "typing")
@@ -155,7 +159,10 @@ def _owner_name(owner: Any) -> str | None:
 
 @functools.cache
 def _public_names() -> dict[int, str]:
-    """Names by identity; words that are strings have none of their own, nor have Python's."""
+    """Return public names by the `id` of their values.
+
+    Strings, integers and `range` are left out: their identity is not specific to NKI.
+    """
     names: dict[int, str] = {}
     for module in (isa, language, collectives):
         for name in module.__all__:
