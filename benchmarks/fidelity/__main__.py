@@ -1,8 +1,6 @@
-"""`python -m benchmarks.fidelity`: predict what was published, and print the table.
+"""Predict the times of published kernels and print the table.
 
-Kernels are fetched from GitHub into `--sources` (by default a cache of the user), one file each,
-and run here as any Python is. `--write` puts the table of all rows into a page, between the marks
-that `table.py` names.
+Kernels are downloaded from GitHub into the folder --sources, one file each, and executed.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ from benchmarks.fidelity.table import table_text, write_into
 
 
 def main() -> None:
-    """Print the table."""
+    """Print the table; `--write` also puts it between the markers of a page (see `table.py`)."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.fidelity", description=__doc__)
     parser.add_argument("--rows", type=Path, default=ROWS, help="the published times, in TOML")
     parser.add_argument("--sources", type=Path, default=default_folder(), help="where kernels are")

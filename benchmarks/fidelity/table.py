@@ -1,4 +1,4 @@
-"""The table of predicted and published times, and what it sums up to."""
+"""The table of predicted and published times, with a summary."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from benchmarks.fidelity.predicting import Prediction
 from benchmarks.fidelity.rows import Published, Row
 
 SHARES = (0.15, 0.3)
-"""How far off a prediction may be, of the published time, to count."""
+"""Relative errors for which the summary counts the predictions."""
 DISTINCT = 0.05
-"""Times that are closer than this, of the shorter one, have no order."""
+"""Minimum relative difference of two times whose order is compared."""
 BEGIN, END = "<!-- fidelity: written by make fidelity -->", "<!-- end of fidelity -->"
 
 
 def table_text(published: Published, found: Mapping[str, Prediction]) -> str:
-    """The table in Markdown, with what it sums up to below."""
+    """Return the table in Markdown, followed by the summary."""
     lines = [
         "| source | kernel | target | published µs | as written | compiled | ratio |",
         "|---|---|---|--:|--:|--:|--:|",
@@ -66,7 +66,7 @@ def _sums(rows: Sequence[Row], found: Mapping[str, Prediction]) -> list[str]:
 
 
 def _order(versions: str, rows: Sequence[Row], found: Mapping[str, Prediction]) -> str:
-    """How many pairs of versions are in the published order."""
+    """Return a line with the number of pairs of versions that are in the published order."""
     pairs = [
         (a, b)
         for a, b in combinations(sorted(rows, key=lambda row: row.measured_us), 2)
@@ -87,9 +87,9 @@ def _order(versions: str, rows: Sequence[Row], found: Mapping[str, Prediction]) 
 
 
 def write_into(page: Path, text: str) -> None:
-    """Put the table between the two marks of a page.
+    """Put the table between the two markers of a page.
 
-    Raises ValueError when the page does not have them once each.
+    Raises ValueError when the page does not contain each of them exactly once.
     """
     old = page.read_text(encoding="utf-8")
     if old.count(BEGIN) != 1 or old.count(END) != 1:
