@@ -1,4 +1,4 @@
-"""The cache of traces: random kernels that change between calls, beside processes that forget."""
+"""The trace cache: random kernels that change between calls, compared with uncached traces."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.fuzz.campaign import Count, Finding, UnavailableError, until
 
 
 def campaign(rng: Random, deadline: float) -> Count:
-    """A round: kernels with their changes."""
+    """Run a round: random kernels with changes."""
     if not hasattr(os, "fork"):
         raise UnavailableError("processes that know nothing are forked")
     count = Count()
@@ -26,7 +26,7 @@ def campaign(rng: Random, deadline: float) -> Count:
 
 
 def _files(made: Program) -> dict[str, bytes]:
-    """A program as files: its modules, and the statements that run before and between calls."""
+    """Return a program as files: its modules, and the statements before and between calls."""
     statements = "\n".join([*made.begin, "# then, one by one", *made.changes])
     files = {"statements.py": statements, **made.files}
     return {name.replace("/", "."): text.encode() for name, text in files.items() if text}

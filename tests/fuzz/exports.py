@@ -1,9 +1,9 @@
-"""Exported kernels: traced again, they are the same kernels.
+"""Export of kernels: an exported kernel traces to the same IR.
 
-The kernels are those of the campaign of programs, and more of those whose bounds, addresses and
-indices are known only at run time. Each is exported as traced, from its text, without loops, and as
-the compiler has it. A kernel with Python's `while register:` becomes another one, so its results
-are compared.
+The kernels are those of the campaign `programs`, most of them with bounds, addresses and indices
+that are known only at run time. Each is exported as traced, from its text, without loops, and after
+the compiler's passes. A kernel with Python's `while register:` exports to different IR, so its
+results are compared.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from tests.fuzz.campaign import Count, Finding, until
 from tests.fuzz.programs import SORTS, Made, results_of, runtime
 
 CASES = 8
-"""Kernels of a round, at most."""
+"""Maximum kernels per round."""
 
 
 def campaign(rng: Random, deadline: float) -> Count:
-    """Some kernels, each exported in every way."""
+    """Run a round: random kernels, each exported in every way."""
     count = Count()
     for _ in until(deadline, CASES):
         made = (runtime if rng.random() < 0.6 else rng.choice(SORTS))(rng)
@@ -36,7 +36,7 @@ def campaign(rng: Random, deadline: float) -> Count:
 
 
 def wrong_with(made: Made) -> Iterator[str]:
-    """Ways to export a kernel that do not give it again."""
+    """Yield the ways of exporting a kernel that do not reproduce it."""
     traced, inputs, _ = made
     ways: dict[str, Callable[[], object]] = {
         "as traced": lambda: check_round_trip(traced),

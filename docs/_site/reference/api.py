@@ -1,4 +1,4 @@
-"""The Python API, made from docstrings: functions, and classes with what they have."""
+"""Pages of the Python API, generated from docstrings: functions, and classes with members."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _HAS_A_PAGE = frozenset(op.name for op in (*INSTRUCTIONS, *COLLECTIVES))
 
 
 def pages() -> Iterator[tuple[str, str]]:
-    """The index of the API, and a page for each module and each group of classes."""
+    """Yield the index of the API, and a page for each module and each group of classes."""
     made = {
         "nkijit": _module_page("nkijit", nkijit, "What a kernel's file and a session import."),
         "kernels": _classes_page(
@@ -102,7 +102,7 @@ def _module_page(name: str, module: ModuleType, told: str) -> str:
             functions.append(_function(f"{name}.{each}", member))
         elif isinstance(member, type):
             if member in (nkijit.Kernel, nkijit.TracedKernel, nkijit.Cost, nkijit.Sweep):
-                continue  # on a page with what they have
+                continue  # on the page with their members
             text = "" if inspect.getdoc(member) is None else _told(member)
             functions.append(_directive("class", f"{name}.{each}", text))
         else:
@@ -119,7 +119,7 @@ def _classes_page(title: str, told: str, classes: tuple[type, ...]) -> str:
 
 
 def _class(owner: type) -> str:
-    """A class with its public members, those that it inherits from nkijit among them."""
+    """Return a class with its public members, including those inherited from nkijit's classes."""
     parts = [_told(owner)]
     attributes = _documented_attributes(owner)
     names = dict.fromkeys(
@@ -147,7 +147,7 @@ def _module_of(owner: type) -> str:
 
 
 def _documented_attributes(owner: type) -> dict[str, str]:
-    """The fields of a class, each with the string under it."""
+    """Return the fields of a class with the docstrings after them."""
     found: dict[str, str] = {}
     for base in reversed(owner.__mro__):
         if not base.__module__.startswith("nkijit"):
@@ -170,7 +170,7 @@ def _function(name: str, function: Any) -> str:
 
 
 def _call(name: str, function: Any) -> str:
-    """A call as it is written: without `self`, and without annotations."""
+    """Return the signature of a call, without `self` and annotations."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
@@ -196,7 +196,7 @@ def _default(value: Any) -> str:
 
 
 def _told(what: Any) -> str:
-    """A docstring as Markdown: code that it has in blocks, sections with names as lists."""
+    """Convert a docstring to Markdown: indented code becomes blocks, sections become lists."""
     text = catalogue.documentation_as_markdown(what)
     return _INDENTED.sub(lambda found: _code(textwrap.dedent(found[1]).strip()), text)
 
@@ -205,7 +205,7 @@ def _code(text: str) -> str:
     try:
         ast.parse(text)
         language = "python"
-    except SyntaxError:  # a formula, or what a session shows
+    except SyntaxError:  # a formula or a session
         language = "pycon" if text.startswith(">>>") else "text"
     return f"\n```{language}\n{text}\n```\n"
 

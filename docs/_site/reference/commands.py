@@ -1,4 +1,4 @@
-"""A page for each command, made from the application itself."""
+"""Pages of the commands, generated from the application."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ FOLDER = "reference/commands"
 
 
 def commands() -> dict[str, TyperCommand]:
-    """The commands by name, in the order in which `nkijit --help` has them."""
+    """Return the commands by name, in the order of `nkijit --help`."""
     found = {name: whole(name) for name in COMMANDS}
     return {name: command for name, command in found.items() if isinstance(command, TyperCommand)}
 
 
 def pages() -> Iterator[tuple[str, str]]:
-    """The index of the commands, and a page for each."""
+    """Yield the index of the commands, and a page for each."""
     known = commands()
     rows = ["| command | |", "|---|---|"]
     for name, command in known.items():
@@ -47,7 +47,7 @@ def _paragraphs(command: TyperCommand) -> list[str]:
 
 
 def command_page(name: str, command: TyperCommand) -> str:
-    """What a command does and takes."""
+    """Return the page of a command: description, arguments and options."""
     arguments = [p for p in command.params if isinstance(p, TyperArgument) and not p.hidden]
     options = [p for p in command.params if isinstance(p, TyperOption) and not p.hidden]
     called = " ".join(["nkijit", name, "[OPTIONS]", *(_metavar(a) for a in arguments)])

@@ -1,4 +1,4 @@
-"""A page for each instruction, made from its declaration."""
+"""Pages of the instructions, generated from their declarations."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MODULES: dict[str, Any] = {"nisa": isa, "ncc": collectives}
 
 
 def pages(found: Violations) -> Iterator[tuple[str, str]]:
-    """The index of the instructions, and a page for each."""
+    """Yield the index of the instructions, and a page for each."""
     yield f"{FOLDER}/index.md", _index()
     for op in (*INSTRUCTIONS, *COLLECTIVES):
         yield f"{FOLDER}/{op.name}.md", instruction_page(op, found)
@@ -46,7 +46,7 @@ def _index() -> str:
 
 
 def instruction_page(op: type[NisaOp], found: Violations) -> str:
-    """Everything that is known of an instruction."""
+    """Return the page of an instruction: signature, arguments, example, cost and rules."""
     facts = catalogue.facts_of(op)
     by_name = dict(facts)
     dialect, _, name = op.name.partition(".")
@@ -78,7 +78,7 @@ def instruction_page(op: type[NisaOp], found: Violations) -> str:
 
 
 def _broken(signature: str) -> str:
-    """A call in lines that fit a page."""
+    """Break a signature into lines that fit a page."""
     if len(signature) <= 76:
         return signature
     name, _, arguments = signature.partition("(")

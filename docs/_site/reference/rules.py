@@ -1,4 +1,4 @@
-"""A page for each rule, made from its text."""
+"""Pages of the rules, generated from their texts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PAGES = frozenset(op.name for op in (*INSTRUCTIONS, *COLLECTIVES))
 
 
 def pages(found: Violations) -> Iterator[tuple[str, str]]:
-    """The index of the rules by category, and a page for each."""
+    """Yield the index of the rules by category, and a page for each."""
     by_category = catalogue.rules_by_category()
     parts = [
         "# Rules",
@@ -46,7 +46,7 @@ def _linked(rule: RuleText) -> str:
 
 
 def rule_page(rule: RuleText, found: Violations) -> str:
-    """A rule in full, with a kernel that breaks it where a test has one as IR."""
+    """Return the page of a rule, with a kernel from the tests that violates it if there is one."""
     what = catalogue.kind_in_words(rule)
     users = catalogue.users_of(rule)
     shown = ", ".join(

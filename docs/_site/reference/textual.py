@@ -1,4 +1,4 @@
-"""The textual forms of the dialects: their operations, types and attributes, each with a line."""
+"""Pages of the dialects: their operations, types and attributes, with a line of IR each."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _TOLD = {
 
 
 def pages() -> Iterator[tuple[str, str]]:
-    """The index of the dialects, and a page for each."""
+    """Yield the index of the dialects, and a page for each."""
     dialects = {dialect.name: dialect for dialect in (Nki, Nisa, Ncc, Engine)}
     yield (
         f"{FOLDER}/index.md",
@@ -46,7 +46,7 @@ def pages() -> Iterator[tuple[str, str]]:
 
 
 def dialect_page(dialect: Dialect) -> str:
-    """The operations, types and attributes of a dialect."""
+    """Return the page of a dialect: its operations, types and attributes."""
     parts = [f"# The {dialect.name} dialect", _TOLD[dialect.name], "## Operations"]
     for op in dialect.operations:
         parts += _entry(op.name, op, _line_with(op.name))
@@ -78,7 +78,7 @@ def _has_page(name: str) -> bool:
 
 @cache
 def _lines() -> dict[str, str]:
-    """For each operation the line of a test that says the most, and fits."""
+    """Return for each operation the longest line from a test that fits the page."""
     found: dict[str, str] = {}
     for path in sorted((ROOT / "tests" / "lit").rglob("*.mlir")):
         if path.name.startswith(("ill-formed", "invalid", "parse-errors")):
