@@ -156,9 +156,9 @@ PARTS = ("first", "warm", "tiny", "memory", "ratios", "passes", "growth")
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--rounds", type=int, default=7, help="rounds per measurement")
-    parser.add_argument("--check", action="store_true", help="fail when a limit is passed")
-    parser.add_argument("--only", choices=PARTS, help="one of the tables")
-    parser.add_argument("--million", action="store_true", help="kernels of a million instructions")
+    parser.add_argument("--check", action="store_true", help="exit with 1 if a limit is exceeded")
+    parser.add_argument("--only", choices=PARTS, help="print only this table")
+    parser.add_argument("--million", action="store_true", help="add a kernel of 10**6 instructions")
     options = parser.parse_args()
     console = Console(width=110)
     failed = False

@@ -138,8 +138,8 @@ def measured(name: str, stride: int, pool: ProcessPoolExecutor) -> Error:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.accuracy", description=__doc__)
-    parser.add_argument("--every", type=int, default=1, help="look at every so many inputs")
-    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="use every Nth input")
+    parser.add_argument("--jobs", type=int, default=2, help="number of processes")
     options = parser.parse_args()
     table = Table("function", "computed in", "inputs", "largest error, ulp", "at")
     with ProcessPoolExecutor(options.jobs) as pool:

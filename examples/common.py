@@ -82,7 +82,7 @@ def parser(
         "--data",
         choices=[kind for kind in DATA if all(kind in example.data for example in examples)],
         default=defaults.data,
-        help="hard: with rows of infinities, NaN, denormals, huge values and so on",
+        help="hard: rows with infinities, NaN, denormals, huge values and so on",
     )
     result.add_argument("--seed", type=int, default=defaults.seed)
     result.add_argument("--out-dir", type=Path, default=Path("build/examples"))
@@ -155,7 +155,7 @@ class Error:
     def __str__(self) -> str:
         return (
             f"{self.absolute:.2g} absolute, {self.relative:.2g} relative, "
-            f"{self.of_bound:.2f} of what rounding explains"
+            f"{self.of_bound:.2f} of the bound for rounding"
         )
 
 
@@ -322,7 +322,7 @@ def run(
         for name, error in report.others.items():
             print(f"against the {name}: {error}")
         if report.worst.of_bound > 1:
-            print("WRONG: the result is further from NumPy than rounding explains")
+            print("WRONG: the difference from NumPy exceeds the bound for rounding")
             failed += 1
         print()
     return 1 if failed else 0

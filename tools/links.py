@@ -16,9 +16,9 @@ from pathlib import Path
 from tools.checkout import ROOT, toml_of
 
 _HELP = """\
-nkijit/ has text files in the place of links to {names}, and links cannot be made here:
+nkijit/ has text files instead of links to {names}, and links cannot be created here:
   {error}
-nkijit runs without them; pyright, import-linter and editors need them. On Windows switch on the
+nkijit works without them; pyright, import-linter and editors need them. On Windows, switch on the
 Developer Mode (Settings, System, For developers), and run this again."""
 
 
@@ -55,7 +55,7 @@ def main() -> int:
     """Repair the links of this checkout and print the repaired ones."""
     try:
         for name in repair():
-            print(f"nkijit/{name}: the text file that git had left is a link now")
+            print(f"nkijit/{name}: replaced git's text file by a link")
     except OSError as error:
         names = " and ".join(f"{leads_to.name}/" for leads_to in links().values())
         print(_HELP.format(names=names, error=error), file=sys.stderr)

@@ -243,14 +243,14 @@ POINTS: dict[str, Callable[[Built], Problems]] = {
     "one version everywhere": _versions_agree,
     "a source archive and a wheel of each, without links": _four_files,
     "twine check --strict": _twine,
-    "wheels have what they should, and nothing else": _contents,
+    "wheels have the expected files only": _contents,
     "pages with absolute links, licence, Python, URLs": _pages,
 }
 """Requirements that hold at any time."""
 RELEASE_POINTS: dict[str, Callable[[Built], Problems]] = {
     "the changelog's newest section has a date": _changelog_is_dated,
     "CITATION.cff has that date": _citation_is_dated,
-    "the project's home is decided": _home_is_decided,
+    "the project's URLs have no placeholder": _home_is_decided,
     "everything is committed": _tree_is_clean,
     "the tag is free, or this commit": _tag_is_free_or_here,
 }
@@ -278,10 +278,10 @@ def check(*, draft: bool, dist: Path | None) -> int:
 def main() -> int:
     """Run the command."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("--draft", action="store_true", help="leave out what only a release needs")
-    parser.add_argument("--dist", type=Path, help="an empty folder that keeps what is built")
-    parser.add_argument("--set", metavar="VERSION", help="write a version")
-    parser.add_argument("--notes", action="store_true", help="print what is new")
+    parser.add_argument("--draft", action="store_true", help="skip the requirements of releases")
+    parser.add_argument("--dist", type=Path, help="empty folder for the distributions to build")
+    parser.add_argument("--set", metavar="VERSION", help="set the version in all files")
+    parser.add_argument("--notes", action="store_true", help="print the newest changelog section")
     arguments = parser.parse_args()
     if arguments.notes:
         print(notes())

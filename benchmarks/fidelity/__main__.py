@@ -18,13 +18,13 @@ from benchmarks.fidelity.table import table_text, write_into
 def main() -> None:
     """Print the table; `--write` also puts it between the markers of a page (see `table.py`)."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.fidelity", description=__doc__)
-    parser.add_argument("--rows", type=Path, default=ROWS, help="the published times, in TOML")
-    parser.add_argument("--sources", type=Path, default=default_folder(), help="where kernels are")
-    parser.add_argument("--only", default="", help="the rows whose name or source has this in it")
-    parser.add_argument("--write", type=Path, help="a page that gets the table")
+    parser.add_argument("--rows", type=Path, default=ROWS, help="TOML file of published times")
+    parser.add_argument("--sources", type=Path, default=default_folder(), help="folder of kernels")
+    parser.add_argument("--only", default="", help="only rows whose name or source contains this")
+    parser.add_argument("--write", type=Path, help="page to write the table to")
     given = parser.parse_args()
     if given.write and given.only:
-        parser.error("--write is for the table of all rows, --only is not")
+        parser.error("--write and --only exclude each other")
     published = read_rows(given.rows)
     rows = [row for row in published.rows if given.only in row.name or given.only in row.source]
     found = {}

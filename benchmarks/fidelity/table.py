@@ -32,7 +32,7 @@ def table_text(published: Published, found: Mapping[str, Prediction]) -> str:
 def _cells(row: Row, made: Prediction) -> list[str]:
     measured = f"{row.measured_us:,.4g}" if row.measured_us < 1000 else f"{row.measured_us:,.0f}"
     if made.predicted_us is None:
-        missing = f"not to be had: {made.unavailable}" if made.unavailable else made.refused
+        missing = f"not available: {made.unavailable}" if made.unavailable else made.refused
         return [measured, missing if made.unavailable else f"refused: {missing}", "", ""]
     low, high = (_us(us) for us in (made.low_us, made.high_us))
     ratio = made.predicted_us / row.measured_us

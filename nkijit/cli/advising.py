@@ -33,18 +33,21 @@ def advise(
     list_all: Annotated[
         bool,
         typer.Option(
-            "--list", callback=_list, is_eager=True, help="list the kinds of advice; no kernel"
+            "--list",
+            callback=_list,
+            is_eager=True,
+            help="list the kinds of advice; needs no kernel",
         ),
     ] = False,
     markdown: Annotated[
         bool,
         typer.Option(
-            "--markdown", callback=_markdown, is_eager=True, help="the same as a Markdown section"
+            "--markdown", callback=_markdown, is_eager=True, help="print this list as Markdown"
         ),
     ] = False,
     output: Output,
 ) -> None:
-    """Say what would make a kernel faster, and by how much: each change is tried on the model."""
+    """Suggest changes that make a kernel faster, each tried with the timing model."""
     traced = kernels.traced()
     if as_json:
         traced = [only(traced)]

@@ -99,15 +99,15 @@ def call_arguments(
         declared = static.get(name)
         if isinstance(array, Random):
             if not isinstance(declared, TensorSpec):
-                raise UsageError(f"-i {name}=random: of which shape? Add -a {name}=128x512:float32")
+                raise UsageError(f"-i {name}=random needs a shape: add -a {name}=128x512:float32")
             continue
         if isinstance(declared, TensorSpec):
             array = stored_as(array, as_dtype(declared.dtype).name, name)
         elif array.dtype.kind == "V":
             shape = "x".join(map(str, array.shape))
             raise UsageError(
-                f"input '{name}': the file does not say what its {array.dtype.itemsize}-byte "
-                f"values are; add e.g. -a {name}={shape}:bfloat16"
+                f"input '{name}': the file does not name the data type of its "
+                f"{array.dtype.itemsize}-byte values; add e.g. -a {name}={shape}:bfloat16"
             )
         named[name] = array
     arguments = checked(kernel, {**static, **named}, "-i {name}={name}.npy")

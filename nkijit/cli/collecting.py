@@ -23,7 +23,10 @@ class Files(Tracing):
 
     files: Annotated[
         list[str],
-        typer.Argument(metavar="FILE[:KERNEL]...", help=f"{FILE_HELP}; a folder is all its files"),
+        typer.Argument(
+            metavar="FILE[:KERNEL]...",
+            help=f"{FILE_HELP}; a folder stands for all its files with kernels",
+        ),
     ]
 
     @property

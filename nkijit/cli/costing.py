@@ -20,9 +20,9 @@ def cost(
     as_json: Annotated[bool, typer.Option("--json", help="print everything as JSON")] = False,
     output: Output,
 ) -> None:
-    """Print what a kernel costs in short: predicted time, memory, critical lines, findings.
+    """Print a summary of a kernel's cost: predicted time, memory, critical lines, findings.
 
-    With --json there is a document also when the kernel has errors or cannot be traced.
+    With --json, a document is also printed when the kernel has errors or cannot be traced.
     """
     found = _cost(kernels, prediction)
     output.write(found.to_json() if as_json else f"{found}\n")

@@ -12,7 +12,7 @@ def tell_first_nan(call: Call, strict: bool | None) -> None:
     record = call.record(strict)
     found = record.first()
     if found is None:
-        print(f"no NaN and no infinity in what {len(record):,} instructions wrote")
+        print(f"no NaN or infinity in the results of {len(record):,} instructions")
         return
     print(found)
     raise typer.Exit(1)

@@ -31,9 +31,9 @@ def list_(
     schedule: ScheduleOf = Schedule.author,
     output: Output,
 ) -> None:
-    """Print what each queue of a core runs, with addresses, waits and signals.
+    """Print the instructions of each queue, with addresses, waits and signals.
 
-    Takes kernels, and what `nkijit lower` prints.
+    The input may be a kernel, or the output of `nkijit lower`.
     """
     programs = _programs(kernels, strict=strict, disable_dge=disable_dge, schedule=schedule)
     output.write(listing_json(programs) if as_json else "\n".join(map(listing, programs)))
@@ -54,7 +54,7 @@ def lower(
 ) -> None:
     """Lower a kernel to queues of engine instructions and print the IR.
 
-    Without --locations the IR does not say which lines instructions come from.
+    Use --locations to include the source lines of instructions.
     """
     module = _lowerable(kernels)
     steps = run_lowering(module, stop_after)
@@ -90,9 +90,9 @@ def _programs(
         module = kernels.module((KernelOp, ProgramOp))
         traced, programs = launched(module), list(programs_of(module))
         if disable_dge and programs:
-            raise UsageError("--disable-dge is for kernels: a lowered one has its DMAs in queues")
+            raise UsageError("--disable-dge does not apply to lowered kernels, which have queues")
         if schedule is Schedule.compiler and programs:
-            raise UsageError("--schedule is for kernels: a lowered one has its order")
+            raise UsageError("--schedule does not apply to lowered kernels, whose order is fixed")
     else:
         traced = kernels.traced()
     lowered = [

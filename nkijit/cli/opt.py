@@ -90,8 +90,8 @@ class _Driver(xDSLOptMain):
         for before, after in pairwise(readers):
             if before == RerollPass.name and after not in _ROLLING:
                 raise ValueError(
-                    f"{after} knows no nki.repeat: run it before {RerollPass.name}, or "
-                    f"{UnrollPass.name} between them"
+                    f"{after} does not accept nki.repeat: run it before {RerollPass.name}, or "
+                    f"run {UnrollPass.name} in between"
                 )
         # Reroll and unroll get unrolled IR as well: the parser's errors then name a place.
         return not readers
@@ -118,7 +118,7 @@ def main(args: Sequence[str] | None = None) -> int:
     `xdsl-opt`.
     """
     try:
-        _Driver("nkijit-opt: run passes over IR", args).run()
+        _Driver("nkijit-opt: run passes on IR", args).run()
     except BrokenPipeError:
         raise
     except NkiValidationError as error:

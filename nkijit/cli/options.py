@@ -53,15 +53,15 @@ def _options(group: Any) -> Iterator[Parameter]:
 
 
 Locations = Annotated[
-    bool, typer.Option("--locations", help="print file:line:column behind every operation")
+    bool, typer.Option("--locations", help="print file:line:column after every operation")
 ]
 
 Strict = Annotated[
     bool | None,
     typer.Option(
         "--strict/--no-strict",
-        help="stop at every error (the default), or go on where values are undefined or tiles do "
-        "not fit",
+        help="stop at every error (the default), or continue where values are undefined or tiles "
+        "do not fit",
         show_default=False,
     ),
 ]
@@ -70,7 +70,7 @@ DisableDge = Annotated[
     bool,
     typer.Option(
         "--disable-dge",
-        help="make the descriptors of DMAs beforehand, as the vendor's compiler does with this",
+        help="generate DMA descriptors in advance, as the vendor's compiler does with this option",
     ),
 ]
 
@@ -79,7 +79,7 @@ ScheduleOf = Annotated[
     Schedule,
     typer.Option(
         "--schedule",
-        help="the author's order of instructions and tiles, or what a compiler makes of them",
+        help="order of instructions and tiles: the author's, or that of the compiler's passes",
     ),
 ]
 
@@ -90,7 +90,9 @@ class Output:
 
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="write here instead of the terminal"),
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="write to this file instead of the terminal"
+        ),
     ] = None
 
     def write(self, text: str) -> None:

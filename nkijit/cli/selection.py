@@ -58,7 +58,7 @@ class Tracing:
     ] = None
     cores: Annotated[
         int | None,
-        typer.Option("-c", "--cores", metavar="N", help="launch on so many cores, 1 or 2"),
+        typer.Option("-c", "--cores", metavar="N", help="number of cores, 1 or 2"),
     ] = None
 
     def of(self, file: str) -> Selection:

@@ -33,14 +33,16 @@ def trace(
     locations: Locations = False,
     generic: Annotated[bool, typer.Option("--generic", help="print MLIR's generic form")] = False,
     rolled: Annotated[
-        bool, typer.Option("--rolled", help="print what repeats itself once, in loops")
+        bool, typer.Option("--rolled", help="print repeated instructions once, in loops")
     ] = False,
     output: Output,
 ) -> None:
-    """Trace a kernel and print its IR. Findings go to standard error, the IR is printed anyway.
+    """Trace a kernel and print its IR.
 
-    With --rolled, loops of Python are loops (`nki.repeat`), as far as their iterations differ in
-    numbers only. All commands read that, too.
+    Findings go to standard error; the IR is printed even if there are errors.
+
+    With --rolled, Python loops are printed as loops (`nki.repeat`) if their iterations differ only
+    in numbers. All commands accept this form as well.
     """
     found = kernels.traced()
     texts = (t.text(locations=locations, generic=generic, rolled=rolled) for t in found)
@@ -55,13 +57,15 @@ def verify(
     *,
     portable: Annotated[
         bool,
-        typer.Option("--portable", help="warn of Python that the vendor's compiler does not take"),
+        typer.Option(
+            "--portable", help="warn about Python that the vendor's compiler does not support"
+        ),
     ] = False,
     nki: Annotated[
         str | None,
         typer.Option(
             metavar="RELEASE",
-            help="with --portable: judge for this release of NKI, e.g. 0.5, not the newest",
+            help="with --portable: check for this release of NKI, e.g. 0.5; default the newest",
         ),
     ] = None,
     only: Annotated[
@@ -72,7 +76,7 @@ def verify(
         bool,
         typer.Option(
             "--require-arguments",
-            help="exit with 1 if a kernel is not checked, as nobody says what its arguments are",
+            help="exit with 1 if a kernel is not checked because its arguments are not known",
         ),
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="print one JSON document")] = False,
@@ -81,20 +85,20 @@ def verify(
     ] = False,
     output: Output,
 ) -> None:
-    """Check a kernel against the rules of the hardware; prints every finding.
+    """Check kernels against the rules of the hardware and print all findings.
 
-    Of several files, and of all Python files in a folder, each kernel is checked whose arguments
-    are known: [tool.nkijit] in pyproject.toml gives them. The kernels of a folder are those of
-    files with a function under @nki.jit.
+    Given several files or a folder, checks every kernel whose arguments are known, from
+    @nkijit.example or from the table tool.nkijit in pyproject.toml. In a folder, files with a
+    function under @nki.jit are searched for kernels.
 
-    With --portable, no arguments are needed: without any, only the kernel's source is judged. It
-    is about the names and arguments of the newest release of NKI, too, or of that of --nki.
-    With --json and --sarif, there is a document also when the kernel cannot be traced.
+    With --portable, arguments are optional: without them, only the kernel's source is checked.
+    --portable also checks the names and arguments of the newest release of NKI, or that of --nki.
+    With --json or --sarif, a document is also printed when a kernel cannot be traced.
     """
     if json and sarif:
-        raise UsageError("--json and --sarif are two documents; ask for one")
+        raise UsageError("--json and --sarif exclude each other")
     if nki is not None and not portable:
-        raise UsageError("--nki names the release that --portable is about; ask for that, too")
+        raise UsageError("--nki needs --portable")
     form = as_json if json else as_sarif if sarif else None
     judge = _Judge(portable, nki, tuple(only or ()))
     try:
@@ -166,17 +170,15 @@ class _Judge:
                 if selection.arg and len(kernels) > 1:
                     names = ", ".join(chosen.name for chosen in kernels)
                     raise UsageError(
-                        f"-a is about one kernel, {selection.file} has {len(kernels)}: {names}; "
-                        f"name one as {selection.file}:KERNEL"
+                        f"-a applies to one kernel, but {selection.file} has {len(kernels)}: "
+                        f"{names}; name one as {selection.file}:KERNEL"
                     )
                 for chosen in kernels:
                     self._kernel(chosen, alone=not several and len(kernels) == 1)
 
     def _ir(self, selection: Selection) -> None:
         if self._portable:
-            raise UsageError(
-                "--portable is about a kernel's Python source, which a .mlir file lacks"
-            )
+            raise UsageError("--portable checks Python source, which a .mlir file does not have")
         found = [
             KernelFindings(
                 t.name, t.target.platform, t.find(*self._passes) if self._passes else t.diagnostics
@@ -239,14 +241,14 @@ class _Judge:
 def _unknown(chosen: Chosen) -> list[Line]:
     """Return lines about a kernel that was not checked, and how to supply its arguments."""
     needed = chosen.needed
-    text = f"{chosen.label}: not checked: what {'is' if len(needed) == 1 else 'are'} "
-    text += " and ".join(needed)
+    are = "is" if len(needed) == 1 else "are"
+    text = f"{chosen.label}: not checked: {' and '.join(needed)} {are} not known"
     if chosen.path == STDIN:
-        return [line(f"{text}? Give each with -a, and name the kernel: -- -:{chosen.name}")]
+        return [line(f"{text}. Add -a for each, and name the kernel: -- -:{chosen.name}")]
     example = ", ".join(f'{name} = "128x512:float32"' for name in needed)
     return [
-        line(f"{text}? Say in pyproject.toml:"),
+        line(f"{text}. Add to pyproject.toml:"),
         line(f'    [tool.nkijit.kernels."{chosen.label}"]'),
         line(f"    arguments = {{ {example} }}"),
-        line(f"or over the kernel: {chosen.decorator}"),
+        line(f"or above the kernel: {chosen.decorator}"),
     ]

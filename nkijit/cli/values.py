@@ -25,12 +25,12 @@ Inputs = Annotated[
         "-i",
         "--input",
         metavar="NAME=FILE.npy",
-        help="a tensor argument, in NumPy's format; NAME= may be left out, in order; "
-        "NAME=random is random data",
+        help="file of a tensor argument, in NumPy's format, or NAME=random; without NAME=, files "
+        "are in the order of the arguments",
     ),
 ]
 
-SEED = typer.Option("--seed", metavar="N", min=0, help="of the random data for other tensors")
+SEED = typer.Option("--seed", metavar="N", min=0, help="seed of the random data for other tensors")
 Seed = Annotated[int, SEED]
 
 

@@ -29,16 +29,16 @@ def watch(
     kernels: Selection,
     *,
     port: Annotated[
-        int, typer.Option(metavar="N", min=0, max=65535, help="of the page; 0 takes a free one")
+        int, typer.Option(metavar="N", min=0, max=65535, help="port of the page; 0 is any free one")
     ] = 0,
     open_page: Annotated[
-        bool, typer.Option("--open/--no-open", help="show the page in the browser")
+        bool, typer.Option("--open/--no-open", help="open the page in the browser")
     ] = True,
 ) -> None:
-    """Check a kernel each time that it is saved, and show its report in the browser.
+    """Check a kernel whenever its file is saved, and show its report in the browser.
 
-    The page is made anew when a Python file beside the kernel, or pyproject.toml, has changed. It
-    is served on this machine only. Ctrl+C ends it.
+    The page is updated when a Python file in the kernel's folder, or pyproject.toml, changes. It is
+    served on this machine only. Press Ctrl+C to stop.
     """
     path, _ = split_kernel(kernels.file)
     if not Path(path).is_file():

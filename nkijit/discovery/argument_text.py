@@ -151,7 +151,7 @@ class _Parser:
         value = self._value(0)
         self._skip()
         if self._at < len(self._text):
-            self._fail("there is more behind the value", self._at, len(self._text), help=_EXAMPLES)
+            self._fail("there is more after the value", self._at, len(self._text), help=_EXAMPLES)
         return value
 
     def _fail(self, message: str, start: int, end: int | None = None, help: str = "") -> NoReturn:
@@ -178,7 +178,7 @@ class _Parser:
     def _value(self, depth: int) -> Any:
         self._skip()
         if depth > _DEPTH:
-            self._fail("is not a value: too many lists in lists", self._at)
+            self._fail("too many nested lists", self._at)
         match self._peek():
             case "[":
                 return self._items("]", depth)[0]
@@ -237,7 +237,7 @@ class _Parser:
                 key = text if text.isidentifier() else self._number(text, start)
             self._skip()
             if self._peek() != ":":
-                self._fail("expected ':' behind the key", self._at)
+                self._fail("expected ':' after the key", self._at)
             self._at += 1
             if key in found:
                 self._fail(f"the key {key!r} is given twice", start, self._at - 1)
@@ -258,7 +258,7 @@ class _Parser:
         try:
             return str(ast.literal_eval(self._text[start : self._at]))
         except (SyntaxError, ValueError) as error:
-            self._fail(f"is no string of Python: {error}", start, self._at)
+            self._fail(f"is not a Python string: {error}", start, self._at)
 
     def _atom(self, text: str, start: int) -> Any:
         end = start + len(text)
@@ -275,7 +275,7 @@ class _Parser:
         if ":" in text and text.removeprefix("-")[:1].isnumeric():
             self._fail("expected SHAPE:DTYPE, e.g. 128x512:float32", start, end)
         if re.fullmatch(r"[1-9]\d*(x\d+)+", text):
-            self._fail(f"a tensor has a data type, e.g. {text}:float32", start, end)
+            self._fail(f"a tensor needs a data type, e.g. {text}:float32", start, end)
         if _NUMBER.fullmatch(text):
             return self._number(text, start)
         root, dot, rest = text.partition(".")
@@ -302,7 +302,7 @@ class _Parser:
             f"'{shown}' is not a value{near}",
             start,
             end,
-            f"""a string is in quotes: "'{shown}'"; {_EXAMPLES}""",
+            f"""a string needs quotes: "'{shown}'"; {_EXAMPLES}""",
         )
 
     def _named(self, root: str, names: str, start: int, end: int) -> Any:

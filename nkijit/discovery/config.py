@@ -148,7 +148,7 @@ class _Reader:
                 near = did_you_mean(str(rule), RULE_TEXTS)
                 raise self._fail(where, f"there is no rule {rule!r}{near}")
             if text.severity == "error":
-                raise self._fail(where, f"{rule} is an error; only warnings can be left out")
+                raise self._fail(where, f"{rule} is an error; only warnings can be suppressed")
         return frozenset(cast("list[str]", value))
 
     def _kernel(self, value: Any, where: str) -> KernelConfig:

@@ -36,8 +36,7 @@ _LONGEST_LINE = 1000
 """Characters; longer lines of IR are not quoted."""
 
 _DEFECT = (
-    "This is an internal error: nkijit should have worked here, or said what is wrong. "
-    "Please report it with the kernel and all of this text."
+    "This is an internal error of nkijit. Please report it with the kernel and all of this text."
 )
 
 

@@ -88,7 +88,7 @@ def example(**arguments: Any) -> Callable[[_Function], _Function]:
         if isinstance(written, Kernel):
             written = written.func
         if isinstance(written, type) or not callable(written):
-            raise ArgumentTypeError(f"@nkijit.example stands over a kernel, not over {function!r}")
+            raise ArgumentTypeError(f"@nkijit.example decorates a kernel, not {function!r}")
         # Decorators are applied from the bottom up.
         _examples.note(written, [given, *(_examples.of(written) or ())])
         return function

@@ -194,7 +194,7 @@ def _merged(known: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any
     for name, value in given.items():
         if isinstance(value, Random) and name not in known:
             raise UsageError(
-                f"-a {name}=random: of which shape? -a {name}=128x512:float32 is random data for "
+                f"-a {name}=random needs a shape: -a {name}=128x512:float32 is random data for "
                 "`nkijit run`"
             )
     kept = {n: v for n, v in given.items() if not isinstance(v, Random)}

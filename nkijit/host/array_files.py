@@ -36,9 +36,9 @@ def load_array(path: str | os.PathLike[str], *, mapped: bool = False) -> npt.NDA
     except OSError:
         raise
     except MemoryError:
-        raise ValueError("its header says that it is larger than the memory") from None
+        raise ValueError("its header declares more data than fits into memory") from None
     except Exception as error:  # NumPy reads the header with Python's parser
-        raise ValueError(f"holds no array of NumPy's format: {error}") from None
+        raise ValueError(f"is not an array in NumPy's format: {error}") from None
     if not isinstance(found, np.ndarray):
         raise ValueError("is an archive of arrays (.npz); expected one array (.npy)")
     array = cast(npt.NDArray[Any], found)

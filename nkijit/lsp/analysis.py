@@ -126,8 +126,8 @@ class _Kernel:
         needed = " and ".join(chosen.needed)
         are = "is" if len(chosen.needed) == 1 else "are"
         message = (
-            f"not checked: what {are} {needed}? Say it over the kernel, {chosen.decorator}, or in "
-            f"pyproject.toml under [tool.nkijit.kernels]"
+            f"not checked: {needed} {are} not known. Add {chosen.decorator} above the kernel, or "
+            f"an entry under [tool.nkijit.kernels] in pyproject.toml"
         )
         return Problem(self._span, "information", message, remedy=self._remedy())
 
@@ -232,9 +232,9 @@ def _of_finding(path: str, finding: Diagnostic, kernel: Span) -> Problem:
         span = Span(place, place.line, place.column + place.width)
         if at == 0 and finding.marked:
             span = finding.marked[0]
-        related += [(inner, "in what is called here") for inner in where[:at]]
+        related += [(inner, "inside the call") for inner in where[:at]]
         related += [(outer, "called from here") for outer in where[at + 1 :]]
-    related += [(each.start, "and this") for each in finding.marked[1:]]
+    related += [(each.start, "and here") for each in finding.marked[1:]]
     related += finding.related
     related += [
         (operand.allocated, f"{operand.name}: {operand.value}, {operand.description}")

@@ -181,7 +181,7 @@ def code_actions_of(
                 types.TextEdit(_empty(places.position(each.line, 1)), each.text)
                 for each in problem.remedy
             ]
-            found.append(_action("Give example arguments: @nkijit.example(…)", document, edits))
+            found.append(_action("Add example arguments: @nkijit.example(…)", document, edits))
         elif problem.severity == "warning" and problem.rule is not None:
             end = places.end_of(problem.span.start.line)
             edit = types.TextEdit(_empty(end), f"  # nkijit: ignore[{problem.rule}]")

@@ -239,7 +239,7 @@ class NkiServer(LanguageServer):
         analysis = await self.settled(uri)
         found = ir_of_line(analysis, line + 1) if analysis is not None else None
         if found is None:
-            text = "no IR: the kernel was not traced, or this line makes none"
+            text = "no IR: the kernel was not traced, or no operation comes from this line"
             self.window_show_message(types.ShowMessageParams(types.MessageType.Info, text))
             return None
         window = self.client_capabilities.window

@@ -132,7 +132,7 @@ def list_kernels(question: Question) -> Answer:
         line = chosen.kernel.__code__.co_firstlineno
         target = chosen.kernel.target.platform
         kernels.append(outputs.KernelOfFile(chosen.name, line, target, arguments, chosen.is_known))
-        known = "" if chosen.is_known else f"; give {', '.join(chosen.needed)}"
+        known = "" if chosen.is_known else f"; needs {', '.join(chosen.needed)}"
         shown.append(f"{question.path}:{line}: {chosen.name}{chosen.kernel.signature}{known}")
     return Answer(plain(outputs.Kernels(tuple(kernels))), "\n".join(shown) or "no kernels")
 
@@ -149,7 +149,7 @@ def trace(question: Question, rolled: bool, locations: bool, page: Page) -> Answ
         errors=found.errors,
         warnings=len(found) - found.errors,
     )
-    return _of_text(part, f"{found.summary()}: ask `verify`\n" if found else "")
+    return _of_text(part, f"{found.summary()}: call `verify`\n" if found else "")
 
 
 def verify(question: Question, page: Page) -> Answer:
@@ -194,7 +194,7 @@ def run(question: Question, seed: int) -> Answer:
     shown = [f"@{name} for {target}, random data of seed {seed}: {count}"]
     for found in results:
         shape = "x".join(map(str, found.shape))
-        ends = "nothing finite"
+        ends = "no finite values"
         if found.mean is not None:
             ends = f"{found.least:g} to {found.largest:g}, mean {found.mean:g}"
         shown.append(

@@ -53,9 +53,9 @@ class Question:
         """Return the kernels of the Python file, or the one that is named. Raises UsageError."""
         asked = KernelRequest(argument_values(self.arguments), self.target, self.cores)
         if (self.file is None) == (self.source is None):
-            raise UsageError("give either `file` or `source`: one kernel is looked at")
+            raise UsageError("give exactly one of `file` and `source`")
         if self.is_ir:
-            raise UsageError("that is IR, which is traced already; this needs the Python kernel")
+            raise UsageError("this is IR, which is traced already; the tool needs a Python kernel")
         if self.source is not None:
             module = run_text(self.source, SOURCE)
         else:

@@ -115,7 +115,7 @@ def explain_as_markdown(name: str, function: Any) -> str:
         return "\n\n".join([*parts, documentation_as_markdown(function)])
     facts = facts_of(op)
     parts += [prose(text) for key, text in facts if key == "does"]
-    shown = ("engines", "since", "release", "becomes", "rules")
+    shown = ("engines", "since", "release", "lowers to", "rules")
     parts.append("\n".join(f"- {key}: {prose(text)}" for key, text in facts if key in shown))
     parts.append("\n".join(f"- `{name}`: {prose(text)}" for name, text in arguments_of(op)))
     return "\n\n".join(parts)
@@ -192,7 +192,7 @@ def facts_of(op: type[NisaOp]) -> list[tuple[str, str]]:
         ("release", f"{begun} (Neuron SDK {begun.sdk}) and newer"),
         ("rules", ", ".join(rules)),
         *(
-            ("becomes", f"{stage.mnemonic}, {_unit(stage.cost)}: {stage.cost.text}")
+            ("lowers to", f"{stage.mnemonic}, {_unit(stage.cost)}: {stage.cost.text}")
             for stage in spec.stages
         ),
     ]
@@ -253,7 +253,7 @@ def _accepted(op: type[NisaOp], f: Field) -> str:
     return f"{', '.join(facts)}."
 
 
-_ROLES = {Role.read: "read", Role.write: "written", Role.update: "written on top of what is there"}
+_ROLES = {Role.read: "read", Role.write: "written", Role.update: "updated"}
 
 
 def _unit(cost: StageCost) -> str:
@@ -316,11 +316,11 @@ def rules_as_markdown() -> str:
     """Return all rules as a document, `docs/rules.md`."""
     parts = [
         "# Rules\n",
-        "What `nkijit verify` reports, by category. `make docs` writes this file from the rules "
-        "themselves;\n`nkijit explain RULE` shows one of them. Rules are errors unless they are "
-        "marked as warnings, and\n`# nkijit: ignore[rule]` on a statement suppresses its "
-        'warnings. A kernel that breaks a rule marked\nas undefined or as "does not fit" can be '
-        "run all the same ([checks](checks.md)); all others are\nillegal.\n",
+        "The rules that `nkijit verify` checks, by category. `make docs` generates this file; "
+        "`nkijit explain RULE`\ndescribes one rule. Violations are errors unless a rule is marked "
+        "as a warning; `# nkijit: ignore[rule]` on a\nstatement suppresses its warnings. A kernel "
+        'that violates a rule marked as undefined or as "does not fit"\ncan still be run '
+        "([checks](checks.md)); kernels with other errors are illegal.\n",
     ]
     for category, rules in rules_by_category().items():
         parts.append(f"## {category}\n")

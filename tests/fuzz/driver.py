@@ -107,7 +107,7 @@ def keep(tally: Tally, seed: str) -> list[str]:
 
 def table(tallies: Sequence[Tally]) -> str:
     """Return the table of results: cases, seconds and findings per campaign."""
-    lines = [f"{'campaign':<14}{'cases':>8}{'passed over':>13}{'seconds':>9}{'findings':>10}"]
+    lines = [f"{'campaign':<14}{'cases':>8}{'skipped':>13}{'seconds':>9}{'findings':>10}"]
     for tally in tallies:
         count = tally.count
         line = f"{tally.name:<14}{count.cases:>8}{count.passed_over:>13}{tally.seconds:>9.0f}"
@@ -118,11 +118,13 @@ def table(tallies: Sequence[Tally]) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run campaigns. Returns 1 when there are findings."""
     parser = argparse.ArgumentParser("python -m tests.fuzz", description=__doc__.partition("\n")[0])
-    parser.add_argument("--minutes", type=float, default=5.0, help="for all campaigns; default 5")
-    parser.add_argument("--seed", default=str(SystemRandom().randrange(10**6)))
-    parser.add_argument("--only", action="append", choices=campaigns(), help="may be repeated")
-    parser.add_argument("--round", type=int, help="this round only")
-    parser.add_argument("--jobs", type=int, default=1, help="processes; default 1")
+    parser.add_argument("--minutes", type=float, default=5.0, help="total time; default 5")
+    parser.add_argument("--seed", default=str(SystemRandom().randrange(10**6)), help="any text")
+    parser.add_argument(
+        "--only", action="append", choices=campaigns(), help="run this campaign; may be repeated"
+    )
+    parser.add_argument("--round", type=int, help="run only this round")
+    parser.add_argument("--jobs", type=int, default=1, help="number of processes; default 1")
     given = parser.parse_args(arguments)
     names = given.only or list(campaigns())
     share = given.minutes * 60 / len(names)

@@ -34,15 +34,15 @@ _HAS_A_PAGE = frozenset(op.name for op in (*INSTRUCTIONS, *COLLECTIVES))
 def pages() -> Iterator[tuple[str, str]]:
     """Yield the index of the API, and a page for each module and each group of classes."""
     made = {
-        "nkijit": _module_page("nkijit", nkijit, "What a kernel's file and a session import."),
+        "nkijit": _module_page("nkijit", nkijit, "The module that kernels and sessions import."),
         "kernels": _classes_page(
             "Kernels and traces",
-            "What `@nki.jit` makes of a function, and what `trace` and `nkijit.load` give.",
+            "The results of `@nki.jit`, and of `trace` and `nkijit.load`.",
             (nkijit.Kernel, nkijit.TracedKernel),
         ),
         "results": _classes_page(
-            "What is told of a kernel",
-            "What the methods of a traced kernel return.",
+            "Findings and predictions",
+            "Results of a traced kernel's methods.",
             (
                 Findings,
                 Diagnostic,
@@ -57,7 +57,7 @@ def pages() -> Iterator[tuple[str, str]]:
         ),
         "recordings": _classes_page(
             "Recordings of runs",
-            "What `record` and `bisect` return; [values](../../values.md) shows how they are used.",
+            "Results of `record` and `bisect`; [values](../../values.md) shows how to use them.",
             (
                 records.TracedRecording,
                 RecordedTile,
@@ -66,12 +66,12 @@ def pages() -> Iterator[tuple[str, str]]:
                 Bisection,
             ),
         ),
-        "language": _module_page("nkijit.language", language, "What kernels import as `nl`."),
+        "language": _module_page("nkijit.language", language, "Kernels import it as `nl`."),
         "isa": _module_page(
             "nkijit.isa",
             isa,
-            "What kernels import as `nisa`. Instructions have [pages of their "
-            "own](../instructions/index.md); here is what else there is.",
+            "Kernels import it as `nisa`. Instructions have [pages of their "
+            "own](../instructions/index.md); this page has the other members.",
         ),
         "collectives": _module_page(
             "nkijit.collectives",
@@ -82,7 +82,7 @@ def pages() -> Iterator[tuple[str, str]]:
     }
     index = page(
         "# Python API",
-        "Made from the docstrings, whose examples are run by tests.",
+        "Generated from docstrings. Tests run their examples.",
         contents(made, hidden=False),
     )
     yield f"{FOLDER}/index.md", index

@@ -31,8 +31,9 @@ def pages() -> Iterator[tuple[str, str]]:
         f"{FOLDER}/index.md",
         page(
             "# Commands",
-            "`nkijit COMMAND FILE.py:KERNEL -a NAME=VALUE …`. How arguments are written, what a "
-            "project says once, and exit codes are in [the command line](../../command-line.md).",
+            "`nkijit COMMAND FILE.py:KERNEL -a NAME=VALUE …`. [The command "
+            "line](../../command-line.md) describes arguments, the configuration of a project and "
+            "exit codes.",
             "\n".join(rows),
             contents(known),
         ),

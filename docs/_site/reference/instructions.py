@@ -31,8 +31,8 @@ def pages(found: Violations) -> Iterator[tuple[str, str]]:
 def _index() -> str:
     parts = [
         "# Instructions",
-        "One page for each instruction, made from the declaration that tracing, verification, "
-        "lowering and `nkijit explain` read.",
+        "One page for each instruction, generated from the declaration that tracing, verification, "
+        "lowering and `nkijit explain` use.",
     ]
     for title, ops in (("nki.isa", INSTRUCTIONS), ("nki.collectives", COLLECTIVES)):
         rows = ["| instruction | does | engines | since |", "|---|---|---|---|"]
@@ -90,22 +90,22 @@ def _example(op: type[NisaOp], function: Any) -> list[str]:
     example = example_kernel(function)
     return [
         "## Example",
-        "A kernel that traces as it stands; nothing has written its tiles.",
+        "A complete kernel that can be traced; its tiles are not initialised.",
         fenced(example.source, "python"),
-        "In the IR it is",
+        "Its IR:",
         fenced("\n".join(example.ir(op.name)), "mlir"),
     ]
 
 
 def _cost(facts: list[tuple[str, str]]) -> list[str]:
-    stages = [text for key, text in facts if key == "becomes"]
+    stages = [text for key, text in facts if key == "lowers to"]
     if not stages:
         return []
     return [
         "## Cost",
-        "What an engine, or a DMA queue, gets for it, and the model's formula. `N(x)` is the "
-        "number of elements per partition; names are constants of a generation, each with its "
-        "source, in `dialects/hardware/timings/`.",
+        "The instructions of an engine or a DMA queue that it is lowered to, with the formulas of "
+        "the timing model. `N(x)` is the number of elements per partition; names are constants of "
+        "a generation, from `dialects/hardware/timings/`, which also documents their sources.",
         "\n".join(f"- {_stage(text)}" for text in stages),
     ]
 
@@ -119,8 +119,8 @@ def _stage(text: str) -> str:
 def _rules(op: type[NisaOp], found: Violations) -> list[str]:
     parts = [
         "## Rules",
-        "What `nkijit verify` checks of it. Those that unfold have a kernel of the tests, as IR, "
-        "that breaks the rule with this instruction.",
+        "The rules that `nkijit verify` checks. A rule that unfolds has a kernel from the tests "
+        "that violates it with this instruction.",
     ]
     for rule in dict.fromkeys(rule.text.id for rule in all_rules_of(op)):
         sentence = catalogue.literal(RULE_TEXTS[rule].sentence)
@@ -129,7 +129,7 @@ def _rules(op: type[NisaOp], found: Violations) -> list[str]:
             parts.append(f"**[{rule}](../rules/{rule}.md)**: {sentence}")
             continue
         body = page(
-            f"What breaks [the rule](../rules/{rule}.md), and what is said of it:",
+            f"A kernel that violates [the rule](../rules/{rule}.md), and its finding:",
             fenced(violation.kernel, violation.language),
             fenced(violation.says),
         )

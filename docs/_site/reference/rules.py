@@ -14,7 +14,7 @@ from nkijit.reference import catalogue
 FOLDER = "reference/rules"
 _INTRODUCED = {
     "mlir": "As IR, which `nkijit verify FILE.mlir` reads:",
-    "python": "In Python, for it is about what only tracing sees:",
+    "python": "In Python, because tracing checks this rule:",
 }
 _PAGES = frozenset(op.name for op in (*INSTRUCTIONS, *COLLECTIVES))
 
@@ -24,10 +24,11 @@ def pages(found: Violations) -> Iterator[tuple[str, str]]:
     by_category = catalogue.rules_by_category()
     parts = [
         "# Rules",
-        "What `nkijit verify` reports, by category; `nkijit explain RULE` shows one of them. Rules "
-        "are errors unless they are marked as warnings; `# nkijit: ignore[rule]` on a statement "
-        "suppresses its warnings. A kernel that breaks a rule marked as undefined or as “does not "
-        "fit” can be run all the same ([checks](../../checks.md)); all others are illegal.",
+        "The rules that `nkijit verify` checks, by category. `nkijit explain RULE` describes one "
+        "rule. Violations are errors unless a rule is marked as a warning; `# nkijit: "
+        "ignore[rule]` on a statement suppresses its warnings. A kernel that violates a rule "
+        "marked as undefined or as “does not fit” can still be run ([checks](../../checks.md)); "
+        "kernels with other errors are illegal.",
     ]
     for category, rules in by_category.items():
         rows = [f"## {category}", "", "| rule | says |", "|---|---|"]
@@ -65,7 +66,7 @@ def rule_page(rule: RuleText, found: Violations) -> str:
     violation = of_rule(found, rule.id)
     if violation is not None:
         parts += [
-            "## A kernel that breaks it",
+            "## A kernel that violates it",
             _INTRODUCED[violation.language],
             fenced(violation.kernel, violation.language),
             fenced(violation.says),

@@ -19,10 +19,10 @@ from nkijit.reference import catalogue
 
 FOLDER = "reference/dialects"
 _TOLD = {
-    "nki": "Kernels, allocations, views, registers and loops. What instructions work on.",
+    "nki": "Kernels, loops, and the operands of instructions: allocations, views, registers.",
     "nisa": "One operation for each instruction of `nki.isa`, with its name and its arguments.",
-    "ncc": "The collectives of `nki.collectives`, likewise.",
-    "engine": "Queues of engine instructions: what `nkijit lower` prints.",
+    "ncc": "One operation for each collective of `nki.collectives`.",
+    "engine": "Queues of engine instructions, as `nkijit lower` prints them.",
 }
 
 

@@ -24,8 +24,7 @@ from typing import IO, Any
 from nkijit.host.processes.channels import EndedError, OutOfTimeError, ending_of
 
 MISSING: str | None = (
-    "on this system the memory of a file is not bounded (memoryLimit), and processes that it "
-    "starts are not ended with it"
+    "on this system, memoryLimit has no effect, and child processes of a file are not ended with it"
 )
 """The limits that these processes cannot enforce, as a message for the user."""
 
