@@ -330,7 +330,7 @@ def cases() -> list[Case]:
         square = numbers(4 * P, 4 * P)
         loose = 1e-5 if name == "f32" else 2e-2
         weight, wide = numbers(P, F), numbers(4 * P, 2 * F)
-        made = [
+        kernels = [
             ("add-multiply", add_multiply, add_multiply_by_hand, lambda a, b: (a + b) * b, (x, y)),
             ("chain", chain, chain_by_hand, whole_chain, (x, y)),
             ("softmax", softmax, softmax_by_hand, whole_softmax, (x,)),
@@ -338,9 +338,9 @@ def cases() -> list[Case]:
             ("matmul", matmul, matmul_by_hand, lambda a, b: a.T @ b, (square, wide)),
             ("transposes", transposes, transposes_by_hand, lambda a: a.T.copy(), (square,)),
         ]
-        for what, kernel, by_hand, whole, inputs in made:
-            tolerance = 1e-2 if what == "matmul" else loose
-            found.append(Case(f"{what} {name}", kernel, by_hand, whole, inputs, tolerance))
+        for kind, kernel, by_hand, whole, inputs in kernels:
+            tolerance = 1e-2 if kind == "matmul" else loose
+            found.append(Case(f"{kind} {name}", kernel, by_hand, whole, inputs, tolerance))
     return found
 
 

@@ -42,11 +42,11 @@ def repair(root: Path = ROOT) -> list[str]:
     for link, leads_to in links(root).items():
         if link.is_symlink() or not link.is_file():
             continue
-        made = link.with_name(f".{link.name}.link")
-        made.unlink(missing_ok=True)
-        os.symlink(leads_to, made, target_is_directory=True)
+        replacement = link.with_name(f".{link.name}.link")
+        replacement.unlink(missing_ok=True)
+        os.symlink(leads_to, replacement, target_is_directory=True)
         link.unlink()
-        made.rename(link)
+        replacement.rename(link)
         repaired.append(leads_to.name)
     return repaired
 

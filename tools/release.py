@@ -297,8 +297,8 @@ def main() -> int:
     try:
         return int(check(draft=arguments.draft, dist=arguments.dist) > 0)
     except subprocess.CalledProcessError as error:
-        said = error.stderr.decode() if isinstance(error.stderr, bytes) else str(error.stderr)
-        print(f"error: {' '.join(map(str, error.cmd))} failed\n{said}", file=sys.stderr)
+        output = error.stderr.decode() if isinstance(error.stderr, bytes) else str(error.stderr)
+        print(f"error: {' '.join(map(str, error.cmd))} failed\n{output}", file=sys.stderr)
         return 1
 
 

@@ -22,18 +22,18 @@ def main() -> None:
     parser.add_argument("--sources", type=Path, default=default_folder(), help="folder of kernels")
     parser.add_argument("--only", default="", help="only rows whose name or source contains this")
     parser.add_argument("--write", type=Path, help="page to write the table to")
-    given = parser.parse_args()
-    if given.write and given.only:
+    options = parser.parse_args()
+    if options.write and options.only:
         parser.error("--write and --only exclude each other")
-    published = read_rows(given.rows)
-    rows = [row for row in published.rows if given.only in row.name or given.only in row.source]
+    published = read_rows(options.rows)
+    rows = [row for row in published.rows if options.only in row.name or options.only in row.source]
     found = {}
     for row in rows:
         print(f"{row.name} …", file=sys.stderr, flush=True)
-        found[row.name] = predicted(row, given.rows, given.sources)
+        found[row.name] = predicted(row, options.rows, options.sources)
     text = table_text(type(published)(published.sources, tuple(rows)), found)
-    if given.write:
-        write_into(given.write, text)
+    if options.write:
+        write_into(options.write, text)
     print(text, end="")
 
 

@@ -70,8 +70,8 @@ def _predict(row: Row, rows: Path, folder: Path) -> Prediction:
         text = kernel_text(row, source, text_of(source, folder))
     except UnavailableError as error:
         return Prediction(unavailable=str(error))
-    with tempfile.TemporaryDirectory() as made:
-        path = Path(made) / "published.py"
+    with tempfile.TemporaryDirectory() as temporary:
+        path = Path(temporary) / "published.py"
         path.write_text(text)
         kernel = _function(path, row.function).for_target(row.target)
         specs = [TensorSpec(*_shape_and_dtype(text)) for text in row.inputs]

@@ -31,18 +31,18 @@ def text_of(source: Source, folder: Path) -> str:
 
     It is read from `folder/owner/name/commit/path`, or downloaded to this file first.
     """
-    kept = folder / source.repository / source.commit / source.path
-    if not kept.exists():
+    cached = folder / source.repository / source.commit / source.path
+    if not cached.exists():
         try:
             with urlopen(source.url, timeout=TIMEOUT) as answer:
                 data = answer.read()
         except OSError as error:
             raise UnavailableError(f"{source.url}: {error}") from error
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        made = kept.with_name(f"{kept.name}.{os.getpid()}")
-        made.write_bytes(data)
-        made.replace(kept)
-    return kept.read_text()
+        cached.parent.mkdir(parents=True, exist_ok=True)
+        partial = cached.with_name(f"{cached.name}.{os.getpid()}")
+        partial.write_bytes(data)
+        partial.replace(cached)
+    return cached.read_text()
 
 
 def kernel_text(row: Row, source: Source, text: str) -> str:

@@ -29,15 +29,19 @@ def table_text(published: Published, found: Mapping[str, Prediction]) -> str:
     return "\n".join([*lines, "", *_sums(published.rows, found)]) + "\n"
 
 
-def _cells(row: Row, made: Prediction) -> list[str]:
+def _cells(row: Row, prediction: Prediction) -> list[str]:
     measured = f"{row.measured_us:,.4g}" if row.measured_us < 1000 else f"{row.measured_us:,.0f}"
-    if made.predicted_us is None:
-        missing = f"not available: {made.unavailable}" if made.unavailable else made.refused
-        return [measured, missing if made.unavailable else f"refused: {missing}", "", ""]
-    low, high = (_us(us) for us in (made.low_us, made.high_us))
-    ratio = made.predicted_us / row.measured_us
-    compiled = f"{_us(made.predicted_us)} ({low}–{high})"
-    author = _us(made.author_us) if made.author_us else "does not fit"
+    if prediction.predicted_us is None:
+        missing = (
+            f"not available: {prediction.unavailable}"
+            if prediction.unavailable
+            else prediction.refused
+        )
+        return [measured, missing if prediction.unavailable else f"refused: {missing}", "", ""]
+    low, high = (_us(us) for us in (prediction.low_us, prediction.high_us))
+    ratio = prediction.predicted_us / row.measured_us
+    compiled = f"{_us(prediction.predicted_us)} ({low}–{high})"
+    author = _us(prediction.author_us) if prediction.author_us else "does not fit"
     return [measured, author, compiled, f"{ratio:.2f}"]
 
 

@@ -13,14 +13,14 @@ from nkijit.host.terminal import progress_bar, show
 from nkijit.passes.advise.advice import Advice, kinds_as_markdown, list_of_kinds
 
 
-def _list(asked: bool) -> None:
-    if asked:
+def _list(requested: bool) -> None:
+    if requested:
         show(list_of_kinds())
         raise typer.Exit
 
 
-def _markdown(asked: bool) -> None:
-    if asked:
+def _markdown(requested: bool) -> None:
+    if requested:
         show(kinds_as_markdown())
         raise typer.Exit
 

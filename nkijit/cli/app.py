@@ -132,8 +132,8 @@ app = typer.Typer(
 )
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(requested: bool) -> None:
+    if requested:
         print(f"nkijit {__version__}")
         raise typer.Exit
 
@@ -189,12 +189,12 @@ def _reported(command: Callable[..., None]) -> Callable[..., None]:
         except (typer.Exit, BrokenPipeError):
             raise
         except Exception as error:
-            raise typer.Exit(_told(error)) from None
+            raise typer.Exit(_reported_failure(error)) from None
 
     return call
 
 
-def _told(error: Exception) -> int:
+def _reported_failure(error: Exception) -> int:
     """Print the exception that ended a command. Returns the exit code."""
     from nkijit.discovery.errors import failure_of
     from nkijit.host.terminal import show_findings

@@ -21,17 +21,17 @@ from nkijit.testing.inputs import with_random_data
 from nkijit.tracing.dtype_names import as_dtype
 from nkijit.tracing.locations import ssa_name
 
-Given = npt.NDArray[Any] | Random
+Input = npt.NDArray[Any] | Random
 """The value of one `-i`: the array of a file, or random data."""
 
 
-def named_arrays(inputs: Sequence[str]) -> Iterator[tuple[str, Given]]:
+def named_arrays(inputs: Sequence[str]) -> Iterator[tuple[str, Input]]:
     """Yield each `-i` as a name and its array. Unnamed inputs are called `#0`, `#1`, …
 
     The number is the position among all inputs. Raises UsageError for files without an array and
     for a name that is given twice.
     """
-    given: set[str] = set()
+    seen: set[str] = set()
     for index, text in enumerate(inputs):
         name, equals, path = text.partition("=")
         if not equals:
@@ -42,13 +42,13 @@ def named_arrays(inputs: Sequence[str]) -> Iterator[tuple[str, Given]]:
             array = RANDOM if path == str(RANDOM) else load_array(path, mapped=True)
         except (OSError, ValueError) as error:
             raise UsageError(f"-i {text}: cannot read {path}: {error}") from None
-        if name in given:
+        if name in seen:
             raise UsageError(f"-i {text}: input '{name}' is given twice")
-        given.add(name)
+        seen.add(name)
         yield name, array
 
 
-def arrays_in_order(arrays: dict[str, Given], names: Sequence[str]) -> list[Given]:
+def arrays_in_order(arrays: dict[str, Input], names: Sequence[str]) -> list[Input]:
     """Return the arrays of `-i` in the order of the tensor arguments of a kernel loaded from IR.
 
     Args:
@@ -66,7 +66,7 @@ def arrays_in_order(arrays: dict[str, Given], names: Sequence[str]) -> list[Give
     unknown = [name for name in arrays if not name.startswith("#") and name not in names]
     if unknown:
         raise UsageError(f"no tensor argument '{unknown[0]}'; there are {', '.join(names)}")
-    result: list[Given] = []
+    result: list[Input] = []
     for name in names:
         if name in arrays:
             result.append(arrays[name])
@@ -80,7 +80,7 @@ def arrays_in_order(arrays: dict[str, Given], names: Sequence[str]) -> list[Give
 
 
 def call_arguments(
-    kernel: Kernel, arrays: Mapping[str, Given], values: Mapping[str, Any], seed: int = 0
+    kernel: Kernel, arrays: Mapping[str, Input], values: Mapping[str, Any], seed: int = 0
 ) -> dict[str, Any]:
     """Return the arguments of a call: arrays from files, values, and random data for other tensors.
 

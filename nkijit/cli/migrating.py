@@ -13,7 +13,7 @@ import typer
 from nkijit.cli.app import FOUND
 from nkijit.discovery.config import split_kernel
 from nkijit.discovery.errors import UsageError
-from nkijit.discovery.given_arguments import argument_values
+from nkijit.discovery.option_values import argument_values
 from nkijit.host.output_files import writing
 from nkijit.host.terminal import show, waiting
 from nkijit.migrate.migration import Migration, migrate_file

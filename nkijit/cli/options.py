@@ -38,8 +38,8 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
 
     call.__doc__ = command.__doc__
     call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    made: Any = call
-    made.__signature__ = Signature(parameters)
+    wrapped: Any = call
+    wrapped.__signature__ = Signature(parameters)
     return call
 
 

@@ -37,15 +37,15 @@ def record(
     may also be a recording that -o has written (FILE.nkirecord).
     """
     if kernels.file.endswith(SUFFIX):
-        made = load_record(kernels.file)
+        recorded = load_record(kernels.file)
     else:
-        made = Call(kernels, inputs or (), seed).record(strict)
+        recorded = Call(kernels, inputs or (), seed).record(strict)
     if output is None:
-        show(str(made))
+        show(str(recorded))
     elif output.suffix == ".html":
-        write_text(output, made.report())
+        write_text(output, recorded.report())
     else:
-        made.save(output)
+        recorded.save(output)
 
 
 SUFFIX = ".nkirecord"

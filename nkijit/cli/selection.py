@@ -18,7 +18,7 @@ from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.spelling import did_you_mean
 from nkijit.discovery.config import split_kernel
 from nkijit.discovery.errors import UsageError
-from nkijit.discovery.given_arguments import argument_values
+from nkijit.discovery.option_values import argument_values
 from nkijit.discovery.python_files import STDIN, run_file, run_text
 from nkijit.discovery.selection import Chosen, KernelRequest, chosen_of, the_only
 from nkijit.host.terminal import waiting
@@ -115,9 +115,9 @@ class Selection(Tracing):
     def all_chosen(self) -> list[Chosen]:
         """Return the kernels of a Python file, or the one that FILE:KERNEL names."""
         path, name = split_kernel(self.file)
-        asked = KernelRequest(self.values, self.target, self.cores)
+        request = KernelRequest(self.values, self.target, self.cores)
         shown = STDIN if path == STANDARD_INPUT else path
-        return chosen_of(self._module, path, name, asked, shown=shown)
+        return chosen_of(self._module, path, name, request, shown=shown)
 
     @cached_property
     def _module(self) -> ModuleType:
@@ -146,9 +146,9 @@ class Selection(Tracing):
         found: list[str] = []
         for op in list(module.walk()):
             if isinstance(op, CoreProgram):
-                kept = isinstance(op, kinds) and (not name or op.launch_name == name)
+                is_selected = isinstance(op, kinds) and (not name or op.launch_name == name)
                 found.append(op.launch_name)
-                if not kept:
+                if not is_selected:
                     op.detach()
         if not any(isinstance(op, kinds) for op in module.walk()):
             near = did_you_mean(name, found) if name else ""

@@ -11,7 +11,7 @@ import typer
 from nkijit.cli.options import Output, ScheduleOf
 from nkijit.cli.selection import Selection
 from nkijit.discovery.errors import UsageError
-from nkijit.discovery.given_arguments import each_once
+from nkijit.discovery.option_values import each_once
 from nkijit.discovery.selection import checked
 from nkijit.host.output_files import write_text
 from nkijit.passes.compile.schedules import Schedule
@@ -178,6 +178,6 @@ def _check(sampling: Sampling) -> None:
         return
     if sampling.sampler is not None:
         raise UsageError("--sampler needs the number of variants: add e.g. --trials 100")
-    for option, given in (("--storage", sampling.storage), ("--study-name", sampling.study_name)):
-        if given is not None:
+    for option, value in (("--storage", sampling.storage), ("--study-name", sampling.study_name)):
+        if value is not None:
             raise UsageError(f"{option} applies to a sampler's study: add --trials N")

@@ -100,20 +100,20 @@ def verify(
     if nki is not None and not portable:
         raise UsageError("--nki needs --portable")
     form = as_json if json else as_sarif if sarif else None
-    judge = _Judge(portable, nki, tuple(only or ()))
+    checker = _Checker(portable, nki, tuple(only or ()))
     try:
-        judge.files(files)
+        checker.files(files)
     except Exception as error:
         if form is not None:
-            output.write_document(form(judge.findings, failure_of(error), __version__))
+            output.write_document(form(checker.findings, failure_of(error), __version__))
         raise
     if form is not None:
-        output.write_document(form(judge.findings, None, __version__))
+        output.write_document(form(checker.findings, None, __version__))
     elif output.output is not None:
-        output.write(f"{judge.text()}\n")
+        output.write(f"{checker.text()}\n")
     else:
-        judge.show()
-    if judge.errors or (require_arguments and judge.unknown):
+        checker.show()
+    if checker.errors or (require_arguments and checker.unknown):
         raise typer.Exit(1)
 
 
@@ -126,7 +126,7 @@ def _portability(kernel: Kernel, values: Mapping[str, Any], nki: str | None) -> 
 
 
 @dataclass(frozen=True)
-class _Judged:
+class _Checked:
     """Findings of a kernel of a Python file, or of all kernels of a .mlir file."""
 
     label: str
@@ -135,19 +135,19 @@ class _Judged:
     """Target of the trace and its origin, in words: `for trn3 (default)`. Empty for IR."""
 
 
-class _Judge:
+class _Checker:
     """Checks kernels and collects their findings."""
 
     def __init__(self, portable: bool, nki: str | None, passes: Sequence[str]):
         self._portable, self._nki, self._passes = portable, nki, passes
-        self._judged: list[_Judged] = []
+        self._checked: list[_Checked] = []
         self.unknown: list[Chosen] = []
         """Kernels that were not checked: their arguments are not known."""
 
     @property
     def findings(self) -> list[KernelFindings]:
         """The findings of each kernel."""
-        return [kernel for each in self._judged for kernel in each.kernels]
+        return [kernel for each in self._checked for kernel in each.kernels]
 
     @property
     def errors(self) -> int:
@@ -158,9 +158,9 @@ class _Judge:
         """Check all kernels of files and folders."""
         selections = files.selections()
         several = len(selections) > 1 or files.has_folder
-        with progress_bar("kernels") as tell:
+        with progress_bar("kernels") as update:
             for done, selection in enumerate(selections):
-                tell(done / len(selections))
+                update(done / len(selections))
                 if selection.is_ir:
                     self._ir(selection)
                     continue
@@ -185,7 +185,7 @@ class _Judge:
             )
             for t in selection.traced()
         ]
-        self._judged.append(_Judged(selection.file, found))
+        self._checked.append(_Checked(selection.file, found))
 
     def _kernel(self, chosen: Chosen, *, alone: bool) -> None:
         sets: Sequence[Mapping[str, Any] | None] = chosen.arguments
@@ -201,8 +201,10 @@ class _Judge:
         if sets:
             traced = any(values is not None for values in sets)
             platform = chosen.kernel.target.platform if traced else None
-            entry = KernelFindings(chosen.kernel.__name__, platform, chosen.told(found))
-            self._judged.append(_Judged(chosen.label, [entry], chosen.judged if traced else ""))
+            entry = KernelFindings(chosen.kernel.__name__, platform, chosen.unsuppressed(found))
+            self._checked.append(
+                _Checked(chosen.label, [entry], chosen.target_in_words if traced else "")
+            )
 
     def _found(self, chosen: Chosen, values: Mapping[str, Any] | None) -> list[Diagnostic]:
         kernel = chosen.kernel
@@ -225,8 +227,8 @@ class _Judge:
             print(as_ansi(lines) if has_colours(sys.stdout) else as_text(lines))
 
     def _lines(self) -> Iterator[list[Line]]:
-        several = len(self._judged) + len(self.unknown) > 1
-        for each in self._judged:
+        several = len(self._checked) + len(self.unknown) > 1
+        for each in self._checked:
             found = Findings(d for kernel in each.kernels for d in kernel.findings)
             lines = found.lines(each.of)
             if several:
@@ -234,7 +236,7 @@ class _Judge:
             yield lines
         for chosen in self.unknown:
             yield _unknown(chosen)
-        if not self._judged and not self.unknown:
+        if not self._checked and not self.unknown:
             yield [line("no kernels")]
 
 

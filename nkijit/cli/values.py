@@ -56,12 +56,12 @@ class Call:
     def arrays(self, traced: TracedKernel) -> list[npt.NDArray[Any]]:
         """Return an array per tensor argument of a kernel from IR, in order."""
         leaves = traced.argument_types
-        given = dict(named_arrays(self.inputs)) or {name: RANDOM for name, _, _ in leaves}
-        ordered = arrays_in_order(given, [name for name, _, _ in leaves])
-        made = random_inputs(traced, self.seed)
+        named = dict(named_arrays(self.inputs)) or {name: RANDOM for name, _, _ in leaves}
+        ordered = arrays_in_order(named, [name for name, _, _ in leaves])
+        drawn_arrays = random_inputs(traced, self.seed)
         return [
             drawn if isinstance(array, Random) else stored_as(array, dtype, name)
-            for array, drawn, (name, _, dtype) in zip(ordered, made, leaves, strict=True)
+            for array, drawn, (name, _, dtype) in zip(ordered, drawn_arrays, leaves, strict=True)
         ]
 
     def record(self, strict: bool | None = None) -> TracedRecording:

@@ -48,10 +48,10 @@ class ArgumentTextError(ValueError):
     def __str__(self) -> str:
         first = max(0, self._start - _AROUND)
         last = min(len(self._text), max(self._start + _AROUND, first + 2 * _AROUND))
-        before, behind = "…" * (first > 0), "…" * (last < len(self._text))
+        before, after = "…" * (first > 0), "…" * (last < len(self._text))
         marker = " " * (len(before) + self._start - first)
-        marker += "^" * (min(self._end, last + len(behind)) - self._start)
-        shown = [f"  {before}{self._text[first:last]}{behind}", f"  {marker}"]
+        marker += "^" * (min(self._end, last + len(after)) - self._start)
+        shown = [f"  {before}{self._text[first:last]}{after}", f"  {marker}"]
         helps = [f"help: {self.help}"] if self.help else []
         return "\n".join([self.message, *(shown if self._text.strip() else []), *helps])
 
@@ -168,8 +168,8 @@ class _Parser:
         match = pattern.match(self._text, self._at)
         if match is None:
             found = self._peek()
-            what = f"'{found}'" if found else "the end"
-            self._fail(f"expected a value, got {what}", self._at, help=_EXAMPLES)
+            shown = f"'{found}'" if found else "the end"
+            self._fail(f"expected a value, got {shown}", self._at, help=_EXAMPLES)
         self._at = match.end()
         return match[0], match.start()
 

@@ -153,8 +153,8 @@ class _Reader:
 
     def _kernel(self, value: Any, where: str) -> KernelConfig:
         table = self._table(value, where, ("arguments", "target", "cores"))
-        given: Any = table.get("arguments", [])
-        sets: Iterable[Any] = cast("list[Any]", given) if isinstance(given, list) else [given]
+        written: Any = table.get("arguments", [])
+        sets: Iterable[Any] = cast("list[Any]", written) if isinstance(written, list) else [written]
         arguments = tuple(self._table(each, f"{where} arguments") for each in sets)
         cores = table.get("cores")
         if cores is not None and cores not in GRIDS:

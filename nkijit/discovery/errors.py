@@ -26,7 +26,7 @@ def failure_of(error: BaseException) -> Failure:
     The message of an unintended exception of a library keeps the exception's type and the last
     calls, and asks for a bug report.
     """
-    message, where = _said(error)
+    message, where = _message_of(error)
     if _is_defect(error):
         message = f"{message}\n{_DEFECT}\n{_library_frames(error)}"
     return Failure(printable(message.rstrip()), where)
@@ -40,7 +40,7 @@ _DEFECT = (
 )
 
 
-def _said(error: BaseException) -> tuple[str, tuple[Position, ...]]:
+def _message_of(error: BaseException) -> tuple[str, tuple[Position, ...]]:
     if isinstance(error, (ParseError, InvalidOperation)):
         where = _start_of(error.span)
         text = str(error)

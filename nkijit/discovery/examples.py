@@ -81,7 +81,7 @@ def example(**arguments: Any) -> Callable[[_Function], _Function]:
         if frame is None
         else Position(frame.f_code.co_filename, frame.f_lineno, 1)
     )
-    given = Example(arguments, where)
+    added = Example(arguments, where)
 
     def noted(function: _Function) -> _Function:
         written: Any = function
@@ -90,7 +90,7 @@ def example(**arguments: Any) -> Callable[[_Function], _Function]:
         if isinstance(written, type) or not callable(written):
             raise ArgumentTypeError(f"@nkijit.example decorates a kernel, not {function!r}")
         # Decorators are applied from the bottom up.
-        _examples.note(written, [given, *(_examples.of(written) or ())])
+        _examples.note(written, [added, *(_examples.of(written) or ())])
         return function
 
     return noted

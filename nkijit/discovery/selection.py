@@ -46,10 +46,10 @@ class Chosen:
     """For the selected target and number of cores."""
     target_from: str
     """Origin of the target: an option, a file, a variable of the environment or `default`."""
-    given: Mapping[str, Any]
+    requested: Mapping[str, Any]
     """Arguments of the request."""
     config: Config
-    said: KernelConfig
+    entry: KernelConfig
     """The entry of this kernel in `config`."""
 
     @property
@@ -58,7 +58,7 @@ class Chosen:
         return f"{self.path}:{self.name}"
 
     @property
-    def judged(self) -> str:
+    def target_in_words(self) -> str:
         """The target and its origin, in words: `for trn3 (default)`."""
         return f"for {self.kernel.target.platform} ({self.target_from})"
 
@@ -69,10 +69,10 @@ class Chosen:
         Those of pyproject.toml, else of the examples, each updated with the request's arguments.
         Raises ArgumentTextError and ExampleError for strings that cannot be parsed.
         """
-        sets = [self.config.arguments(written) for written in self.said.arguments]
+        sets = [self.config.arguments(written) for written in self.entry.arguments]
         sets = sets or [example.arguments() for example in examples_of(self.kernel)]
-        sets = sets or ([{}] if self.given else [])
-        return tuple(_merged(values, self.given) for values in sets)
+        sets = sets or ([{}] if self.requested else [])
+        return tuple(_merged(values, self.requested) for values in sets)
 
     @property
     def known(self) -> Mapping[str, Any]:
@@ -103,7 +103,7 @@ class Chosen:
         """Whether the kernel has a set of arguments or needs none."""
         return bool(self.arguments) or not self.needed
 
-    def told(self, found: Iterable[Diagnostic]) -> Findings:
+    def unsuppressed(self, found: Iterable[Diagnostic]) -> Findings:
         """Return the findings that the project does not suppress, without duplicates.
 
         Several sets of arguments, and comments that suppress nothing, give equal findings.
@@ -115,7 +115,7 @@ def chosen_of(
     module: ModuleType,
     path: str,
     name: str | None = None,
-    asked: KernelRequest | None = None,
+    request: KernelRequest | None = None,
     *,
     shown: str = "",
 ) -> list[Chosen]:
@@ -125,7 +125,7 @@ def chosen_of(
         module: the executed file.
         path: the file, for its project's configuration.
         name: the only kernel to return; all by default.
-        asked: the request, which overrides the configuration.
+        request: overrides the configuration.
         shown: name of the file in messages, if not its path.
 
     Raises UsageError when there is no kernel of this name, ConfigError for an invalid
@@ -147,7 +147,7 @@ def chosen_of(
             shown or path,
             n,
             k,
-            asked or KernelRequest(),
+            request or KernelRequest(),
             config,
             config.of(Path(path), n, alone=alone),
         )
@@ -164,19 +164,26 @@ def the_only(found: Sequence[Chosen], path: str) -> Chosen:
 
 
 def _chosen(
-    path: str, name: str, kernel: Kernel, asked: KernelRequest, config: Config, said: KernelConfig
+    path: str,
+    name: str,
+    kernel: Kernel,
+    request: KernelRequest,
+    config: Config,
+    entry: KernelConfig,
 ) -> Chosen:
-    cores = asked.cores or said.cores
+    cores = request.cores or entry.cores
     kernel = kernel if cores is None else kernel.on_cores(cores)
-    target, source = _target(kernel, asked.target, said.target or config.target)
+    target, source = _target(kernel, request.target, entry.target or config.target)
     kernel = kernel.for_target(target) if target else kernel
-    return Chosen(path, name, kernel, source, asked.arguments, config, said)
+    return Chosen(path, name, kernel, source, request.arguments, config, entry)
 
 
-def _target(kernel: Kernel, asked: str | None, configured: str | None) -> tuple[str | None, str]:
+def _target(
+    kernel: Kernel, requested: str | None, configured: str | None
+) -> tuple[str | None, str]:
     """Return the target to set, None to keep the kernel's, and its origin in words."""
-    if asked:
-        return asked, "--target"
+    if requested:
+        return requested, "--target"
     if kernel.platform_target is not None:
         return None, "@nki.jit"
     if os.environ.get(TARGET_VARIABLE):
@@ -189,16 +196,16 @@ def _is_of(kernel: Kernel, module: ModuleType) -> bool:
     return getattr(kernel.func, "__module__", None) == module.__name__
 
 
-def _merged(known: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+def _merged(known: Mapping[str, Any], requested: Mapping[str, Any]) -> dict[str, Any]:
     """Update arguments with those of a request. `random` keeps the known tensor."""
-    for name, value in given.items():
+    for name, value in requested.items():
         if isinstance(value, Random) and name not in known:
             raise UsageError(
                 f"-a {name}=random needs a shape: -a {name}=128x512:float32 is random data for "
                 "`nkijit run`"
             )
-    kept = {n: v for n, v in given.items() if not isinstance(v, Random)}
-    return {**known, **kept}
+    replaced = {n: v for n, v in requested.items() if not isinstance(v, Random)}
+    return {**known, **replaced}
 
 
 def checked(

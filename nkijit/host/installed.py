@@ -56,22 +56,22 @@ def is_library_code(file: str) -> bool:
     return is_library_file(file) or file.startswith("<frozen ")
 
 
-def _is_defined_in(cls: type[Any], judge: Any) -> bool:
-    """Whether a module that satisfies `judge` has the class under its name.
+def _is_defined_in(cls: type[Any], is_origin: Any) -> bool:
+    """Whether a module that satisfies `is_origin` has the class under its name.
 
     `__module__` alone is no proof: dataclasses and wrappers copy it from another class.
     """
-    if not cls.__flags__ & _MADE_BY_CODE:
+    if not cls.__flags__ & _HEAP_TYPE:
         return True
     module = sys.modules.get(text_of(cls, "__module__"))
-    if module is None or module.__name__ == "__main__" or not judge(module):
+    if module is None or module.__name__ == "__main__" or not is_origin(module):
         return False
     found = _named_in(module, text_of(cls, "__qualname__"))
     # Modules do not export all of their classes that are implemented in C.
-    return found is cls or (found is None and not _is_made_by_a_statement(cls))
+    return found is cls or (found is None and not _has_class_statement(cls))
 
 
-def _is_made_by_a_statement(cls: type[Any]) -> bool:
+def _has_class_statement(cls: type[Any]) -> bool:
     """Whether a `class` statement made a class: instances have a `__dict__`, or it has slots."""
     return any("__dict__" in vars(base) or "__slots__" in vars(base) for base in cls.__mro__[:-1])
 
@@ -84,7 +84,7 @@ def _named_in(module: ModuleType, path: str) -> Any:
     return found
 
 
-_MADE_BY_CODE = 1 << 9
+_HEAP_TYPE = 1 << 9
 """The flag of classes that are allocated at run time (Py_TPFLAGS_HEAPTYPE)."""
 
 
@@ -101,10 +101,10 @@ def per_class(function: Callable[[type[Any]], _T]) -> Callable[[type[Any]], _T]:
     """
     remembered = functools.lru_cache(maxsize=1024)(function)
 
-    def ask(cls: type[Any]) -> _T:
+    def cached(cls: type[Any]) -> _T:
         return (remembered if type(cls) in PYTHONS_METACLASSES else function)(cls)
 
-    return ask
+    return cached
 
 
 def text_of(cls: type[Any], name: str) -> str:

@@ -115,10 +115,10 @@ def _beside(target: Path, before: os.stat_result | None, path: StrPath) -> Gener
     """
     if before is not None:
         open(target, "r+b").close()  # raises for a read-only file, which must not be replaced
-    made = target.parent / f".{secrets.token_hex(8)}.part"
+    new = target.parent / f".{secrets.token_hex(8)}.part"
     try:
         try:
-            file = open(made, "xb")  # noqa: SIM115  (closed before it is renamed)
+            file = open(new, "xb")  # noqa: SIM115  (closed before it is renamed)
         except OSError as error:
             if before is None:
                 raise type(error)(error.errno, error.strerror, os.fspath(path)) from None
@@ -127,27 +127,27 @@ def _beside(target: Path, before: os.stat_result | None, path: StrPath) -> Gener
             return
         with file:
             if before is not None:
-                _make_alike(made, before)
+                _copy_attributes(new, before)
             yield file
-        _replace(made, target)
+        _replace(new, target)
     finally:
         with suppress(OSError):
-            made.unlink()
+            new.unlink()
 
 
-def _make_alike(made: Path, before: os.stat_result) -> None:
+def _copy_attributes(new: Path, before: os.stat_result) -> None:
     """Give a new file the owner and permissions of the file that it will replace, if allowed."""
     if sys.platform != "win32":
         with suppress(OSError):
-            os.chown(made, before.st_uid, before.st_gid)
+            os.chown(new, before.st_uid, before.st_gid)
     with suppress(OSError):
-        made.chmod(stat.S_IMODE(before.st_mode))
+        new.chmod(stat.S_IMODE(before.st_mode))
 
 
-def _replace(made: Path, target: Path) -> None:
+def _replace(new: Path, target: Path) -> None:
     try:
-        made.replace(target)
+        new.replace(target)
     except OSError as error:
         if error.errno != errno.EBUSY:
             raise
-        shutil.copyfile(made, target)  # a mount point cannot be replaced
+        shutil.copyfile(new, target)  # a mount point cannot be replaced

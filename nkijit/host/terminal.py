@@ -52,7 +52,7 @@ PATIENCE = 1.0
 
 
 @contextmanager
-def progress_bar(what: str) -> Generator[Callable[[float], None]]:
+def progress_bar(label: str) -> Generator[Callable[[float], None]]:
     """Show a progress bar on standard error if that is a terminal and the work takes long.
 
     Yields a function that takes the completed part of the work, from 0 to 1.
@@ -61,17 +61,17 @@ def progress_bar(what: str) -> Generator[Callable[[float], None]]:
     with ExitStack() as shown:
         update: Callable[[float], None] | None = None
 
-        def tell_part(part: float) -> None:
+        def report_part(part: float) -> None:
             nonlocal update
             if update is None and time.monotonic() - started >= PATIENCE:
-                update = _shown_bar(what, shown)
+                update = _shown_bar(label, shown)
             if update is not None:
                 update(part)
 
-        yield tell_part
+        yield report_part
 
 
-def _shown_bar(what: str, shown: ExitStack) -> Callable[[float], None]:
+def _shown_bar(label: str, shown: ExitStack) -> Callable[[float], None]:
     """Show a bar if there is a terminal. Returns the function that updates it."""
     console = _console(stderr=True)
     if not console.is_terminal:
@@ -79,15 +79,15 @@ def _shown_bar(what: str, shown: ExitStack) -> Callable[[float], None]:
     from rich.progress import Progress
 
     bar = shown.enter_context(Progress(console=console, transient=True))
-    task = bar.add_task(what, total=1.0)
+    task = bar.add_task(label, total=1.0)
     return lambda part: bar.update(task, completed=part)
 
 
 @contextmanager
-def waiting(what: str) -> Generator[None]:
+def waiting(label: str) -> Generator[None]:
     """Show a spinner on a terminal during long work whose progress is unknown."""
     with ExitStack() as shown:
-        timer = threading.Timer(PATIENCE, _show_spinner, (what, shown))
+        timer = threading.Timer(PATIENCE, _show_spinner, (label, shown))
         timer.daemon = True
         timer.start()
         try:
@@ -97,7 +97,7 @@ def waiting(what: str) -> Generator[None]:
             timer.join()
 
 
-def _show_spinner(what: str, shown: ExitStack) -> None:
+def _show_spinner(label: str, shown: ExitStack) -> None:
     console = _console(stderr=True)
     if console.is_terminal:
-        shown.enter_context(console.status(what))
+        shown.enter_context(console.status(label))

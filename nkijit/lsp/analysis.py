@@ -54,7 +54,7 @@ def analyse(path: str, text: str, folder: Path) -> Iterator[Analysis]:
         return
     kernels = [_Kernel(path, text, chosen, folder) for chosen in found]
     for kernel in kernels:
-        kernel.judge()
+        kernel.verify()
     problems = _merged(p for kernel in kernels for p in kernel.problems)
     yield Analysis(problems, tuple(k.view for k in kernels), complete=False)
     for kernel in kernels:
@@ -86,10 +86,12 @@ class _Kernel:
         place = definition_of(code)
         self._span = Span(place, place.line, place.column + place.width)
         self.problems: list[Problem] = []
-        self.view = KernelView(chosen.name, self._span, code.co_firstlineno, chosen.judged, "")
+        self.view = KernelView(
+            chosen.name, self._span, code.co_firstlineno, chosen.target_in_words, ""
+        )
         self._traced: TracedKernel | None = None
 
-    def judge(self) -> None:
+    def verify(self) -> None:
         """Trace the kernel with each set of arguments and collect the findings."""
         found: list[Diagnostic] = []
         is_known = True
@@ -104,9 +106,9 @@ class _Kernel:
             self.problems.append(self._unknown())
             self.view = replace(self.view, note="its arguments are not known")
             return
-        told = self._chosen.told(found)
-        self.problems += [_of_finding(self._path, d, self._span) for d in told]
-        self.view = replace(self.view, summary=Findings(told).summary())
+        findings = self._chosen.unsuppressed(found)
+        self.problems += [_of_finding(self._path, d, self._span) for d in findings]
+        self.view = replace(self.view, summary=Findings(findings).summary())
         if self._traced is not None:
             self._write_ir(self._traced)
 
@@ -136,8 +138,8 @@ class _Kernel:
         line = self.view.line
         text = lines_of(self._text)[line - 1]
         indent = text[: len(text) - len(text.lstrip())]
-        called, imports = _import_of_nkijit(ast.parse(self._text), line)
-        decorator = self._chosen.decorator.replace("nkijit", called, 1)
+        name, imports = _import_of_nkijit(ast.parse(self._text), line)
+        decorator = self._chosen.decorator.replace("nkijit", name, 1)
         return (*imports, Insertion(line, f"{indent}{decorator}\n"))
 
     def _write_ir(self, traced: TracedKernel) -> None:

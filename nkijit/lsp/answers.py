@@ -104,8 +104,8 @@ def code_lenses_of(analysis: Analysis, document: TextDocument) -> list[types.Cod
 def _total(view: KernelView) -> str:
     """Summarise a kernel in a few words."""
     if view.time is not None:
-        return f"{time_text(view.time)}, bound {view.bound}, {view.judged}"
-    return view.note or f"{view.summary} {view.judged}"
+        return f"{time_text(view.time)}, bound {view.bound}, {view.target}"
+    return view.note or f"{view.summary} {view.target}"
 
 
 def ir_command(title: str, uri: str, line: int) -> types.Command:
@@ -162,19 +162,19 @@ def _costs(kernels: Sequence[KernelView], line: int) -> Iterator[str]:
                     f"**{time_text(each.time)}**, {percent(each.share)} of `{view.name}` "
                     f"({time_text(view.time)}) on the critical path; busy {time_text(each.busy)} "
                     f"on {', '.join(each.queues)}; {each.instructions:,} instruction{plural}: "
-                    f"{', '.join(each.mnemonics)}. Predicted {view.judged}."
+                    f"{', '.join(each.mnemonics)}. Predicted {view.target}."
                 ).replace("_", "\\_")
 
 
 def code_actions_of(
-    analysis: Analysis, document: TextDocument, asked: types.Range
+    analysis: Analysis, document: TextDocument, requested: types.Range
 ) -> list[types.CodeAction | types.Command]:
     """Return actions for a range: add example arguments, suppress a warning, show the IR."""
     places = Places.of(document)
     found: list[types.CodeAction | types.Command] = []
     for problem in analysis.problems:
         at = places.range(problem.span)
-        if at.end < asked.start or asked.end < at.start:
+        if at.end < requested.start or requested.end < at.start:
             continue
         if problem.remedy:
             edits = [
@@ -186,7 +186,7 @@ def code_actions_of(
             end = places.end_of(problem.span.start.line)
             edit = types.TextEdit(_empty(end), f"  # nkijit: ignore[{problem.rule}]")
             found.append(_action(f"Ignore {problem.rule} here", document, [edit]))
-    line = asked.start.line + 1
+    line = requested.start.line + 1
     if ir_of_line(analysis, line) is not None:
         found.append(ir_command("Show the IR of this line", document.uri, line))
     return found

@@ -60,7 +60,7 @@ class KernelView:
     """The name in the `def` statement."""
     line: int
     """The first line of the definition: that of the first decorator."""
-    judged: str
+    target: str
     """Target and its origin: `for trn3 (default)`."""
     summary: str
     """Number of errors and warnings, in words."""

@@ -135,9 +135,9 @@ class NkiServer(LanguageServer):
         opened = self._open[uri]
         if opened.task is not None:
             opened.task.cancel()
-        opened.task = asyncio.ensure_future(self._look(uri, opened, delay))
+        opened.task = asyncio.ensure_future(self._analyse(uri, opened, delay))
 
-    async def _look(self, uri: str, opened: _Open, delay: float) -> None:
+    async def _analyse(self, uri: str, opened: _Open, delay: float) -> None:
         await asyncio.sleep(delay)
         document = self.workspace.get_text_document(uri)
         at, text = document.version, document.source
@@ -264,7 +264,7 @@ def _kill(starting: asyncio.Future[Run]) -> None:
         starting.result().kill()
 
 
-def _made(folder: Path) -> NkiServer:
+def _server(folder: Path) -> NkiServer:
     """Return a server with its request handlers."""
     server = NkiServer(folder)
     feature: Any = server.feature
@@ -313,8 +313,8 @@ def _made(folder: Path) -> NkiServer:
         uri = params.text_document.uri
         if not server.settings.inlayHints or (known := await server.settled(uri)) is None:
             return []
-        asked = params.range
-        lines = (asked.start.line + 1, asked.end.line + 1)
+        requested = params.range
+        lines = (requested.start.line + 1, requested.end.line + 1)
         return inlay_hints_of(known, server.document(uri), lines)
 
     @feature(types.TEXT_DOCUMENT_CODE_LENS)
@@ -350,7 +350,7 @@ def serve(port: int | None = None) -> None:
         port: TCP port on this machine; by default, standard input and output are used.
     """
     with tempfile.TemporaryDirectory(prefix="nkijit-lsp-", ignore_cleanup_errors=True) as folder:
-        server = _made(Path(folder))
+        server = _server(Path(folder))
         if port is not None:
             prepare()
             print(f"waiting for an editor at 127.0.0.1:{port}", file=sys.stderr, flush=True)

@@ -112,8 +112,8 @@ def _where(error: BaseException) -> str:
     return "".join(traceback.format_list(frames[-5:])).rstrip() or "  nkijit's own code"
 
 
-def _more(what: str, next_one: int | None) -> str:
-    return "" if next_one is None else f"… more {what}: first={next_one}\n"
+def _more(items: str, next_one: int | None) -> str:
+    return "" if next_one is None else f"… more {items}: first={next_one}\n"
 
 
 def _of_text(found: outputs.Text, closing: str = "") -> Answer:
@@ -164,7 +164,7 @@ def verify(question: Question, page: Page) -> Answer:
             found = chosen.kernel.trace(**chosen.checked()).diagnostics
         except NkiValidationError as error:  # tracing stopped at an error
             found = Findings(error.diagnostics)
-        found = chosen.told(found)
+        found = chosen.unsuppressed(found)
     shown, next_one = page.of(found)
     findings = tuple(outputs.Finding.of(each, help=each.help) for each in shown)
     document = outputs.Findings(

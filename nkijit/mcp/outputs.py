@@ -156,9 +156,9 @@ def form(
         for name in names
     }
     typed_dict: Any = TypedDict
-    made = typed_dict(of.__name__, items | more)
-    made.__doc__ = doc or of.__doc__
-    return made
+    typed = typed_dict(of.__name__, items | more)
+    typed.__doc__ = doc or of.__doc__
+    return typed
 
 
 def _type_of_json(hint: Any) -> Any:

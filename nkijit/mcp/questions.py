@@ -8,7 +8,7 @@ from pathlib import Path
 from nkijit.dialects.spelling import did_you_mean
 from nkijit.discovery.config import split_kernel
 from nkijit.discovery.errors import UsageError
-from nkijit.discovery.given_arguments import argument_values
+from nkijit.discovery.option_values import argument_values
 from nkijit.discovery.python_files import run_file, run_text
 from nkijit.discovery.selection import Chosen, KernelRequest, chosen_of, the_only
 from nkijit.ir.text import launches_of, load_module, looks_like_ir, parse
@@ -51,7 +51,7 @@ class Question:
 
     def all_chosen(self) -> list[Chosen]:
         """Return the kernels of the Python file, or the one that is named. Raises UsageError."""
-        asked = KernelRequest(argument_values(self.arguments), self.target, self.cores)
+        request = KernelRequest(argument_values(self.arguments), self.target, self.cores)
         if (self.file is None) == (self.source is None):
             raise UsageError("give exactly one of `file` and `source`")
         if self.is_ir:
@@ -64,7 +64,7 @@ class Question:
             if not self.path.endswith(".py"):
                 raise UsageError(f"{self.path} is neither a Python file nor IR (.mlir)")
             module = run_file(Path(self.path))
-        return chosen_of(module, self.path, self._name, asked)
+        return chosen_of(module, self.path, self._name, request)
 
     def chosen(self) -> Chosen:
         """Return the only kernel. Raises UsageError for none or several."""

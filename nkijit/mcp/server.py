@@ -77,7 +77,7 @@ def server_of(limits: Limits) -> MCPServer[Any]:
         version=__version__,
         log_level="WARNING",
     )
-    asked = _Asker(limits)
+    call = _Caller(limits)
 
     def tool(title: str, executes: bool = True) -> Any:
         # Tools execute files, which may have any effect: the hints let clients ask the user first.
@@ -89,7 +89,7 @@ def server_of(limits: Limits) -> MCPServer[Any]:
         file: File = None, source: Source = None
     ) -> Annotated[CallToolResult, form(outputs.Kernels)]:
         """List the kernels of a file, with their arguments."""
-        return await asked(answers.list_kernels, Question(file, source))
+        return await call(answers.list_kernels, Question(file, source))
 
     @tool("IR of a kernel")
     async def trace(
@@ -110,7 +110,7 @@ def server_of(limits: Limits) -> MCPServer[Any]:
     ) -> Annotated[CallToolResult, form(outputs.Ir)]:
         """Trace a kernel and show its IR, with one operation per instruction."""
         question = _question(file, source, kernel, arguments, target, cores)
-        return await asked(answers.trace, question, rolled, locations, Page(first, limit))
+        return await call(answers.trace, question, rolled, locations, Page(first, limit))
 
     @tool("Findings of a kernel")
     async def verify(
@@ -125,7 +125,7 @@ def server_of(limits: Limits) -> MCPServer[Any]:
     ) -> Annotated[CallToolResult, form(outputs.Findings)]:
         """Check a kernel against the rules of the hardware. Returns errors and warnings by line."""
         question = _question(file, source, kernel, arguments, target, cores)
-        return await asked(answers.verify, question, Page(first, limit))
+        return await call(answers.verify, question, Page(first, limit))
 
     @tool("Rules, instructions and functions", executes=False)
     async def explain(
@@ -140,7 +140,7 @@ def server_of(limits: Limits) -> MCPServer[Any]:
         limit: LineLimit = 200,
     ) -> Annotated[CallToolResult, form(outputs.Explanation)]:
         """Explain a rule, an instruction or a function."""
-        return await asked(answers.explain, name, Page(first, limit))
+        return await call(answers.explain, name, Page(first, limit))
 
     @tool("Results of a kernel")
     async def run(
@@ -157,7 +157,7 @@ def server_of(limits: Limits) -> MCPServer[Any]:
         A kernel with errors is not run: the tool returns an error with its findings.
         """
         question = _question(file, source, kernel, arguments, target, cores)
-        return await asked(answers.run, question, seed)
+        return await call(answers.run, question, seed)
 
     @tool("Predicted time of a kernel")
     async def profile(
@@ -173,7 +173,7 @@ def server_of(limits: Limits) -> MCPServer[Any]:
     ) -> Annotated[CallToolResult, outputs.PROFILE]:
         """Predict how long a kernel takes, and why: queues, waits, lines of the critical path."""
         question = _question(file, source, kernel, arguments, target, cores)
-        return await asked(answers.profile, question, schedule.value, Page(first, limit))
+        return await call(answers.profile, question, schedule.value, Page(first, limit))
 
     @tool("Comparison of two kernels")
     async def diff(
@@ -194,7 +194,7 @@ def server_of(limits: Limits) -> MCPServer[Any]:
             _question(file, source, kernel, arguments, target, cores)
             for file, source in ((first_file, first_source), (second_file, second_source))
         )
-        return await asked(answers.diff, one, other, schedule.value, Page(first, limit))
+        return await call(answers.diff, one, other, schedule.value, Page(first, limit))
 
     @tool("Suggestions for a faster kernel")
     async def advise(
@@ -209,7 +209,7 @@ def server_of(limits: Limits) -> MCPServer[Any]:
     ) -> Annotated[CallToolResult, outputs.ADVICE]:
         """Suggest changes that make a kernel faster, with the predicted gain of each."""
         question = _question(file, source, kernel, arguments, target, cores)
-        return await asked(answers.advise, question, Page(first, limit))
+        return await call(answers.advise, question, Page(first, limit))
 
     @tool("Cost of a kernel")
     async def cost(
@@ -223,7 +223,7 @@ def server_of(limits: Limits) -> MCPServer[Any]:
     ) -> Annotated[CallToolResult, outputs.COST]:
         """Summarise a kernel's cost: predicted time, memory, critical lines, findings."""
         question = _question(file, source, kernel, arguments, target, cores)
-        return await asked(answers.cost, question, schedule.value)
+        return await call(answers.cost, question, schedule.value)
 
     return server
 
@@ -239,7 +239,7 @@ def _question(
     return Question(file, source, kernel, tuple(arguments or ()), target, cores)
 
 
-class _Asker:
+class _Caller:
     """Runs each call of a tool in a separate process."""
 
     def __init__(self, limits: Limits):
@@ -247,17 +247,17 @@ class _Asker:
 
     async def __call__(self, function: Callable[..., Answer], *arguments: Any) -> CallToolResult:
         """Return the answer of `function(*arguments)`, or an error of the tool."""
-        given = (function, arguments, self._limits.seconds)
-        process = await anyio.to_thread.run_sync(Isolated, answered, given, self._limits)
+        passed = (function, arguments, self._limits.seconds)
+        process = await anyio.to_thread.run_sync(Isolated, answered, passed, self._limits)
         try:
-            told = await anyio.to_thread.run_sync(process.next, abandon_on_cancel=True)
+            received = await anyio.to_thread.run_sync(process.next, abandon_on_cancel=True)
         except OutOfTimeError as error:
             return _refused(str(error))
         except EndedError as error:
             return _refused(f"the process of this call {error}")
         finally:
             process.kill()
-        (found,) = told or (Refusal("the process of this call returned nothing"),)
+        (found,) = received or (Refusal("the process of this call returned nothing"),)
         if isinstance(found, Refusal):
             return _refused(found.message)
         return CallToolResult(content=_text(found.text), structured_content=dict(found.document))

@@ -289,8 +289,8 @@ def list_rules() -> str:
     for category, rules in rules_by_category().items():
         lines.append(category)
         for rule in rules:
-            what = kind_in_words(rule)
-            severity = f"({what}) " if what else ""
+            label = kind_in_words(rule)
+            severity = f"({label}) " if label else ""
             beside = len(rule.id) <= width
             if not beside:
                 lines.append(f"  {rule.id}")
@@ -329,8 +329,8 @@ def rules_as_markdown() -> str:
 
 
 def _rule_as_markdown(rule: RuleText) -> str:
-    what = kind_in_words(rule)
-    severity = f" ({what})" if what else ""
+    label = kind_in_words(rule)
+    severity = f" ({label})" if label else ""
     return "\n".join(
         [
             f"### {rule.id}{severity}\n",

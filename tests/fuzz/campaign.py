@@ -55,14 +55,14 @@ class Count:
     """The counts and findings of one or more rounds."""
 
     cases: int = 0
-    passed_over: int = 0
+    skipped: int = 0
     """Cases that could not be tested, such as invalid kernels."""
     findings: list[Finding] = field(default_factory=list[Finding])
 
     def add(self, other: Count) -> None:
         """Add the counts and findings of another round."""
         self.cases += other.cases
-        self.passed_over += other.passed_over
+        self.skipped += other.skipped
         self.findings += other.findings
 
 

@@ -35,7 +35,7 @@ from time import monotonic
 import tests.fuzz
 from tests.fuzz.campaign import Count, Finding, UnavailableError
 
-KEPT = Path("build") / "fuzz"
+FINDINGS = Path("build") / "fuzz"
 Campaign = Callable[[Random, float], Count]
 
 
@@ -66,16 +66,16 @@ def run_rounds(name: str, seed: str, rounds: Sequence[int], deadline: float) -> 
     for number in rounds:
         rng = Random(f"{name} {seed} {number}")
         try:
-            made = campaigns()[name](rng, deadline)
+            result = campaigns()[name](rng, deadline)
         except UnavailableError as error:
             tally.missing = str(error)
             break
         except Exception as error:
             title = f"the campaign raised {type(error).__name__}: {error}"
-            made = Count(1, findings=[Finding(f"{title}\n\n{traceback.format_exc()}")])
-        tally.count.add(made)
-        if made.findings:
-            tally.rounds[number] = made.findings
+            result = Count(1, findings=[Finding(f"{title}\n\n{traceback.format_exc()}")])
+        tally.count.add(result)
+        if result.findings:
+            tally.rounds[number] = result.findings
         if monotonic() > deadline:
             break
     tally.seconds = monotonic() - start
@@ -92,7 +92,7 @@ def keep(tally: Tally, seed: str) -> list[str]:
     for index, cases in enumerate(kinds.values()):
         number, finding = cases[0]
         safe_seed = re.sub(r"\W", "_", seed)
-        folder = KEPT / f"{tally.name}-{safe_seed}-{number}-{index}"
+        folder = FINDINGS / f"{tally.name}-{safe_seed}-{number}-{index}"
         folder.mkdir(parents=True, exist_ok=True)
         begin = [sys.executable, "-m", "tests.fuzz", "--only", tally.name]
         again = shlex.join([*begin, "--seed", str(seed), "--round", str(number)])
@@ -100,7 +100,7 @@ def keep(tally: Tally, seed: str) -> list[str]:
         for file, content in finding.files.items():
             (folder / file).write_bytes(content)
         times = f" ({len(cases)} times)" if len(cases) > 1 else ""
-        lines += [f"{tally.name}: {finding.title[:300]}{times}", f"  kept: {folder}"]
+        lines += [f"{tally.name}: {finding.title[:300]}{times}", f"  stored: {folder}"]
         lines += [f"  again: {again}"]
     return lines
 
@@ -110,7 +110,7 @@ def table(tallies: Sequence[Tally]) -> str:
     lines = [f"{'campaign':<14}{'cases':>8}{'skipped':>13}{'seconds':>9}{'findings':>10}"]
     for tally in tallies:
         count = tally.count
-        line = f"{tally.name:<14}{count.cases:>8}{count.passed_over:>13}{tally.seconds:>9.0f}"
+        line = f"{tally.name:<14}{count.cases:>8}{count.skipped:>13}{tally.seconds:>9.0f}"
         lines.append(f"{line}{len(count.findings):>10}  {tally.missing}".rstrip())
     return "\n".join(lines)
 
@@ -125,23 +125,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--round", type=int, help="run only this round")
     parser.add_argument("--jobs", type=int, default=1, help="number of processes; default 1")
-    given = parser.parse_args(arguments)
-    names = given.only or list(campaigns())
-    share = given.minutes * 60 / len(names)
-    print(f"seed {given.seed}", flush=True)
-    tallies = [_run(name, given, share) for name in names]
+    options = parser.parse_args(arguments)
+    names = options.only or list(campaigns())
+    share = options.minutes * 60 / len(names)
+    print(f"seed {options.seed}", flush=True)
+    tallies = [_run(name, options, share) for name in names]
     print(table(tallies))
     return any(tally.count.findings for tally in tallies)
 
 
-def _run(name: str, given: argparse.Namespace, share: float) -> Tally:
-    if given.round is not None:
-        tally = run_rounds(name, given.seed, [given.round], monotonic() + 3600.0)
-    elif given.jobs == 1:
-        tally = run_rounds(name, given.seed, range(10**9), monotonic() + share)
+def _run(name: str, options: argparse.Namespace, share: float) -> Tally:
+    if options.round is not None:
+        tally = run_rounds(name, options.seed, [options.round], monotonic() + 3600.0)
+    elif options.jobs == 1:
+        tally = run_rounds(name, options.seed, range(10**9), monotonic() + share)
     else:
-        tally = _run_together(name, given.seed, share, given.jobs)
-    for line in keep(tally, given.seed):
+        tally = _run_together(name, options.seed, share, options.jobs)
+    for line in keep(tally, options.seed):
         print(line, flush=True)
     return tally
 

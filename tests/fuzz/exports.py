@@ -17,7 +17,7 @@ from support.exports import check_round_trip, has_own_condition, retraced
 from nkijit.ir.text import parse
 from nkijit.traced.kernel import TracedKernel
 from tests.fuzz.campaign import Count, Finding, until
-from tests.fuzz.programs import SORTS, Made, results_of, runtime
+from tests.fuzz.programs import SORTS, Case, results_of, runtime
 
 CASES = 8
 """Maximum kernels per round."""
@@ -27,17 +27,17 @@ def campaign(rng: Random, deadline: float) -> Count:
     """Run a round: random kernels, each exported in every way."""
     count = Count()
     for _ in until(deadline, CASES):
-        made = (runtime if rng.random() < 0.6 else rng.choice(SORTS))(rng)
+        case = (runtime if rng.random() < 0.6 else rng.choice(SORTS))(rng)
         count.cases += 1
-        for what in wrong_with(made):
-            files = {"kernel.mlir": made[0].text().encode()}
-            count.findings.append(Finding(what, files))
+        for problem in wrong_with(case):
+            files = {"kernel.mlir": case[0].text().encode()}
+            count.findings.append(Finding(problem, files))
     return count
 
 
-def wrong_with(made: Made) -> Iterator[str]:
+def wrong_with(case: Case) -> Iterator[str]:
     """Yield the ways of exporting a kernel that do not reproduce it."""
-    traced, inputs, _ = made
+    traced, inputs, _ = case
     ways: dict[str, Callable[[], object]] = {
         "as traced": lambda: check_round_trip(traced),
         "from its text": lambda: check_round_trip(TracedKernel(parse(traced.text()))),

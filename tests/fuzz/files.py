@@ -86,7 +86,7 @@ class Answer:
     seconds: float
     out: bytes
     error: bytes
-    made: bytes
+    written: bytes
     """The file that it has written."""
 
     @property
@@ -249,37 +249,37 @@ def wrong_with(command: Command, answer: Answer, mutant: bytes) -> Iterator[str]
         yield f"{command} is ended by {signal.Signals(-answer.code).name}"
     elif answer.code > FAILED:
         yield f"{command} ends with {answer.code}"
-    said = _without_quotes_of(mutant, answer.error.decode("utf-8", "replace"))
-    if any(pattern.search(said) for pattern in PYTHONS_WORDS):
-        yield f"Python's own words: {_telling_line(said)}"
-    for stream in (answer.out, answer.error, answer.made):
+    message = _without_quotes_of(mutant, answer.error.decode("utf-8", "replace"))
+    if any(pattern.search(message) for pattern in PYTHONS_WORDS):
+        yield f"Python's own words: {_main_line(message)}"
+    for stream in (answer.out, answer.error, answer.written):
         if CANARY.encode() in stream:
             yield f"{command} shows a file that the mutant names"
         if len(stream) >= OUTPUT:
             yield f"{command} writes {OUTPUT} bytes or more"
 
 
-def _telling_line(said: str) -> str:
+def _main_line(message: str) -> str:
     """Return the line of a message with the exception's name, else the first Python phrase."""
-    lines = [line.strip() for line in said.split("\n") if line.strip()]
+    lines = [line.strip() for line in message.split("\n") if line.strip()]
     named = [line for line in lines if re.match(r"\w+(\.\w+)*(Error|Exception|Interrupt)\b", line)]
-    told = [line for line in lines if any(p.search(line) for p in PYTHONS_WORDS)]
-    return (named[-1:] or told or lines or ["error:"])[0][:200]
+    phrases = [line for line in lines if any(p.search(line) for p in PYTHONS_WORDS)]
+    return (named[-1:] or phrases or lines or ["error:"])[0][:200]
 
 
-def _without_quotes_of(mutant: bytes, said: str) -> str:
+def _without_quotes_of(mutant: bytes, message: str) -> str:
     """Return a message without the lines of the mutant that it quotes."""
     own = {line.strip() for line in mutant.decode("utf-8", "replace").splitlines()}
-    return "\n".join(line for line in said.split("\n") if line.strip() not in own)
+    return "\n".join(line for line in message.split("\n") if line.strip() not in own)
 
 
 def differ(verify: Answer, opt: Answer) -> Iterator[str]:
     """Yield a problem if the two ways to verify a file disagree."""
     codes = {verify.code, opt.code}
     if codes == {0, 1} and "has no kernel" not in verify.text:
-        said = (verify if verify.code else opt).text.strip().split("\n")[0]
+        message = (verify if verify.code else opt).text.strip().split("\n")[0]
         by = "nkijit verify" if verify.code else "nkijit-opt"
-        yield f"only {by} refuses the file: {said[:200]!r}"
+        yield f"only {by} refuses the file: {message[:200]!r}"
 
 
 # -- the campaign ---------------------------------------------------------------------------------
@@ -351,7 +351,7 @@ def campaign(rng: Random, deadline: float) -> Count:
             forebear = rng.choice(forebears)
             mutant = mutator.array(forebear) if kind == "npy" else mutator.mutant(forebear)
             if len(mutant) > LARGEST_MUTANT:
-                count.passed_over += 1
+                count.skipped += 1
                 continue
             file.write_bytes(mutant)
             count.cases += 1
@@ -383,17 +383,17 @@ def _try(rng: Random, file: Path, first: Path, mutant: bytes, count: Count) -> s
     first_answer = answers[0][1]
     if file.suffix == ".mlir":
         by_opt = answers[1][1]
-        found += [(VERIFY, what) for what in differ(first_answer, by_opt)]
+        found += [(VERIFY, problem) for problem in differ(first_answer, by_opt)]
         # Commands treat unreadable files in the same way: some of them suffice.
         readable = first_answer.code == 0 or "error[" in first_answer.text
         chosen = COMMANDS if readable and rng.random() < 0.1 else rng.sample(COMMANDS, 3)
         answers += [(command, run(command, file, first)) for command in chosen]
     for command, answer in answers:
-        found += [(command, what) for what in wrong_with(command, answer, mutant)]
+        found += [(command, problem) for problem in wrong_with(command, answer, mutant)]
     by_command = dict(answers)
-    for command, what in found:
+    for command, problem in found:
         answer = by_command[command]
-        said = answer.error.decode("utf-8", "replace")[-8000:]
-        text = f"{what}\n\n{command}, exit code {answer.code}, {answer.seconds:.1f} s\n{said}"
+        message = answer.error.decode("utf-8", "replace")[-8000:]
+        text = f"{problem}\n\n{command}, exit code {answer.code}, {answer.seconds:.1f} s\n{message}"
         count.findings.append(Finding(text, {file.name: mutant, "first.mlir": first.read_bytes()}))
     return _shape_of(first_answer)

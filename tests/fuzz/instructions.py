@@ -75,8 +75,8 @@ class Test:
         for names, values in self.values.items():
             value = rng.choice(values)
             single = (value,) if len(names) == 1 else value
-            given = value.values if hasattr(value, "marks") else single
-            arguments |= dict(zip(names, given, strict=True))
+            chosen = value.values if hasattr(value, "marks") else single
+            arguments |= dict(zip(names, chosen, strict=True))
         with _intercepted() as seen:
             try:
                 self.function(**arguments)
@@ -125,8 +125,8 @@ def tests() -> list[Test]:
                 for mark in getattr(function, "pytestmark", ())
                 if mark.name == "parametrize"
             }
-            given = {name for names in values for name in names}
-            if given == set(inspect.signature(function).parameters) and all(values.values()):
+            parameters = {name for names in values for name in names}
+            if parameters == set(inspect.signature(function).parameters) and all(values.values()):
                 found.append(Test(function, values))
     return found
 
@@ -179,25 +179,25 @@ class Variation:
 
     def _words(self) -> None:
         at = self.rng.randrange(len(self.calls))
-        made = self.calls[at]
-        given = [n for n, value in made.arguments.items() if n in WORDS and value is not None]
-        if given:
-            name = self.rng.choice(given)
+        call = self.calls[at]
+        names = [n for n, value in call.arguments.items() if n in WORDS and value is not None]
+        if names:
+            name = self.rng.choice(names)
             word = self.rng.choice(words()[name])
-            self.calls[at] = Call(made.instruction, made.arguments | {name: word})
+            self.calls[at] = Call(call.instruction, call.arguments | {name: word})
 
     def _numbers(self) -> None:
         at = self.rng.randrange(len(self.calls))
-        made = self.calls[at]
-        given = [
+        call = self.calls[at]
+        names = [
             name
-            for name, value in made.arguments.items()
+            for name, value in call.arguments.items()
             if isinstance(value, int | float) and not isinstance(value, bool)
         ]
-        if given:
-            name = self.rng.choice(given)
+        if names:
+            name = self.rng.choice(names)
             number = self.rng.choice(NUMBERS)
-            self.calls[at] = Call(made.instruction, made.arguments | {name: number})
+            self.calls[at] = Call(call.instruction, call.arguments | {name: number})
 
     def _some_tile(self) -> tuple[str, Tile]:
         name = self.rng.choice(sorted(self.tiles))
@@ -220,9 +220,9 @@ class Variation:
 
     def _layouts(self) -> None:
         """Choose other layouts for operands that are whole tiles of the usual shape."""
-        plain = {v.tile for made in self.calls for v in made.views.values() if v == View(v.tile)}
-        others = {v.tile for made in self.calls for v in made.views.values() if v != View(v.tile)}
-        written = {made.views["dst"].tile for made in self.calls if "dst" in made.views}
+        plain = {v.tile for call in self.calls for v in call.views.values() if v == View(v.tile)}
+        others = {v.tile for call in self.calls for v in call.views.values() if v != View(v.tile)}
+        written = {call.views["dst"].tile for call in self.calls if "dst" in call.views}
         changes: dict[str, View] = {}
         for name in sorted(plain - others):
             tile = self.tiles[name]
@@ -232,7 +232,7 @@ class Variation:
             shape, steps = layouts[self.rng.choice(sorted(layouts))]
             self.tiles[name] = self._fill(tile, shape)
             changes[name] = View(name, steps)
-        self.calls = [made.with_views(changes) for made in self.calls]
+        self.calls = [call.with_views(changes) for call in self.calls]
 
     def _fill(self, tile: Tile, shape: tuple[int, ...]) -> Tile:
         """Return a tile of another shape with the same kind of data."""
@@ -301,9 +301,9 @@ def campaign(rng: Random, deadline: float) -> Count:
         programs = rng.choice(tests()).programs(rng)
         programs = [program for program in programs if program.calls and _size(program) <= ELEMENTS]
         program = Variation(rng, rng.choice(programs)).program() if programs else None
-        wrong = None if program is None or _size(program) > ELEMENTS else judged(program)
+        wrong = None if program is None or _size(program) > ELEMENTS else compared(program)
         if program is None or wrong is None:
-            count.passed_over += 1
+            count.skipped += 1
             continue
         count.cases += 1
         if wrong:
@@ -315,7 +315,7 @@ def _size(program: Program) -> int:
     return sum(math.prod(tile.shape) for tile in program.tiles.values())
 
 
-def judged(program: Program) -> str | None:
+def compared(program: Program) -> str | None:
     """Compare a program's results with the oracle.
 
     Returns the failure, "" if the results are right, None if the program cannot be checked.
@@ -338,7 +338,7 @@ def judged(program: Program) -> str | None:
     except InterpretationError:
         return None
     except Exception as error:
-        instructions = "+".join(dict.fromkeys(made.instruction for made in program.calls))
+        instructions = "+".join(dict.fromkeys(call.instruction for call in program.calls))
         return f"{instructions}: {type(error).__name__}: {error}"
     return ""
 
@@ -349,6 +349,6 @@ def _shown(program: Program) -> str:
             f"{name}: {t.dtype} {t.shape} in {t.buffer}\n{t.data}"
             for name, t in program.tiles.items()
         )
-    calls = "\n".join(f"{made.instruction} {made.arguments}" for made in program.calls)
+    calls = "\n".join(f"{call.instruction} {call.arguments}" for call in program.calls)
     text = program.kernel.trace(program.inputs).text()
     return f"{program.target}\n{calls}\n\n{tiles}\n\n{text}"

@@ -113,14 +113,14 @@ def campaign(rng: Random, deadline: float) -> Count:
         try:
             traced = make(rng)
         except ValueError:
-            count.passed_over += 1
+            count.skipped += 1
             continue
         count.cases += 1
         page = traced.report()
-        for what in wrong_with(page):
+        for problem in wrong_with(page):
             text = traced.text(locations=True).encode()
             files = {"page.html": page.encode(), "kernel.mlir": text}
-            count.findings.append(Finding(what, files))
+            count.findings.append(Finding(problem, files))
     return count
 
 
@@ -144,6 +144,6 @@ def wrong_with(page: str) -> list[str]:
         if report.run("return document.querySelectorAll('script').length") != SCRIPTS:
             found.append("a name is a script element")
         found += [f"the page complains: {message}" for message in report.complaints()]
-        asked = [url for url in report.requests() if not url.startswith(("file:", "data:"))]
-        found += [f"the page asks for {url}" for url in asked]
+        requested = [url for url in report.requests() if not url.startswith(("file:", "data:"))]
+        found += [f"the page asks for {url}" for url in requested]
     return found

@@ -47,50 +47,50 @@ CASES = 6
 ELEMENTS = 1 << 19
 """Maximum elements of the inputs of a kernel."""
 
-Made = tuple[TracedKernel, list[Any], Any]
+Case = tuple[TracedKernel, list[Any], Any]
 """A kernel, its inputs, and the expected results, None if they are not known."""
 
 
-def _tangled(rng: Random) -> Made:
+def _tangled(rng: Random) -> Case:
     length, depth = rng.choice(((24, 0), (12, 1), (4, 1), (7, 2)))
     return *tangled_kernel(rng.randrange(2**31), rng.choice(TARGETS), length, depth), None
 
 
-def runtime(rng: Random) -> Made:
+def runtime(rng: Random) -> Case:
     """Return a kernel with bounds, addresses and indices known only at run time, on 1-2 cores."""
     target, (length, depth) = rng.choice(TARGETS), rng.choice(((10, 0), (7, 1), (4, 2)))
     seed, cores = rng.randrange(2**31), rng.randint(1, 2)
     return *runtime_kernel(seed, target, length, depth, cores), None
 
 
-def _visible(rng: Random) -> Made:
+def _visible(rng: Random) -> Case:
     return *visible_kernel(rng.randrange(2**31), rng.choice(TARGETS)), None
 
 
-def _of_parts(rng: Random) -> Made:
+def _of_parts(rng: Random) -> Case:
     kernel = random_kernel(rng, rng.choice(list(PARTS)))
     inputs = [numbers(spec, rng.randrange(2**31)) for _, spec in kernel.arguments]
     return kernel.trace(), inputs, None
 
 
-def _classic(rng: Random) -> Made:
+def _classic(rng: Random) -> Case:
     seed, length = rng.randrange(2**31), rng.randint(1, 12)
     make = indexed_classic_kernel if rng.random() < 0.3 else classic_kernel
     traced, inputs, expected = make(seed, length)
     return traced, inputs, [expected]
 
 
-def _sequenced(rng: Random) -> Made:
-    made = sequenced_kernel(rng)
-    return made.kernel.trace(*made.inputs), made.inputs, made.results
+def _sequenced(rng: Random) -> Case:
+    generated = sequenced_kernel(rng)
+    return generated.kernel.trace(*generated.inputs), generated.inputs, generated.results
 
 
-def _odd(rng: Random) -> Made:
+def _odd(rng: Random) -> Case:
     length, depth = rng.choice(((14, 0), (5, 1), (5, 2)))
     return *odd_kernel(rng.randrange(2**31), rng.choice(TARGETS), length, depth), None
 
 
-SORTS: tuple[Callable[[Random], Made], ...] = (
+SORTS: tuple[Callable[[Random], Case], ...] = (
     _tangled,
     runtime,
     _visible,
@@ -108,11 +108,11 @@ def campaign(rng: Random, deadline: float) -> Count:
         sort = rng.choice(SORTS)
         traced, inputs, expected = sort(rng)
         if sum(array.size for array in inputs) > ELEMENTS:
-            count.passed_over += 1
+            count.skipped += 1
             continue
         count.cases += 1
-        for what in wrong_with(rng, traced, inputs, expected):
-            text = f"{sort.__name__.strip('_')}: {what}"
+        for problem in wrong_with(rng, traced, inputs, expected):
+            text = f"{sort.__name__.strip('_')}: {problem}"
             count.findings.append(Finding(text, {"kernel.mlir": traced.text().encode()}))
     return count
 
@@ -139,13 +139,13 @@ def wrong_with(
     if importlib.util.find_spec("llvmlite"):
         # The second run reuses the memory of the first.
         for way in ("natively", "natively again"):
-            ways[way] = lambda: plain if _alike(_natively(traced, inputs), arrays) else None
+            ways[way] = lambda: plain if _equal_but_nan(_natively(traced, inputs), arrays) else None
     if not any("written" in d.rule.id for d in traced.diagnostics):
         ways["as queues"] = lambda: _run_queues(rng, traced, inputs) or plain
         ways["as a compiler has it"] = lambda: plain if check(traced, inputs, range(2)) >= 0 else ()
     for name, import_arrays in FRAMEWORKS.items():
         if importlib.util.find_spec(name):
-            ways[f"with arrays of {name}"] = lambda make=import_arrays: _framework_told(
+            ways[f"with arrays of {name}"] = lambda make=import_arrays: _run_with_framework(
                 traced, inputs, plain, make
             )
     for way, run in ways.items():
@@ -195,7 +195,7 @@ def _natively(traced: TracedKernel, inputs: Sequence[Any]) -> list[Any]:
         return _arrays(traced, inputs)
 
 
-def _alike(some: Sequence[Any], others: Sequence[Any]) -> bool:
+def _equal_but_nan(some: Sequence[Any], others: Sequence[Any]) -> bool:
     """Whether arrays are equal except for the bits of NaN."""
     return _bits(list(map(_one_nan, some)), ()) == _bits(list(map(_one_nan, others)), ())
 
@@ -245,19 +245,19 @@ FRAMEWORKS = {"torch": _of_torch, "jax": _of_jax}
 """Conversions from a NumPy array to an array of each framework, with the conversion back."""
 
 
-def _framework_told(
+def _run_with_framework(
     traced: TracedKernel,
     inputs: Sequence[Any],
     plain: Any,
     make: Callable[[Any], tuple[Any, Callable[[Any], Any]]],
 ) -> Any:
     """Run a kernel with arrays of a framework and return the bits of results and inputs."""
-    made = [make(array) for array in inputs]
-    if not made or _writes_arguments(plain, inputs):
+    converted = [make(array) for array in inputs]
+    if not converted or _writes_arguments(plain, inputs):
         return plain
-    results = _listed(traced.run(*(array for array, _ in made)))
-    back = made[0][1]
-    return _bits([back(result) for result in results], [back(array) for array, _ in made])
+    results = _listed(traced.run(*(array for array, _ in converted)))
+    back = converted[0][1]
+    return _bits([back(result) for result in results], [back(array) for array, _ in converted])
 
 
 def _writes_arguments(plain: Any, inputs: Sequence[Any]) -> bool:

@@ -23,11 +23,11 @@ def campaign(rng: Random, deadline: float) -> Count:
     count = Count()
     for _ in until(deadline, CASES):
         count.cases += 1
-        made = sequenced_kernel(rng)
+        kernel = sequenced_kernel(rng)
         try:
-            found = list(wrong_with(made, rng))
+            found = list(wrong_with(kernel, rng))
         except Exception as error:
             found = [f"{type(error).__name__}: {error}\n\n{traceback.format_exc()}"]
-        for what in found:
-            count.findings.append(Finding(what, {"kernel.py": made.source.encode()}))
+        for problem in found:
+            count.findings.append(Finding(problem, {"kernel.py": kernel.source.encode()}))
     return count

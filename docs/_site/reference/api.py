@@ -33,7 +33,7 @@ _HAS_A_PAGE = frozenset(op.name for op in (*INSTRUCTIONS, *COLLECTIVES))
 
 def pages() -> Iterator[tuple[str, str]]:
     """Yield the index of the API, and a page for each module and each group of classes."""
-    made = {
+    made_pages = {
         "nkijit": _module_page("nkijit", nkijit, "The module that kernels and sessions import."),
         "kernels": _classes_page(
             "Kernels and traces",
@@ -83,14 +83,14 @@ def pages() -> Iterator[tuple[str, str]]:
     index = page(
         "# Python API",
         "Generated from docstrings. Tests run their examples.",
-        contents(made, hidden=False),
+        contents(made_pages, hidden=False),
     )
     yield f"{FOLDER}/index.md", index
-    for name, text in made.items():
+    for name, text in made_pages.items():
         yield f"{FOLDER}/{name}.md", text
 
 
-def _module_page(name: str, module: ModuleType, told: str) -> str:
+def _module_page(name: str, module: ModuleType, introduction: str) -> str:
     short = {"nkijit.isa": "nisa", "nkijit.collectives": "ncc"}.get(name, "")
     functions: list[str] = []
     values: list[str] = []
@@ -103,16 +103,16 @@ def _module_page(name: str, module: ModuleType, told: str) -> str:
         elif isinstance(member, type):
             if member in (nkijit.Kernel, nkijit.TracedKernel, nkijit.Cost, nkijit.Sweep):
                 continue  # on the page with their members
-            text = "" if inspect.getdoc(member) is None else _told(member)
+            text = "" if inspect.getdoc(member) is None else _documentation(member)
             functions.append(_directive("class", f"{name}.{each}", text))
         else:
             values.append(f"`{each}`")
     others = [f"Further names: {', '.join(values)}."] if values else []
-    return page(f"# {name}", told, *functions, *others)
+    return page(f"# {name}", introduction, *functions, *others)
 
 
-def _classes_page(title: str, told: str, classes: tuple[type, ...]) -> str:
-    parts = [f"# {title}", told]
+def _classes_page(title: str, introduction: str, classes: tuple[type, ...]) -> str:
+    parts = [f"# {title}", introduction]
     for each in classes:
         parts += [f"## {each.__name__}", _class(each)]
     return page(*parts)
@@ -120,7 +120,7 @@ def _classes_page(title: str, told: str, classes: tuple[type, ...]) -> str:
 
 def _class(owner: type) -> str:
     """Return a class with its public members, including those inherited from nkijit's classes."""
-    parts = [_told(owner)]
+    parts = [_documentation(owner)]
     attributes = _documented_attributes(owner)
     names = dict.fromkeys(
         name
@@ -132,11 +132,11 @@ def _class(owner: type) -> str:
     for name in names:
         member = inspect.getattr_static(owner, name, None)
         if isinstance(member, (property, cached_property)):
-            parts.append(_directive("attribute", name, _told(member)))
+            parts.append(_directive("attribute", name, _documentation(member)))
         elif inspect.isfunction(member) or isinstance(member, (classmethod, staticmethod)):
             function = getattr(owner, name)
             if inspect.getdoc(function):
-                parts.append(_directive("method", _call(name, function), _told(function)))
+                parts.append(_directive("method", _call(name, function), _documentation(function)))
         elif name in attributes:
             parts.append(_directive("attribute", name, catalogue.prose(attributes[name])))
     return _directive("class", f"{_module_of(owner)}.{owner.__name__}", "\n\n".join(parts), "::::")
@@ -166,7 +166,7 @@ _FIELD = re.compile(r'^    (\w+): [^\n(]+\n(?:    """(.*?)""")?', re.M | re.S)
 
 
 def _function(name: str, function: Any) -> str:
-    return _directive("function", _call(name, function), _told(function))
+    return _directive("function", _call(name, function), _documentation(function))
 
 
 def _call(name: str, function: Any) -> str:
@@ -195,9 +195,9 @@ def _default(value: Any) -> str:
     return text if len(text) < 60 and "<" not in text and "\n" not in text else "..."
 
 
-def _told(what: Any) -> str:
+def _documentation(member: Any) -> str:
     """Convert a docstring to Markdown: indented code becomes blocks, sections become lists."""
-    text = catalogue.documentation_as_markdown(what)
+    text = catalogue.documentation_as_markdown(member)
     return _INDENTED.sub(lambda found: _code(textwrap.dedent(found[1]).strip()), text)
 
 

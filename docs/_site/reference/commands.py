@@ -51,8 +51,8 @@ def command_page(name: str, command: TyperCommand) -> str:
     """Return the page of a command: description, arguments and options."""
     arguments = [p for p in command.params if isinstance(p, TyperArgument) and not p.hidden]
     options = [p for p in command.params if isinstance(p, TyperOption) and not p.hidden]
-    called = " ".join(["nkijit", name, "[OPTIONS]", *(_metavar(a) for a in arguments)])
-    parts = [f"# nkijit {name}", fenced(called, "console")]
+    usage = " ".join(["nkijit", name, "[OPTIONS]", *(_metavar(a) for a in arguments)])
+    parts = [f"# nkijit {name}", fenced(usage, "console")]
     parts += [catalogue.prose(text) for text in _paragraphs(command)]
     if arguments:
         parts += ["## Arguments", *(_item(_metavar(a), a.help, None) for a in arguments)]
@@ -60,12 +60,12 @@ def command_page(name: str, command: TyperCommand) -> str:
     for option in options:
         names = ", ".join((*option.opts, *option.secondary_opts))
         value = "" if option.is_flag or option.count else f" {_metavar(option)}"
-        told = option.help or ""
+        help_text = option.help or ""
         annotation = option.type_descriptor.annotation
         if isinstance(annotation, type) and issubclass(annotation, Enum):
-            told += f": {', '.join(str(choice.value) for choice in annotation)}"
-        default = None if option.is_flag or "default" in told else option.default
-        parts.append(_item(names + value, told, default))
+            help_text += f": {', '.join(str(choice.value) for choice in annotation)}"
+        default = None if option.is_flag or "default" in help_text else option.default
+        parts.append(_item(names + value, help_text, default))
     parts.append(_item("--help, -h", "Show this message and exit.", None))
     return page(*parts)
 
@@ -75,6 +75,8 @@ def _metavar(parameter: TyperArgument | TyperOption) -> str:
 
 
 def _item(name: str, text: str | None, default: object) -> str:
-    told = catalogue.prose(" ".join((text or "").split())) or "—"
+    described = catalogue.prose(" ".join((text or "").split())) or "—"
     value = default.value if isinstance(default, Enum) else default
-    return f"`{name}`\n: {told}" + (f"; default {value}" if value not in (None, "", [], ()) else "")
+    return f"`{name}`\n: {described}" + (
+        f"; default {value}" if value not in (None, "", [], ()) else ""
+    )

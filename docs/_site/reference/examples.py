@@ -58,7 +58,7 @@ def example_kernel(function: Any) -> Example:
     allocated: list[str] = []
 
     @nki.jit
-    def look():
+    def allocate():
         known = names()
         for name, value in known.items():
             if name in used and isinstance(value, TensorView):
@@ -70,7 +70,7 @@ def example_kernel(function: Any) -> Example:
         allocated.extend(f"{name} = {text}" for name, text in _OTHERS.items() if name in used)
         return nki.language.ndarray((128, 1), nki.language.float32, buffer=nki.language.shared_hbm)
 
-    look.trace()
+    allocate.trace()
     body = "\n".join((*dict.fromkeys(allocated), code.strip()))
     head = "".join(
         line

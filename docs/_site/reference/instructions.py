@@ -131,7 +131,7 @@ def _rules(op: type[NisaOp], found: Violations) -> list[str]:
         body = page(
             f"A kernel that violates [the rule](../rules/{rule}.md), and its finding:",
             fenced(violation.kernel, violation.language),
-            fenced(violation.says),
+            fenced(violation.headline),
         )
         parts.append(folded(f"{rule}: {sentence}", body.strip()))
     return parts

@@ -42,13 +42,13 @@ def pages(found: Violations) -> Iterator[tuple[str, str]]:
 
 
 def _linked(rule: RuleText) -> str:
-    what = catalogue.kind_in_words(rule)
-    return f"[{rule.id}]({rule.id}.md)" + (f" ({what})" if what else "")
+    label = catalogue.kind_in_words(rule)
+    return f"[{rule.id}]({rule.id}.md)" + (f" ({label})" if label else "")
 
 
 def rule_page(rule: RuleText, found: Violations) -> str:
     """Return the page of a rule, with a kernel from the tests that violates it if there is one."""
-    what = catalogue.kind_in_words(rule)
+    label = catalogue.kind_in_words(rule)
     users = catalogue.users_of(rule)
     shown = ", ".join(
         f"[{name}](../instructions/{name}.md)" if name in _PAGES else name for name in users
@@ -57,7 +57,7 @@ def rule_page(rule: RuleText, found: Violations) -> str:
     parts = [
         f"# {rule.id}",
         catalogue.literal(rule.sentence),
-        f"- **Kind:** {kind if what or rule.kind else rule.severity}\n"
+        f"- **Kind:** {kind if label or rule.kind else rule.severity}\n"
         f"- **Category:** {rule.category}\n"
         f"- **Do:** {catalogue.literal(rule.help)}\n"
         f"- **Applies to:** {shown or catalogue.applies_to(rule)}\n"
@@ -69,6 +69,6 @@ def rule_page(rule: RuleText, found: Violations) -> str:
             "## A kernel that violates it",
             _INTRODUCED[violation.language],
             fenced(violation.kernel, violation.language),
-            fenced(violation.says),
+            fenced(violation.headline),
         ]
     return page(*parts)

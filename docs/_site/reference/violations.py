@@ -23,7 +23,7 @@ class Violation:
     """The path of the test in the repository."""
     kernel: str
     """The kernel as text."""
-    says: str
+    headline: str
     """The headline of the finding."""
     subject: str
     """The instruction or construct of the finding."""
@@ -73,17 +73,17 @@ def _of_file(path: Path) -> Iterator[tuple[Violation, str]]:
         for finding in TracedKernel(module, (), kernels).diagnostics:
             kernel = _kernel_around(lines, finding)
             if kernel:
-                headline = f"{finding.severity}[{finding.rule.id}]: {finding.subject}"
+                prefix = f"{finding.severity}[{finding.rule.id}]: {finding.subject}"
                 name = path.relative_to(ROOT).as_posix()
-                says = f"{headline}: {finding.message}"
-                yield Violation(name, kernel, says, finding.subject), finding.rule.id
+                headline = f"{prefix}: {finding.message}"
+                yield Violation(name, kernel, headline, finding.subject), finding.rule.id
 
 
 _RUN = re.compile(r"# RUN: (?:not )?nkijit verify [^|\n]*%s:(\w+)[^|\n]*\|([^\n]*)")
 _PREFIX = re.compile(r"--check-prefix=(\w+)")
 
 
-_SAID = r"^\s*# {prefix}(?:-[A-Z]+)?: *((?:error|warning)\[([\w-]+)\]: (?:([\w.]+): )?.*)$"
+_EXPECTED = r"^\s*# {prefix}(?:-[A-Z]+)?: *((?:error|warning)\[([\w-]+)\]: (?:([\w.]+): )?.*)$"
 
 
 def _of_python(path: Path) -> Iterator[tuple[Violation, str]]:
@@ -97,14 +97,14 @@ def _of_python(path: Path) -> Iterator[tuple[Violation, str]]:
             continue
         first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
         own = lines[first - 1 : node.end_lineno]
-        said = re.findall(_SAID.format(prefix="[A-Z]+"), "\n".join(own), re.M)
+        expected = re.findall(_EXPECTED.format(prefix="[A-Z]+"), "\n".join(own), re.M)
         if node.name in prefixes:
-            given = _PREFIX.search(prefixes[node.name])
-            prefix = "CHECK" if given is None else given[1]
-            said += re.findall(_SAID.format(prefix=prefix), text, re.M)
+            match = _PREFIX.search(prefixes[node.name])
+            prefix = "CHECK" if match is None else match[1]
+            expected += re.findall(_EXPECTED.format(prefix=prefix), text, re.M)
         kernel = "\n".join(each for each in own if not re.match(r"\s*# [A-Z]+(-[A-Z]+)?:", each))
-        for says, rule, subject in said:
-            headline = re.sub(r"\{\{.*?\}\}", "…", says)
+        for pattern, rule, subject in expected:
+            headline = re.sub(r"\{\{.*?\}\}", "…", pattern)
             yield Violation(shown, textwrap.dedent(kernel), headline, subject, "python"), rule
 
 

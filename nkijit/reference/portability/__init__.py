@@ -35,8 +35,8 @@ def portability(
     The findings are in source order; those in called functions are sorted by the call. Raises
     ValueError for an unknown version.
     """
-    judged_for = release(nki)
-    check = KernelChecker(judged_for)
+    target_release = release(nki)
+    check = KernelChecker(target_release)
     name = getattr(function, "__name__", type(function).__name__)
     subject = f"kernel '{name}'"
     code = getattr(function, "__code__", None)
@@ -45,9 +45,9 @@ def portability(
     for argument, value in arguments.items():
         check.argument(argument, value, subject, start)
 
-    def judged(rule: RuleText) -> bool:
-        judged_here = rule.category == PORTABLE and rule not in FOUND_BY_TRACING
-        return judged_here and is_held(rule.id, judged_for)
+    def is_checked(rule: RuleText) -> bool:
+        is_source_rule = rule.category == PORTABLE and rule not in FOUND_BY_TRACING
+        return is_source_rule and is_held(rule.id, target_release)
 
-    found = suppress(check.found, check.looked_at, judged)
+    found = suppress(check.found, check.checked_lines, is_checked)
     return Findings(in_source_order(found))

@@ -35,7 +35,7 @@ class ApiUse:
         self._names = names
         self._release = release
         self._parameters: set[str] = set(() if tensors is None else _tensors_among(tensors))
-        self._asked: set[str] = set()
+        self._pending: set[str] = set()
         """Variables whose type is being inferred."""
 
     def of_name(self, node: ast.Name | ast.Attribute) -> str | None:
@@ -54,40 +54,41 @@ class ApiUse:
         if wrong is not None:
             yield node.func, wrong
             return
-        given = self._in_position(name, node)
+        arguments = self._in_position(name, node)
         for r in releases():
             first = r.reorders.get(name)
-            if first is not None and self._release < r and len(given) > first:
-                place = given[first][0]
-                del given[first:]
+            if first is not None and self._release < r and len(arguments) > first:
+                place = arguments[first][0]
+                del arguments[first:]
                 yield (
                     place,
                     f"'{shown}' has its arguments from number {first + 1} on in this order since "
                     f"{r}, not in {self._release}; give them by name",
                 )
-        given += [(k.value, k.arg) for k in node.keywords]
-        for place, argument in given:
+        arguments += [(k.value, k.arg) for k in node.keywords]
+        for place, argument in arguments:
             if argument is None:
                 continue
             wrong = self._wrong(f"{name}({argument})", f"'{argument}' of '{shown}'")
             if wrong is not None:
                 yield place, wrong
 
-    def made_by(self, node: ast.expr) -> str | None:
+    def type_of(self, node: ast.expr) -> str | None:
         """Infer the name of an expression's type from return annotations of the API's functions."""
         if isinstance(node, ast.Name):
             kinds: set[str | None] = {"NkiTensor"} if node.id in self._parameters else set()
             # A variable may be assigned from itself: `x = x.reshape(…)`.
-            if node.id not in self._asked:
-                self._asked.add(node.id)
-                kinds |= {self.made_by(call) for call in self._names.made.get(node.id, ())}
-                self._asked.discard(node.id)
+            if node.id not in self._pending:
+                self._pending.add(node.id)
+                calls = self._names.assigned_calls.get(node.id, ())
+                kinds |= {self.type_of(call) for call in calls}
+                self._pending.discard(node.id)
             return kinds.pop() if len(kinds) == 1 else None
         if isinstance(node, ast.Subscript):
-            return "NkiTensor" if self.made_by(node.value) == "NkiTensor" else None
+            return "NkiTensor" if self.type_of(node.value) == "NkiTensor" else None
         if not isinstance(node, ast.Call):
             return None
-        if isinstance(node.func, ast.Attribute) and self.made_by(node.func.value) == "NkiTensor":
+        if isinstance(node.func, ast.Attribute) and self.type_of(node.func.value) == "NkiTensor":
             method: Any = getattr(language.NkiTensor, node.func.attr, None)
             returns = getattr(method, "__annotations__", {}).get("return")
             return "NkiTensor" if returns == "Self" else returns
@@ -105,19 +106,19 @@ class ApiUse:
         renamed = {
             new for r in releases() for old, new in r.renames.items() if old.startswith(name)
         }
-        given: list[tuple[ast.expr, str | None]] = []
+        arguments: list[tuple[ast.expr, str | None]] = []
         for place, parameter in zip(node.args, parameters, strict=False):
             if isinstance(place, ast.Starred):
                 break
-            given.append((place, None if parameter in renamed else parameter))
-        return given
+            arguments.append((place, None if parameter in renamed else parameter))
+        return arguments
 
     def _public_name(self, node: ast.expr) -> str | None:
         """Return the name in NKI's reference of an expression's value; None if it has none."""
         if isinstance(node, ast.Attribute):
             owner = self._names.value_of(node.value)
             if owner is UNKNOWN:
-                is_tensor = self.made_by(node.value) == "NkiTensor"
+                is_tensor = self.type_of(node.value) == "NkiTensor"
                 return f"{_TENSOR}.{node.attr}" if is_tensor else None
             inside = _owner_name(owner)
             return None if inside is None else f"{inside}.{node.attr}"

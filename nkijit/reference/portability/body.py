@@ -132,7 +132,7 @@ class FunctionChecker(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_While(self, node: ast.While) -> None:
-        if self._api.made_by(node.test) == "VirtualRegister":
+        if self._api.type_of(node.test) == "VirtualRegister":
             message = f"'{ast.unparse(node.test)}' is a register"
             self._report(PORTABLE_LOOP, node.test, message)
         self.generic_visit(node)
@@ -231,13 +231,13 @@ class FunctionChecker(ast.NodeVisitor):
             if isinstance(operator, (ast.Is, ast.IsNot)):
                 word = "is" if isinstance(operator, ast.Is) else "is not"
                 self._check.report(
-                    PORTABLE_IDENTITY, self._subject, self._behind(left), f"'{word}' is used"
+                    PORTABLE_IDENTITY, self._subject, self._after(left), f"'{word}' is used"
                 )
             elif not isinstance(operator, (ast.Eq, ast.NotEq)):
                 self._enum(left, right)
         self.generic_visit(node)
 
-    def _behind(self, operand: ast.expr) -> tuple[Position, ...]:
+    def _after(self, operand: ast.expr) -> tuple[Position, ...]:
         """Return the position of the operator after an operand, if it is on the operand's line."""
         line, end = operand.end_lineno or operand.lineno, operand.end_col_offset or 0
         rest = source_line(self._file, line).encode()[end:]
@@ -256,9 +256,9 @@ class FunctionChecker(ast.NodeVisitor):
                 self._report(PORTABLE_ENUM, operand, message)
 
     def visit_Call(self, node: ast.Call) -> None:
-        called = self._names.value_of(node.func)
-        if called in (set, frozenset, bytes, bytearray, complex):
-            message = f"{called.__name__} makes no value of the language"
+        function = self._names.value_of(node.func)
+        if function in (set, frozenset, bytes, bytearray, complex):
+            message = f"{function.__name__} makes no value of the language"
             self._report(PORTABLE_VALUE, node, message)
         for place, message in self._api.of_call(node):
             self._report(PORTABLE_ARGUMENT, place, message)

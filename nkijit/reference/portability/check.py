@@ -37,7 +37,7 @@ class KernelChecker:
     def __init__(self, release: Release) -> None:
         self.release = release
         self.found: list[Diagnostic] = []
-        self.looked_at: dict[str, set[int]] = {}
+        self.checked_lines: dict[str, set[int]] = {}
         """Line numbers of checked source, by file."""
         self._seen: set[int] = set()
 
@@ -86,7 +86,7 @@ class KernelChecker:
         # Without the signature: findings at it depend on the arguments, which may be missing.
         start = definition.body if isinstance(definition, ast.Lambda) else definition.body[0]
         lines = range(start.lineno, (definition.end_lineno or start.lineno) + 1)
-        self.looked_at.setdefault(function.__code__.co_filename, set()).update(lines)
+        self.checked_lines.setdefault(function.__code__.co_filename, set()).update(lines)
         body = FunctionChecker(
             self, function, definition, subject, called_from, is_kernel=is_kernel
         )

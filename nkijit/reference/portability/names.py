@@ -25,7 +25,7 @@ class SourceNames:
         counts: dict[str, int] = {}
         dicts: dict[str, int] = {}
         integers: dict[str, int] = {}
-        made: dict[str, list[ast.Call]] = {}
+        assigned_calls: dict[str, list[ast.Call]] = {}
         for node in ast.walk(definition):
             if isinstance(node, ast.arg):
                 self._locals.add(node.arg)
@@ -40,7 +40,7 @@ class SourceNames:
             elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
                 for target in node.targets:
                     if isinstance(target, ast.Name):
-                        made.setdefault(target.id, []).append(node.value)
+                        assigned_calls.setdefault(target.id, []).append(node.value)
             elif isinstance(node, ast.AnnAssign) and node.value and _makes_dict(node.value):
                 _count(dicts, [node.target])
             elif isinstance(node, (ast.For, ast.comprehension)) and _is_range(node.iter):
@@ -51,7 +51,9 @@ class SourceNames:
         # Variables all of whose assignments are of one kind.
         self.dicts = {name for name, count in dicts.items() if counts[name] == count}
         self.integers = {name for name, count in integers.items() if counts[name] == count}
-        self.made = {name: calls for name, calls in made.items() if counts[name] == len(calls)}
+        self.assigned_calls = {
+            name: calls for name, calls in assigned_calls.items() if counts[name] == len(calls)
+        }
         """The calls whose results are assigned to a variable, if nothing else is."""
 
     def value_of(self, node: ast.expr) -> Any:

@@ -14,7 +14,7 @@ from support.report_pages import text_of
 from nkijit.cli import app
 from nkijit.cli.arguments import arrays_in_order, named_arrays
 from nkijit.discovery.errors import UsageError
-from nkijit.discovery.given_arguments import argument, argument_values
+from nkijit.discovery.option_values import argument, argument_values
 from nkijit.host.array_files import load_array
 
 KERNEL = """

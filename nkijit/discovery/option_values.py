@@ -15,7 +15,7 @@ def argument_values(texts: Sequence[str]) -> dict[str, Any]:
 
 
 def each_once(
-    option: str, texts: Sequence[str], read: Callable[[str], tuple[str, Any]], what: str = ""
+    option: str, texts: Sequence[str], read: Callable[[str], tuple[str, Any]], prefix: str = ""
 ) -> dict[str, Any]:
     """Parse the values of an option that may be given once for each name.
 
@@ -23,7 +23,7 @@ def each_once(
         option: for messages.
         texts: the option's values.
         read: parses a value into a name and its value.
-        what: prefix of the name in messages, with a space at the end.
+        prefix: of the name in messages, with a space at the end.
 
     Raises UsageError when a name is given twice.
     """
@@ -31,7 +31,7 @@ def each_once(
     for text in texts:
         name, value = read(text)
         if name in values:
-            raise UsageError(f"{option} {text}: {what}'{name}' is given twice")
+            raise UsageError(f"{option} {text}: {prefix}'{name}' is given twice")
         values[name] = value
     return values
 
