@@ -20,7 +20,7 @@ import nki.language as nl
 @nki.jit
 def activate2(x, scale=2.0, bias=0.5):
     rows, columns = x.shape
-    # Arguments live in HBM, and so does what a kernel returns.
+    # Arguments and results of a kernel are in HBM.
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
 
     # On chip, dim 0 of a tile is the partition, and there are 128 of them (nl.tile_size.pmax).

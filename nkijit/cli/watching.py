@@ -170,7 +170,7 @@ async function look() {
     failure.textContent = now.text;
     if (now.version !== version) {
       version = now.version;
-      // What was selected stays selected.
+      // Keep the selection.
       const shown = version > 1 ? frame.contentWindow.location.hash : "";
       if (now.ok) frame.src = "/report?" + version + shown;
     }

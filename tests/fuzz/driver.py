@@ -10,8 +10,8 @@ round. The exit code is 1 when there are findings.
 Campaigns are not guided by coverage. Atheris, the maintained tool for Python, runs all cases in one
 process: it cannot limit the memory and time of a case, cannot continue after a crash, and cannot
 repeat a run from a seed. The campaign `files` needs all of these. Hypothesis
-(`hypothesis.target`) maximises a number that a test defines. Instead, the campaign `files` mutates
-mutants further whose output is new.
+(`hypothesis.target`) maximises a number that a test defines. Instead, the campaign `files` further
+mutates mutants with new output.
 """
 
 from __future__ import annotations

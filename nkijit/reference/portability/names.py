@@ -48,7 +48,7 @@ class SourceNames:
         for node in ast.walk(definition):
             if isinstance(node, (ast.Global, ast.Nonlocal)):
                 self._locals.difference_update(node.names)
-        # Variables all of whose assignments are of one kind.
+        # Variables that are only assigned values of one kind.
         self.dicts = {name for name, count in dicts.items() if counts[name] == count}
         self.integers = {name for name, count in integers.items() if counts[name] == count}
         self.assigned_calls = {
