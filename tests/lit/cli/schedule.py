@@ -16,7 +16,7 @@
 # What is lowered already has its order.
 # RUN: nkijit lower %s:refilled -a x=512x512:float32 -t trn2 -o %t.mlir
 # RUN: not nkijit list %t.mlir --schedule compiler 2>&1 | filecheck --check-prefix=LOWERED %s
-# LOWERED: error: --schedule is for kernels: a lowered one has its order
+# LOWERED: error: --schedule does not apply to lowered kernels, whose order is fixed
 
 # RUN: not nkijit profile %s:refilled --schedule mine 2>&1 | filecheck --check-prefix=UNKNOWN %s
 # UNKNOWN: Invalid value for '--schedule'

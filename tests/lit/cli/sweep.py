@@ -47,7 +47,7 @@
 # GRID: not beaten in sbuf, time (with *): {{[2-5]}} of 5
 # GRID: * 128
 # RUN: not nkijit sweep %s:tiled --space width=128 --space half=false --sampler tpe 2>&1 | filecheck --check-prefix=HOWMANY %s
-# HOWMANY: error: --sampler: how many variants is it to choose? Add e.g. --trials 100
+# HOWMANY: error: --sampler needs the number of variants: add e.g. --trials 100
 # RUN: not nkijit sweep %s:tiled --space width=1..4096:log --space half=false 2>&1 | filecheck --check-prefix=LOG %s
 # LOG: error: 1..4096 has too many values for a grid: give it a step, 1..4096:STEP or :*FACTOR, or search with a sampler
 

@@ -96,7 +96,7 @@ def test_the_marker_is_below_the_mistake() -> None:
     _, shown, marker, help = str(raised.value).split("\n")
     assert shown[marker.index("^") : marker.rindex("^") + 1] == "tru"
     assert len(shown) < 100
-    assert help.startswith("help: a string is in quotes")
+    assert help.startswith("help: a string needs quotes")
 
 
 def test_files(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from nkijit.dialects.hardware.targets import target_named
 from nkijit.discovery.errors import UsageError, failure_of
-from nkijit.discovery.given_arguments import argument
+from nkijit.discovery.option_values import argument
 from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.lower.listing import listing
 

@@ -76,7 +76,7 @@ def test_files_are_beside_the_source(tmp_path: Path):
 def test_a_wrong_text_is_told_when_it_is_used():
     kernel = nki.jit(nki.example(x="128x512")(fresh()))
     (example,) = examples_of(kernel)
-    with pytest.raises(ExampleError, match="x: a tensor has a data type") as told:
+    with pytest.raises(ExampleError, match="x: a tensor needs a data type") as told:
         example.arguments()
     assert told.value.where.file == __file__
     x = np.ones((4, 4), np.float32)
@@ -85,7 +85,7 @@ def test_a_wrong_text_is_told_when_it_is_used():
 
 def test_what_is_no_function_is_refused():
     for wrong in (3, int, None):
-        with pytest.raises(ArgumentTypeError, match="stands over a kernel"):
+        with pytest.raises(ArgumentTypeError, match="decorates a kernel"):
             nki.example(x=1)(wrong)
 
 

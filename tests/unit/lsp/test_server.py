@@ -185,7 +185,7 @@ def test_modules_beside_it_are_imported_anew(editor: Editor, tmp_path: Path):
         ("import nki\n@nki.jit\ndef f(x:\n    pass\n", 2, "'(' was never closed"),
         (f"import no_such_module\n{KERNEL}", 0, "No module named 'no_such_module'"),
         (KERNEL.replace("nl.multiply", "nl.mltiply"), SCALE, "did you mean 'multiply'?"),
-        (KERNEL.replace('"128x512:bfloat16"', '"128x512"'), 6, "a tensor has a data type"),
+        (KERNEL.replace('"128x512:bfloat16"', '"128x512"'), 6, "a tensor needs a data type"),
         (f"import sys\n{KERNEL}sys.exit(3)\n", 16, "SystemExit: 3"),
     ],
 )

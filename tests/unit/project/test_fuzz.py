@@ -202,10 +202,10 @@ def test_a_wrong_result_of_an_instruction_is_found(
 ) -> None:
     instructions = fuzz("instructions")
     program = arranged([call("tensor_tensor", dst=Z, data1=X, data2=Y, op="add")])
-    assert instructions.judged(program) == ""
+    assert instructions.compared(program) == ""
     alu = instructions.naive.oracle.alu
     monkeypatch.setattr(instructions.naive.oracle, "alu", lambda *given: alu(*given) + 1)
-    assert "tile 'z'" in instructions.judged(program)
+    assert "tile 'z'" in instructions.compared(program)
 
 
 @pytest.mark.slow
@@ -227,7 +227,7 @@ def test_what_cannot_be_judged_is_passed_over(fuzz: Any) -> None:
         call("activation", dst=Z, op="exp", data=X),
         call("activation", dst=Y, op="gelu", data=Z),
     ]
-    assert fuzz("instructions").judged(arranged(calls)) is None
+    assert fuzz("instructions").compared(arranged(calls)) is None
 
 
 # ------------------------------------------------------------------ programs

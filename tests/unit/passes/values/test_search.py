@@ -172,5 +172,5 @@ def test_the_command(tmp_path, monkeypatch, inputs):
     np.save("x.npy", np.array([[1, 4], [9, 16]], np.float32))
     result = CliRunner().invoke(app, ["run", "kernel.py", "-i", "x=x.npy", "--first-nan"])
     assert (result.exit_code, result.output) == (
-        0, "no NaN and no infinity in what 3 instructions wrote\n"
+        0, "no NaN or infinity in the results of 3 instructions\n"
     )  # fmt: skip
