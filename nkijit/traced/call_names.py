@@ -205,7 +205,6 @@ def _source(text: str) -> _Source:
     return _Source(text)
 
 
-@lru_cache(maxsize=512)
 def _function(path: str) -> tuple[str, Any] | None:
     """What findings call a function of the API, and the function, by its path in imports."""
     package = next((p for p in _PACKAGES if path.startswith(f"{p}.")), None)
