@@ -23,6 +23,7 @@ from typing import cast
 from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Block, Operation, SSAValue
 
+from nkijit.dialects.declare.accessors import operand_tuple
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.effects import Effect
@@ -146,7 +147,7 @@ class _Walk:
         # By their fields: xDSL's own access to operands and results takes long.
         for op in directly_in(block):
             kind = type(op)
-            operands = op._operands  # pyright: ignore[reportPrivateUsage]
+            operands = operand_tuple(op)
             if kind is ViewOp:
                 # An index tile is read by every instruction that uses the view.
                 uses: tuple[LiveRange, ...] = ()
