@@ -76,12 +76,12 @@ class WordAttr(Data[_E], Generic[_E]):
     """A member of a public enumeration: `#nisa.engine<scalar>`; a bare word in the pretty form."""
 
     ENUM: ClassVar[type[Enum]]
-    _INTERNED: ClassVar[dict[Enum, WordAttr[Any]]]
+    INTERNED: ClassVar[dict[Enum, WordAttr[Any]]]
 
     @classmethod
     def of(cls, member: Enum) -> WordAttr[_E]:
         """The one attribute for `member`."""
-        return cls._INTERNED[member]
+        return cls.INTERNED[member]
 
     @classmethod
     def parse_word(cls, parser: AttrParser) -> _E:
@@ -105,7 +105,7 @@ class WordAttr(Data[_E], Generic[_E]):
 
 
 def _interned(cls: type[WordAttr[Any]]) -> None:
-    cls._INTERNED = {member: cls(member) for member in cls.ENUM}  # pyright: ignore[reportPrivateUsage]
+    cls.INTERNED = {member: cls(member) for member in cls.ENUM}
 
 
 @irdl_attr_definition

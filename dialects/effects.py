@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, cast
 
 from xdsl.ir import Operation, SSAValue, Use
 
+from nkijit.dialects.declare.accessors import operand_tuple
 from nkijit.dialects.declare.kinds import OperandKind, Role
 from nkijit.dialects.declare.operation import SEGMENTS, NisaOp, is_instruction
 from nkijit.dialects.declare.queries import skips_out_of_bounds
@@ -61,7 +62,7 @@ def effects(op: Operation) -> tuple[Effect, ...]:
     # Every pass asks. They are kept by the operation, with what they are about: operands are
     # replaced as a whole.
     kept = op.__dict__.get(_KEPT)
-    if kept is not None and kept[0] is op._operands:  # pyright: ignore[reportPrivateUsage]
+    if kept is not None and kept[0] is operand_tuple(op):
         indexed = kept[2]
         if indexed is None or indexed == _indexed(op, kept[3]):
             return kept[1]
@@ -70,7 +71,7 @@ def effects(op: Operation) -> tuple[Effect, ...]:
     indexed = _indexed(op, views) if views else None
     if indexed is not None:
         touched = _with_indices(touched, skips=indexed.skips)
-    setattr(op, _KEPT, (op._operands, touched, indexed, views))  # pyright: ignore[reportPrivateUsage]
+    setattr(op, _KEPT, (operand_tuple(op), touched, indexed, views))
     return touched
 
 
@@ -89,7 +90,7 @@ class _Indexed(NamedTuple):
 
 def _indexed(op: Operation, views: Sequence[Operation]) -> _Indexed:
     skips = is_instruction(op) and skips_out_of_bounds(op)
-    return _Indexed(skips, [view._operands for view in views])  # pyright: ignore[reportPrivateUsage]
+    return _Indexed(skips, [operand_tuple(view) for view in views])
 
 
 def _with_indices(touched: tuple[Effect, ...], *, skips: bool) -> tuple[Effect, ...]:
@@ -141,7 +142,7 @@ def _registers(instruction: type[NisaOp]) -> tuple[str, ...]:
 def _operands(op: Operation) -> tuple[Effect, ...]:
     if is_instruction(op):
         # A list, for xDSL's own sequence takes long to index.
-        values = list(op._operands)  # pyright: ignore[reportPrivateUsage]
+        values = list(operand_tuple(op))
         return tuple(
             [
                 made(Effect, (what, values[position], role, partial))

@@ -7,6 +7,7 @@ operands of every instruction many times.
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from xdsl.ir import Operation, OpResult, SSAValue
@@ -17,6 +18,9 @@ _ClassT = TypeVar("_ClassT", bound=type[IRDLOperation])
 
 value_at: Callable[[Any, int], Any] = tuple[SSAValue, ...].__getitem__
 """The value at a position of operands or results: what `[]` of xDSL's tuples is for slices, too."""
+
+operand_tuple: Callable[[Operation], tuple[SSAValue, ...]] = attrgetter("_operands")
+"""The operands of an operation; xDSL's `operands` makes an object that can replace them."""
 
 
 def with_direct_accessors(op_class: _ClassT) -> _ClassT:

@@ -24,7 +24,7 @@ class QueueAttr(WordAttr[Queue]):
     ENUM = Queue
 
 
-QueueAttr._INTERNED = {queue: QueueAttr(queue) for queue in Queue}  # pyright: ignore[reportPrivateUsage]
+QueueAttr.INTERNED = {queue: QueueAttr(queue) for queue in Queue}
 
 
 class Reason(NamedTuple):

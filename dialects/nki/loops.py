@@ -12,6 +12,7 @@ from xdsl.dialects.scf import ConditionOp, ForOp, WhileOp
 from xdsl.ir import SSAValue
 from xdsl.utils.exceptions import VerifyException
 
+from nkijit.dialects.declare.accessors import operand_tuple
 from nkijit.dialects.declare.operation import scalar_constant
 from nkijit.dialects.nki.registers import ReadRegisterOp
 
@@ -30,7 +31,7 @@ def compared(loop: WhileOp) -> tuple[SSAValue, SSAValue] | None:
 def bounds_of(loop: ForOp) -> tuple[SSAValue, SSAValue, SSAValue]:
     """The lower bound, the upper bound and the step of a loop."""
     # xDSL's own access by name takes ten times as long.
-    lower, upper, step, *_ = loop._operands  # pyright: ignore[reportPrivateUsage]
+    lower, upper, step, *_ = operand_tuple(loop)
     return lower, upper, step
 
 

@@ -23,7 +23,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from nkijit.dialects.access import AccessPattern, Indirection, ViewError
 from nkijit.dialects.attributes import IndirectionAttr, integer_attr
-from nkijit.dialects.declare.accessors import value_at, with_direct_accessors
+from nkijit.dialects.declare.accessors import operand_tuple, value_at, with_direct_accessors
 from nkijit.dialects.declare.creation import created
 from nkijit.dialects.declare.kinds import OperandKind, Role, parse_defined_operand
 from nkijit.dialects.declare.properties import PairsKind
@@ -62,7 +62,7 @@ def base_of(value: SSAValue) -> SSAValue:
     """The allocation or kernel argument that a value is, or is a view of."""
     owner = value.owner
     # Asked for every operand: xDSL's own access by name takes ten times as long.
-    return value_at(owner._operands, 0) if type(owner) is ViewOp else value  # pyright: ignore[reportPrivateUsage]
+    return value_at(operand_tuple(owner), 0) if type(owner) is ViewOp else value
 
 
 def views_of(base: SSAValue) -> list[SSAValue]:
@@ -115,7 +115,7 @@ def index_of(value: SSAValue) -> SSAValue | None:
     owner = value.owner
     if type(owner) is not ViewOp:
         return None
-    operands = owner._operands  # pyright: ignore[reportPrivateUsage]
+    operands = operand_tuple(owner)
     return value_at(operands, 1) if len(operands) > 1 else None
 
 

@@ -187,37 +187,25 @@ def is_constant_class(cls: type[Any]) -> bool:
 _PURE = words(
     "__future__ abc array base64 binascii"
     " bisect builtins cmath collections collections.abc colorsys contextlib copy copyreg"
-    " dataclasses difflib enum fractions functools genericpath graphlib hashlib heapq html"
-    " itertools json keyword logging math numbers operator posixpath pprint re statistics"
-    " string struct textwrap types typing unicodedata warnings zlib"
+    " dataclasses difflib enum fractions functools graphlib hashlib heapq html itertools keyword"
+    " logging math numbers operator pprint re string struct textwrap types typing unicodedata"
+    " warnings zlib"
 )
 """Modules of Python whose functions are pure, except for those in `_VARYING`."""
 
 _VARYING: dict[str, frozenset[str]] = {
     "builtins": words("__import__ breakpoint compile eval exec help id input open"),
-    "genericpath": words(
-        "exists getatime getctime getmtime getsize isdevdrive isdir isfile isjunction islink"
-        " lexists samefile sameopenfile"
-    ),
-    "json": frozenset(["load"]),
     "logging": words("LogRecord getLevelName getLogger lastResort makeLogRecord root"),
     "numpy": words(
         "DataSource ctypeslib empty empty_like f2py fromfile fromregex genfromtxt geterr"
         " geterrcall get_printoptions lib load loadtxt memmap random show_config show_runtime"
         " testing"
     ),
-    "posixpath": words(
-        "abspath exists expanduser expandvars getatime getctime getmtime getsize isdir isfile"
-        " islink ismount lexists realpath relpath samefile sameopenfile"
-    ),
-    "statistics": frozenset(["NormalDist"]),
 }
 """Exceptions in `_PURE` and in numpy: members that are not pure."""
 
 _CONSTANT: dict[str, frozenset[str]] = {
     "argparse": frozenset(["Namespace"]),
-    "datetime": frozenset(["timedelta"]),
-    "os": frozenset(["PathLike", "fspath", "path"]),
     "sys": words("float_info getsizeof int_info version_info"),
 }
 """Pure members of Python's other modules."""

@@ -100,12 +100,10 @@ def _began() -> dict[str, Release]:
     return {name: r for r in reversed(releases()) for name in r.adds}
 
 
-@functools.cache
 def _ended() -> dict[str, Release]:
     return {name: r for r in releases() for name in r.removes}
 
 
-@functools.cache
 def _deprecated() -> dict[str, Release]:
     return {name: r for r in reversed(releases()) for name in r.deprecates}
 

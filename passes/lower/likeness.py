@@ -10,6 +10,7 @@ from operator import attrgetter
 
 from xdsl.ir import Operation, SSAValue
 
+from nkijit.dialects.declare.accessors import operand_tuple
 from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.passes.lower.program import EngineInstruction, What
 
@@ -40,7 +41,7 @@ class Likeness:
         # A fast path: most operations have the same types and attributes as an earlier one.
         properties = op.properties
         values = properties.values()
-        types = map(_TYPE, op._operands)  # pyright: ignore[reportPrivateUsage]
+        types = map(_TYPE, operand_tuple(op))
         key = type(op), *properties, *map(id, values), *map(id, types)
         number = self._by_identity.get(key)
         if number is None:
@@ -51,7 +52,7 @@ class Likeness:
     def _number_of(self, op: Operation) -> int:
         known = self._known
         key: list[object] = [type(op)]
-        for value in op._operands:  # pyright: ignore[reportPrivateUsage]
+        for value in operand_tuple(op):
             number = known.get(id(value._type))  # pyright: ignore[reportPrivateUsage]
             key.append(self._of_type(value) if number is None else number)
         for name, attr in op.properties.items():

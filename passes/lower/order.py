@@ -39,6 +39,7 @@ from typing import NamedTuple, cast
 from xdsl.dialects.scf import ForOp
 from xdsl.ir import SSAValue
 
+from nkijit.dialects.declare.accessors import operand_tuple
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.effects import effects, role_of
 from nkijit.dialects.hardware.targets import Target
@@ -231,7 +232,7 @@ def _is_movable(item: Item) -> bool:
         return False
     if type(item.op.parent_op()) is NoReorderOp:
         return False
-    values = item.op._operands  # pyright: ignore[reportPrivateUsage]
+    values = operand_tuple(item.op)
     return not any(
         type(value.type) is RegisterType or index_of(value) is not None for value in values
     )

@@ -10,6 +10,7 @@ from typing import Any, cast
 from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Operation, SSAValue
 
+from nkijit.dialects.declare.accessors import operand_tuple
 from nkijit.dialects.declare.kinds import PropertyKind
 from nkijit.dialects.declare.operation import NisaOp, is_instruction
 from nkijit.dialects.nki.allocation import AllocOp
@@ -63,7 +64,7 @@ class Texts:
             yield "tensor", self.operand(op.tensor)
         if not is_instruction(op) or instruction.stage < 0:
             return
-        values = op._operands  # pyright: ignore[reportPrivateUsage]
+        values = operand_tuple(op)
         for name, position in self._places_of(op, instruction.stage):
             yield name, self.operand(values[position])
 

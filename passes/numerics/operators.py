@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -42,7 +41,6 @@ Fold = Callable[[Array, Array], Array]
 """`f(accumulator, x)`: (P, 1) and (P, N) to a new (P, 1)"""
 
 
-@cache
 def _special() -> Any:
     # Importing it takes longer than everything else here; most kernels need none of it.
     return import_module("scipy.special")

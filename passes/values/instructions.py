@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, cast
 
 import ml_dtypes
@@ -149,7 +148,6 @@ def short_place(place: Position | None) -> str:
     return "?" if place is None else place.line_text
 
 
-@cache
 def smallest_normal(dtype: np.dtype[Any]) -> float:
     """The smallest normal number of a data type; 0 for whole numbers."""
     if dtype.kind in "biu":
@@ -157,7 +155,6 @@ def smallest_normal(dtype: np.dtype[Any]) -> float:
     return float(cast(Any, ml_dtypes).finfo(dtype).smallest_normal)
 
 
-@cache
 def ends_of(dtype: np.dtype[Any]) -> tuple[float, float]:
     """Between which numbers all finite ones of a data type lie: what is beyond saturates there.
 

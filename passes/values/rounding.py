@@ -17,7 +17,6 @@ Numerical Algorithms, 2nd edition, sections 2.2 and 4.2; data types as in `nki.l
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, cast
 
 import ml_dtypes
@@ -72,7 +71,6 @@ class Tolerance:
         return np.asarray(allowed)
 
 
-@cache
 def _rounding(name: str) -> Rounding:
     kind = DTYPES[name].kind if name in DTYPES else None
     if kind is Kind.packed:

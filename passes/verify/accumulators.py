@@ -22,7 +22,7 @@ from typing import cast
 
 from xdsl.ir import Operation
 
-from nkijit.dialects.declare.accessors import value_at
+from nkijit.dialects.declare.accessors import operand_tuple, value_at
 from nkijit.dialects.declare.operation import SEGMENTS, NisaOp
 from nkijit.dialects.declare.spec import Accumulators
 from nkijit.dialects.hardware.words import engine, reduce_cmd
@@ -155,7 +155,7 @@ class _Reader:
         use = self._uses[key]
         if use is None:
             return None
-        tile = value_at(op._operands, use.data)  # pyright: ignore[reportPrivateUsage]
+        tile = value_at(operand_tuple(op), use.data)
         lanes = self._lanes.get(id(tile))
         if lanes is None:
             part = range(self.all_lanes.bit_length())[lanes_of(tile)]

@@ -8,6 +8,7 @@ from xdsl.dialects.scf import ForOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from nkijit.dialects.access import Indirection
+from nkijit.dialects.declare.accessors import operand_tuple
 from nkijit.dialects.declare.operation import NisaOp, is_instruction
 from nkijit.dialects.declare.queries import skips_out_of_bounds
 from nkijit.dialects.nki.kernel import KernelOp
@@ -27,7 +28,7 @@ def check_indices(kernel: KernelOp) -> Iterator[Diagnostic]:
     ranges = Ranges(kernel)
     for view in kernel.operations:
         # Most views are at known places: xDSL's own access to what is not there takes long.
-        if type(view) is not ViewOp or len(view._operands) < 2:  # pyright: ignore[reportPrivateUsage]
+        if type(view) is not ViewOp or len(operand_tuple(view)) < 2:
             continue
         part = view.dynamic
         if part is None or part.indirection is not Indirection.scalar or is_tile(part.index):

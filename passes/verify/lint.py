@@ -18,6 +18,7 @@ from nkijit.dialects.costs.engines import (
     tensor_tensor_rate,
 )
 from nkijit.dialects.costs.pe_array import passes
+from nkijit.dialects.declare.accessors import operand_tuple
 from nkijit.dialects.declare.cost import transfer_of
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp, form_key, is_instruction
@@ -74,7 +75,7 @@ def check_lint(program: Dependences) -> Iterator[Diagnostic]:
             continue
         seen.add(op)
         # As rules are, what depends on types and arguments alone is judged once.
-        types = [id(value.type) for value in op._operands]  # pyright: ignore[reportPrivateUsage]
+        types = [id(value.type) for value in operand_tuple(op)]
         key = (*form_key(op), *types)
         if key not in judged:
             judged[key] = _judge(op, target)

@@ -13,6 +13,7 @@ from typing import TypeGuard, cast
 
 from xdsl.ir import Operation, SSAValue
 
+from nkijit.dialects.declare.accessors import operand_tuple
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp, form_key
 from nkijit.dialects.declare.queries import engine_of
@@ -191,7 +192,7 @@ class _Reader:
         self._position += 1
         event = _Event(op, self._position, is_matmul, form.accumulation, [], [])
         # A list, for xDSL's own sequence takes long to index.
-        operands = list(op._operands)  # pyright: ignore[reportPrivateUsage]
+        operands = list(operand_tuple(op))
         for position, role in form.roles:
             tile = self._tiles.get(id(operands[position]))
             if tile is not None:

@@ -7,6 +7,7 @@ from functools import cache
 
 from xdsl.ir import Operation, SSAValue
 
+from nkijit.dialects.declare.accessors import operand_tuple
 from nkijit.dialects.declare.operation import NisaOp, form_key, is_instruction
 from nkijit.dialects.declare.spec import Rule, Violation
 from nkijit.dialects.hardware.targets import Target
@@ -88,7 +89,7 @@ class _Forms:
     def key(self, op: Operation) -> tuple[object, ...]:
         """All that rules may see of an operation."""
         # A tuple, for xDSL's own sequence takes long to make.
-        operands = op._operands  # pyright: ignore[reportPrivateUsage]
+        operands = operand_tuple(op)
         if type(op) is ViewOp and len(operands) == 1:
             (source,), (result,) = operands, op.results
             return ViewOp, id(source.type), self._type(result)

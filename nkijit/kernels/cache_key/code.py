@@ -27,6 +27,7 @@ import numpy as np
 from nkijit.host.installed import (
     BUILTINS,
     PYTHONS_METACLASSES,
+    has_varying,
     is_constant_class,
     is_constant_code,
     is_constant_function,
@@ -66,7 +67,6 @@ def _function(imaging: Imaging, function: FunctionType) -> Any:
         if not (reads.is_library and is_constant_code(function)):
             if reads.door:
                 raise UnkeyableError(f"'{reads.door}' may give anything that there is")
-            imaging.functions.append(reads)
             _add_globals(imaging, function, reads, parts)
             if reads.imports:
                 _add_imports(imaging, function, reads, parts)
@@ -278,9 +278,8 @@ def _ufunc(imaging: Imaging, value: np.ufunc) -> Any:
 def _module(imaging: Imaging, module: ModuleType) -> Any:
     """A module that is used as a value: of an author's, all that it has."""
     if is_constant_module(module):
-        if varies(module.__name__, "", module):
-            raise may_vary(module.__name__)
-        imaging.passed_on.append(("", module))
+        if has_varying(module):
+            raise UnkeyableError(f"any attribute of module '{module.__name__}' may be read")
         return module
     kind = cast("type[Any]", type(module))
     own = () if kind is ModuleType else (imaging.of(kind),)
@@ -291,10 +290,7 @@ def _namespace(imaging: Imaging, names: Mapping[str, Any]) -> Any:
     """All names of a module; `__getattr__` answers for those that it does not have."""
     found: list[Any] = []
     for name, value in names.items():
-        if isinstance(value, ModuleType) and is_constant_module(value):
-            imaging.passed_on.append((name, value))
-            found.append((name, value))
-        elif not name.startswith("__") or name == "__getattr__" or is_scalar(value):
+        if not name.startswith("__") or name == "__getattr__" or is_scalar(value):
             found.append(imaging.named(name, value))
     return tuple(found)
 

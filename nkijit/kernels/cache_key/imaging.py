@@ -11,12 +11,10 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import ModuleType
 from typing import Any, cast
 
-from nkijit.host.installed import BY_VALUE, has_varying, per_class, varies, words
+from nkijit.host.installed import BY_VALUE, per_class
 from nkijit.kernels.arguments import TensorSpec
-from nkijit.kernels.cache_key.reads import Reads
 
 
 class UnkeyableError(Exception):
@@ -90,9 +88,6 @@ ABSENT = ("absent",)
 _constants: dict[int, Any] = {}
 """Modules, functions and classes of libraries that are constant, by their `id`."""
 
-_REFLECTING = words("__dict__ __getattribute__ attrgetter getattr methodcaller vars")
-"""Names of what asks a value for attributes whose names are not in the code."""
-
 
 class Imaging:
     """One image, with what has been seen on the way."""
@@ -101,11 +96,6 @@ class Imaging:
         self._numbers: dict[int, int] = {}
         self._kept: list[Any] = []
         """What has a number, so that nothing else gets its `id`."""
-        self.functions: list[Reads] = []
-        """What the functions on the way read."""
-        self.passed_on: list[tuple[str, ModuleType]] = []
-        """Modules of libraries that are used as values, and the names by which author's modules
-        have them."""
         self.reads_environment = False
 
     def of(self, value: Any) -> Any:
@@ -141,8 +131,6 @@ class Imaging:
 
     def rest(self) -> tuple[Any, ...]:
         """What has become part of the image on the way."""
-        for name, module in self.passed_on:
-            self._check_uses(name, module)
         return (("environment", tuple(os.environ.items())),) if self.reads_environment else ()
 
     def named(self, name: str, value: Any) -> tuple[str, Any]:
@@ -150,21 +138,6 @@ class Imaging:
             return (name, self.of(value))
         except UnkeyableError as error:
             raise UnkeyableError(error.why, name, *error.path) from None
-
-    def _check_uses(self, name: str, module: ModuleType) -> None:
-        """No function asks a module that is used as a value for what varies."""
-        names = vars(module)
-        for reads in self.functions:
-            if name and name not in reads.attributes:
-                continue
-            for asked in sorted(reads.attributes & names.keys()):
-                if not asked.startswith("__") and varies(module.__name__, asked, names[asked]):
-                    raise UnkeyableError(may_vary(f"{module.__name__}.{asked}").why, reads.where)
-            if has_varying(module) and not (name or _REFLECTING.isdisjoint(reads.attributes)):
-                raise UnkeyableError(
-                    f"any attribute of module '{module.__name__}' may be asked for",
-                    reads.where,
-                )
 
     def items(self, value: Mapping[Any, Any]) -> Any:
         """Items of a dictionary in their order."""

@@ -5,12 +5,10 @@ from __future__ import annotations
 import abc
 import hashlib
 import logging
-import operator
 import os
 import struct
 from argparse import Namespace
-from array import array
-from collections import Counter, OrderedDict, defaultdict, deque
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import is_dataclass
 from enum import Enum
@@ -62,26 +60,9 @@ def _sequence(imaging: Imaging, value: Iterable[Any]) -> Any:
     return (type(value), *imaging.all(value))
 
 
-@images(deque)
-def _deque(imaging: Imaging, value: deque[Any]) -> Any:
-    return (deque, value.maxlen, *imaging.all(value))
-
-
 @images(slice, range)
 def _range(imaging: Imaging, value: Any) -> Any:
     return (type(value), *imaging.all((value.start, value.stop, value.step)))
-
-
-@images(bytearray)
-def _content(imaging: Imaging, value: bytearray) -> Any:
-    del imaging
-    return (bytearray, bytes(value))
-
-
-@images(array)
-def _machine_values(imaging: Imaging, value: array[Any]) -> Any:
-    del imaging
-    return (array, value.typecode, value.tobytes())
 
 
 # ------------------------------------------------------------------ numbers and arrays
@@ -134,11 +115,6 @@ def _same(imaging: Imaging, value: Any) -> Any:
     """What never changes, or has nothing but its identity."""
     del imaging
     return Same(value)
-
-
-@images(operator.attrgetter, operator.itemgetter, operator.methodcaller)
-def _getter(imaging: Imaging, value: Any) -> Any:
-    return (type(value), *imaging.all(value.__reduce__()))
 
 
 @images(Enum, derived=True)

@@ -22,6 +22,7 @@ from typing import cast
 from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Block, Operation, SSAValue
 
+from nkijit.dialects.declare.accessors import operand_tuple
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.effects import Effect
@@ -148,7 +149,7 @@ class _Walk:
         # Fields instead of properties: xDSL's accessors of operands and results are slow.
         for op in directly_in(block):
             kind = type(op)
-            operands = op._operands  # pyright: ignore[reportPrivateUsage]
+            operands = operand_tuple(op)
             if kind is ViewOp:
                 # An instruction that uses an indirect view also reads its index tile.
                 uses: tuple[LiveRange, ...] = ()

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Operation, SSAValue
 
+from nkijit.dialects.declare.accessors import operand_tuple
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp, is_instruction
 from nkijit.dialects.declare.queries import engine_of
@@ -92,7 +93,7 @@ def is_movable(op: NisaOp) -> bool:
     """
     if type(op) in WAITING or any(True for _ in registers_written(op)):
         return False
-    values = op._operands  # pyright: ignore[reportPrivateUsage]
+    values = operand_tuple(op)
     return not any(
         type(value.type) is RegisterType or index_of(value) is not None for value in values
     )

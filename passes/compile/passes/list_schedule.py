@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 from xdsl.ir import Block, Operation
 
+from nkijit.dialects.declare.accessors import operand_tuple
 from nkijit.dialects.declare.creation import put_in_order
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nki.allocation import AllocOp
@@ -95,7 +96,7 @@ def _arrange(block: Block, regions: Sequence[Region]) -> None:
 
     def declare(op: Operation) -> None:
         for inner in op.walk() if op.regions else (op,):
-            for value in inner._operands:  # pyright: ignore[reportPrivateUsage]
+            for value in operand_tuple(inner):
                 owner = declared.pop(id(value.owner), None)
                 if owner is not None:
                     declare(owner)

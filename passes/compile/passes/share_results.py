@@ -17,6 +17,7 @@ from typing import cast
 
 from xdsl.ir import SSAValue
 
+from nkijit.dialects.declare.accessors import operand_tuple
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.effects import effects
@@ -154,7 +155,7 @@ def _key(op: NisaOp, form: int) -> Hashable:
     for _, value, role, _ in effects(op):
         if role is Role.read:
             key += (id(base_of(value)), info_of(value).offset)
-    values = op._operands  # pyright: ignore[reportPrivateUsage]
+    values = operand_tuple(op)
     key += [id(value) for value in values if not is_tile(value)]
     return tuple(key)
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from nkijit.dialects.tiles import TileInfo, info_of
-from nkijit.passes.interpret.plan.lending import Copied, Lent, Loan, Use, all_of_it, parts_of
+from nkijit.passes.interpret.plan.lending import Copied, Lent, Loan, Use, all_of_it, rows_in
 from nkijit.passes.interpret.records.environment import Array, Slots, strided
 from nkijit.passes.interpret.records.errors import InterpretationError
 from nkijit.passes.numerics.storage import dtype_of_array, is_plain, storage
@@ -104,6 +104,6 @@ def _in_order(array: Array, use: Use) -> Array:
     if use.touched is None:
         return np.array(array, order="C", copy=True)
     ordered = np.empty(array.shape, array.dtype)
-    for part in parts_of(array, use.touched):
-        ordered[part] = array[part]
+    rows = rows_in(array, use.touched)
+    ordered[rows] = array[rows]
     return ordered

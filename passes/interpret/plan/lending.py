@@ -12,7 +12,7 @@ that the kernel may touch, and of which the pages that it wrote go back.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any, TypeVar
@@ -37,6 +37,8 @@ SMALL = 1 << 20
 """Bytes of a tensor that is kept as a whole: that takes less time than to look for its pages."""
 SEARCH = 1 << 16
 """Bytes that are copied in the time in which the pages of an instruction are looked for."""
+ROW = 1 << 9
+"""Bytes that are copied in the time in which one row of an array is looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,41 +248,19 @@ class Lent:
             return
         array, contents = self._copied.array, self._copied.contents()
         pages = None if self._marks is None else np.flatnonzero(self._marks)
-        for part in parts_of(array, pages):
-            self._before.keep(array, part)
-            array[part] = contents[part]
+        rows = rows_in(array, pages)
+        self._before.keep(array, rows)
+        array[rows] = contents[rows]
 
 
-def parts_of(array: Array, pages: Pages | None) -> Iterator[Any]:
-    """Keys that together select the elements of an array that are in some pages of it.
+def rows_in(array: Array, pages: Pages | None) -> Any:
+    """The key of the rows, along the last dimension, that are in some pages of an array.
 
-    Pages count as if the elements lay one after the other. None stands for all pages.
+    Pages count as if the elements were in C order; None stands for all pages. The key of the whole
+    array, where that takes less time. More pages never give fewer rows.
     """
-    if pages is None:
-        yield ...
-        return
-    if not len(pages):
-        return
-    ends = np.flatnonzero(np.diff(pages) > 1)
-    firsts = pages[np.concatenate([[0], ends + 1])]
-    lasts = pages[np.concatenate([ends, [len(pages) - 1]])]
-    size = PAGE // array.itemsize
-    for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True):
-        yield from _boxes(array.shape, first * size, min((last + 1) * size, array.size))
-
-
-def _boxes(shape: tuple[int, ...], first: int, end: int) -> Iterator[tuple[int | slice, ...]]:
-    """Keys of the elements of an array from number `first` to before number `end`."""
-    if len(shape) == 1:
-        yield (slice(first, end),)
-        return
-    size = math.prod(shape[1:])
-    (row, start), (last, rest) = divmod(first, size), divmod(end, size)
-    if start:
-        stop = rest if row == last else size
-        yield from ((row, *box) for box in _boxes(shape[1:], start, stop))
-        row += 1
-    if row < last:
-        yield (slice(row, last),)
-    if rest and row <= last:
-        yield from ((last, *box) for box in _boxes(shape[1:], 0, rest))
+    outer, width = array.shape[:-1], array.shape[-1] * array.itemsize
+    if pages is None or not outer or len(pages) * PAGE // width * ROW > array.nbytes:
+        return ...
+    rows = ByteRanges(pages * PAGE, PAGE).blocks(width)
+    return np.unravel_index(rows[rows < math.prod(outer)], outer)

@@ -48,9 +48,13 @@ class ByteRanges:
 
     def pages(self) -> Pages:
         """The pages that these bytes are in."""
-        first, last = self.starts // PAGE, (self.starts + self.length - 1) // PAGE
+        return self.blocks(PAGE)
+
+    def blocks(self, size: int) -> npt.NDArray[np.intp]:
+        """The numbers, in order, of the blocks of `size` bytes that these bytes are in."""
+        first, last = self.starts // size, (self.starts + self.length - 1) // size
         if len(first) == 1:
             return np.arange(int(first[0]), int(last[0]) + 1)
-        most = int((last - first).max()) + 1
+        most = int((last - first).max(initial=-1)) + 1
         found = np.minimum(first[:, None] + np.arange(most), last[:, None])
         return np.unique(found)

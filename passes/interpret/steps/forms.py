@@ -16,6 +16,7 @@ from typing import Any, cast
 import numpy as np
 from xdsl.ir import SSAValue
 
+from nkijit.dialects.declare.accessors import operand_tuple
 from nkijit.dialects.declare.operation import NisaOp, form_key, scalar_constant
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of, is_tile
@@ -116,7 +117,7 @@ class StepForms:
         bases: list[int] = []
         starts: list[int] = []
         # A tuple, for xDSL's own sequence takes long to make.
-        for value in op._operands:  # pyright: ignore[reportPrivateUsage]
+        for value in operand_tuple(op):
             if not is_tile(value):
                 number = self._numbers.get(id(value))
                 if number is None:
@@ -161,7 +162,7 @@ class StepForms:
 
     def _frame(self, form: StepForm, op: NisaOp) -> Frame:
         """Where an instance has its slots."""
-        slots, values = self._slots, op._operands  # pyright: ignore[reportPrivateUsage]
+        slots, values = self._slots, operand_tuple(op)
         found: list[int] = []
         for number, views in form.places:
             value = values[number]

@@ -332,8 +332,11 @@ def test_modules_of_libraries_that_are_passed_on():
 
     kernel = of(lambda: helper(random))
     assert value(kernel) != value(kernel)
-    assert "'random.random' may give something else" in reasons(kernel)[0]
+    assert "any attribute of module 'random' may be read" in reasons(kernel)[0]
     kernel = of(lambda: plain(np))
+    assert value(kernel) == 2
+    assert is_traced_again(kernel)
+    kernel = of(lambda: plain(math))
     assert value(kernel) == 2
     assert not is_traced_again(kernel)
 
@@ -346,9 +349,6 @@ def test_modules_of_libraries_that_are_passed_on():
         "len(getattr(nl, 'tile_' + 'size').__class__.__name__) * 0 + 2",
         "functools.reduce(operator.add, [1, 1])",
         "len(re.findall('a', 'banana')) - 1",
-        "len(os.fspath('ab'))",
-        "len(os.path.join('a', '')) * 1.0",
-        "json.loads('2')",
         "int(sys.maxsize > 0) + 1",
         "collections.Counter('aab')['a']",
         "int(np.log2(4))",
@@ -358,7 +358,7 @@ def test_modules_of_libraries_that_are_passed_on():
     ],
 )
 def test_what_always_gives_the_same_is_used_again(expression):
-    modules = "bisect collections functools hashlib heapq json math operator os re struct sys"
+    modules = "bisect collections functools hashlib heapq math operator re struct sys"
     names = {name: importlib.import_module(name) for name in modules.split()}
     names |= {"np": np, "nl": nl, "filled": filled}
     exec(f"def kernel(x):\n    return filled({expression})", names)

@@ -17,7 +17,7 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.access import AccessPattern
-from nkijit.passes.interpret.plan.lending import SMALL, Loan, Use, parts_of
+from nkijit.passes.interpret.plan.lending import SMALL, Loan, Use, rows_in
 from nkijit.passes.interpret.records.byte_ranges import PAGE, ByteRanges
 from nkijit.passes.interpret.records.errors import InterpretationError, UnwrittenError
 
@@ -512,17 +512,23 @@ def test_the_pages_of_a_pattern_are_those_of_its_bytes(seed):
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_the_parts_of_an_array_are_the_elements_of_its_pages(seed):
+def test_the_rows_of_pages_are_those_of_their_elements(seed):
     random = np.random.default_rng(seed)
-    shape = tuple(random.integers(1, 40, random.integers(1, 4)).tolist())
-    array = np.zeros((*shape, int(random.choice([1, 7, 600]))), np.int16)
+    outer = tuple(random.integers(1, 40, random.integers(0, 4)).tolist())
+    array = np.zeros((*outer, int(random.choice([1, 7, 600, 3000]))), np.int16)
     count = -(-array.nbytes // PAGE)
     pages = np.flatnonzero(random.random(count) < 0.4)
-    for part in parts_of(array, pages):
-        array[part] += 1
-    flat = array.reshape(-1)
-    expected = np.isin(np.arange(flat.size) * 2 // PAGE, pages)
-    assert np.array_equal(flat, expected)
+    array[rows_in(array, pages)] += 1
+    of_pages = np.isin(np.arange(array.size) * 2 // PAGE, pages).reshape(array.shape)
+    rows = np.broadcast_to(of_pages.any(-1, keepdims=True), array.shape)
+    assert (array == rows).all() or (array == 1).all()
+    assert (array[of_pages] == 1).all()
+
+
+def test_few_of_the_rows_of_a_large_array_are_selected():
+    array = np.zeros((1 << 12, 512), np.float32)
+    array[rows_in(array, np.array([3, 7]))] = 1
+    assert np.flatnonzero(array.any(1)).tolist() == [6, 7, 14, 15]
 
 
 def test_the_arrays_of_these_tests_are_large():
