@@ -102,7 +102,7 @@ class CoreSanitizer(Tracker):
                 shadow.write(self._access(value), info_of(value).dtype.itemsize, marks, key)
 
     def check_results(self) -> None:
-        """Raise UnwrittenError for results from unwritten data; warn about partly unwritten ones."""
+        """Raise UnwrittenError for results from unwritten data; warn about unwritten parts."""
         for effect, how in leaving(self._plan.kernel):
             shadow, info = self._shadow(base_of(effect.value)), info_of(effect.value)
             if shadow is None:
