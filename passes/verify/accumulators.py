@@ -90,7 +90,7 @@ class _Use:
     reads_out: bool
     """It reads through `reduce_res`, which kernels pass for complete results."""
     data: int
-    """The index of the operand whose partitions are its lanes."""
+    """The index of the operand that determines its lanes."""
     all_lanes: int
     """All lanes of the engine, as bits."""
 

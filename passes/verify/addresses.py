@@ -72,7 +72,7 @@ class _Clash:
     first: LiveRange
     second: LiveRange
     position: int
-    """The position at which the second tile comes into use."""
+    """The position at which the second tile is first used."""
     needed: int
     """The position at or after `position` at which the first tile is in use."""
 
@@ -124,7 +124,7 @@ class _Uses:
         return inside
 
     def clash(self, one: LiveRange, two: LiveRange) -> _Clash | None:
-        """Return where one tile comes into use while the other is in use; None if nowhere."""
+        """Return where one tile is first used while the other is in use; None if nowhere."""
         stretches = [
             (stretch, live, other)
             for live, other in ((one, two), (two, one))

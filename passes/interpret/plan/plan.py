@@ -160,7 +160,7 @@ class Plan:
         self.resolved = {
             op: found for body in self.body.all() for op, found in body.resolved.items()
         }
-        """Operands of instructions whose address is known only at run time."""
+        """Operands of instructions with run-time addresses."""
         self._count = sum(
             form.record is not None for body in self.body.all() for form in body.forms
         )
@@ -517,7 +517,7 @@ class Plan:
         ]
 
     def resolved_in(self, op: Operation) -> dict[SSAValue, Indirect]:
-        """Return the operands of an instruction whose address is known only at run time."""
+        """Return the operands of an instruction with run-time addresses."""
         return dict(self.resolved.get(op, ()))
 
     def array_of(self, value: SSAValue, env: Env) -> Array:

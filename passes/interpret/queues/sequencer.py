@@ -145,7 +145,7 @@ class Sequencer:
         """Computed results that have not been written out yet."""
         self._table = ""
 
-    # -------------------------------------------------------------- what can happen
+    # -------------------------------------------------------------- moves
 
     @property
     def done(self) -> bool:
@@ -218,7 +218,7 @@ class Sequencer:
         return self.core.counts[block] >= needed
 
     def describe(self) -> str:
-        """Describe what the queue is waiting for."""
+        """Describe the waits of the queue."""
         item = self.flying[0].item if self.flying else self._next()
         assert item is not None
         reasons = [f"{_text(wait.before)} in {wait.queue.name}" for wait in self._missing(item)]
@@ -482,7 +482,7 @@ class Sequencer:
 
 
 def settle(group: Sequence[Arrival]) -> None:
-    """Settle a meeting whose members have all arrived."""
+    """Settle a meeting at which all members have arrived."""
     runners: list[Runner] = []
     here: dict[Core, Meeting] = {}
     for member in group:

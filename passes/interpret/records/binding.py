@@ -32,7 +32,7 @@ class Binding:
         self.history = history
         self.target = slots.target
         self.indirects: list[Located] = []
-        """Operands whose address is known only at run time."""
+        """Operands with run-time addresses."""
 
     # ---------------------------------------------------------------- arguments
 
@@ -190,7 +190,7 @@ class Binding:
         return self._indirect_slot(name, value, shape)
 
     def _indirect_slot(self, name: str, value: SSAValue, shape: Shape) -> tuple[int, Shape | None]:
-        # The slot of an operand whose address is known only at run time.
+        # The slot of an operand with a run-time address.
         for located in self.indirects:
             indirect = located.indirect
             if located.value is value and located.shape == shape:

@@ -1,8 +1,8 @@
-"""Operands whose address is known only at run time: resolved before each instruction.
+"""Operands with run-time addresses, which are resolved before each instruction.
 
 A scalar index moves a view. For index vectors and tensor indirection, elements are gathered into a
 separate array before the instruction, or scattered from one after it. An index out of bounds ends
-the run; with `oob_mode.skip` the elements that it would have written stay unchanged.
+the run; with `oob_mode.skip` the elements at that index are not written.
 """
 
 from __future__ import annotations
@@ -247,7 +247,7 @@ def index_reader(
 
 
 class Located(NamedTuple):
-    """An operand of an instruction whose address is known only at run time."""
+    """An operand of an instruction with a run-time address."""
 
     indirect: Indirect
     value: SSAValue
@@ -304,7 +304,7 @@ def with_indirects(op: NisaOp, step: Step, found: list[Located], locate: Locate)
 
 
 def _restorer(op: NisaOp, locate: Locate) -> Callable[[Env, Array], Callable[[], None] | None]:
-    """Return a function that saves and restores destination rows whose index is out of bounds."""
+    """Return a function that saves and restores destination rows with an index out of bounds."""
     name, value = next(
         (f.name, value) for f, value in op.given_operands() if f.role is not Role.read
     )

@@ -263,7 +263,7 @@ class CoreSanitizer(Tracker):
         return valid
 
     def _rows_in_bounds(self, op: NisaOp, effect: Effect) -> Mask | None:
-        """Mask of the elements of a tile whose indices are in bounds; None for all."""
+        """Mask of the elements of a tile with indices in bounds; None for all."""
         valid = self._in_bounds(op)
         if valid is None or effect.touched.is_index:
             return None

@@ -82,7 +82,7 @@ class Body:
     resolved: dict[Operation, list[tuple[SSAValue, Indirect]]] = field(
         default_factory=dict[Operation, list[tuple[SSAValue, Indirect]]]
     )
-    """Operands of instructions whose address is known only at run time."""
+    """Operands of instructions with run-time addresses."""
     wrapped: set[int] = field(default_factory=set[int])
     """Positions of steps that do more than their record."""
     before: dict[int, list[Step]] = field(default_factory=dict[int, list[Step]])

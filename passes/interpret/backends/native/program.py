@@ -40,7 +40,7 @@ class Program:
     elements: int = 0
     """The number of elements that its instructions compute."""
     used: set[int] = field(default_factory=set[int])
-    """Slots whose addresses are bases."""
+    """Slots with addresses that are bases."""
 
     def sequence(self, items: Iterable[Item]) -> tuple[list[Step], dict[int, Driver]]:
         """Return items as steps, and drivers by position; adjacent instructions form one step."""
@@ -76,7 +76,7 @@ class Program:
     def _walking(self, table: Words, count: int, kept: list[Any]) -> Step:
         walk, address, pointers = self.compiler.walk, table.ctypes.data, self.pointers
 
-        # The default argument keeps the arrays alive whose addresses are in the table.
+        # The default argument keeps the arrays alive that the table's addresses refer to.
         def step(env: Env, _kept: Any = (table, kept)) -> None:
             walk(address, env[pointers], count)
 

@@ -200,7 +200,7 @@ class _Worker:
         self.begin()
 
     def begin(self) -> None:
-        """Reset to no thread; also called in a forked child, which has none of its parent's."""
+        """Reset to no thread. Forked children start without one, too."""
         self._asked: queue.SimpleQueue[weakref.ref[Any] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()

@@ -345,7 +345,7 @@ SEND_COUNT, SEND_AT, RECEIVED, RECEIVE_AT = range(4)
 
 
 def _variable(b: Binding, *, broadcasts: bool) -> Meets:
-    """Return a collective between flat buffers whose element counts are known at run time."""
+    """Return a collective between flat buffers, with element counts known only at run time."""
     src, dst = _sources(b, "srcs", raw=True)[0], _sources(b, "dsts", raw=True)[0]
     buffers = [reader(source, b.slots) for source in (src, dst)]
     metadata = b.reader("metadata_tensor", raw=True)
