@@ -1,4 +1,4 @@
-"""Tiles at fixed addresses: what is in use at one time does not share bytes."""
+"""Checks that tiles at fixed addresses do not share bytes while they are in use."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic
 
 
 def check_addresses(kernel: KernelOp) -> Iterator[Diagnostic]:
-    """Every tile at a fixed address that another one needs while it is in use.
+    """Yield a finding for each tile at a fixed address that overlaps another tile in use.
 
-    Tiles that take the same address one after the other are legal, and so is an instruction that
-    reads a tile for the last time and writes the next one at its place.
+    Tiles may use the same address one after the other. An instruction may also read a tile for the
+    last time and write the next tile to the same address.
     """
     if not any("address" in op.properties for op in kernel.operations if type(op) is AllocOp):
         return
@@ -59,12 +59,12 @@ def _share_bytes(one: AllocOp, two: AllocOp) -> bool:
 
 @dataclass(slots=True)
 class _Stretch:
-    """Positions, both inclusive, between which a tile's bytes must stay what they are."""
+    """The positions (inclusive) between which a tile's bytes must be preserved."""
 
     start: int
     end: int
     reads_last: bool
-    """All that is done at the end is to read the tile."""
+    """All accesses at the end are reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,16 +72,17 @@ class _Clash:
     first: LiveRange
     second: LiveRange
     position: int
-    """Where the second tile comes into use."""
+    """The position at which the second tile is first used."""
     needed: int
-    """Where the first is in use then, or later."""
+    """The position at or after `position` at which the first tile is in use."""
 
 
 class _Uses:
     """The accesses to tiles at fixed addresses.
 
-    A tile that is overwritten as a whole has no contents before that: its live range falls
-    into stretches. Inside loops on the device it does not, as they go back.
+    A tile that is completely overwritten has no live contents before that, so its live range is
+    split into regions. It is not split inside loops on the device, whose next iteration may need
+    the contents.
     """
 
     def __init__(self, found: Liveness):
@@ -114,7 +115,7 @@ class _Uses:
                     stretches[-1].end, stretches[-1].reads_last = end, reads_last
 
     def _outermost(self) -> dict[int, tuple[int, int]]:
-        """The first and last position of the outermost loop around a position."""
+        """Map each position inside a loop to the first and last position of its outermost loop."""
         inside: dict[int, tuple[int, int]] = {}
         for loop in self._loops:
             if loop.start not in inside:
@@ -123,7 +124,7 @@ class _Uses:
         return inside
 
     def clash(self, one: LiveRange, two: LiveRange) -> _Clash | None:
-        """Where one of two tiles comes into use while the other is; None when that is nowhere."""
+        """Return where one tile is first used while the other is in use; None if nowhere."""
         stretches = [
             (stretch, live, other)
             for live, other in ((one, two), (two, one))

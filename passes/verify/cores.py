@@ -1,4 +1,4 @@
-"""Two cores that run at the same time: the memory that they share, and where they meet."""
+"""Checks of two cores that run at the same time: races in shared memory, and deadlocks."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ Marks = npt.NDArray[np.int64]
 
 
 def check_cores(kernels: Sequence[KernelOp]) -> Iterator[Diagnostic]:
-    """What two cores do to each other: races, and waiting that does not end.
+    """Yield findings about races and endless waits between two cores.
 
     `kernels` are the programs of one launch, in the order of their cores.
     """
-    # Which tensors are the same is not known of programs that differ, which verify-launch reports.
+    # Programs that differ are reported by verify-launch; their shared tensors cannot be matched.
     if len(kernels) < 2 or check_launch(kernels):
         return
     programs = [_Program(kernel) for kernel in kernels]
@@ -51,14 +51,14 @@ def check_cores(kernels: Sequence[KernelOp]) -> Iterator[Diagnostic]:
 
 @dataclass(slots=True)
 class _Program:
-    """One core's operations between its meetings with the other."""
+    """The operations of one core, split into phases at its meetings with the other core."""
 
     kernel: KernelOp
     phases: list[list[Operation]] = field(default_factory=lambda: [[]])
     meetings: list[NisaOp] = field(default_factory=list[NisaOp])
-    """Those that end the phases."""
+    """The barriers and collectives that end the phases."""
     is_whole: bool = True
-    """No meeting is in a loop: then these are all."""
+    """False if a loop contains an instruction that waits for the other core."""
     ranges: Ranges = field(init=False)
 
     def __post_init__(self) -> None:
@@ -78,7 +78,7 @@ class _Program:
 
 
 def _meetings(programs: Sequence[_Program]) -> Iterator[Diagnostic]:
-    """The meetings of two cores, pair by pair, up to the first that does not fit."""
+    """Compare the waiting instructions of two cores pairwise, up to the first mismatch."""
     if not all(program.is_whole for program in programs):
         return
     one, two = [
@@ -108,7 +108,7 @@ def _meetings(programs: Sequence[_Program]) -> Iterator[Diagnostic]:
 
 @dataclass(slots=True)
 class _Keys:
-    """What two meetings have to agree in."""
+    """Keys of waiting instructions; those that meet have equal keys."""
 
     kernel: KernelOp
     _shared: dict[SSAValue, int] = field(init=False)
@@ -131,7 +131,7 @@ def _pair(mine: SendrecvOp, theirs: SendrecvOp) -> Iterator[Diagnostic]:
     for core, (here, there) in enumerate(((mine, theirs), (theirs, mine))):
         sender, receiver = here.value_of("recv_from_rank"), there.value_of("send_to_rank")
         if sender not in (0, 1):
-            continue  # a rule of its own
+            continue  # reported by another rule
         if sender == core:
             there, receiver = here, here.value_of("send_to_rank")
         if receiver != core:
@@ -158,22 +158,22 @@ def _pair(mine: SendrecvOp, theirs: SendrecvOp) -> Iterator[Diagnostic]:
 
 @dataclass(slots=True)
 class _Shared:
-    """What the cores have done to one tensor in shared HBM, cell by cell."""
+    """The accesses of both cores to one tensor in shared HBM, by cell."""
 
     reach: Reach
     cells: Cells
     written: list[Marks]
-    """Per core, the operation that wrote a cell last."""
+    """Per core and cell, the number of the operation that wrote it last."""
     read: list[Marks]
-    """Per core, the operation that read a cell last, unless the core wrote it."""
+    """Per core and cell, the number of the last operation that read it before the core wrote it."""
     own: list[npt.NDArray[np.bool_]]
-    """Per core, what it has written so far."""
+    """Per core, the cells that it has written so far."""
     since: int = 0
-    """The operations before this one have met: they are in order with what comes after them."""
+    """Operations before this number are ordered before all later ones, by a meeting."""
     noted: list[tuple[int, Footprint, bool]] = field(
         default_factory=list[tuple[int, Footprint, bool]]
     )
-    """Core, cells and whether they are written, of what was done in this phase."""
+    """The accesses of this phase: core, cells, and whether they are written."""
     _footprints: dict[Extent, Footprint] = field(default_factory=dict[Extent, Footprint])
 
     @staticmethod
@@ -194,7 +194,7 @@ class _Shared:
         )
 
     def note(self, core: int, effect: Effect, number: int) -> None:
-        """A core reads or writes a tile."""
+        """Record that a core reads or writes a tile."""
         extent = extent_of(effect.value, self.reach)
         footprint = self._footprints.get(extent)
         if footprint is None:
@@ -206,13 +206,13 @@ class _Shared:
             footprint.part(self.own[core])[...] = True
             return
         marks = footprint.part(self.read[core])
-        # What a core has written itself it reads back.
+        # A core may read back its own writes.
         marks[~footprint.part(self.own[core])] = number
 
     def may_meet(self) -> bool:
-        """Whether something done in this phase is where the other core has been; ends the phase.
+        """Return whether an access of this phase may conflict with the other core; ends the phase.
 
-        Looking at what was touched takes less time than looking at all of the tensor.
+        Checking only the accessed cells is faster than checking the entire tensor.
         """
         noted, self.noted = self.noted, []
         for core, footprint, writes in noted:
@@ -223,7 +223,7 @@ class _Shared:
         return False
 
     def pairs(self, one: Marks, two: Marks) -> Iterator[tuple[int, int]]:
-        """The different pairs of operations in cells that both have marked since they met."""
+        """Yield the distinct pairs of operations that marked a cell since the last meeting."""
         both = (one >= self.since) & (two >= self.since)
         if both.any():
             many = int(two.max()) + 1
@@ -232,11 +232,11 @@ class _Shared:
 
 
 def _races(programs: Sequence[_Program]) -> Iterator[Diagnostic]:
-    """Bytes of shared HBM that one core certainly writes and the other uses in the same phase."""
+    """Yield races: bytes of shared HBM that one core certainly writes and the other accesses."""
     if not all(program.is_whole for program in programs):
         return
     tensors = [shared_tensors(program.kernel) for program in programs]
-    # By identity, as hashing a value is a call.
+    # By identity: hashing a value is slow.
     number_of = [{id(tensor): n for n, tensor in enumerate(all_of)} for all_of in tensors]
     names = [tensor.name_hint or "?" for tensor in tensors[0]]
     shared = {
@@ -272,7 +272,7 @@ def _races(programs: Sequence[_Program]) -> Iterator[Diagnostic]:
 
 @dataclass(slots=True)
 class _Difference:
-    """Whether two cores run different programs, found out when it is asked."""
+    """Whether the cores run different programs; computed on first use."""
 
     programs: Sequence[_Program]
     _known: bool | None = None
@@ -291,7 +291,7 @@ def _is_used(base: SSAValue) -> bool:
 def _certain_effects(
     program: _Program, phase: int, followed: dict[int, _Shared]
 ) -> Iterator[tuple[Operation, Effect, _Shared]]:
-    """What a core certainly reads and writes of some tensors in a phase."""
+    """Yield the accesses that a core certainly makes to the tracked tensors in a phase."""
     for op in program.phases[phase]:
         if not is_instruction(op):
             continue
@@ -316,7 +316,7 @@ def _conflicts(
 
 
 def read_race(core: int, reader: Operation, writer: Operation, name: str) -> Diagnostic:
-    """The finding that a core reads a tensor which the other core writes."""
+    """Return the finding that a core reads a tensor while the other core writes it."""
     other = 1 - core
     return diagnose(
         CORE_RACE,
@@ -329,7 +329,7 @@ def read_race(core: int, reader: Operation, writer: Operation, name: str) -> Dia
 def write_race(
     first: Operation, second: Operation, name: str, severity: str | None = None
 ) -> Diagnostic:
-    """The finding that both cores write a tensor, by the instructions of core 0 and of core 1."""
+    """Return the finding that both cores write a tensor; `first` is core 0's instruction."""
     return diagnose(
         CORE_DOUBLE_WRITE,
         first,

@@ -1,4 +1,4 @@
-"""What works and wastes time or memory: warnings, with an estimate of what they cost."""
+"""Warnings about valid code that wastes time or memory, with the estimated cost."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic
 
 
 def check_lint(program: Dependences) -> Iterator[Diagnostic]:
-    """Every allocation and instruction that could be left out, or that could be faster."""
+    """Yield a warning for each allocation and instruction that is unnecessary or slow."""
     kernel, target, events = program.kernel, program.target, program.events
     yield from _unused(kernel)
     seen: set[Operation] = set()
@@ -74,7 +74,7 @@ def check_lint(program: Dependences) -> Iterator[Diagnostic]:
         if op in seen:
             continue
         seen.add(op)
-        # As rules are, what depends on types and arguments alone is judged once.
+        # Warnings that depend on types and arguments alone are computed once per form, like rules.
         types = [id(value.type) for value in operand_tuple(op)]
         key = (*form_key(op), *types)
         if key not in judged:
@@ -87,7 +87,7 @@ def check_lint(program: Dependences) -> Iterator[Diagnostic]:
     yield from _widened(kernel)
 
 
-# ------------------------------------------------------------------ what one instruction costs
+# ------------------------------------------------------------------ cost of single instructions
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,13 +113,13 @@ def _judge(op: NisaOp, target: Target) -> _Judgement | None:
 def _small_dma(op: DmaCopyOp, target: Target) -> _Judgement | None:
     dst, src = info_of(op.dst), info_of(op.src)
     if any(tile.region.on_chip and tile.free_size == 1 for tile in (dst, src)):
-        return None  # a column has nothing to put beside its elements
+        return None  # a column has no neighbouring elements
     timing, made = target.timing, transfer_of(op, target)
     efficient = timing.dma.efficient_descriptor_bytes
     if made.descriptor_bytes >= min(efficient, made.bytes):
         return None
     full = timing.dma.engines * timing.dma.engine_bytes_per_ns
-    # Less than this gives no engine a long descriptor, whatever is triggered together.
+    # Triggering several transfers together does not help: no engine gets a long descriptor.
     is_small = made.bytes < efficient * timing.dma.engines
     taken = made.engine_ns if is_small else max(made.trigger_ns, made.engine_ns)
     lost = (taken - made.bytes / full) * timing.clocks.core_ghz
@@ -134,9 +134,10 @@ def _small_dma(op: DmaCopyOp, target: Target) -> _Judgement | None:
 
 
 def _moves_a_tensor(op: NisaOp) -> bool:
-    """True for a DMA between all of a tensor in HBM and a tile, one run in each partition.
+    """True for a DMA between an entire HBM tensor and a tile with one run in each partition.
 
-    Neighbours in HBM are in other partitions, and there is nothing else to move with them.
+    Bytes that are adjacent in HBM are in different partitions, and there is no further data to move
+    with them.
     """
     sides = sorted((op.operands[0], op.operands[1]), key=lambda v: info_of(v).region.on_chip)
     outside, inside = map(info_of, sides)
@@ -147,7 +148,7 @@ def _moves_a_tensor(op: NisaOp) -> bool:
 
 
 def _broadcast(op: DmaCopyOp, target: Target) -> _Judgement | None:
-    """A load that brings the same row of HBM to many partitions."""
+    """Warn about a load that reads the same row of HBM for many partitions."""
     dst, src = info_of(op.dst), info_of(op.src)
     if src.region.on_chip or not dst.region.on_chip or src.indirection is not None:
         return None
@@ -168,9 +169,10 @@ def _broadcast(op: DmaCopyOp, target: Target) -> _Judgement | None:
 
 
 _BROADCAST_WORTH_SAYING = 2048
-"""The same for a broadcast: below it, another way to do it takes as long."""
+"""The smallest waste of a broadcast load that is reported, in cycles. Below it, alternatives take
+as long."""
 _WORTH_SAYING = 128
-"""Cycles below which nothing is said."""
+"""The smallest waste that is reported, in cycles."""
 
 
 def _slow_mode(op: NisaOp, target: Target) -> _Judgement | None:
@@ -185,7 +187,7 @@ def _slow_mode(op: NisaOp, target: Target) -> _Judgement | None:
 
 
 def _strided(op: NisaOp, names: tuple[str, str], target: Target) -> _Judgement | None:
-    """The mode of most elements a cycle needs neighbours."""
+    """Warn about strided operands: the fastest Vector Engine mode needs adjacent elements."""
     vector = target.timing.vector
     tiles = {name: required_tile(op, name) for name in names}
     if not all(_in_fast_memory(tile, vector) for tile in tiles.values()):
@@ -210,7 +212,7 @@ def _in_fast_memory(tile: TileInfo, vector: Vector) -> bool:
 
 
 def _packed(tile: TileInfo) -> TileInfo:
-    """The tile with its elements side by side."""
+    """The tile with its elements contiguous."""
     return replace(tile, strides=AccessPattern.contiguous(tile.shape).strides)
 
 
@@ -231,7 +233,7 @@ def _wide_result(op: TensorTensorOp, target: Target) -> _Judgement | None:
 
 
 _FEW = 4
-"""At most this part of the partitions is few: a quarter."""
+"""An instruction uses few partitions if it uses at most this fraction of them: a quarter."""
 
 
 def _few_partitions(op: NisaOp, target: Target) -> _Judgement | None:
@@ -252,17 +254,17 @@ def _few_partitions(op: NisaOp, target: Target) -> _Judgement | None:
 
 
 class _Tables:
-    """Which table of activation functions the Scalar Engine holds."""
+    """Tracks the activation function table that the Scalar Engine holds."""
 
     def __init__(self, target: Target):
         self._cycles = target.timing.scalar.table_load_ns * target.timing.clocks.core_ghz
         self._resident: str | None = None
         self._replaced: dict[str, NisaOp] = {}
-        """The instruction that took the place of a table that was loaded before."""
+        """For each table that was loaded before, the instruction that replaced it."""
         self._told: set[NisaOp] = set()
 
     def follow(self, op: NisaOp) -> Iterator[Diagnostic]:
-        """Tell of an instruction that loads a table again."""
+        """Warn about an instruction that reloads a table."""
         table = table_of(op)
         if table is None:
             return
@@ -283,11 +285,11 @@ class _Tables:
             )
 
 
-# ------------------------------------------------------------------ what is done with less
+# ------------------------------------------------------------------ cheaper alternatives
 
 
 def _loaded_again(program: Dependences) -> Iterator[Diagnostic]:
-    """Loads of what another tile could hold, into tiles that nothing else writes."""
+    """Warn about repeated loads, into tiles that no other instruction writes."""
     first: dict[Hashable, Load] = {}
     again: list[tuple[Load, Load]] = []
     loads = loads_of(program)
@@ -301,7 +303,7 @@ def _loaded_again(program: Dependences) -> Iterator[Diagnostic]:
     }
     for load in loads:
         if base_of(load.op.dst) in changed:
-            continue  # it takes the place of what was there
+            continue  # it replaces earlier contents of the tile
         dst = info_of(load.op.dst)
         known = first.setdefault((load.contents, dst.shape, dst.dtype), load)
         if known is not load or load.runs_again:
@@ -324,11 +326,11 @@ def _loaded_again(program: Dependences) -> Iterator[Diagnostic]:
 
 
 _PART_OF_SBUF = 4
-"""What is loaded again takes at most this part of SBUF, else there may be no room: a quarter."""
+"""The limit of the fraction of SBUF that repeated loads take: a quarter. More may not fit."""
 
 
 def _widened(kernel: KernelOp) -> Iterator[Diagnostic]:
-    """Matmuls in float32 of what has come in narrower."""
+    """Warn about float32 matmuls of inputs that were loaded in a narrower dtype."""
     narrow = narrow_sources(kernel)
     for op in kernel.operations if narrow else ():
         if not isinstance(op, NcMatmulOp) or is_transpose(op):
@@ -347,15 +349,16 @@ def _widened(kernel: KernelOp) -> Iterator[Diagnostic]:
         )
 
 
-# ------------------------------------------------------------------ what is not needed
+# ------------------------------------------------------------------ unnecessary operations
 
 
 def _not_needed(
     found: dict[Operation, Diagnostic], ops: Iterable[Operation]
 ) -> Iterator[Diagnostic]:
-    """Findings about calls that no iteration of an unrolled loop needs.
+    """Yield the findings about calls that are unnecessary in all iterations of an unrolled loop.
 
-    That the last one prepares for a next one that never comes is how such loops are written.
+    Software-pipelined loops are exempt: their last iteration prepares data for an iteration that
+    never runs.
     """
     if not found:
         return
@@ -365,7 +368,7 @@ def _not_needed(
 
 
 def _call_of(op: Operation) -> tuple[object, ...]:
-    """The author's call that an operation comes from; without a place each is its own."""
+    """The source call that an operation comes from; unique for operations without a location."""
     if isinstance(op.location, UnknownLoc):
         return (op,)
     return (type(op), op.location, *[result.name_hint for result in op.results])
@@ -384,7 +387,7 @@ def _unused(kernel: KernelOp) -> Iterator[Diagnostic]:
 
 
 def _without_effect(kernel: KernelOp, events: Sequence[Execution]) -> Iterator[Diagnostic]:
-    """Stores that nobody reads, and copies of what could be used itself."""
+    """Warn about stores that nothing reads, and about copies that their source could replace."""
     returned = {base_of(value) for value in kernel.return_op.values}
     lost = _lost_results(kernel, events, returned)
     yield from lost.values()
@@ -423,12 +426,12 @@ def _without_effect(kernel: KernelOp, events: Sequence[Execution]) -> Iterator[D
 def _lost_results(
     kernel: KernelOp, events: Sequence[Execution], returned: set[SSAValue]
 ) -> dict[SSAValue, Diagnostic]:
-    """Tensors in HBM that are written, and then neither read nor returned, each with its finding.
+    """Return the HBM tensors that are written but neither read nor returned, with their findings.
 
-    Of a kernel that returns nothing and writes no argument all are; that is told while tracing.
+    Tracing reports kernels that return nothing and write no argument; they are skipped here.
     """
     if kernel.core[1] > 1:
-        return {}  # the other core may read what is shared
+        return {}  # the other core may read shared tensors
     written: dict[SSAValue, Operation] = {}
     read: set[SSAValue] = set()
     for event in events:
@@ -456,7 +459,7 @@ def _lost_results(
 
 
 def _only_stores(op: NisaOp, returned: set[SSAValue]) -> bool:
-    """True when all that an instruction does is to write memory that ends with the kernel."""
+    """True if an instruction only writes memory that ends with the kernel."""
     if isinstance(op, (SendrecvOp, *COLLECTIVES)) or any(True for _ in registers_written(op)):
         return False
     if op.SPEC.accumulators is not None and accumulator_command(op) is not reduce_cmd.idle:
@@ -466,7 +469,7 @@ def _only_stores(op: NisaOp, returned: set[SSAValue]) -> bool:
 
 
 def _is_local(base: SSAValue) -> bool:
-    """True for an allocation that nothing outside of this core's program sees."""
+    """True for an allocation that only this core's program can access."""
     return isinstance(base.owner, AllocOp) and info_of(base).region is not MemoryRegion.shared_hbm
 
 

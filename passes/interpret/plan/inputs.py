@@ -1,4 +1,4 @@
-"""The arguments of a kernel as a run takes them: checked, as bytes in their stored data types."""
+"""The arguments of a kernel for a run: checked, and as bytes of their stored data types."""
 
 from __future__ import annotations
 
@@ -29,26 +29,26 @@ class Input:
         self._as_it_is = storage(self.info.dtype)
 
     def bytes_of(self, given: Any, copied: bool, use: Callable[[int], Use]) -> Array:
-        """An array as the bytes that a run works on.
+        """Return an array as the bytes that a run works on.
 
         Args:
             given: an array of the argument's shape and data type.
-            copied: they are not to be those of the array itself.
-            use: says what the kernel does with the bytes of an argument, by its number; those that
-                it does not touch may be missing.
+            copied: return the bytes of a copy.
+            use: returns the kernel's use of an argument, by its number. Elements that it does not
+                touch may be missing from a copy.
 
-        Raises InterpretationError for anything else than such an array.
+        Raises InterpretationError for an argument that is not such an array.
         """
         array = self._checked(given, copied)
         return self._memory_with(np.array(array, order="C", copy=True) if copied else array, use)
 
     def lend(self, given: Any, loan: Loan, use: Use) -> tuple[Array, Lent]:
-        """The bytes that a run works on, and what keeps what the author's array held.
+        """Return the bytes that a run works on, and the record that can restore the caller's array.
 
-        `use` says what the kernel does with them. Raises InterpretationError as `bytes_of` does.
+        `use` is the kernel's use of the argument. Raises InterpretationError as `bytes_of` does.
         """
         array = self._checked(given, True)
-        # Bytes of a bool are 0 or 1, those of a tile need not be.
+        # Bytes of a bool array are 0 or 1; those of a tile can be anything.
         direct = array.flags.c_contiguous and array.dtype != np.bool_
         memory = self._memory_with(array if direct else _in_order(array, use), all_of_it)
         if memory.base is not None and np.may_share_memory(array, memory):
@@ -58,11 +58,11 @@ class Input:
         return memory, loan.lend(memory, use, copied)
 
     def plain(self, array: Array) -> Array:
-        """An array of a data type that NumPy has by name only, as NumPy stores it."""
+        """Return an array of an extension data type in NumPy's own storage type."""
         return array if is_plain(array.dtype) else array.view(self._as_it_is)
 
     def contents(self, memory: Array, like: Array) -> Array:
-        """What is in the bytes of a run, in the shape and data type of an array."""
+        """Return the contents of a run's bytes, in the shape and data type of `like`."""
         values = strided(memory, self._slots.access(self.value), self._stored)
         return values.astype(like.dtype, copy=False).reshape(like.shape)
 
@@ -100,7 +100,7 @@ class Input:
 
 
 def _in_order(array: Array, use: Use) -> Array:
-    """A copy with its elements one after the other; what a kernel does not touch may be missing."""
+    """A copy in C order; elements that the kernel does not touch may be missing."""
     if use.touched is None:
         return np.array(array, order="C", copy=True)
     ordered = np.empty(array.shape, array.dtype)

@@ -1,6 +1,6 @@
-"""A queue of a core as it runs: where it is, what it may do next, and what that does.
+"""The state of a core's queue during a run: its position, its possible moves and their effects.
 
-The model is described in `run.py`.
+`run.py` describes the model.
 """
 
 from __future__ import annotations
@@ -41,18 +41,18 @@ _T = TypeVar("_T")
 
 
 class QueueError(InterpretationError):
-    """The queues of a lowered kernel cannot do what it says: the lowering is wrong."""
+    """The queues of a lowered kernel cannot run as specified: the lowering is wrong."""
 
 
 # ------------------------------------------------------------------ the state of a core
 
 Taken = dict[Name, tuple[MemoryTile, Array]]
-"""Operands, with the bits that memory held."""
+"""Operands with the bits that memory held when they were read."""
 
 
 @dataclass(slots=True, eq=False)
 class CoreState:
-    """What the queues of a core share."""
+    """The state that the queues of a core share."""
 
     number: int
     where: Core
@@ -60,23 +60,23 @@ class CoreState:
     plan: Plan
     actions: Actions
     env: Env
-    """Where instructions compute."""
+    """The environment in which instructions compute."""
     homes: Env
-    """HBM."""
+    """The environment that holds the HBM tensors of the run."""
     memory: Memory
     listener: Listener | None
     counts: Counter[tuple[Queue, Loop | None]] = field(
         default_factory=Counter[tuple[Queue, "Loop | None"]]
     )
-    """How far each queue has counted, in each block."""
+    """The signal count of each queue, per block."""
     rings: dict[Queue, deque[tuple[EngineInstruction, dict[int, Any]]]] = field(
         default_factory=dict[Queue, "deque[tuple[EngineInstruction, dict[int, Any]]]"]
     )
-    """What each ring has been given: triggers, with the registers that their DMAs go by."""
+    """For each ring, the pending triggers, with the register values that their DMAs use."""
     rounds: dict[tuple[Queue, Loop], list[bool]] = field(
         default_factory=dict[tuple[Queue, Loop], list[bool]]
     )
-    """For each engine's queue, True for every iteration of a loop, and False for its end."""
+    """For each engine queue and loop: True for each iteration, and a final False."""
 
 
 @dataclass(slots=True, eq=False)
@@ -86,19 +86,19 @@ class Flight:
     item: Item
     taken: Taken
     registers: dict[int, Any]
-    """Registers that it has by itself."""
+    """The values of registers that are private to the queue or the transfer."""
     meeting: Meeting | None = None
     group: list[Arrival] | None = None
-    """All that meet, when all have come."""
+    """All members of the meeting, once all have arrived."""
     due: Moment = Moment.end
-    """What comes next."""
+    """Its next moment."""
     total: int | None = None
-    """For the end of a loop with a condition: what its queue has counted to."""
+    """For the end of a conditional loop: the count that its queue has reached."""
 
 
 @dataclass(slots=True, eq=False)
 class Arrival:
-    """An instruction that has come to where cores meet."""
+    """An instruction that has arrived at a meeting of cores."""
 
     queue: Sequencer
     flight: Flight
@@ -106,7 +106,7 @@ class Arrival:
 
 @dataclass(slots=True, eq=False)
 class _Frame:
-    """Where a queue is in a block."""
+    """The position of a queue in a block."""
 
     items: Sequence[Item]
     at: int
@@ -114,14 +114,14 @@ class _Frame:
     inside: frozenset[Item]
     numbers: Iterator[int] | None = None
     done: int = 0
-    """Iterations."""
+    """The number of iterations."""
 
 
 # ------------------------------------------------------------------ a queue
 
 
 class Sequencer:
-    """A queue of a core: where it is, and what it holds."""
+    """A queue of a core during a run."""
 
     def __init__(self, core: CoreState, queue: Queue):
         self.core = core
@@ -130,30 +130,30 @@ class Sequencer:
         self.flying: deque[Flight] = deque()
         self._started: Counter[Loop] = Counter()
         self._turns = 0
-        """Iterations of all loops, in a queue of an engine."""
-        """How many iterations of each loop have begun."""
+        """Iterations of all loops; counted in engine queues only."""
+        """The number of iterations of each loop that have begun."""
         self._locals: dict[int, Any] = {}
-        """Induction variables."""
+        """Induction variables, by slot."""
         self._bounds: dict[Operation, range] = {}
-        """What has been read for loops that have not begun."""
+        """Iteration ranges of loops that have been tested but have not begun."""
         self._heard: Counter[Loop] = Counter()
-        """Of a ring: how many of a loop's `CoreState.rounds` it has followed."""
+        """In rings: the number of entries of `CoreState.rounds` that were followed, per loop."""
         self._leaders = _leaders(core.program, queue) if queue.is_ring else {}
         self._held: dict[EngineInstruction, Taken] = {}
-        """The stationary tiles in the array of processing elements, by what has loaded them."""
+        """The stationary tiles in the PE array, by the instruction that loaded them."""
         self._kept: dict[Operation, list[tuple[MemoryTile, Array]]] = {}
-        """Computed, and not written out yet."""
+        """Computed results that have not been written out yet."""
         self._table = ""
 
-    # -------------------------------------------------------------- what can happen
+    # -------------------------------------------------------------- moves
 
     @property
     def done(self) -> bool:
-        """True when nothing is left to do."""
+        """True if the queue is empty and nothing is in flight."""
         return self._next() is None and not self.flying
 
     def moves(self) -> Iterator[Move]:
-        """What can happen next in this queue."""
+        """Yield the moves that are possible in this queue."""
         inside = self._frames[-1].inside
         core, queue = self.core.number, self.queue
         for place, flight in enumerate(self.flying):
@@ -170,7 +170,7 @@ class Sequencer:
         return frame.items[frame.at] if frame.at < len(frame.items) else frame.loop
 
     def _due(self, flight: Flight) -> Moment | None:
-        """What comes next for what has begun; None while it waits for others to meet."""
+        """The next moment of an item in flight; None while it waits for a meeting."""
         if flight.meeting is not None and flight.group is None:
             return None
         return flight.due
@@ -201,13 +201,13 @@ class Sequencer:
         return not self._missing(item)
 
     def _answer(self, loop: Loop) -> bool | None:
-        """Of a ring: whether the loop goes on, None when that is not known yet."""
+        """In rings: True if the loop runs another iteration; None if that is not known yet."""
         rounds = self.core.rounds.get((self._leaders[loop], loop), ())
         heard = self._heard[loop]
         return rounds[heard] if heard < len(rounds) else None
 
     def _missing(self, item: Item) -> list[Wait]:
-        """The waits of an item that are not over."""
+        """The unsatisfied waits of an item."""
         return [wait for wait in item.waits if not self._is_over(wait)]
 
     def _is_over(self, wait: Wait) -> bool:
@@ -218,7 +218,7 @@ class Sequencer:
         return self.core.counts[block] >= needed
 
     def describe(self) -> str:
-        """What the queue waits for."""
+        """Describe the waits of the queue."""
         item = self.flying[0].item if self.flying else self._next()
         assert item is not None
         reasons = [f"{_text(wait.before)} in {wait.queue.name}" for wait in self._missing(item)]
@@ -241,7 +241,7 @@ class Sequencer:
         if frame.loop is not None and item is frame.loop:
             self._turn(frame, frame.loop.body)
         elif isinstance(item, QueueLoop):
-            # At its end, where the next iteration begins.
+            # The frame starts at the end of the items, where the next iteration begins.
             frames, inside = self._frames, frame.inside | {item}
             frames.append(_Frame(item.items, len(item.items), item, inside))
             if not self.queue.is_ring:
@@ -271,24 +271,24 @@ class Sequencer:
             else:
                 flight.taken = self.take(action)
             return
-        # Whom it meets; what it brings is asked again when all have come.
+        # Get the members of the meeting. Operands are read again when all have arrived.
         runner = action.driver(self.core.env)
         flight.meeting = next(runner, None)
         runner.close()
 
     def action(self, flight: Flight) -> Action:
-        """What an instruction that has begun does."""
+        """Return the action of an instruction in flight."""
         return self.core.actions.of(cast(EngineInstruction, flight.item))
 
     def take(self, action: Action) -> Taken:
-        """The operands of an instruction, as memory holds them now."""
+        """Return an instruction's operands with the bits that memory holds now."""
         found = ((name, self.core.memory.tile(value)) for name, value in action.reads.items())
         return {name: (tile, tile.home.copy()) for name, tile in found if tile is not None}
 
     # -------------------------------------------------------------- loops
 
     def _numbers(self, loop: Loop) -> range | None:
-        """The values of a loop's induction variable; None for a loop with a condition."""
+        """The values of a loop's induction variable; None for a conditional loop."""
         known = self._bounds.pop(loop.op, None)
         numbers = self.core.actions.control(loop.op).numbers
         if known is not None or numbers is None:
@@ -340,7 +340,7 @@ class Sequencer:
         self._frames[-1].at += 1
 
     def _test(self, instruction: EngineInstruction) -> None:
-        """Read what says how often, or whether, a loop runs."""
+        """Read the bounds, or evaluate the condition, of a loop."""
         numbers = self.core.actions.control(instruction.op).numbers
         if numbers is not None:
             self._bounds[instruction.op] = self._with(self._locals, numbers)
@@ -351,7 +351,7 @@ class Sequencer:
             self._leave(loop.body)
 
     def _holds(self, loop: Loop) -> bool:
-        """The condition of a loop."""
+        """Evaluate the condition of a loop."""
         condition = self.core.actions.control(loop.op).goes_on
         assert condition is not None
         goes_on = self._with(self._locals, condition)
@@ -361,7 +361,7 @@ class Sequencer:
     # -------------------------------------------------------------- ending
 
     def _end(self) -> None:
-        """End what has begun first."""
+        """End the item that began first."""
         flight = self.flying.popleft()
         item = flight.item
         if isinstance(item, EngineInstruction) and not self.queue.is_ring:
@@ -457,19 +457,19 @@ class Sequencer:
         self.clear(action)
 
     def notify(self, instruction: EngineInstruction) -> None:
-        """Pass what an NKI instruction has computed to the listener."""
+        """Pass the results of an NKI instruction to the listener."""
         core = self.core
         if core.listener is not None:
             core.listener.did_run(instruction.op, core.plan.written_by(instruction.op, core.env))
 
     def clear(self, action: Action) -> None:
-        """Forget the operands of an instruction where it computes."""
+        """Overwrite an instruction's operands in the environment with the pattern."""
         for tile in map(self.core.memory.tile, action.touched):
             if tile is not None:
                 tile.leave()
 
     def _with(self, registers: dict[int, Any], function: Callable[[Env], _T]) -> _T:
-        """What a function gives while registers hold something of the queue's own."""
+        """Call a function while registers hold the queue's private values."""
         env = self.core.env
         before = {slot: env[slot] for slot in registers}
         for slot, value in registers.items():
@@ -482,7 +482,7 @@ class Sequencer:
 
 
 def settle(group: Sequence[Arrival]) -> None:
-    """Let a meeting happen."""
+    """Settle a meeting at which all members have arrived."""
     runners: list[Runner] = []
     here: dict[Core, Meeting] = {}
     for member in group:
@@ -507,11 +507,11 @@ def settle(group: Sequence[Arrival]) -> None:
         member.queue.clear(action)
 
 
-# ------------------------------------------------------------------ what is known of instructions
+# ------------------------------------------------------------------ properties of instructions
 
 
 def _text(item: Item) -> str:
-    """An item in words."""
+    """Describe an item."""
     if isinstance(item, EngineInstruction):
         return f"{item.mnemonic} ({item.number}, {place_of(item.op)})"
     assert isinstance(item, QueueLoop)
@@ -519,7 +519,7 @@ def _text(item: Item) -> str:
 
 
 def _leaders(program: Program, ring: Queue) -> dict[Loop, Queue]:
-    """For each loop of a ring, a queue that starts transfers of it there."""
+    """For each loop of a ring, a queue that triggers transfers in it."""
     leaders: dict[Loop, Queue] = {}
     for loop in program.loops:
         if ring in loop.queues:
@@ -532,7 +532,7 @@ def _leaders(program: Program, ring: Queue) -> dict[Loop, Queue]:
 
 
 def _share_rows(one: Operation, two: Operation) -> bool:
-    """True when the stationary tiles of two matmuls meet in the array of processing elements."""
+    """True if the stationary tiles of two matmuls overlap in the PE array."""
     places = [
         [(at, at + size) for at, size in zip(place, extent, strict=True)]
         for op in (one, two)

@@ -1,8 +1,8 @@
-"""What a chain of operators computes, element by element, as a graph that code is made of.
+"""The element-wise computation of a chain of operators, as a graph from which code is generated.
 
-The functions of the operators (`numerics/operators.py`) are called with `Traced` values in the
-place of arrays, and each NumPy function that they call becomes a node: what they compute is said
-once. A function that does more than compute element by element cannot be traced.
+The functions of the operators (`numerics/operators.py`) are called with `Traced` values instead of
+arrays, and each NumPy function that they call becomes a node. So the operators are defined only
+once. A function that is not element-wise cannot be traced.
 """
 
 from __future__ import annotations
@@ -21,41 +21,41 @@ class Node(NamedTuple):
     """A value of one element."""
 
     name: str
-    """One of `LOADS`, 'number', 'literal', the name of an operation, or 'call'."""
+    """One of `LOADS`, 'number', 'literal', 'stored', the name of an operation, or 'call'."""
     type: str
     """'f' float32, 'd' float64, 'B' uint8, 'H' uint16, 'I' uint32, 'q' int64, '?' a truth value."""
     inputs: tuple[int, ...] = ()
     """The nodes that it is computed from."""
     detail: Any = None
-    """Of a load the operand; of a number its place among the arguments; of a literal its bits; of
-    a call the place of the loop among the arguments."""
+    """For loads the operand; for 'number' its index among the arguments; for 'literal' its bits;
+    for 'stored' the data type; for 'call' the index of the loop among the arguments."""
 
 
 LOADS = ("load", "load_bits", "load_integer")
-"""Nodes that read an operand: as float32, its bits, or as an integer of 64 bits."""
+"""Nodes that read an operand: as float32, as bits, or as a 64-bit integer."""
 
 
 class UntraceableError(Exception):
-    """A function does what no node says."""
+    """A function uses an operation that no node represents."""
 
 
 @dataclass
 class Graph:
-    """Nodes in the order in which they are computed."""
+    """Nodes in the order of computation."""
 
     nodes: list[Node] = field(default_factory=list[Node])
     loops: list[tuple[np.ufunc, str]] = field(default_factory=list[tuple[np.ufunc, str]])
     """The loops that are called, with their data types."""
 
     def add(self, node: Node) -> int:
-        """The number of a node, which is added unless there is one like it."""
+        """Return the number of a node; add it unless an equal one exists."""
         if node in self.nodes:
             return self.nodes.index(node)
         self.nodes.append(node)
         return len(self.nodes) - 1
 
     def call(self, ufunc: np.ufunc, result: str, inputs: tuple[int, ...]) -> int:
-        """The node of a call of a ufunc's loop."""
+        """Return the node of a call of a ufunc's loop."""
         types = "".join(self.nodes[i].type for i in inputs)
         signature = f"{types}->{result}"
         try:
@@ -79,7 +79,7 @@ _INLINE: dict[np.ufunc, str] = {
     np.sqrt: "sqrt",
     np.reciprocal: "reciprocal",
 }
-"""Ufuncs of floats that IEEE 754 leaves no choice in."""
+"""Ufuncs of floats whose results IEEE 754 determines."""
 _COMPARED: dict[np.ufunc, str] = {
     np.equal: "equal",
     np.not_equal: "not_equal",
@@ -110,7 +110,7 @@ _OF_INTEGERS: dict[np.ufunc, str] = {
     np.maximum: "maximum",
     np.minimum: "minimum",
 }
-"""Ufuncs of integers of 64 bits."""
+"""Ufuncs of 64-bit integers."""
 _SCALARS: dict[str, Any] = {
     "f": np.float32,
     "d": np.float64,
@@ -122,11 +122,11 @@ _SCALARS: dict[str, Any] = {
 }
 _TYPES = {scalar: kind for kind, scalar in _SCALARS.items()}
 _CONVERTED = {("f", "d"), ("d", "f"), ("?", "f"), ("?", "I"), ("?", "q")}
-"""The conversions that there are."""
+"""The supported conversions."""
 
 
 class Traced(np.lib.mixins.NDArrayOperatorsMixin):
-    """A value that stands for the elements of an array; assignments to it name another node."""
+    """A value that represents the elements of an array; assigning to it changes its node."""
 
     def __init__(self, graph: Graph, node: int):
         self.graph = graph
@@ -165,7 +165,7 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         self.node = Traced(self.graph, other)._converted(self.type)
 
     def of(self, value: Any, like: str) -> int:
-        """The node of an operand: a traced value, or a number of the type that NumPy gives it."""
+        """The node of an operand: a traced value, or a number in the type that NumPy gives it."""
         if isinstance(value, Traced):
             return value.node
         number: Any = value
@@ -254,7 +254,7 @@ def _copyto(into: Traced, value: Any, where: Any = True) -> None:
 
 
 def _clip(values: Traced, low: Any, high: Any) -> Any:
-    # As NumPy has it: NaN stays.
+    # NaN is preserved, as in NumPy.
     minimum: Any = np.minimum
     maximum: Any = np.maximum
     return minimum(maximum(values, low), high)
@@ -273,7 +273,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {np.where: _where, np.copyto: _copyt
 
 
 class _View(Traced):
-    """The bits of a value as another type; what is assigned to it changes the value."""
+    """The bits of a value as another type; assigning to it changes the value."""
 
     def __init__(self, of: Traced, wanted: str):
         super().__init__(of.graph, of.graph.add(Node("bits", wanted, (of.node,))))
@@ -286,9 +286,9 @@ class _View(Traced):
 
 @cache
 def later_zero_wins() -> bool:
-    """True where `np.maximum` and `np.minimum` of +0.0 and -0.0 give the second of them.
+    """True if `np.maximum` and `np.minimum` of +0.0 and -0.0 return the second of them.
 
-    The documents of NumPy leave it open, and it depends on the CPU.
+    NumPy's documentation leaves it open, and it depends on the CPU.
     """
     for count in (1, 7, 64):
         zeros, negative = np.zeros(count, np.float32), np.full(count, -0.0, np.float32)

@@ -8,7 +8,7 @@ Shape = tuple[int, ...]
 
 
 def refined(shapes: Sequence[Shape]) -> Shape | None:
-    """The dimensions that cut each of some shapes further, all of one size; None if none do."""
+    """Return the dimensions that refine all shapes, outermost first; None if there are none."""
     left = [[n for n in shape if n != 1] for shape in shapes]
     dims: list[int] = []
     while any(left):
@@ -27,7 +27,7 @@ def refined(shapes: Sequence[Shape]) -> Shape | None:
 
 
 def strides_in(dims: Shape, shape: Shape, strides: Shape) -> list[int]:
-    """The strides of a tile in dimensions that cut its own further."""
+    """Return the strides of a tile in refined dimensions."""
     own = [(n, s) for n, s in zip(shape, strides, strict=True) if n != 1]
     found: list[int] = []
     position, inside = len(own) - 1, 1
@@ -43,11 +43,11 @@ def strides_in(dims: Shape, shape: Shape, strides: Shape) -> list[int]:
 def merged(
     dims: Sequence[int], strides: Sequence[Sequence[int]]
 ) -> tuple[list[int], list[list[int]]]:
-    """The fewest loops that visit the same elements of all operands in the same order.
+    """Return the fewest loops that visit the same elements of all operands in the same order.
 
     Args:
         dims: iterations of each loop.
-        strides: of each operand.
+        strides: the strides of each operand.
     """
     kept: list[int] = []
     moved: list[list[int]] = [[] for _ in strides]

@@ -1,4 +1,4 @@
-"""Records as instructions of native code."""
+"""Translates records to native instructions."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ from nkijit.passes.numerics import operators as functions
 
 
 def instructions_of(record: Record, slots: Slots) -> list[NativeInstruction]:
-    """A record as instructions, in order. Raises UnsupportedError where NumPy computes it."""
+    """Return a record's instructions in order. Raises UnsupportedError if NumPy must compute it."""
     make = _MAKERS.get(type(record))
     if make is None:
         raise UnsupportedError(type(record).__name__)
@@ -65,7 +65,7 @@ def instructions_of(record: Record, slots: Slots) -> list[NativeInstruction]:
 
 
 def filled(slot: int, elements: int, value: np.ndarray[Any, Any]) -> NativeInstruction:
-    """All elements of a tensor become one value."""
+    """Return the instruction that sets all elements of a tensor to one value."""
     source = StridedTile(CONSTANTS, value.ctypes.data, (elements,), (0,), "")
     into = StridedTile(FIRST_SLOT + slot, 0, (elements,), (value.itemsize,), "")
     return Moved([source, into], [1], [], value.itemsize, value)
@@ -96,7 +96,7 @@ def _tile(operand: Source | Destination, slots: Slots) -> StridedTile:
     strides = tuple(stride * size for stride in access.strides)
     base = FIRST_SLOT + slots.base(tile.base)
     found = StridedTile(base, access.offset * size, access.shape, strides, name)
-    # NumPy refuses a view that leaves its memory; native code would not notice.
+    # NumPy rejects a view outside of its memory; native code would not notice it.
     low, high = found.reach
     of = info_of(tile.base).dtype
     memory = slots.reach(tile.base).size // of.itemsize * slots.stored(of).itemsize
@@ -106,7 +106,7 @@ def _tile(operand: Source | Destination, slots: Slots) -> StridedTile:
 
 
 def _overlapping(into: Destination, sources: Sequence[Source | None]) -> bool:
-    """True when what is written may be read at another place than it is written."""
+    """True if an element may be read at another address than it is written at."""
     if into.tile.info.pattern.repeats:
         return True
     return any(
@@ -119,12 +119,12 @@ def _overlapping(into: Destination, sources: Sequence[Source | None]) -> bool:
 
 
 def _aside(into: StridedTile) -> StridedTile:
-    """Scratch for results that are not to be written while operands are read."""
+    """A scratch tile for results that must not be written while operands are read."""
     return _dense(0, into.shape, into.element)
 
 
 def _dense(offset: int, shape: Shape, element: str) -> StridedTile:
-    """A tile in scratch."""
+    """A contiguous tile in scratch."""
     strides: list[int] = []
     size = size_of(element)
     for count in reversed(shape):
@@ -134,14 +134,14 @@ def _dense(offset: int, shape: Shape, element: str) -> StridedTile:
 
 
 def _room(tile: StridedTile) -> int:
-    """The bytes that a tile takes in scratch."""
+    """The bytes of a tile in scratch."""
     return -(-tile.size * size_of(tile.element) // _LINE) * _LINE
 
 
 def _moved_there(
     made: NativeInstruction, aside: StridedTile, into: StridedTile
 ) -> list[NativeInstruction]:
-    """An instruction, and what moves its results where they belong, if they do not lie there."""
+    """The instruction, followed by a move from scratch to `into` if its results are there."""
     if aside is into:
         return [made]
     if isinstance(made, Rows):
@@ -157,7 +157,7 @@ def _touches(into: Destination, sources: Sequence[Source | None]) -> bool:
 
 
 class _Builder:
-    """Collects what an instruction over rows has."""
+    """Collects the parts of an instruction over rows."""
 
     def __init__(self, slots: Slots):
         self.slots = slots
@@ -166,12 +166,12 @@ class _Builder:
         self.numbers: list[int] = []
 
     def operand(self, tile: StridedTile) -> int:
-        """The number of an operand."""
+        """Add an operand and return its number."""
         self.tiles.append(known(tile))
         return len(self.tiles) - 1
 
     def number(self, value: Any) -> int:
-        """The place of a float32."""
+        """Add a float32 number and return its index."""
         return self._add_number(np.float32(value).view(np.uint32))
 
     def _add_number(self, bits: Any) -> int:
@@ -179,11 +179,11 @@ class _Builder:
         return len(self.numbers) - 1
 
     def value(self, node: Node) -> Traced:
-        """The value of a node."""
+        """Return the value of a node."""
         return Traced(self.graph, self.graph.add(node))
 
     def read(self, source: Source) -> Traced:
-        """The values of an operand."""
+        """Return the values of an operand."""
         if source.tile is None and source.lanes is None:
             constant: Any = source.constant
             if type(constant) is not np.float32:
@@ -194,11 +194,11 @@ class _Builder:
         return self.load(_tile(source, self.slots))
 
     def load(self, tile: StridedTile) -> Traced:
-        """The values of a tile."""
+        """Return the values of a tile."""
         return self.value(Node("load", "f", detail=self.operand(tile)))
 
     def bits(self, source: Source, like: StridedTile) -> Traced:
-        """The stored bits of an operand, as wide as those of a tile."""
+        """Return the stored bits of an operand, which must be as wide as those of a tile."""
         width = size_of(like.element)
         kind = _UNSIGNED[width]
         if source.tile is None:
@@ -214,14 +214,14 @@ class _Builder:
         return self.value(Node("load_bits", kind, detail=len(self.tiles) - 1))
 
     def integers(self, source: Source) -> Traced:
-        """The integers of an operand."""
+        """Return the integers of an operand."""
         if source.tile is None:
             raise UnsupportedError("a constant operand")
         place = self.operand(_tile(source, self.slots))
         return self.value(Node("load_integer", "q", detail=place))
 
     def loop(self, ufunc: np.ufunc) -> int:
-        """The place of a loop that combines two float32."""
+        """Return the index of a loop that combines two float32 numbers."""
         called = ufunc, "ff->f"
         loop_of(*called)
         if called not in self.graph.loops:
@@ -229,7 +229,7 @@ class _Builder:
         return self.graph.loops.index(called)
 
     def rows(self, value: Traced, into: StridedTile, shape: Sequence[int], **more: Any) -> Rows:
-        """The instruction that stores a value."""
+        """Return the instruction that stores a value."""
         self.tiles.append(known(into) if value.type == "f" else into)
         number = len(self.tiles) - 1
         rows = (shape[0], math.prod(shape[1:]))
@@ -239,19 +239,19 @@ class _Builder:
 
 
 def _fold(b: _Builder, word: str, *, accumulates: bool) -> tuple[Fold, str | None]:
-    """How a row is combined, and how that meets what was there."""
+    """Return the reduction of a row, and the operation that combines it with the previous value."""
     ufunc = _COMBINES.get(word)
     if ufunc is None:
         raise UnsupportedError(f"{word} of a row")
     loop = b.loop(ufunc)
     if word == "subtract":
-        # Each element is subtracted in turn, from what was there.
+        # Elements are subtracted one by one, from the previous value.
         return Fold(loop, first=not accumulates), None
     if ufunc.identity is None:
         if accumulates and not later_zero_wins():
             raise UnsupportedError(f"{word} of accumulators")
         return Fold(loop, first=True), word
-    # The zero that NumPy begins a sum with has had either sign.
+    # The sign of the zero with which NumPy begins a sum depends on its version.
     start = ufunc.reduce(np.full(1, -0.0, np.float32)) if word == "add" else ufunc.identity
     return Fold(loop, first=False, start=b.number(start)), word
 
@@ -342,7 +342,7 @@ _VALUES: dict[Arithmetic, Callable[[Chain, _Builder], Traced]] = {
     Arithmetic.integers: _integers,
 }
 _UNSIGNED = {1: "B", 2: "H", 4: "I"}
-"""The type of the bits of so many bytes."""
+"""The node type of bits, by the number of bytes."""
 
 
 def _accumulate(
@@ -352,7 +352,7 @@ def _accumulate(
     into: Destination,
     sources: Sequence[Source | None],
 ) -> None:
-    """Add what happens with accumulators to an instruction."""
+    """Add the use of accumulators to an instruction."""
     if use.keeps_last:
         raise UnsupportedError("accumulators that keep the last result")
     elements = len(b.tiles)
@@ -499,7 +499,7 @@ def _matmul(record: Matmul, slots: Slots) -> list[NativeInstruction]:
         taken += _room(product)
     for each in made:
         if isinstance(each, Rows):
-            # What it converts with lies behind what instructions leave for each other.
+            # Its own scratch follows the tiles that instructions pass to each other.
             each.scratch_at = taken
     return made
 

@@ -1,4 +1,4 @@
-"""Graphs over elements, stored, and combined for each row."""
+"""Emits graphs over elements, whose results are stored, and reduced for each row."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ from nkijit.passes.interpret.backends.native.llvm import building
 ir = building()
 
 _KEPT = {**ELEMENTS, "?": I32}
-"""How values lie in scratch."""
+"""The LLVM type of each node type in scratch."""
 _LOADERS = {"load": load_as_float32, "load_bits": load_bits, "load_integer": load_integer}
 
 
 class _Operand:
-    """An operand of rows: where it is in the loops that are open."""
+    """An operand of rows: its address and its strides in the loops."""
 
     def __init__(self, f: Function, form: OperandForm, address: Any, strides: Sequence[Any]):
         self.f, self.form, self.strides = f, form, strides
@@ -81,7 +81,7 @@ def write_rows(form: RowForm, f: Function) -> None:
 
 
 class _RowWriter:
-    """Writes what happens to a row: before its elements, to them in blocks, and after them."""
+    """Emits the code of a row: before its elements, for its elements in blocks, and after them."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class _RowWriter:
         self.scratch = scratch
         self.combines = form.accumulators is not None or form.reduced is not None
         self.row = f.b.gep(scratch, [I64(SPILLED * len(self.spilled))])
-        """The float32 results of a row, where something is done with all of them."""
+        """The float32 results of a row, if they are reduced."""
         self.filled = f.variable(I64(0))
 
     # -------------------------------------------------------- elements
@@ -118,7 +118,7 @@ class _RowWriter:
             b.store(self._number(use.number), registers)
 
     def _number(self, place: int, kind: str = "f") -> Any:
-        """A number of a node's type."""
+        """A number in a node's type."""
         word = self.numbers[place]
         if kind == "f":
             return self.b.bitcast(self.b.trunc(word, I32), F32)
