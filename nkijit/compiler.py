@@ -31,7 +31,7 @@ class AddressRotation(Enum):
 
 @dataclass(frozen=True, slots=True)
 class CompileConfig:
-    """Compiler options after tracing. None stands for the compiler's default."""
+    """Compiler options after tracing. None means the compiler's default."""
 
     address_rotation: AddressRotation | None = None
     """Whether tiles may be moved."""
@@ -49,7 +49,7 @@ class CompileConfig:
 
 @dataclass(frozen=True, slots=True)
 class SpecializationConfig:
-    """Options for tracing. None stands for the compiler's default."""
+    """Options for tracing. None means the compiler's default."""
 
     allow_nested_config_override: bool | None = None
     """Allow a kernel that another kernel calls to have its own configuration, with a warning."""

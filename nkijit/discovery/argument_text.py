@@ -37,7 +37,7 @@ class ArgumentTextError(ValueError):
         text: the whole text.
         start: first character of the wrong part.
         end: its end (exclusive).
-        help: what to write instead, for a `help:` line.
+        help: the fix, for a `help:` line.
     """
 
     def __init__(self, message: str, text: str, start: int, end: int, help: str = ""):

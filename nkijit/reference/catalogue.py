@@ -39,7 +39,7 @@ def users_of(rule: RuleText) -> list[str]:
 
 
 def applies_to(rule: RuleText) -> str:
-    """Describe what a rule applies to: instructions, or a kernel as a whole."""
+    """Describe the scope of a rule: instructions, or a kernel as a whole."""
     if any(r.text is rule for r in UNIVERSAL_RULES):
         return "every instruction"
     return ", ".join(users_of(rule)) or "a kernel as a whole"
