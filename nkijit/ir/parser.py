@@ -63,7 +63,7 @@ MAX_AFFINE_CHARACTERS = 600
 """Maximum characters of an affine map or set; nkijit's dialects use none."""
 
 MAX_DENSE_ELEMENTS = 1 << 20
-"""Maximum elements of a dense literal. A single value can represent all of them, and xDSL creates them all."""
+"""Maximum elements of a dense literal. xDSL creates them all, even from a single value."""
 
 
 class InvalidOperation(VerifyException):

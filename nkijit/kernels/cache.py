@@ -54,7 +54,8 @@ class TraceCache:
 
         Args:
             key_of: returns the key; called before and after tracing, which may change the values
-                that it reads. Raises UnkeyableError for a value that cannot be recognised at another call.
+                that it reads. Raises UnkeyableError for a value that cannot be recognised at
+                another call.
             trace: makes the trace.
         """
         key, why = _key_or_reason(key_of)
