@@ -86,7 +86,7 @@ def test_violations_are_of_the_instruction_whose_page_has_them(pages: dict[str, 
             assert f" {name} " in kernel or f"{name}\n" in kernel
             assert re.match(rf"(error|warning)\[[\w-]+\]: {re.escape(name)}: ", says)
             shown += 1
-    assert shown > 450
+    assert shown > 380
 
 
 @pytest.mark.parametrize("name", OPS)

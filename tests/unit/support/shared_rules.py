@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import combinations
 
-from support.paths import GOLDEN
+from support.paths import ROOT
 from xdsl.ir import SSAValue
 
 from nkijit.dialects.attributes import EngineAttr
@@ -55,7 +55,7 @@ TARGET = "trn3"
 OLDER_TARGETS = ("trn1", "trn2")
 MANY_DIMS = 6
 MORE, FEWER = "more elements", "fewer elements"
-TABLE = GOLDEN / "shared_rules.txt"
+TABLE = ROOT / "tests" / "unit" / "dialects" / "shared_rules.txt"
 
 
 @dataclass(frozen=True)
