@@ -370,7 +370,7 @@ class _Unusable:
 
 
 def _put(pieces: _Pieces, lanes: int, contents: _Values) -> _Pieces:
-    """Return pieces in which the lanes have the contents `contents`."""
+    """Return pieces in which the lanes hold `contents`."""
     left = {values: held & ~lanes for values, held in pieces.items() if held & ~lanes}
     left[contents] = left.get(contents, 0) | lanes
     return left

@@ -212,8 +212,8 @@ class _Reader:
     def _added(self, tile: _Tile, accumulation: Accumulation | None) -> ByteSet:
         """Return the bytes to which a matmul adds.
 
-        Like the interpreter, `accumulate=None` depends on the writes that precede it in program
-        order.
+        With `accumulate=None`, as in the interpreter, these are the bytes that earlier matmuls in
+        program order have written.
         """
         before = self._multiplied.get(tile.base, NOWHERE)
         if not before.covers(tile.region):

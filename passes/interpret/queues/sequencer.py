@@ -207,7 +207,6 @@ class Sequencer:
         return rounds[followed] if followed < len(rounds) else None
 
     def _unsatisfied(self, item: Item) -> list[Wait]:
-        """The unsatisfied waits of an item."""
         return [wait for wait in item.waits if not self._is_over(wait)]
 
     def _is_over(self, wait: Wait) -> bool:

@@ -228,7 +228,7 @@ class Slots:
         return reach
 
     def access(self, value: SSAValue) -> AccessPattern:
-        """Return the pattern of a tile in its tensor's memory, with index 0 if it has one."""
+        """Return the pattern of a tile in its tensor's memory; run-time indices count as 0."""
         info = info_of(value)
         access = info.pattern if info.indirection is None else access_of(value)
         reach = self.reach(base_of(value))

@@ -27,8 +27,6 @@ LONG = 1 << 18
 
 @dataclass(frozen=True, slots=True)
 class _Observers:
-    """Several observers of one core."""
-
     observers: tuple[Observer, ...]
 
     def before(self, op: Operation, env: Env) -> None:

@@ -257,7 +257,7 @@ class RaceWatch:
 
 @dataclass(frozen=True, slots=True)
 class _Suspect:
-    """A write to bytes that another core has used: a race if it changes any of them."""
+    """A write to bytes that another core has used; a race if it changes their contents."""
 
     use: _Use
     index: Any

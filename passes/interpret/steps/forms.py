@@ -160,7 +160,6 @@ class StepForms:
         return form, self._frame(form, op), None
 
     def _frame(self, form: StepForm, op: NisaOp) -> Frame:
-        """Return the frame of an instance."""
         slots, values = self._slots, op._operands  # pyright: ignore[reportPrivateUsage]
         found: list[int] = []
         for number, views in form.places:

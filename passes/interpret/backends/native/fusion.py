@@ -90,7 +90,7 @@ class Fusion:
         for number in reversed(range(len(self.items))):
             self._write_directly(number)
         for number in range(len(self.items)):
-            self._leave_out(number)
+            self._remove_unread(number)
         return [item for item in self.items if item is not None]
 
     # ---------------------------------------------------------------- properties of tiles
@@ -258,7 +258,7 @@ class Fusion:
         self._replace(readers[0], None)
         self._lives(into, number, readers[0])
 
-    def _leave_out(self, number: int) -> None:
+    def _remove_unread(self, number: int) -> None:
         """Remove a write that nothing reads."""
         result = self._sole_result(number)
         if result is None or self._readers.get(result[1].base):

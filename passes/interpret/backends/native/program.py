@@ -67,7 +67,6 @@ class Program:
         return sequence, drivers
 
     def _enter(self, entry: Entry, table: list[int]) -> None:
-        """Add an entry to a table."""
         table += [self.compiler.function(entry.form), len(entry.words), *entry.words]
         self.scratch = max(self.scratch, entry.scratch)
         self.elements += entry.elements

@@ -134,7 +134,6 @@ def _dense(offset: int, shape: Shape, element: str) -> StridedTile:
 
 
 def _scratch_bytes(tile: StridedTile) -> int:
-    """The bytes of a tile in scratch."""
     return -(-tile.size * size_of(tile.element) // _LINE) * _LINE
 
 
