@@ -1,4 +1,4 @@
-"""Native instructions, whose operands can still be replaced, and their table entries."""
+"""Native instructions with replaceable operands, and their table entries."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class NativeInstruction:
         raise NotImplementedError
 
     def copy(self) -> Self:
-        """Return a copy whose operands can be replaced."""
+        """Return a copy with replaceable operands."""
         return replace(self, tiles=list(self.tiles))
 
 

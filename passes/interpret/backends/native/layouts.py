@@ -1,4 +1,4 @@
-"""Loops over several operands whose elements correspond in order."""
+"""Loops over several operands with elements in the same order."""
 
 from __future__ import annotations
 
