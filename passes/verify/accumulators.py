@@ -83,7 +83,7 @@ class _Use:
     sets: bool
     clobbers: bool
     reads: bool
-    asked: bool
+    requested: bool
     """The kernel requests the reduction explicitly; it is not a default."""
     begins: bool
     """The kernel explicitly begins a reduction."""
@@ -143,12 +143,12 @@ class _Reader:
         declared = self._declared[op_class]
         if declared is None:
             return None
-        given = op.properties
+        properties = op.properties
         key = (
             op_class,
-            id(given.get("reduce_cmd")),
-            id(given.get(declared.operator_field)),
-            id(given.get(SEGMENTS)),
+            id(properties.get("reduce_cmd")),
+            id(properties.get(declared.operator_field)),
+            id(properties.get(SEGMENTS)),
         )
         if key not in self._uses:
             self._uses[key] = self._use(cast(NisaOp, op), declared)
@@ -182,7 +182,7 @@ class _Reader:
             sets=sets,
             clobbers=not sets and declared.idle_clobbers,
             reads=reads,
-            asked=command.reduces and not by_default,
+            requested=command.reduces and not by_default,
             begins=sets and command is not reduce_cmd.reduce and not by_default,
             reads_out=reads and op.declares("reduce_res"),
             data=op.operands.index(accumulated_tile(op)),
@@ -229,9 +229,9 @@ class _Flow:
     def visit(self, event: _Event, state: _State, certain: bool) -> None:
         use, lanes = event.use, event.lanes
         pieces = state.get(use.owner, self.start)
-        wrong: list[_Wrong] = []
+        wrong: list[_Unusable] = []
         if use.continues or (use.reads and not use.sets):
-            wrong = self._judge(event, pieces, certain)
+            wrong = self._check(event, pieces, certain)
         if use.reads_out:
             self._note_read(event, pieces)
         if use.sets:
@@ -298,10 +298,10 @@ class _Flow:
             self._clobbered[key] = _Value(None, value.by, op)
         return self._clobbered[key]
 
-    def _judge(self, event: _Event, pieces: _Pieces, certain: bool) -> list[_Wrong]:
+    def _check(self, event: _Event, pieces: _Pieces, certain: bool) -> list[_Unusable]:
         """Report and return the contents that the instruction cannot use."""
-        undefined: list[_Wrong] = []
-        mixed: list[_Wrong] = []
+        undefined: list[_Unusable] = []
+        mixed: list[_Unusable] = []
         use, op = event.use, event.op
         if use.continues and use.operator is None:  # a finding of its own
             return []
@@ -313,12 +313,12 @@ class _Flow:
                 by = value.by
                 if value.operator is None or use.clobbers:
                     if value.known:
-                        undefined.append(_Wrong(value, lanes, values))
+                        undefined.append(_Unusable(value, lanes, values))
                 elif use.continues and use.operator != value.operator:
-                    mixed.append(_Wrong(value, lanes, values))
+                    mixed.append(_Unusable(value, lanes, values))
                 elif by is not None:
-                    if _starts_anew(by.op, op):
-                        self._tell(event, ACCUMULATOR_SHARED, _shared(op, by.op))
+                    if _always_resets(by.op, op):
+                        self._report(event, ACCUMULATOR_SHARED, _shared(op, by.op))
                     if use.continues:
                         self._note_continued(event, by, lanes)
         wrong = undefined + mixed
@@ -328,15 +328,15 @@ class _Flow:
                 w.sure = w.among <= values_of
         if undefined:
             last = self.last_begin(event) if use.continues else None
-            self._tell(event, ACCUMULATOR_UNDEFINED, _undefined(event, undefined, last))
+            self._report(event, ACCUMULATOR_UNDEFINED, _undefined(event, undefined, last))
         elif mixed:
-            self._tell(event, ACCUMULATOR_MIXED, _mixed(event, mixed))
+            self._report(event, ACCUMULATOR_MIXED, _mixed(event, mixed))
         if wrong:
             self.blamed.add(event)
             self.blamed.update(w.value.by for w in wrong if w.value.by is not None)
         return wrong
 
-    def _tell(self, event: _Event, rule: RuleText, diagnostic: Diagnostic) -> None:
+    def _report(self, event: _Event, rule: RuleText, diagnostic: Diagnostic) -> None:
         key = event.position, rule.id
         earlier = self.found.get(key)
         if earlier is None or (earlier.severity, diagnostic.severity) == ("warning", "error"):
@@ -358,7 +358,7 @@ class _Resumption:
 
 
 @dataclass(slots=True)
-class _Wrong:
+class _Unusable:
     """Contents of some lanes that an instruction cannot use."""
 
     value: _Value
@@ -369,10 +369,10 @@ class _Wrong:
     """True if none of `among` can be used."""
 
 
-def _put(pieces: _Pieces, lanes: int, what: _Values) -> _Pieces:
-    """Return pieces in which the lanes have the contents `what`."""
+def _put(pieces: _Pieces, lanes: int, contents: _Values) -> _Pieces:
+    """Return pieces in which the lanes hold `contents`."""
     left = {values: held & ~lanes for values, held in pieces.items() if held & ~lanes}
-    left[what] = left.get(what, 0) | lanes
+    left[contents] = left.get(contents, 0) | lanes
     return left
 
 
@@ -400,7 +400,7 @@ def _needed(owner: engine) -> Callable[[_Event, int], int]:
     return visit
 
 
-def _starts_anew(first: NisaOp, second: NisaOp) -> bool:
+def _always_resets(first: NisaOp, second: NisaOp) -> bool:
     """True if `first` always resets the accumulators and `second` is of another kind."""
     declared = first.SPEC.accumulators
     return declared is not None and declared.command is not None and first.name != second.name
@@ -417,7 +417,9 @@ def _lost(flow: _Flow, end: _State) -> Iterator[tuple[tuple[int, str], Diagnosti
             if value.operator is not None and value.by is not None:
                 fates.setdefault(value.by, ("unread at the end of the kernel", None))
     for event, (how, by) in fates.items():
-        if event.use.asked and not (event.use.reads or event.read_later or event in flow.blamed):
+        if event.use.requested and not (
+            event.use.reads or event.read_later or event in flow.blamed
+        ):
             rule = ACCUMULATOR_LOST
             place = f"the {_engine(event)}{_in_lanes(event)}"
             message = f"what it accumulates in {place} is never read out"
@@ -466,11 +468,11 @@ def _same_result(one: NisaOp, other: NisaOp) -> bool:
     return same and info_of(result).overlaps(info_of(earlier))
 
 
-def _undefined(event: _Event, wrong: list[_Wrong], last: _Event | None) -> Diagnostic:
+def _undefined(event: _Event, wrong: list[_Unusable], last: _Event | None) -> Diagnostic:
     """`last` is the last instruction that began a reduction; None unless one is continued."""
     first = next((w for w in wrong if w.sure), wrong[0])
     value = first.value
-    what = "reduce_cmd.reduce continues on" if event.use.continues else "'reduce_res' reads"
+    subject = "reduce_cmd.reduce continues on" if event.use.continues else "'reduce_res' reads"
     related: list[tuple[NisaOp, str]] = []
     if value.by is not None:
         related.append((value.by.op, f"accumulated by {mention(value.by.op)}"))
@@ -491,14 +493,14 @@ def _undefined(event: _Event, wrong: list[_Wrong], last: _Event | None) -> Diagn
     return diagnose(
         ACCUMULATOR_UNDEFINED,
         event.op,
-        f"{what} the accumulators of the {_engine(event)}{_in_lanes(event, lanes)}, {when}",
+        f"{subject} the accumulators of the {_engine(event)}{_in_lanes(event, lanes)}, {when}",
         notes=_where(event, wrong),
         related=related,
         severity="error" if first.sure else "warning",
     )
 
 
-def _mixed(event: _Event, wrong: list[_Wrong]) -> Diagnostic:
+def _mixed(event: _Event, wrong: list[_Unusable]) -> Diagnostic:
     first = next((w for w in wrong if w.sure), wrong[0])
     hold = "hold" if first.sure else "may hold"
     by = first.value.by
@@ -523,7 +525,7 @@ def _shared(op: NisaOp, by: NisaOp) -> Diagnostic:
     )
 
 
-def _where(event: _Event, wrong: list[_Wrong]) -> Iterator[str]:
+def _where(event: _Event, wrong: list[_Unusable]) -> Iterator[str]:
     yield from _uses(event, _lanes(wrong))
     if not any(w.sure for w in wrong):
         yield "it depends on how often loops on the device run"
@@ -535,7 +537,7 @@ def _uses(event: _Event, lanes: int) -> Iterator[str]:
         yield f"the instruction uses {_named(event.lanes)}"
 
 
-def _lanes(wrong: Iterable[_Wrong]) -> int:
+def _lanes(wrong: Iterable[_Unusable]) -> int:
     lanes = 0
     for w in wrong:
         lanes |= w.lanes

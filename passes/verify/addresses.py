@@ -58,7 +58,7 @@ def _share_bytes(one: AllocOp, two: AllocOp) -> bool:
 
 
 @dataclass(slots=True)
-class _Stretch:
+class _Region:
     """The positions (inclusive) between which a tile's bytes must be preserved."""
 
     start: int
@@ -86,7 +86,7 @@ class _Uses:
     """
 
     def __init__(self, found: Liveness):
-        self._stretches: dict[SSAValue, list[_Stretch]] = {}
+        self._regions: dict[SSAValue, list[_Region]] = {}
         self._loops = sorted(found.loops, key=lambda loop: loop.start - loop.end)
         ranges: dict[SSAValue, LiveRange] = {
             live.result: live for live in found.ranges if live.alloc.address is not None
@@ -107,12 +107,12 @@ class _Uses:
                 if loop is not None and carried:
                     start, end = loop
                 reads_last = not carried and all(role is Role.read for role, _ in done)
-                stretches = self._stretches.setdefault(base, [])
-                anew = loop is None and all(role is Role.write for role, _ in done)
-                if not stretches or (anew and any(whole for _, whole in done)):
-                    stretches.append(_Stretch(start, end, reads_last))
+                regions = self._regions.setdefault(base, [])
+                only_writes = loop is None and all(role is Role.write for role, _ in done)
+                if not regions or (only_writes and any(whole for _, whole in done)):
+                    regions.append(_Region(start, end, reads_last))
                 else:
-                    stretches[-1].end, stretches[-1].reads_last = end, reads_last
+                    regions[-1].end, regions[-1].reads_last = end, reads_last
 
     def _outermost(self) -> dict[int, tuple[int, int]]:
         """Map each position inside a loop to the first and last position of its outermost loop."""
@@ -125,21 +125,21 @@ class _Uses:
 
     def clash(self, one: LiveRange, two: LiveRange) -> _Clash | None:
         """Return where one tile is first used while the other is in use; None if nowhere."""
-        stretches = [
-            (stretch, live, other)
+        regions = [
+            (region, live, other)
             for live, other in ((one, two), (two, one))
-            for stretch in self._stretches[live.result]
+            for region in self._regions[live.result]
         ]
-        stretches.sort(key=lambda item: (item[0].start, item[0].end))
-        last: tuple[_Stretch, LiveRange] | None = None
-        for stretch, live, _ in stretches:
+        regions.sort(key=lambda item: (item[0].start, item[0].end))
+        last: tuple[_Region, LiveRange] | None = None
+        for region, live, _ in regions:
             if last is not None and last[1] is not live:
                 before = last[0]
-                taken = before.end > stretch.start
-                if taken or (before.end == stretch.start and not before.reads_last):
-                    return _Clash(last[1], live, stretch.start, before.end)
-            if last is None or stretch.end >= last[0].end:
-                last = stretch, live
+                overlap = before.end > region.start
+                if overlap or (before.end == region.start and not before.reads_last):
+                    return _Clash(last[1], live, region.start, before.end)
+            if last is None or region.end >= last[0].end:
+                last = region, live
         return None
 
 

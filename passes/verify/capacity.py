@@ -79,12 +79,12 @@ def _check(found: Liveness, region: MemoryRegion, space: Space) -> Iterator[Diag
         return
     peak = lower_bound(blocks)
     if peak.bytes > space.capacity:
-        yield _too_much(found, ranges, peak, space)
+        yield _over_capacity(found, ranges, peak, space)
         return
     if space.bank is not None:
         peak = lower_bound_of_banks(blocks, space.bank)
         if peak.bytes > space.capacity:
-            yield _too_much(found, ranges, peak, space, banks=True)
+            yield _over_capacity(found, ranges, peak, space, banks=True)
             return
     if all(block.address is not None for block in blocks):
         return
@@ -96,7 +96,7 @@ def _check(found: Liveness, region: MemoryRegion, space: Space) -> Iterator[Diag
 # ------------------------------------------------------------------ too much
 
 
-def _too_much(
+def _over_capacity(
     found: Liveness, ranges: Sequence[LiveRange], peak: Peak, space: Space, *, banks: bool = False
 ) -> Diagnostic:
     target = found.kernel.target.platform
@@ -126,11 +126,11 @@ def _too_much(
         found.instructions[peak.position],
         message,
         notes=table_of(groups, MOST_ROWS),
-        help=_way_out(groups, peak.bytes - space.capacity, unit, space),
+        help=_fix(groups, peak.bytes - space.capacity, unit, space),
     )
 
 
-def _way_out(groups: Sequence[TileGroup], excess: int, unit: int, space: Space) -> str:
+def _fix(groups: Sequence[TileGroup], excess: int, unit: int, space: Space) -> str:
     """Return the most plausible fix, based on the tiles that take the most memory.
 
     `excess` is the number of bytes per partition that do not fit. Tile sizes are rounded up to

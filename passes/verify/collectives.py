@@ -27,9 +27,9 @@ def check_collectives(kernel: KernelOp) -> Iterator[Diagnostic]:
                 yield _found(op, "comes before the trigger of another prepare", prepared)
             prepared = op
         elif type(op) in _TRIGGERS and isinstance(op, NisaOp):
-            wrong = _wrong(prepared, op)
-            if wrong:
-                yield _found(op, wrong, prepared)
+            mismatch = _mismatch(prepared, op)
+            if mismatch:
+                yield _found(op, mismatch, prepared)
             prepared = None
         elif prepared is not None:
             (metadata,) = prepared.operands_named("metadata_tensor")
@@ -50,7 +50,7 @@ def _found(op: NisaOp, message: str, prepared: NisaOp | None) -> Diagnostic:
     return diagnose(COLLECTIVE_SPLIT, op, message, related=related)
 
 
-def _wrong(prepared: NisaOp | None, trigger: NisaOp) -> str:
+def _mismatch(prepared: NisaOp | None, trigger: NisaOp) -> str:
     """Return why a trigger does not match the last prepare; empty if it does."""
     if prepared is None:
         return "nothing is prepared"

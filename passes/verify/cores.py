@@ -31,7 +31,7 @@ from nkijit.passes.diagnostics.diagnose import diagnose
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.verify.launch import check_launch
 
-NOBODY = -1
+_NO_OPERATION = -1
 _MEETINGS, _WAITING = frozenset(MEETINGS), frozenset(WAITING)
 Marks = npt.NDArray[np.int64]
 
@@ -86,18 +86,18 @@ def _meetings(programs: Sequence[_Program]) -> Iterator[Diagnostic]:
         for p in programs
     ]
     keys = [_Keys(program.kernel) for program in programs]
-    for mine, theirs in zip(one, two, strict=False):
-        if keys[0].of(mine) != keys[1].of(theirs):
+    for first, second in zip(one, two, strict=False):
+        if keys[0].of(first) != keys[1].of(second):
             yield diagnose(
                 CORES_WAIT,
-                mine,
-                f"core 0 waits in {mine.name}, while core 1 waits in {theirs.name}"
-                + (" for something else" if mine.name == theirs.name else ""),
-                related=[(theirs, "core 1 waits here")],
+                first,
+                f"core 0 waits in {first.name}, while core 1 waits in {second.name}"
+                + (" for something else" if first.name == second.name else ""),
+                related=[(second, "core 1 waits here")],
             )
             return
-        if isinstance(mine, SendrecvOp) and isinstance(theirs, SendrecvOp):
-            yield from _pair(mine, theirs)
+        if isinstance(first, SendrecvOp) and isinstance(second, SendrecvOp):
+            yield from _pair(first, second)
     if len(one) != len(two):
         core, ops = (0, one) if len(one) > len(two) else (1, two)
         waiting = ops[min(len(one), len(two))]
@@ -127,8 +127,8 @@ class _Keys:
         return op.name, tuple(arguments), tuple(types)
 
 
-def _pair(mine: SendrecvOp, theirs: SendrecvOp) -> Iterator[Diagnostic]:
-    for core, (here, there) in enumerate(((mine, theirs), (theirs, mine))):
+def _pair(first: SendrecvOp, second: SendrecvOp) -> Iterator[Diagnostic]:
+    for core, (here, there) in enumerate(((first, second), (second, first))):
         sender, receiver = here.value_of("recv_from_rank"), there.value_of("send_to_rank")
         if sender not in (0, 1):
             continue  # reported by another rule
@@ -168,7 +168,7 @@ class _Shared:
     """Per core and cell, the number of the last operation that read it before the core wrote it."""
     own: list[npt.NDArray[np.bool_]]
     """Per core, the cells that it has written so far."""
-    since: int = 0
+    first_unordered: int = 0
     """Operations before this number are ordered before all later ones, by a meeting."""
     noted: list[tuple[int, Footprint, bool]] = field(
         default_factory=list[tuple[int, Footprint, bool]]
@@ -183,7 +183,7 @@ class _Shared:
         cells = Cells(reach, list({extent_of(value, reach): None for value in values}))
 
         def marks() -> Marks:
-            return np.full(cells.count, NOBODY)
+            return np.full(cells.count, _NO_OPERATION)
 
         return _Shared(
             reach,
@@ -218,13 +218,13 @@ class _Shared:
         for core, footprint, writes in noted:
             other = 1 - core
             for marks in (self.written, self.read) if writes else (self.written,):
-                if footprint.part(marks[other]).max() >= self.since:
+                if footprint.part(marks[other]).max() >= self.first_unordered:
                     return True
         return False
 
     def pairs(self, one: Marks, two: Marks) -> Iterator[tuple[int, int]]:
         """Yield the distinct pairs of operations that marked a cell since the last meeting."""
-        both = (one >= self.since) & (two >= self.since)
+        both = (one >= self.first_unordered) & (two >= self.first_unordered)
         if both.any():
             many = int(two.max()) + 1
             for pair in np.unique(one[both] * many + two[both]).tolist():
@@ -266,7 +266,7 @@ def _races(programs: Sequence[_Program]) -> Iterator[Diagnostic]:
             for effect in effects(program.meetings[phase]) if phase < len(program.meetings) else ():
                 tensor = followed[core].get(id(base_of(effect.value)))
                 if tensor is not None:
-                    tensor.since = len(ops)
+                    tensor.first_unordered = len(ops)
     yield from found
 
 

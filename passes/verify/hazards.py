@@ -75,7 +75,7 @@ def check_serialised(program: Dependences) -> Iterator[Diagnostic]:
             if clocks.has_ended(clock, dependence.before):
                 continue
             clocks.join(clock, dependence.before)
-            if (before, op) not in reported and not _is_meant(before, dependence):
+            if (before, op) not in reported and not _is_unavoidable(before, dependence):
                 reported.add((before, op))
                 # An unrolled loop repeats its findings, at the same locations.
                 where = (op.location, before.location, dependence.kind)
@@ -100,7 +100,7 @@ def _anti_first(dependence: Dependence) -> bool:
     return dependence.kind is not DependenceKind.anti
 
 
-def _is_meant(before: Operation, dependence: Dependence) -> bool:
+def _is_unavoidable(before: Operation, dependence: Dependence) -> bool:
     """True if another tile, or other parts of this one, would not avoid the wait."""
     if isinstance(before, RegisterLoadOp):
         return True  # loops wait for the register anyway; a load takes no longer than a wait

@@ -67,11 +67,11 @@ def _different_tensors(kernel: KernelOp, one: SSAValue | None, two: SSAValue | N
         "nothing more" if value is None else f"'{value.name_hint or '?'}' ({info_of(value)})"
         for value in (one, two)
     ]
-    given = two if one is None else one
-    assert given is not None
+    present = two if one is None else one
+    assert present is not None
     return diagnose(
         CORES_DIFFER,
-        _owner(given),
+        _owner(present),
         f"core 0 of '{kernel.launch_name}' allocates {shown[0]} in shared HBM where core 1 "
         f"allocates {shown[1]}",
         related=[] if one is None or two is None else [(_owner(two), "core 1 allocates here")],

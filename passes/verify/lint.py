@@ -63,7 +63,7 @@ def check_lint(program: Dependences) -> Iterator[Diagnostic]:
     kernel, target, events = program.kernel, program.target, program.events
     yield from _unused(kernel)
     seen: set[Operation] = set()
-    judged: dict[tuple[object, ...], _Judgement | None] = {}
+    by_form: dict[tuple[object, ...], _Warning | None] = {}
     tables = _Tables(target)
     for event in events:
         op = event.op
@@ -77,13 +77,13 @@ def check_lint(program: Dependences) -> Iterator[Diagnostic]:
         # Warnings that depend on types and arguments alone are computed once per form, like rules.
         types = [id(value.type) for value in operand_tuple(op)]
         key = (*form_key(op), *types)
-        if key not in judged:
-            judged[key] = _judge(op, target)
-        judgement = judged[key]
-        if judgement is not None and not (judgement.rule is SMALL_DMA and _moves_a_tensor(op)):
-            yield judgement.at(op)
+        if key not in by_form:
+            by_form[key] = _warning_of(op, target)
+        warning = by_form[key]
+        if warning is not None and not (warning.rule is SMALL_DMA and _moves_a_tensor(op)):
+            yield warning.at(op)
     yield from _without_effect(kernel, events)
-    yield from _loaded_again(program)
+    yield from _repeated_loads(program)
     yield from _widened(kernel)
 
 
@@ -91,7 +91,7 @@ def check_lint(program: Dependences) -> Iterator[Diagnostic]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Judgement:
+class _Warning:
     """A warning about all instructions with the same types and arguments."""
 
     rule: RuleText
@@ -104,31 +104,32 @@ class _Judgement:
         return diagnose(self.rule, op, self.message, shown)
 
 
-def _judge(op: NisaOp, target: Target) -> _Judgement | None:
+def _warning_of(op: NisaOp, target: Target) -> _Warning | None:
     if isinstance(op, DmaCopyOp):
         return _small_dma(op, target) or _broadcast(op, target)
     return _slow_mode(op, target) or _few_partitions(op, target)
 
 
-def _small_dma(op: DmaCopyOp, target: Target) -> _Judgement | None:
+def _small_dma(op: DmaCopyOp, target: Target) -> _Warning | None:
     dst, src = info_of(op.dst), info_of(op.src)
     if any(tile.region.on_chip and tile.free_size == 1 for tile in (dst, src)):
         return None  # a column has no neighbouring elements
-    timing, made = target.timing, transfer_of(op, target)
+    timing, transfer = target.timing, transfer_of(op, target)
     efficient = timing.dma.efficient_descriptor_bytes
-    if made.descriptor_bytes >= min(efficient, made.bytes):
+    if transfer.descriptor_bytes >= min(efficient, transfer.bytes):
         return None
     full = timing.dma.engines * timing.dma.engine_bytes_per_ns
     # Triggering several transfers together does not help: no engine gets a long descriptor.
-    is_small = made.bytes < efficient * timing.dma.engines
-    taken = made.engine_ns if is_small else max(made.trigger_ns, made.engine_ns)
-    lost = (taken - made.bytes / full) * timing.clocks.core_ghz
-    if lost < _WORTH_SAYING:
+    is_small = transfer.bytes < efficient * timing.dma.engines
+    taken = transfer.engine_ns if is_small else max(transfer.trigger_ns, transfer.engine_ns)
+    lost = (taken - transfer.bytes / full) * timing.clocks.core_ghz
+    if lost < _LEAST_LOSS:
         return None
-    return _Judgement(
+    return _Warning(
         SMALL_DMA,
-        f"moves {made.bytes} bytes in {made.descriptors} descriptors of {made.descriptor_bytes} "
-        f"bytes, which takes about {lost:.0f} cycles more than in long ones",
+        f"moves {transfer.bytes} bytes in {transfer.descriptors} descriptors of "
+        f"{transfer.descriptor_bytes} bytes, which takes about {lost:.0f} cycles more than in "
+        "long ones",
         ("dst", "src"),
     )
 
@@ -147,35 +148,35 @@ def _moves_a_tensor(op: NisaOp) -> bool:
     return whole and inside.run_bytes == inside.partition_bytes
 
 
-def _broadcast(op: DmaCopyOp, target: Target) -> _Judgement | None:
+def _broadcast(op: DmaCopyOp, target: Target) -> _Warning | None:
     """Warn about a load that reads the same row of HBM for many partitions."""
     dst, src = info_of(op.dst), info_of(op.src)
     if src.region.on_chip or not dst.region.on_chip or src.indirection is not None:
         return None
     if src.shape[0] != dst.partitions or dst.partitions == 1 or src.strides[0] != 0:
         return None
-    made, timing = transfer_of(op, target), target.timing
-    once = made.bytes // dst.partitions
+    transfer, timing = transfer_of(op, target), target.timing
+    row_bytes = transfer.bytes // dst.partitions
     rate = timing.dma.engines * timing.dma.engine_bytes_per_ns
-    lost = (made.bytes - once) / rate * timing.clocks.core_ghz
-    if lost < _BROADCAST_WORTH_SAYING:
+    lost = (transfer.bytes - row_bytes) / rate * timing.clocks.core_ghz
+    if lost < _LEAST_BROADCAST_LOSS:
         return None
-    return _Judgement(
+    return _Warning(
         BROADCAST_LOAD,
-        f"reads {once} bytes for each of {dst.partitions} partitions, which takes the DMA engines "
-        f"about {lost:.0f} cycles more than reading them once",
+        f"reads {row_bytes} bytes for each of {dst.partitions} partitions, which takes the DMA "
+        f"engines about {lost:.0f} cycles more than reading them once",
         ("dst", "src"),
     )
 
 
-_BROADCAST_WORTH_SAYING = 2048
+_LEAST_BROADCAST_LOSS = 2048
 """The smallest waste of a broadcast load that is reported, in cycles. Below it, alternatives take
 as long."""
-_WORTH_SAYING = 128
+_LEAST_LOSS = 128
 """The smallest waste that is reported, in cycles."""
 
 
-def _slow_mode(op: NisaOp, target: Target) -> _Judgement | None:
+def _slow_mode(op: NisaOp, target: Target) -> _Warning | None:
     if engine_of(op, target) is not engine.vector:
         return None
     if isinstance(op, (TensorCopyOp, TensorScalarOp)):
@@ -186,7 +187,7 @@ def _slow_mode(op: NisaOp, target: Target) -> _Judgement | None:
     return None
 
 
-def _strided(op: NisaOp, names: tuple[str, str], target: Target) -> _Judgement | None:
+def _strided(op: NisaOp, names: tuple[str, str], target: Target) -> _Warning | None:
     """Warn about strided operands: the fastest Vector Engine mode needs adjacent elements."""
     vector = target.timing.vector
     tiles = {name: required_tile(op, name) for name in names}
@@ -197,8 +198,8 @@ def _strided(op: NisaOp, names: tuple[str, str], target: Target) -> _Judgement |
     lost = dst.free_size / now - dst.free_size / best
     for name, tile in tiles.items():
         step = inner_stride(tile)
-        if step != 1 and lost >= _WORTH_SAYING:
-            return _Judgement(
+        if step != 1 and lost >= _LEAST_LOSS:
+            return _Warning(
                 SLOW_MODE,
                 f"'{name}' steps by {step} elements, which loses the mode of {best:g} "
                 f"elements a cycle: about {lost:.0f} cycles",
@@ -216,15 +217,15 @@ def _packed(tile: TileInfo) -> TileInfo:
     return replace(tile, strides=AccessPattern.contiguous(tile.shape).strides)
 
 
-def _wide_result(op: TensorTensorOp, target: Target) -> _Judgement | None:
+def _wide_result(op: TensorTensorOp, target: Target) -> _Warning | None:
     vector = target.timing.vector
     dst, *inputs = (info_of(value) for value in (op.dst, op.data1, op.data2))
     narrow = replace(dst, dtype=inputs[0].dtype)
     now, best = (tensor_tensor_rate(vector, tile, *inputs) for tile in (dst, narrow))
     lost = dst.free_size / now - dst.free_size / best
-    if lost < _WORTH_SAYING:
+    if lost < _LEAST_LOSS:
         return None
-    return _Judgement(
+    return _Warning(
         SLOW_MODE,
         f"'dst' is {dst.dtype.name} and the inputs have 16 bits, which loses the mode of {best:g} "
         f"elements a cycle: about {lost:.0f} cycles",
@@ -236,16 +237,16 @@ _FEW = 4
 """An instruction uses few partitions if it uses at most this fraction of them: a quarter."""
 
 
-def _few_partitions(op: NisaOp, target: Target) -> _Judgement | None:
+def _few_partitions(op: NisaOp, target: Target) -> _Warning | None:
     if engine_of(op, target) not in (engine.vector, engine.scalar, engine.gpsimd):
         return None
     tiles = [info_of(value) for value in op.operands if is_tile(value)]
     used = max((tile.partitions for tile in tiles if tile.region in ON_CHIP), default=target.pmax)
     cycles = op.cycles(target)
     lost = cycles - max(min_interval(op, target), cycles * used / target.pmax)
-    if used * _FEW > target.pmax or lost < _WORTH_SAYING:
+    if used * _FEW > target.pmax or lost < _LEAST_LOSS:
         return None
-    return _Judgement(
+    return _Warning(
         FEW_PARTITIONS,
         f"uses {used} of {target.pmax} partitions; laid over all of them it would take about "
         f"{lost:.0f} cycles less",
@@ -261,7 +262,7 @@ class _Tables:
         self._resident: str | None = None
         self._replaced: dict[str, NisaOp] = {}
         """For each table that was loaded before, the instruction that replaced it."""
-        self._told: set[NisaOp] = set()
+        self._reported: set[NisaOp] = set()
 
     def follow(self, op: NisaOp) -> Iterator[Diagnostic]:
         """Warn about an instruction that reloads a table."""
@@ -274,8 +275,8 @@ class _Tables:
         if self._resident is not None:
             self._replaced[self._resident] = op
         self._resident = table
-        if by is not None and op not in self._told:
-            self._told.add(op)
+        if by is not None and op not in self._reported:
+            self._reported.add(op)
             yield diagnose(
                 TABLE_RELOAD,
                 op,
@@ -288,10 +289,10 @@ class _Tables:
 # ------------------------------------------------------------------ cheaper alternatives
 
 
-def _loaded_again(program: Dependences) -> Iterator[Diagnostic]:
+def _repeated_loads(program: Dependences) -> Iterator[Diagnostic]:
     """Warn about repeated loads, into tiles that no other instruction writes."""
     first: dict[Hashable, Load] = {}
-    again: list[tuple[Load, Load]] = []
+    repeated: list[tuple[Load, Load]] = []
     loads = loads_of(program)
     ops = {load.op for load in loads}
     changed = {
@@ -307,11 +308,11 @@ def _loaded_again(program: Dependences) -> Iterator[Diagnostic]:
         dst = info_of(load.op.dst)
         known = first.setdefault((load.contents, dst.shape, dst.dtype), load)
         if known is not load or load.runs_again:
-            again.append((load, known))
-    kept = {known.op: info_of(known.op.dst).partition_bytes for _, known in again}
-    if sum(kept.values()) * _PART_OF_SBUF > program.target.sbuf_usable_bytes:
+            repeated.append((load, known))
+    retained = {known.op: info_of(known.op.dst).partition_bytes for _, known in repeated}
+    if sum(retained.values()) * _PART_OF_SBUF > program.target.sbuf_usable_bytes:
         return
-    for load, known in again:
+    for load, known in repeated:
         src = info_of(load.op.src)
         related: list[tuple[Operation, str]] = []
         if _call_of(known.op) != _call_of(load.op):

@@ -179,8 +179,8 @@ class _Reader:
         region, place, bank = self._layouts[key]
         # Fixed banks are comparable between allocations, others only within one.
         owner = number if address is None else None
-        whose = None if bank is None else (owner, bank)
-        return _Tile(value, number, alloc, region, known, whose, place)
+        bank_key = None if bank is None else (owner, bank)
+        return _Tile(value, number, alloc, region, known, bank_key, place)
 
     def event(self, op: Operation) -> _Event | None:
         """Return the event of an operation; None if it does not access PSUM."""
@@ -213,8 +213,8 @@ class _Reader:
     def _added(self, tile: _Tile, accumulation: Accumulation | None) -> ByteSet:
         """Return the bytes to which a matmul adds.
 
-        Like the interpreter, `accumulate=None` depends on the writes that precede it in program
-        order.
+        With `accumulate=None`, as in the interpreter, these are the bytes that earlier matmuls in
+        program order have written.
         """
         before = self._multiplied.get(tile.base, NOWHERE)
         if not before.covers(tile.region):
@@ -292,10 +292,10 @@ class _Flow:
             if event.is_matmul:
                 latest = self._latest.get(tile.bank)
                 self._clock += 1
-                if event.accumulation is Accumulation.adds and _goes_on(latest, tile, memory):
+                if event.accumulation is Accumulation.adds and _is_unchanged(latest, tile, memory):
                     latest.last = self._clock
                     continue
-                self._judge(event, tile, memory, certain)
+                self._check(event, tile, memory, certain)
                 state[tile.base] = _multiplied(memory, tile)
                 if tile.bank is not None and tile.known:
                     self._group(event, tile, memory, state)
@@ -312,7 +312,7 @@ class _Flow:
         replaced = memory.replaced | (memory.maybe & region)
         return _Memory(memory.sure, memory.maybe, replaced, read)
 
-    def _judge(self, event: _Event, tile: _Tile, memory: _Memory, certain: bool) -> None:
+    def _check(self, event: _Event, tile: _Tile, memory: _Memory, certain: bool) -> None:
         """Report findings about the bytes to which a matmul adds."""
         added = event.added
         if added:
@@ -328,7 +328,7 @@ class _Flow:
 
     # ------------------------------------------------------------ findings
 
-    def _tell(self, event: _Event, rule: RuleText, diagnostic: Diagnostic) -> None:
+    def _report(self, event: _Event, rule: RuleText, diagnostic: Diagnostic) -> None:
         key = event.position, rule.id
         earlier = self.found.get(key)
         if earlier is None or (earlier.severity, diagnostic.severity) == ("warning", "error"):
@@ -342,9 +342,9 @@ class _Flow:
             missing = NOWHERE if memory.maybe else event.added
         if missing:
             found = self._uninitialised(event, tile, missing, certain)
-            self._tell(event, PSUM_ACCUMULATE, found)
+            self._report(event, PSUM_ACCUMULATE, found)
         elif tile.known:
-            message = f"{_given(event)}, but what it adds to may not have been written"
+            message = f"{_argument(event)}, but what it adds to may not have been written"
             self._warn(event, PSUM_ACCUMULATE, tile, message, notes=[_LOOPS])
 
     def _uninitialised(
@@ -352,9 +352,9 @@ class _Flow:
     ) -> Diagnostic:
         notes: list[str] = []
         related: list[tuple[Operation, str]] = []
-        message = f"{_given(event)}, but nothing to add to has been written in 'dst' before"
+        message = f"{_argument(event)}, but nothing to add to has been written in 'dst' before"
         if tile.known and not missing.covers(tile.region):
-            message = f"{_given(event)}, but a part of 'dst' has not been written before"
+            message = f"{_argument(event)}, but a part of 'dst' has not been written before"
             rows, columns = missing.pieces[0]
             notes.append(f"the part has partitions {shown(rows)}, bytes {shown(columns)} of each")
         writer = _latest(self._writers, tile)
@@ -426,7 +426,7 @@ class _Flow:
             related=related,
             severity="warning",
         )
-        self._tell(event, rule, found)
+        self._report(event, rule, found)
 
     # ------------------------------------------------------------ groups of a bank
 
@@ -463,12 +463,12 @@ class _Flow:
 _LOOPS = "it depends on how often loops on the device run"
 
 
-def _goes_on(latest: _Group | None, tile: _Tile, memory: _Memory) -> TypeGuard[_Group]:
+def _is_unchanged(latest: _Group | None, tile: _Tile, memory: _Memory) -> TypeGuard[_Group]:
     """True if the tile is unchanged and unread since the latest matmul of its bank wrote it."""
     return latest is not None and latest.tile is tile and latest.memory is memory
 
 
-def _given(event: _Event) -> str:
+def _argument(event: _Event) -> str:
     if event.accumulation is Accumulation.adds:
         return "'accumulate' is True"
     return "'accumulate' is None, which adds here"

@@ -27,7 +27,7 @@ CATEGORIES = ("buffer", "shape", "dtype", "operator", "target", "access")
 
 def check_rules(kernel: KernelOp, categories: Collection[str] = CATEGORIES) -> Iterator[Diagnostic]:
     """Yield a finding for each declared rule that an operation breaks, in program order."""
-    for _, found in _judged(kernel, categories):
+    for _, found in _broken_rules(kernel, categories):
         yield from found
 
 
@@ -35,38 +35,38 @@ def wrong_operations(kernel: KernelOp) -> set[Operation]:
     """Return the operations that break a declared rule and that no device accepts."""
     return {
         op
-        for op, found in _judged(kernel, CATEGORIES)
+        for op, found in _broken_rules(kernel, CATEGORIES)
         if any(diagnostic.stops(strict=False) for diagnostic in found)
     }
 
 
-def _judged(
+def _broken_rules(
     kernel: KernelOp, categories: Collection[str]
 ) -> Iterator[tuple[Operation, list[Diagnostic]]]:
     """Yield the operations that break rules and their findings, in program order."""
     target = kernel.target
     forms = _Forms(target)
     # Keys hold identities of objects that live as long as the kernel.
-    judged: set[tuple[object, ...]] = set()
+    checked: set[tuple[object, ...]] = set()
     for op in kernel.operations:
         if not is_instruction(op) and type(op) not in WITH_RULES:
             continue
         key = forms.key(op)
-        rules = _rules_of(type(op), key in judged)
+        rules = _rules_of(type(op), key in checked)
         if not rules:
             continue
         broken = list(_findings(op, rules, target, categories))
         if broken:
             yield op, broken
         else:
-            judged.add(key)
+            checked.add(key)
 
 
 @cache
-def _rules_of(op_class: type[Operation], judged: bool) -> tuple[Rule, ...]:
+def _rules_of(op_class: type[Operation], checked: bool) -> tuple[Rule, ...]:
     """The rules of an operation; only those that depend on offsets if its form has been checked."""
     rules = all_rules_of(op_class)
-    return tuple(rule for rule in rules if rule.by_offset) if judged else rules
+    return tuple(rule for rule in rules if rule.by_offset) if checked else rules
 
 
 _LIMITS = ("scale", "bound", "count")
@@ -100,9 +100,9 @@ class _Forms:
         for value in operands:
             seen = known.get(id(value))
             if seen is None:
-                seen = known[id(value)] = self._matter(value)
-            matter, allocation, index = seen
-            parts.append(matter)
+                seen = known[id(value)] = self._value_key(value)
+            value_key, allocation, index = seen
+            parts.append(value_key)
             allocations.append(allocation)
             if index:
                 indices.append(index)
@@ -127,7 +127,7 @@ class _Forms:
     def _number(self, form: object) -> int:
         return self._numbers.setdefault(form, len(self._numbers))
 
-    def _matter(self, value: SSAValue) -> tuple[object, int, int]:
+    def _value_key(self, value: SSAValue) -> tuple[object, int, int]:
         """Return a value's key, the identity of its allocation, and that of its index or 0.
 
         A scalar's key is the value itself: rules may read the constant that defines it.

@@ -24,11 +24,11 @@ def check_schedule(kernel: KernelOp) -> Iterator[Diagnostic]:
     named: dict[str, list[NisaOp]] = {}
     for op in kernel.operations:
         # Reads `properties`: xDSL's own access by name is slow.
-        given = op.properties
-        if ("after" in given or "name" in given) and is_instruction(op):
-            if "after" in given:
+        properties = op.properties
+        if ("after" in properties or "name" in properties) and is_instruction(op):
+            if "after" in properties:
                 consumers.append(op)
-            if "name" in given:
+            if "name" in properties:
                 named.setdefault(op.label, []).append(op)
     if not consumers:
         return
@@ -37,8 +37,10 @@ def check_schedule(kernel: KernelOp) -> Iterator[Diagnostic]:
         for name in op.runs_after:
             producers = named.get(name, [])
             if len(producers) != 1:
-                what = f"{len(producers)} instructions have" if producers else "no instruction has"
-                yield diagnose(SCHEDULE_NAME, op, f"runs after '{name}', a name that {what}")
+                owners = (
+                    f"{len(producers)} instructions have" if producers else "no instruction has"
+                )
+                yield diagnose(SCHEDULE_NAME, op, f"runs after '{name}', a name that {owners}")
                 continue
             producer = producers[0]
             if not _encloses(producer.parent_block(), op):

@@ -148,7 +148,7 @@ class Cursor:
             level.done, level.position = level.done + 1, 0
         elif isinstance(loop, ConditionalLoop) and level.body is loop.body:
             level.body, level.position, level.done = loop.before, 0, level.done + 1
-        elif isinstance(loop, ConditionalLoop) and loop.goes_on(env, loop_limit(), level.done):
+        elif isinstance(loop, ConditionalLoop) and loop.continues(env, loop_limit(), level.done):
             level.body, level.position = loop.body, 0
         else:
             self._levels.pop()

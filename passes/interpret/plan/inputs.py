@@ -28,7 +28,7 @@ class Input:
         self._stored = slots.stored(self.info.dtype)
         self._as_it_is = storage(self.info.dtype)
 
-    def bytes_of(self, given: Any, copied: bool, use: Callable[[int], Use]) -> Array:
+    def bytes_of(self, value: Any, copied: bool, use: Callable[[int], Use]) -> Array:
         """Return an array as the bytes that a run works on.
 
         Args:
@@ -39,15 +39,15 @@ class Input:
 
         Raises InterpretationError for an argument that is not such an array.
         """
-        array = self._checked(given, copied)
+        array = self._checked(value, copied)
         return self._memory_with(np.array(array, order="C", copy=True) if copied else array, use)
 
-    def lend(self, given: Any, loan: Loan, use: Use) -> tuple[Array, Lent]:
+    def lend(self, value: Any, loan: Loan, use: Use) -> tuple[Array, Lent]:
         """Return the bytes that a run works on, and the record that can restore the caller's array.
 
         `use` is the kernel's use of the argument. Raises InterpretationError as `bytes_of` does.
         """
-        array = self._checked(given, True)
+        array = self._checked(value, True)
         # Bytes of a bool array are 0 or 1; those of a tile can be anything.
         direct = array.flags.c_contiguous and array.dtype != np.bool_
         memory = self._memory_with(array if direct else _in_order(array, use), all_of_it)
@@ -61,16 +61,16 @@ class Input:
         """Return an array of an extension data type in NumPy's own storage type."""
         return array if is_plain(array.dtype) else array.view(self._as_it_is)
 
-    def contents(self, memory: Array, like: Array) -> Array:
-        """Return the contents of a run's bytes, in the shape and data type of `like`."""
+    def contents(self, memory: Array, array: Array) -> Array:
+        """Return the contents of a run's bytes, in the shape and data type of `array`."""
         values = strided(memory, self._slots.access(self.value), self._stored)
-        return values.astype(like.dtype, copy=False).reshape(like.shape)
+        return values.astype(array.dtype, copy=False).reshape(array.shape)
 
-    def _checked(self, given: Any, is_written: bool) -> Array:
+    def _checked(self, value: Any, is_written: bool) -> Array:
         name = self.name
-        if not isinstance(given, np.ndarray):
-            raise InterpretationError(f"input '{name}': expected a NumPy array, got {given!r}")
-        array = np.asarray(cast(Array, given))
+        if not isinstance(value, np.ndarray):
+            raise InterpretationError(f"input '{name}': expected a NumPy array, got {value!r}")
+        array = np.asarray(cast(Array, value))
         if array.shape != self.info.shape:
             raise InterpretationError(
                 f"input '{name}': expected shape {self.info.shape}, got {array.shape}"

@@ -54,8 +54,8 @@ from nkijit.passes.interpret.steps.arena import (
     RESULTS,
     WORKSPACES,
     Arrangement,
+    FillUnwritten,
     Lifetime,
-    MakesReady,
     aligned,
     arrange,
     lifetimes,
@@ -200,8 +200,8 @@ class Plan:
                 self._passing.append(buffer)
                 self._lives[buffer.slot] = life
                 if fill is not None:
-                    ready = MakesReady(buffer.slot, elements, np.array(fill, stored))
-                    self.body.before.setdefault(life.first, []).append(ready)
+                    fill_unwritten = FillUnwritten(buffer.slot, elements, np.array(fill, stored))
+                    self.body.before.setdefault(life.first, []).append(fill_unwritten)
         self._results: list[tuple[int, bool, bool]] = []
         self.result_types: list[tuple[tuple[int, ...], np.dtype[Any]]] = []
         """Shape and data type of each array that a run returns."""
@@ -230,7 +230,7 @@ class Plan:
             self._lasting_views.append(lasting)
             self._run_views.append(changing)
         results = {slot for slot, _, _ in self._results}
-        self._result_views = [each.those(results) for each in self._run_views]
+        self._result_views = [each.subset(results) for each in self._run_views]
         self._states = tuple(slots.states.values())
         slots.close()
 
@@ -324,7 +324,7 @@ class Plan:
         """
         slots = self.slots
         watched = watched or apart or listener is not None
-        made = None if watched else self._native_code()
+        code = None if watched else self._native_code()
         # Native code may have moved tensors; a workspace of another arrangement is then useless.
         arrangement = self._arrangement
         prepared = None if apart else WORKSPACES.take(self, core.rank)
@@ -339,12 +339,12 @@ class Plan:
         if len(inputs) != len(self.arguments):
             raise InterpretationError(f"expected {len(self.arguments)} inputs, got {len(inputs)}")
         shared: dict[int, Array] = {} if memory is None else memory
-        for number, (given, argument) in enumerate(zip(inputs, self.arguments, strict=True)):
+        for number, (array, argument) in enumerate(zip(inputs, self.arguments, strict=True)):
             if number not in shared:
                 copied = argument.is_written or number in written
                 # Other cores may use more of it.
                 use = self.use if len(slots.launch) < 2 else all_of_it
-                shared[number] = argument.bytes_of(given, copied, use)
+                shared[number] = argument.bytes_of(array, copied, use)
             env[argument.slot] = shared[number]
         for number, one in lent.items():
             slot = slots.lent.get(self.arguments[number].value)
@@ -359,23 +359,23 @@ class Plan:
             env[buffer.slot] = content
         for slot, initial in self._states:
             env[slot] = initial()
-        if made is None:
-            _look_at(self._run_views, env)
+        if code is None:
+            _fill_views(self._run_views, env)
         else:
             # Native code uses addresses instead of views.
-            _look_at(self._result_views if made.complete else self._run_views, env)
-            made.enter(prepared, env)
+            _fill_views(self._result_views if code.complete else self._run_views, env)
+            code.enter(prepared, env)
         return env
 
     @property
     def backend(self) -> BackendReport:
         """The backend of the next run."""
         count = self._count
-        made = None if wanted() == NUMPY else self._native
-        if made is None:
+        code = None if wanted() == NUMPY else self._native
+        if code is None:
             failure = None if self.failed is None else str(self.failed)
             return BackendReport(0, count, {}, failure)
-        return BackendReport(made.count, count - made.count, made.refused)
+        return BackendReport(code.count, count - code.count, code.refused)
 
     def native_elements(self, env: Env) -> int:
         """Return the elements that native code computes in a run; loop bodies count once."""
@@ -393,18 +393,18 @@ class Plan:
             native().make_later(self)
         return self._native
 
-    def adopt(self, made: Any) -> None:
+    def adopt(self, code: Any) -> None:
         """Use native code from the next run on, or record why there is none."""
-        if isinstance(made, Exception):
-            self.failed = made
+        if isinstance(code, Exception):
+            self.failed = code
             return
-        for slot, (first, last) in made.lives.items():
+        for slot, (first, last) in code.lives.items():
             life = self._lives.get(slot)
             if life is not None:
                 first, last = min(life.first, first), max(life.last, last)
                 self._lives[slot] = replace(life, first=first, last=last)
         self._arrangement = self._arrange()
-        self._native = made
+        self._native = code
 
     def _arrange(self) -> Arrangement:
         """Assign temporary tensors to offsets in an arena."""
@@ -437,7 +437,7 @@ class Plan:
                 env[buffer.slot] = arena[at : at + buffer.size]
         for (shape, _), slot in self._scratch:
             env[slot] = np.empty(shape, np.float32)
-        _look_at(self._lasting_views, env)
+        _fill_views(self._lasting_views, env)
         return env
 
     def finish(self, env: Env) -> None:
@@ -527,10 +527,10 @@ class Plan:
         return strided(raw, self.slots.access(value), stored)
 
 
-def _look_at(views: Iterable[Views], env: Env) -> None:
+def _fill_views(views: Iterable[Views], env: Env) -> None:
     """Fill the slots of views with views of the arrays in other slots."""
     for each in views:
-        each.look(env)
+        each.fill(env)
 
 
 def lend(
@@ -555,11 +555,11 @@ def lend(
     def use(number: int) -> Use:
         return Use.together([plan.use(number) for plan in plans])
 
-    for number, (given, argument) in enumerate(zip(inputs, arguments, strict=True)):
+    for number, (array, argument) in enumerate(zip(inputs, arguments, strict=True)):
         if number in written:
-            memory[number], lent[number] = argument.lend(given, loan, use(number))
+            memory[number], lent[number] = argument.lend(array, loan, use(number))
         else:
-            memory[number] = argument.bytes_of(given, False, use)
+            memory[number] = argument.bytes_of(array, False, use)
     return memory, lent
 
 

@@ -60,7 +60,7 @@ class Control:
     """For counted loops: the values of the induction variable, from the current bounds."""
     index: int
     """The slot of the induction variable."""
-    goes_on: Callable[[Env], bool] | None
+    continues: Callable[[Env], bool] | None
     """For conditional loops: the current condition."""
 
 
@@ -103,8 +103,8 @@ class Actions:
         staged: list[tuple[int, Name, Effect]] = []
         for name, effect in _numbered(effects(op)):
             operand = effect.touched.operand
-            its = (i for i, stage in enumerate(stages) if operand in stage.operands)
-            staged.append((next(its, main), name, effect))
+            indices = (i for i, stage in enumerate(stages) if operand in stage.operands)
+            staged.append((next(indices, main), name, effect))
         here = main if instruction.stage < 0 else instruction.stage
         if here < main:
             ahead = {name: e.value for stage, name, e in staged if stage == here}
@@ -164,12 +164,12 @@ class Actions:
         steps = [self._bound[inner][0] for inner in block.ops if inner in self._bound]
         condition = self._slots.register(condition_of(op))
 
-        def goes_on(env: Env) -> bool:
+        def continues(env: Env) -> bool:
             for step in steps:
                 step(env)
             return bool(env[condition])
 
-        return goes_on
+        return continues
 
 
 def _numbered(found: Sequence[Effect]) -> list[tuple[Name, Effect]]:

@@ -148,9 +148,9 @@ class Memory:
         base = self._own[self._slots.base(base_of(value))]
         marks = np.zeros(base.nbytes, np.uint8)
 
-        def beside(view: Array) -> Array:
+        def marks_of(view: Array) -> Array:
             start = view.__array_interface__["data"][0] - base.__array_interface__["data"][0]
             return np.ndarray(view.shape, f"u{view.dtype.itemsize}", marks, start, view.strides)
 
-        beside(self._own[indirect.rows])[indirect.places(self._own)] = 1
-        return beside(tile.own) != 0
+        marks_of(self._own[indirect.rows])[indirect.places(self._own)] = 1
+        return marks_of(tile.own) != 0

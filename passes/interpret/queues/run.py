@@ -135,7 +135,7 @@ class _Run:
     """The queues of all cores."""
 
     def __init__(self, cores: Sequence[CoreState]):
-        self._everyone = {core.where for core in cores}
+        self._cores = {core.where for core in cores}
         self._queues = {
             (core.number, queue): Sequencer(core, queue)
             for core in cores
@@ -150,8 +150,8 @@ class _Run:
             move = interleaving.choose(moves)
             queue = self._queues[move.core, move.queue]
             queue.do(move)
-            if move.moment is Moment.begin and queue.flying:
-                begun = queue.flying[-1]
+            if move.moment is Moment.begin and queue.in_flight:
+                begun = queue.in_flight[-1]
                 if begun.item is move.item and begun.meeting is not None:
                     self._arrive(Arrival(queue, begun))
         stuck = [queue.describe() for queue in queues if not queue.done]
@@ -162,14 +162,14 @@ class _Run:
         """Register an arrival at a meeting; if it is the last one, read the members' operands."""
         meeting = arrival.flight.meeting
         assert meeting is not None
-        strangers = meeting.members - self._everyone
-        if strangers:
+        absent = meeting.members - self._cores
+        if absent:
             raise InterpretationError(f"{meeting.place} meets cores that this run does not have")
         self._arrived.append(arrival)
         here: dict[Core, Arrival] = {}
         for other in self._arrived:
-            theirs = other.flight.meeting
-            if theirs is not None and theirs.key == meeting.key:
+            other_meeting = other.flight.meeting
+            if other_meeting is not None and other_meeting.key == meeting.key:
                 place = other.queue.core.where
                 if place in meeting.members:
                     here.setdefault(place, other)
@@ -180,4 +180,4 @@ class _Run:
             self._arrived.remove(member)
             member.flight.group = group
             member.flight.due = Moment.write if member.queue.queue.is_ring else Moment.end
-            member.flight.taken = member.queue.take(member.queue.action(member.flight))
+            member.flight.operands = member.queue.take(member.queue.action(member.flight))

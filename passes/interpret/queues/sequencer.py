@@ -46,7 +46,7 @@ class QueueError(InterpretationError):
 
 # ------------------------------------------------------------------ the state of a core
 
-Taken = dict[Name, tuple[MemoryTile, Array]]
+OperandBits = dict[Name, tuple[MemoryTile, Array]]
 """Operands with the bits that memory held when they were read."""
 
 
@@ -84,7 +84,7 @@ class Flight:
     """An item that has begun and not ended."""
 
     item: Item
-    taken: Taken
+    operands: OperandBits
     registers: dict[int, Any]
     """The values of registers that are private to the queue or the transfer."""
     meeting: Meeting | None = None
@@ -127,21 +127,21 @@ class Sequencer:
         self.core = core
         self.queue = queue
         self._frames = [_Frame(core.program.queues[queue], 0, None, frozenset())]
-        self.flying: deque[Flight] = deque()
+        self.in_flight: deque[Flight] = deque()
         self._started: Counter[Loop] = Counter()
+        """The number of iterations of each loop that have begun."""
         self._turns = 0
         """Iterations of all loops; counted in engine queues only."""
-        """The number of iterations of each loop that have begun."""
         self._locals: dict[int, Any] = {}
         """Induction variables, by slot."""
         self._bounds: dict[Operation, range] = {}
         """Iteration ranges of loops that have been tested but have not begun."""
-        self._heard: Counter[Loop] = Counter()
+        self._followed: Counter[Loop] = Counter()
         """In rings: the number of entries of `CoreState.rounds` that were followed, per loop."""
         self._leaders = _leaders(core.program, queue) if queue.is_ring else {}
-        self._held: dict[EngineInstruction, Taken] = {}
+        self._held: dict[EngineInstruction, OperandBits] = {}
         """The stationary tiles in the PE array, by the instruction that loaded them."""
-        self._kept: dict[Operation, list[tuple[MemoryTile, Array]]] = {}
+        self._pending: dict[Operation, list[tuple[MemoryTile, Array]]] = {}
         """Computed results that have not been written out yet."""
         self._table = ""
 
@@ -150,13 +150,13 @@ class Sequencer:
     @property
     def done(self) -> bool:
         """True if the queue is empty and nothing is in flight."""
-        return self._next() is None and not self.flying
+        return self._next() is None and not self.in_flight
 
     def moves(self) -> Iterator[Move]:
         """Yield the moves that are possible in this queue."""
         inside = self._frames[-1].inside
         core, queue = self.core.number, self.queue
-        for place, flight in enumerate(self.flying):
+        for place, flight in enumerate(self.in_flight):
             moment = self._due(flight)
             if moment is not None and (place == 0 or moment is not Moment.end):
                 yield Move(core, queue, flight.item, moment, inside, place)
@@ -180,9 +180,9 @@ class Sequencer:
         if move.moment is Moment.begin:
             self._begin()
             return
-        flight = self.flying[move.place]
+        flight = self.in_flight[move.place]
         if move.moment is Moment.read:
-            flight.taken = self.take(self.action(flight))
+            flight.operands = self.take(self.action(flight))
             flight.due = Moment.write
         elif move.moment is Moment.write:
             self._finish(cast(EngineInstruction, flight.item), flight)
@@ -191,23 +191,22 @@ class Sequencer:
             self._end()
 
     def _may_begin(self, item: Item) -> bool:
-        if self.flying and not self.queue.is_ring:
+        if self.in_flight and not self.queue.is_ring:
             return False
         loop = self._frames[-1].loop
         if loop is not None and item is loop:
             return not self.queue.is_ring or self._answer(loop.body) is not None
         if isinstance(item, EngineInstruction) and item.trigger is not None:
-            return bool(self.core.rings.get(self.queue)) and not self._missing(item)
-        return not self._missing(item)
+            return bool(self.core.rings.get(self.queue)) and not self._unsatisfied(item)
+        return not self._unsatisfied(item)
 
     def _answer(self, loop: Loop) -> bool | None:
         """In rings: True if the loop runs another iteration; None if that is not known yet."""
         rounds = self.core.rounds.get((self._leaders[loop], loop), ())
-        heard = self._heard[loop]
-        return rounds[heard] if heard < len(rounds) else None
+        followed = self._followed[loop]
+        return rounds[followed] if followed < len(rounds) else None
 
-    def _missing(self, item: Item) -> list[Wait]:
-        """The unsatisfied waits of an item."""
+    def _unsatisfied(self, item: Item) -> list[Wait]:
         return [wait for wait in item.waits if not self._is_over(wait)]
 
     def _is_over(self, wait: Wait) -> bool:
@@ -219,10 +218,10 @@ class Sequencer:
 
     def describe(self) -> str:
         """Describe the waits of the queue."""
-        item = self.flying[0].item if self.flying else self._next()
+        item = self.in_flight[0].item if self.in_flight else self._next()
         assert item is not None
-        reasons = [f"{_text(wait.before)} in {wait.queue.name}" for wait in self._missing(item)]
-        if self.flying:
+        reasons = [f"{_text(wait.before)} in {wait.queue.name}" for wait in self._unsatisfied(item)]
+        if self.in_flight:
             reasons = ["who it meets"]
         elif isinstance(item, EngineInstruction) and item.trigger is not None:
             reasons.append(f"{_text(item.trigger)} in {item.trigger.queue.name}")
@@ -250,9 +249,9 @@ class Sequencer:
         else:
             assert isinstance(item, EngineInstruction)
             frame.at += 1
-            self._take_off(item)
+            self._issue(item)
 
-    def _take_off(self, instruction: EngineInstruction) -> None:
+    def _issue(self, instruction: EngineInstruction) -> None:
         if instruction.trigger is not None:
             trigger, registers = self.core.rings[self.queue].popleft()
             if trigger is not instruction.trigger:
@@ -264,12 +263,12 @@ class Sequencer:
             registers = dict(self._locals)
         action = self.core.actions.of(instruction)
         flight = Flight(instruction, {}, registers)
-        self.flying.append(flight)
+        self.in_flight.append(flight)
         if action.driver is None:
             if self.queue.is_ring:
                 flight.due = Moment.read
             else:
-                flight.taken = self.take(action)
+                flight.operands = self.take(action)
             return
         # Get the members of the meeting. Operands are read again when all have arrived.
         runner = action.driver(self.core.env)
@@ -280,7 +279,7 @@ class Sequencer:
         """Return the action of an instruction in flight."""
         return self.core.actions.of(cast(EngineInstruction, flight.item))
 
-    def take(self, action: Action) -> Taken:
+    def take(self, action: Action) -> OperandBits:
         """Return an instruction's operands with the bits that memory holds now."""
         found = ((name, self.core.memory.tile(value)) for name, value in action.reads.items())
         return {name: (tile, tile.home.copy()) for name, tile in found if tile is not None}
@@ -298,13 +297,13 @@ class Sequencer:
     def _turn(self, frame: _Frame, loop: Loop) -> None:
         """Begin the next iteration of a loop, or leave it."""
         if self.queue.is_ring:
-            goes_on = self._answer(loop)
-            self._heard[loop] += 1
+            continues = self._answer(loop)
+            self._followed[loop] += 1
         elif frame.numbers is not None:
             number = next(frame.numbers, None)
-            goes_on = number is not None
+            continues = number is not None
             self._locals[self.core.actions.control(loop.op).index] = number
-            self._tell(loop, goes_on)
+            self._announce(loop, continues)
         else:
             first = frame.items[0]
             is_tested = (
@@ -312,22 +311,22 @@ class Sequencer:
                 and first.what is What.test
                 and first.op is loop.op
             )
-            goes_on = is_tested or self._holds(loop)
+            continues = is_tested or self._holds(loop)
             if frame.done > loop_limit():
                 raise runaway(loop.op, loop_limit())
-        if goes_on and not self.queue.is_ring:
+        if continues and not self.queue.is_ring:
             self._turns += 1
             if self._turns > loop_limit():
                 raise too_many(loop.op, loop_limit())
-        if goes_on or isinstance(loop.op, WhileOp):
+        if continues or isinstance(loop.op, WhileOp):
             self._started[loop] += 1
         frame.done += 1
         frame.at = 0
-        if not goes_on:
+        if not continues:
             self._leave(loop)
 
-    def _tell(self, loop: Loop, goes_on: bool) -> None:
-        self.core.rounds.setdefault((self.queue, loop), []).append(goes_on)
+    def _announce(self, loop: Loop, continues: bool) -> None:
+        self.core.rounds.setdefault((self.queue, loop), []).append(continues)
 
     def _leave(self, loop: Loop) -> None:
         frame = self._frames.pop()
@@ -336,7 +335,7 @@ class Sequencer:
         if isinstance(loop.op, WhileOp):
             block = (self.queue, loop)
             flight.total = self._started[loop] * self.core.program.signals.get(block, 0)
-        self.flying.append(flight)
+        self.in_flight.append(flight)
         self._frames[-1].at += 1
 
     def _test(self, instruction: EngineInstruction) -> None:
@@ -352,17 +351,17 @@ class Sequencer:
 
     def _holds(self, loop: Loop) -> bool:
         """Evaluate the condition of a loop."""
-        condition = self.core.actions.control(loop.op).goes_on
+        condition = self.core.actions.control(loop.op).continues
         assert condition is not None
-        goes_on = self._with(self._locals, condition)
-        self._tell(loop, goes_on)
-        return goes_on
+        continues = self._with(self._locals, condition)
+        self._announce(loop, continues)
+        return continues
 
     # -------------------------------------------------------------- ending
 
     def _end(self) -> None:
         """End the item that began first."""
-        flight = self.flying.popleft()
+        flight = self.in_flight.popleft()
         item = flight.item
         if isinstance(item, EngineInstruction) and not self.queue.is_ring:
             self._finish(item, flight)
@@ -393,25 +392,25 @@ class Sequencer:
         elif action.step is not None:
             self._compute(instruction, action, flight)
         elif action.later:
-            for tile, bits in self._kept.pop(instruction.op):
+            for tile, bits in self._pending.pop(instruction.op):
                 tile.home[...] = bits
         elif action.loads:
-            self._load_stationary(instruction, flight.taken)
+            self._load_stationary(instruction, flight.operands)
 
-    def _load_stationary(self, instruction: EngineInstruction, taken: Taken) -> None:
+    def _load_stationary(self, instruction: EngineInstruction, operands: OperandBits) -> None:
         self._held = {
             other: tiles
             for other, tiles in self._held.items()
             if not _share_rows(other.op, instruction.op)
         }
-        self._held[instruction] = taken
+        self._held[instruction] = operands
 
     def _compute(self, instruction: EngineInstruction, action: Action, flight: Flight) -> None:
         self._check_engine(instruction, action)
-        taken = flight.taken
+        operands = flight.operands
         if instruction.weights is not None:
-            taken = taken | self._stationary(instruction.weights, action)
-        self._with(flight.registers, lambda env: self._run(instruction, action, taken, env))
+            operands = operands | self._stationary(instruction.weights, action)
+        self._with(flight.registers, lambda env: self._run(instruction, action, operands, env))
 
     def _check_engine(self, instruction: EngineInstruction, action: Action) -> None:
         if self.queue is Queue.scalar:
@@ -425,20 +424,22 @@ class Sequencer:
         if self.queue is Queue.tensor and not action.ahead:
             self._held.clear()
 
-    def _stationary(self, weights: EngineInstruction, action: Action) -> Taken:
+    def _stationary(self, weights: EngineInstruction, action: Action) -> OperandBits:
         held = self._held.get(weights)
         if held is None:
             raise QueueError(f"the Tensor Engine no longer holds what {_text(weights)} has loaded")
-        found: Taken = {}
+        found: OperandBits = {}
         for name, value in action.ahead.items():
             tile = self.core.memory.tile(value)
             if tile is not None:
                 found[name] = tile, held[name][1]
         return found
 
-    def _run(self, instruction: EngineInstruction, action: Action, taken: Taken, env: Env) -> None:
+    def _run(
+        self, instruction: EngineInstruction, action: Action, operands: OperandBits, env: Env
+    ) -> None:
         memory = self.core.memory
-        for tile, bits in taken.values():
+        for tile, bits in operands.values():
             tile.enter(bits)
         masks = [
             None if indirect is None else memory.selected(value, indirect)
@@ -453,7 +454,7 @@ class Sequencer:
             np.copyto(tile.home, tile.own, where=True if mask is None else mask)
         later = [tile for tile in map(memory.tile, action.later) if tile is not None]
         if later:
-            self._kept[instruction.op] = [(tile, tile.own.copy()) for tile in later]
+            self._pending[instruction.op] = [(tile, tile.own.copy()) for tile in later]
         self.clear(action)
 
     def notify(self, instruction: EngineInstruction) -> None:
@@ -488,7 +489,7 @@ def settle(group: Sequence[Arrival]) -> None:
     for member in group:
         flight = member.flight
         flight.due = Moment.end
-        for tile, bits in flight.taken.values():
+        for tile, bits in flight.operands.values():
             tile.enter(bits)
         driver = member.queue.action(flight).driver
         assert driver is not None

@@ -94,7 +94,7 @@ class Views:
     bases: array[int] = field(default_factory=_numbers)
     offsets: array[int] = field(default_factory=_numbers)
 
-    def those(self, wanted: Collection[int]) -> Views:
+    def subset(self, wanted: Collection[int]) -> Views:
         """Return the views that are in the wanted slots."""
         some = self._empty()
         for slot, base, offset in self._rows():
@@ -126,7 +126,7 @@ class Views:
         places = map(_place, self.bases, self.offsets)
         return dict(zip(places, self.slots, strict=True))
 
-    def look(self, env: Env) -> None:
+    def fill(self, env: Env) -> None:
         """Put the views into their slots."""
         make, shape, dtype, strides = np.ndarray, self.shape, self.dtype, self.strides
         for slot, base, offset in self._rows():
@@ -166,7 +166,7 @@ class Slots:
     matmuls: MatmulWrites = field(default_factory=MatmulWrites)
     # Keyed by identity: xDSL's hash of a value is slow, and values live as long as the kernel.
     _bases: dict[int, int] = field(default_factory=dict[int, int])
-    _alike: dict[tuple[Any, ...], Views] = field(default_factory=dict[tuple[Any, ...], Views])
+    _by_layout: dict[tuple[Any, ...], Views] = field(default_factory=dict[tuple[Any, ...], Views])
     """Views by shape, strides and data type."""
     _known: list[dict[int, int]] = field(default_factory=list[dict[int, int]])
     """For each `Views`, its slots by base and offset; rebuilt on demand after `close`."""
@@ -228,7 +228,7 @@ class Slots:
         return reach
 
     def access(self, value: SSAValue) -> AccessPattern:
-        """Return the pattern of a tile in its tensor's memory, with index 0 if it has one."""
+        """Return the pattern of a tile in its tensor's memory; run-time indices count as 0."""
         info = info_of(value)
         access = info.pattern if info.indirection is None else access_of(value)
         reach = self.reach(base_of(value))
@@ -273,7 +273,7 @@ class Slots:
     def view(self, base: SSAValue, access: AccessPattern, dtype: DType) -> int:
         """Return the slot of a view of `base`'s memory; equal views share one."""
         stored = self.stored(dtype)
-        views = self._views_like(access, dtype, stored, base)
+        views = self._views_with_layout(access, dtype, stored, base)
         return self.view_at(views, self.base(base), access.offset * stored.itemsize)
 
     def view_at(self, views: Views, base: int, offset: int) -> int:
@@ -293,7 +293,7 @@ class Slots:
         number = self._kinds[slot]
         return None if number < 0 else self.views[number]
 
-    def _views_like(
+    def _views_with_layout(
         self, access: AccessPattern, dtype: DType, stored: np.dtype[Any], base: SSAValue
     ) -> Views:
         """The views with the shape and strides of a pattern."""
@@ -307,11 +307,11 @@ class Slots:
                 "NKI_PRECISE_FP=0 does not keep",
             )
         key = access.shape, access.strides, dtype.name
-        views = self._alike.get(key)
+        views = self._by_layout.get(key)
         if views is None:
             self._check_open()
             strides = tuple(stride * stored.itemsize for stride in access.strides)
-            views = self._alike[key] = Views(len(self.views), access.shape, stored, strides)
+            views = self._by_layout[key] = Views(len(self.views), access.shape, stored, strides)
             self.views.append(views)
             self._known.append({})
         return views

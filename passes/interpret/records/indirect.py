@@ -145,11 +145,11 @@ class Indirect:
         return everything[tensor_places(index, self.free)]
 
     def _refuse(self, index: int) -> None:
-        what = (
+        message = (
             f"'{self.name}': index {index} is out of bounds, legal are 0 to {self.part.bound - 1}"
         )
         scale = self.part.scale
-        raise OutOfBoundsError(described(self.op, what), index * scale, self.part.bound * scale)
+        raise OutOfBoundsError(described(self.op, message), index * scale, self.part.bound * scale)
 
 
 def make_indirect(
@@ -315,11 +315,11 @@ def _restorer(op: NisaOp, locate: Locate) -> Callable[[Env, Array], Callable[[],
 
     def restore(env: Env, valid: Array) -> Callable[[], None]:
         array = env[slot]
-        kept = array.copy()
+        saved = array.copy()
         wrong = ~valid.reshape(array.shape)
 
         def put_back() -> None:
-            array[wrong] = kept[wrong]
+            array[wrong] = saved[wrong]
 
         return put_back
 

@@ -75,19 +75,19 @@ class Team:
     """The cores of a run, and the meeting that each waits in."""
 
     runners: dict[Core, Runner]
-    at_once: bool = False
+    threaded: bool = False
     """Run cores in threads between meetings, if there are several CPUs."""
     waiting: dict[Core, Meeting] = field(default_factory=dict[Core, Meeting])
-    everyone: frozenset[Core] = field(init=False)
+    cores: frozenset[Core] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.everyone = frozenset(self.runners)
+        self.cores = frozenset(self.runners)
 
     def run(self) -> None:
         """Run all cores to their end. Raises InterpretationError for a deadlock."""
         ready = list(self.runners)
         while ready:
-            for core, meeting in zip(ready, self._go_on(ready), strict=True):
+            for core, meeting in zip(ready, self._advance(ready), strict=True):
                 if meeting is None:
                     del self.runners[core]
                 else:
@@ -97,19 +97,19 @@ class Team:
             if not ready and self.waiting:
                 raise self._deadlock()
 
-    def _go_on(self, ready: Sequence[Core]) -> Iterator[Meeting | None]:
+    def _advance(self, ready: Sequence[Core]) -> Iterator[Meeting | None]:
         """Run each core up to its next meeting; None for a core that has ended."""
         runners = [self.runners[core] for core in ready]
-        if not self.at_once or len(runners) == 1:
+        if not self.threaded or len(runners) == 1:
             return (next(runner, None) for runner in runners)
         # Errors are raised in the order of the cores, not of time.
         return _THREADS.map(_next, runners)
 
     def _check_members(self, core: Core, meeting: Meeting) -> None:
-        strangers = sorted(meeting.members - self.everyone, key=_order)
-        if strangers:
+        absent = sorted(meeting.members - self.cores, key=_order)
+        if absent:
             raise InterpretationError(
-                f"{meeting.place} meets {', '.join(map(str, strangers))}, which this run does not "
+                f"{meeting.place} meets {', '.join(map(str, absent))}, which this run does not "
                 "have; nkijit.run_ranks runs a kernel on several ranks"
             )
         if core not in meeting.members:
@@ -139,11 +139,11 @@ class Team:
         lines: list[str] = []
         for core, meeting in sorted(self.waiting.items(), key=lambda item: _order(item[0])):
             missing = [m for m in sorted(meeting.members, key=_order) if not self._met(m, meeting)]
-            whom = " and ".join(
+            awaited = " and ".join(
                 f"{m}, which {'waits elsewhere' if m in self.waiting else 'has ended'}"
                 for m in missing
             )
-            lines.append(f"  {core} waits in {meeting.place} for {whom}")
+            lines.append(f"  {core} waits in {meeting.place} for {awaited}")
         return InterpretationError("\n".join(["the cores wait for each other for ever:", *lines]))
 
     def _met(self, member: Core, meeting: Meeting) -> bool:
@@ -174,17 +174,19 @@ class _Threads:
                 return None if is_over.is_set() else function(runner)
 
         try:
-            made = [self._pool.submit(guarded, *each) for each in zip(runners, locks, strict=True)]
-            wait(made)
+            futures = [
+                self._pool.submit(guarded, *each) for each in zip(runners, locks, strict=True)
+            ]
+            wait(futures)
         except BaseException:
             # The caller restores the arrays that cores write, so no core may run any more.
             is_over.set()
             for lock in locks:
                 lock.acquire()
             raise
-        return (each.result() for each in made)
+        return (each.result() for each in futures)
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         """Forget the pool: a forked child has none of its threads."""
         self._pool = None
 
@@ -195,9 +197,9 @@ def _next(runner: Runner) -> Meeting | None:
 
 _THREADS = _Threads()
 if sys.platform != "win32":
-    os.register_at_fork(after_in_child=_THREADS.forget)
+    os.register_at_fork(after_in_child=_THREADS.reset)
 
 
-def run_together(runners: Sequence[tuple[Core, Runner]], *, at_once: bool = False) -> None:
-    """Run the cores of all ranks to their end; `at_once` uses threads between meetings."""
-    Team(dict(runners), at_once and (os.cpu_count() or 1) > 1).run()
+def run_together(runners: Sequence[tuple[Core, Runner]], *, threaded: bool = False) -> None:
+    """Run the cores of all ranks to their end; `threaded` uses threads between meetings."""
+    Team(dict(runners), threaded and (os.cpu_count() or 1) > 1).run()

@@ -27,8 +27,6 @@ LONG = 1 << 18
 
 @dataclass(frozen=True, slots=True)
 class _Observers:
-    """Several observers of one core."""
-
     observers: tuple[Observer, ...]
 
     def before(self, op: Operation, env: Env) -> None:
@@ -167,8 +165,8 @@ class Launch:
                     _observe(env, plan, sanitizers[-1])
                 runners.append((core, plan.body.drive(env)))
                 environments.append((plan, env))
-        at_once = not sanitizers and listener is None and self._is_long(environments)
-        untrapped(run_together, runners, at_once=at_once)
+        threaded = not sanitizers and listener is None and self._is_long(environments)
+        untrapped(run_together, runners, threaded=threaded)
         for core_sanitizer in sanitizers:
             core_sanitizer.check_results()
         first = self._plans[0]

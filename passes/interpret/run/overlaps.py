@@ -60,8 +60,8 @@ def overlap_of(
         return None
     arrays = [
         (rank, name, is_written, cast(Array, array))
-        for rank, given in enumerate(ranks)
-        for (name, is_written), array in zip(inputs, given, strict=False)
+        for rank, rank_inputs in enumerate(ranks)
+        for (name, is_written), array in zip(inputs, rank_inputs, strict=False)
         if isinstance(array, np.ndarray)
     ]
     for at, (rank, name, is_written, array) in enumerate(arrays):

@@ -218,7 +218,7 @@ class RaceWatch:
     """The number of operations of all cores: an upper bound of the marks."""
     tell: Tell | None = None
     """Receives races; None if a race ends the run."""
-    told: set[tuple[Operation, Operation, str]] = field(
+    reported: set[tuple[Operation, Operation, str]] = field(
         default_factory=set[tuple[Operation, Operation, str]]
     )
     _numbers: dict[Operation, int] = field(default_factory=dict[Operation, int])
@@ -257,14 +257,14 @@ class RaceWatch:
 
 @dataclass(frozen=True, slots=True)
 class _Suspect:
-    """A write to bytes that another core has used: a race if it changes any of them."""
+    """A write to bytes that another core has used; a race if it changes their contents."""
 
     use: _Use
     index: Any
     where: Array
     before: Array
     other: Operation
-    what: str
+    access: str
     """The access of the other core: `writes` or `reads`."""
 
 
@@ -294,17 +294,17 @@ class CoreWatch:
         for suspect in self._suspects:
             now = self._bits(suspect.use)[suspect.index]
             if (now != suspect.before)[suspect.where].any():
-                self._report(op, suspect.use, suspect.other, suspect.what)
+                self._report(op, suspect.use, suspect.other, suspect.access)
         self._suspects.clear()
 
     def _check(self, op: Operation, use: _Use, index: Any) -> None:
-        mine = self.watch.marks(use.tensor, self.core).written
+        own = self.watch.marks(use.tensor, self.core).written
         for core in range(self.watch.cores):
             if core == self.core:
                 continue
-            theirs = self.watch.marks(use.tensor, core)
-            kinds = ((theirs.written, "writes"), (theirs.read, "reads"))
-            for marks, what in kinds if use.writes else kinds[:1]:
+            marks_of_other = self.watch.marks(use.tensor, core)
+            kinds = ((marks_of_other.written, "writes"), (marks_of_other.read, "reads"))
+            for marks, access in kinds if use.writes else kinds[:1]:
                 if marks is None:
                     continue
                 found = use.units(marks)[index]
@@ -313,39 +313,40 @@ class CoreWatch:
                 if use.writes:
                     where, before = (found != 0).any(-1), self._bits(use)[index].copy()
                     other = self.watch.op(int(found[found != 0][0]))
-                    self._suspects.append(_Suspect(use, index, where, before, other, what))
+                    self._suspects.append(_Suspect(use, index, where, before, other, access))
                     continue
-                if mine is not None:
+                if own is not None:
                     # Both cores wrote equal numbers, as the race would have been reported
                     # otherwise.
-                    found = np.where(use.units(mine)[index] != 0, 0, found)
+                    found = np.where(use.units(own)[index] != 0, 0, found)
                 if found.any():
                     other = self.watch.op(int(found[found != 0][0]))
-                    self._report(op, use, other, what)
+                    self._report(op, use, other, access)
 
-    def _report(self, op: Operation, use: _Use, other: Operation, what: str) -> None:
+    def _report(self, op: Operation, use: _Use, other: Operation, access: str) -> None:
         """End the run for a race, or report it, once for each pair of instructions."""
-        told, tell = self.watch.told, self.watch.tell
+        reported, tell = self.watch.reported, self.watch.tell
         if tell is None:
-            raise self._race(op, use, other, what)
-        if (op, other, what) in told:
+            raise self._race(op, use, other, access)
+        if (op, other, access) in reported:
             return
-        told.add((op, other, what))
+        reported.add((op, other, access))
         name = base_of(use.value).name_hint or "?"
         if not use.writes:
             tell(read_race(self.core, op, other, name))
-        elif what == "reads":
+        elif access == "reads":
             tell(read_race(1 - self.core, other, op, name))
         else:
             first, second = (op, other) if self.core == 0 else (other, op)
             tell(write_race(first, second, name, severity="error"))
 
-    def _race(self, op: Operation, use: _Use, other: Operation, what: str) -> InterpretationError:
-        mine = "writes" if use.writes else "reads"
+    def _race(self, op: Operation, use: _Use, other: Operation, access: str) -> InterpretationError:
+        own_access = "writes" if use.writes else "reads"
         name = base_of(use.value).name_hint or "?"
         return InterpretationError(
-            f"core {self.core} {mine} bytes of shared tensor '{name}' in {place_of(op)}, which "
-            f"the other core {what} in {place_of(other)}, without nisa.core_barrier between them"
+            f"core {self.core} {own_access} bytes of shared tensor '{name}' in {place_of(op)}, "
+            f"which the other core {access} in {place_of(other)}, without nisa.core_barrier "
+            "between them"
         )
 
     def _bits(self, use: _Use) -> Array:

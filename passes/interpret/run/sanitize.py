@@ -90,8 +90,8 @@ class CoreSanitizer(Tracker):
             return
         for effect, marks in self.written_by(op):
             rows = self._rows_in_bounds(op, effect)
-            kept = marks if rows is None else np.where(rows, marks, MARK(KEPT))
-            self._writes.append((op, effect, self._key(op, effect.value), kept))
+            written = marks if rows is None else np.where(rows, marks, MARK(KEPT))
+            self._writes.append((op, effect, self._key(op, effect.value), written))
 
     def after(self, op: Operation, env: Env) -> None:
         """Mark the elements that the operation has written."""

@@ -37,11 +37,11 @@ MOST_WASTE = 1.1
 memory."""
 POOLED_BYTES = 1 << 16
 """Results of at least this many bytes reuse memory."""
-KEPT_RESULTS = 1 << 28
+RETAINED_BYTES = 1 << 28
 """The limit of the memory that is retained for results, in bytes."""
-MOST_LOOKED_AT = 16
+MOST_CHECKED = 16
 """The number of retained results of a size that are checked for being free."""
-KEPT_BYTES = 1 << 30
+CACHED_BYTES = 1 << 30
 """A thread caches arenas between calls up to this total, in bytes."""
 
 
@@ -234,7 +234,7 @@ def _by_size(blocks: Sequence[tuple[int, int, int, int]]) -> tuple[dict[int, int
 
 
 @dataclass(frozen=True, slots=True)
-class MakesReady:
+class FillUnwritten:
     """A step that fills a tensor with the value of unwritten memory."""
 
     slot: int
@@ -266,31 +266,31 @@ class ResultPool:
     """
 
     def __init__(self) -> None:
-        self._made: dict[int, deque[Array]] = {}
+        self._memories: dict[int, deque[Array]] = {}
         self._bytes = 0
 
     def take(self, size: int) -> Array:
         """Return memory of `size` bytes."""
         if size < POOLED_BYTES:
             return np.empty(size, np.uint8)
-        made = self._made.setdefault(size, deque())
-        for _ in range(min(len(made), MOST_LOOKED_AT)):
+        memories = self._memories.setdefault(size, deque())
+        for _ in range(min(len(memories), MOST_CHECKED)):
             try:
-                memory = made.popleft()  # no other thread can take it at the same time
+                memory = memories.popleft()  # no other thread can take it at the same time
             except IndexError:
                 break
             is_free = _holders(memory) == _UNUSED
             result = memory[:]
-            made.append(memory)
+            memories.append(memory)
             if is_free:
                 return result
         memory = aligned(size)
-        if self._bytes + size > KEPT_RESULTS:
-            self._made.clear()
+        if self._bytes + size > RETAINED_BYTES:
+            self._memories.clear()
             self._bytes = 0
-        if size <= KEPT_RESULTS:
+        if size <= RETAINED_BYTES:
             self._bytes += size
-            self._made.setdefault(size, deque()).append(memory)
+            self._memories.setdefault(size, deque()).append(memory)
         return memory[:]
 
 
@@ -300,7 +300,7 @@ _UNUSED = _holders(aligned(ALIGNMENT))
 """The number of references to memory without views."""
 
 
-class _Kept:
+class _EnvironmentCache:
     """The environments that a thread has cached after runs."""
 
     def __init__(self) -> None:
@@ -323,18 +323,18 @@ class _Kept:
     def give(self, plan: object, rank: int, env: Env, size: int) -> None:
         """Cache an environment whose arena has `size` bytes."""
         self.take(plan, rank)
-        kept = self._of.get(ref(plan))
-        if kept is None:
-            kept = self._of[ref(plan, self._forget)] = {}
+        by_rank = self._of.get(ref(plan))
+        if by_rank is None:
+            by_rank = self._of[ref(plan, self._forget)] = {}
         else:
             self._of.move_to_end(ref(plan))
-        kept[rank] = env, size
+        by_rank[rank] = env, size
         self._bytes += size
-        if self._bytes > KEPT_BYTES:
+        if self._bytes > CACHED_BYTES:
             self._bytes = sum(
                 size for ranks in list(self._of.values()) for _, size in ranks.values()
             )
-        while self._bytes > KEPT_BYTES and self._of:
+        while self._bytes > CACHED_BYTES and self._of:
             _, ranks = self._of.popitem(last=False)
             self._bytes -= sum(size for _, size in ranks.values())
 
@@ -343,9 +343,9 @@ class _Workspaces(threading.local):
     """The environments, whose arrays point into an arena, that a thread has cached."""
 
     def __init__(self) -> None:
-        kept = _Kept()
+        cache = _EnvironmentCache()
         # Callbacks that forget a plan must not use this object, which differs between threads.
-        self.take, self.give = kept.take, kept.give
+        self.take, self.give = cache.take, cache.give
 
 
 WORKSPACES = _Workspaces()

@@ -137,7 +137,7 @@ class Body:
         for position, (op, form, frame) in enumerate(
             zip(self.ops, self.forms, self.frames, strict=True)
         ):
-            self._make_ready(position, env)
+            self._initialise(position, env)
             observer.before(op, env)
             form.step(frame(env))
             observer.after(op, env)
@@ -157,7 +157,7 @@ class Body:
             frames.append(frame)
         return steps, frames
 
-    def _make_ready(self, position: int, env: Env) -> None:
+    def _initialise(self, position: int, env: Env) -> None:
         for step in self.before.get(position, ()):
             step(env)
 
@@ -178,7 +178,7 @@ class Body:
         for position, (op, form, frame) in enumerate(
             zip(self.ops, self.forms, self.frames, strict=True)
         ):
-            self._make_ready(position, env)
+            self._initialise(position, env)
             if observer is not None:
                 observer.before(op, env)
             if position in drivers:
@@ -224,7 +224,7 @@ def _compile_into(slots: Slots, forms: StepForms, block: Block, body: Body) -> N
 def _with_addresses(
     form: StepForm, op: NisaOp, binding: Binding, body: Body
 ) -> tuple[StepForm, Driver | None]:
-    """Add run-time addresses and `_forgetting` to an instruction that has its own form."""
+    """Add run-time addresses and `_discarding` to an instruction that has its own form."""
     record, found, slots = form.record, binding.indirects, binding.slots
     driver = record.drive if isinstance(record, Meets) else None
     if found:
@@ -233,15 +233,15 @@ def _with_addresses(
         form = StepForm(with_indirects(op, form.step, found, binding.slot_of), record)
         body.resolved[op] = [(located.value, located.indirect) for located in found]
         body.wrapped.add(len(body.ops))
-    forget = _forgetting(slots, reads_and_writes(op))
-    if forget is not None:
+    discard = _discarding(slots, reads_and_writes(op))
+    if discard is not None:
         body.wrapped.add(len(body.ops))
-        form = StepForm(_and_then(form.step, forget), record)
-        driver = None if driver is None else _drive_and_then(driver, forget)
+        form = StepForm(_and_then(form.step, discard), record)
+        driver = None if driver is None else _drive_and_then(driver, discard)
     return form, driver
 
 
-def _forgetting(slots: Slots, touched: Sequence[tuple[SSAValue, Role]]) -> Step | None:
+def _discarding(slots: Slots, touched: Sequence[tuple[SSAValue, Role]]) -> Step | None:
     """Return a step that discards writes outside of tensors; None if the instruction has none."""
     bases = {
         base
@@ -260,11 +260,11 @@ def _forgetting(slots: Slots, touched: Sequence[tuple[SSAValue, Role]]) -> Step 
     if not outside:
         return None
 
-    def forget(env: Env) -> None:
+    def discard(env: Env) -> None:
         for slot, value in outside:
             env[slot][...] = value
 
-    return forget
+    return discard
 
 
 def _and_then(step: Step, then: Step) -> Step:
@@ -410,7 +410,7 @@ class ConditionalLoop:
     count: int
     """The slot of the iteration count of all loops."""
 
-    def goes_on(self, env: Env, limit: int, done: int) -> bool:
+    def continues(self, env: Env, limit: int, done: int) -> bool:
         """Return whether iteration `done` runs; `before` has computed the condition."""
         if not env[self.condition]:
             return False
@@ -434,7 +434,7 @@ class ConditionalLoop:
     def _iterations(self, env: Env) -> Iterator[int]:
         limit, done = loop_limit(), 0
         self.before.run(env)
-        while self.goes_on(env, limit, done):
+        while self.continues(env, limit, done):
             yield done
             done += 1
             self.before.run(env)

@@ -109,8 +109,8 @@ class StepForms:
         may access memory beyond a tensor.
         """
         slots = self._slots
-        said = history.tobytes() if isinstance(history, np.ndarray) else history
-        parts: list[object] = [*form_key(op), said]
+        history_key = history.tobytes() if isinstance(history, np.ndarray) else history
+        parts: list[object] = [*form_key(op), history_key]
         if op.SPEC.accumulators is not None:
             lanes = accumulator_lanes(op)
             parts += lanes.start, lanes.stop
@@ -154,14 +154,13 @@ class StepForms:
         if form is None:
             binding = Binding(self._slots, op, history)
             record = record_of(binding)
-            form = None if key is None or key in self._known else self._made(op, record)
+            form = None if key is None or key in self._known else self._shared_form(op, record)
             self._known[key] = form
             if form is None:
                 return StepForm(self._bind(record, self._slots), record), whole, binding
         return form, self._frame(form, op), None
 
     def _frame(self, form: StepForm, op: NisaOp) -> Frame:
-        """Return the frame of an instance."""
         slots, values = self._slots, operand_tuple(op)
         found: list[int] = []
         for number, views in form.places:
@@ -173,7 +172,7 @@ class StepForms:
             found *= 2
         return itemgetter(*found)
 
-    def _made(self, op: NisaOp, record: Record) -> StepForm | None:
+    def _shared_form(self, op: NisaOp, record: Record) -> StepForm | None:
         if type(record) not in _SHARED_RECORDS:
             return None
         numbers: dict[SSAValue, int] = {}

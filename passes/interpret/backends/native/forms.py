@@ -149,17 +149,17 @@ def segments_of(form: RowForm) -> tuple[list[list[int]], dict[int, int]]:
     nodes = form.nodes
     last = level[form.result] + (nodes[form.result].name == "call")
     segments = [[n for n in range(len(nodes)) if level[n] == at] for at in range(last + 1)]
-    kept: list[int] = []
+    spilled: list[int] = []
     for number, node in enumerate(nodes):
         if node.name == "call":
-            kept += [*node.inputs, number]
+            spilled += [*node.inputs, number]
         else:
-            kept += [
+            spilled += [
                 i for i in node.inputs if level[i] != level[number] and nodes[i].name not in CHEAP
             ]
     if nodes[form.result].name not in CHEAP and level[form.result] != last:
-        kept.append(form.result)
-    return segments, {node: place for place, node in enumerate(dict.fromkeys(kept))}
+        spilled.append(form.result)
+    return segments, {node: place for place, node in enumerate(dict.fromkeys(spilled))}
 
 
 def scratch_bytes(form: RowForm) -> int:

@@ -33,7 +33,7 @@ from nkijit.passes.interpret.steps.body import Driver
 MOST_NODES = 40
 """Graphs with more nodes are not fused, because each form is compiled."""
 MOST_OPERANDS = 8
-_SEEN_AS = {"f": "load", "B": "load_bits", "H": "load_bits", "I": "load_bits"}
+_LOAD_OF = {"f": "load", "B": "load_bits", "H": "load_bits", "I": "load_bits"}
 """The load that reads a node's stored value back unchanged, by the node's type."""
 
 
@@ -88,14 +88,14 @@ class Fusion:
         for number in range(len(self.items)):
             self._fuse(number)
         for number in reversed(range(len(self.items))):
-            self._write_at_once(number)
+            self._write_directly(number)
         for number in range(len(self.items)):
-            self._leave_out(number)
+            self._remove_unread(number)
         return [item for item in self.items if item is not None]
 
     # ---------------------------------------------------------------- properties of tiles
 
-    def _made(self, number: int) -> tuple[NativeInstruction, StridedTile] | None:
+    def _sole_result(self, number: int) -> tuple[NativeInstruction, StridedTile] | None:
         """Return an instruction and its result, if it alone writes that entire temporary tile."""
         item = self.items[number]
         if not isinstance(item, (Rows, Moved, Transposed, Product)):
@@ -170,10 +170,10 @@ class Fusion:
 
     def _forward(self, number: int) -> None:
         """Read the source of a copy instead of the copy."""
-        made = self._made(number)
-        if made is None or not isinstance(made[0], Moved):
+        result = self._sole_result(number)
+        if result is None or not isinstance(result[0], Moved):
             return
-        item, tile = made
+        item, tile = result
         source = item.tiles[0]
         readers = list(self._readers.get(tile.base, ()))
         if source.base < FIRST_SLOT or not readers or source.shape != tile.shape:
@@ -191,7 +191,7 @@ class Fusion:
                     continue
                 if operand in user.writes:
                     return
-                found = _seen_through(operand, tile, source)
+                found = _through_copy(operand, tile, source)
                 if found is None:
                     return
                 user.tiles[place] = found
@@ -205,10 +205,10 @@ class Fusion:
 
     def _fuse(self, number: int) -> None:
         """Compute a value in its user, if there is only one."""
-        made = self._made(number)
-        if made is None:
+        result = self._sole_result(number)
+        if result is None:
             return
-        item, tile = made
+        item, tile = result
         if not isinstance(item, Rows) or item.accumulators is not None:
             return
         readers = list(self._readers.get(tile.base, ()))
@@ -233,12 +233,12 @@ class Fusion:
         for source in sources:
             self._lives(source, number, readers[0])
 
-    def _write_at_once(self, number: int) -> None:
+    def _write_directly(self, number: int) -> None:
         """Write results directly to the destination of a copy."""
-        made = self._made(number)
-        if made is None:
+        result = self._sole_result(number)
+        if result is None:
             return
-        item, tile = made
+        item, tile = result
         readers = list(self._readers.get(tile.base, ()))
         if len(readers) != 1 or readers[0] <= number:
             return
@@ -258,12 +258,12 @@ class Fusion:
         self._replace(readers[0], None)
         self._lives(into, number, readers[0])
 
-    def _leave_out(self, number: int) -> None:
+    def _remove_unread(self, number: int) -> None:
         """Remove a write that nothing reads."""
-        made = self._made(number)
-        if made is None or self._readers.get(made[1].base):
+        result = self._sole_result(number)
+        if result is None or self._readers.get(result[1].base):
             return
-        item, _ = made
+        item, _ = result
         if not isinstance(item, Rows) or item.accumulators is None:
             self._replace(number, None)
             return
@@ -289,7 +289,7 @@ def _is_possible(item: NativeInstruction) -> bool:
     return True
 
 
-def _seen_through(view: StridedTile, copy: StridedTile, source: StridedTile) -> StridedTile | None:
+def _through_copy(view: StridedTile, copy: StridedTile, source: StridedTile) -> StridedTile | None:
     """Return a view of a copy as a view of the copy's source; None if that is no strided tile."""
     if view.same_place(copy):
         return replace(source, element=view.element)
@@ -362,7 +362,7 @@ def _fused(first: Rows, tile: StridedTile, second: Rows) -> Rows | None:
     also: dict[int, int] = {}
     for number, node in enumerate(second.graph.nodes):
         if node.name in LOADS and node.detail in places:
-            if node.name != _SEEN_AS[kind]:
+            if node.name != _LOAD_OF[kind]:
                 return None
             also[number] = value
             continue

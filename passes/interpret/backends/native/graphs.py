@@ -164,7 +164,7 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         other = self.of(value, self.type)
         self.node = Traced(self.graph, other)._converted(self.type)
 
-    def of(self, value: Any, like: str) -> int:
+    def of(self, value: Any, common: str) -> int:
         """The node of an operand: a traced value, or a number in the type that NumPy gives it."""
         if isinstance(value, Traced):
             return value.node
@@ -172,7 +172,7 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         kind: Any = number.__class__
         if kind not in (int, float, np.float32, np.float64):
             raise UntraceableError(f"an operand is {number!r}")
-        wanted: str = _TYPES.get(kind, "f" if like == "?" else like)
+        wanted: str = _TYPES.get(kind, "f" if common == "?" else common)
         stored: Any = _SCALARS[wanted](number)
         bits = int(stored.view(f"u{stored.itemsize}"))
         return self.graph.add(Node("literal", wanted, detail=bits))
@@ -191,40 +191,40 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         if len(inputs) > ufunc.nin:
             inputs, out = inputs[:-1], inputs[-1]
         types = {value.type for value in inputs if isinstance(value, Traced)}
-        like = "d" if "d" in types else "f" if "f" in types else types.pop()
-        nodes = tuple(self.of(value, like) for value in inputs)
+        common = "d" if "d" in types else "f" if "f" in types else types.pop()
+        nodes = tuple(self.of(value, common) for value in inputs)
         if "d" in types:
             nodes = tuple(Traced(self.graph, node)._converted("d") for node in nodes)
-        result = Traced(self.graph, self._apply(ufunc, like, nodes))
+        result = Traced(self.graph, self._apply(ufunc, common, nodes))
         if out is None:
             return result
         out.assign(result)
         return out
 
-    def _apply(self, ufunc: np.ufunc, like: str, nodes: tuple[int, ...]) -> int:
+    def _apply(self, ufunc: np.ufunc, common: str, nodes: tuple[int, ...]) -> int:
         graph = self.graph
-        given = {graph.nodes[node].type for node in nodes}
-        if given != {like}:
-            raise UntraceableError(f"{ufunc.__name__} of {given}")
-        if like in "fd" and ufunc in _INLINE:
-            return graph.add(Node(_INLINE[ufunc], like, nodes))
-        if like in "fd" and ufunc in _COMPARED:
+        operand_types = {graph.nodes[node].type for node in nodes}
+        if operand_types != {common}:
+            raise UntraceableError(f"{ufunc.__name__} of {operand_types}")
+        if common in "fd" and ufunc in _INLINE:
+            return graph.add(Node(_INLINE[ufunc], common, nodes))
+        if common in "fd" and ufunc in _COMPARED:
             return graph.add(Node(_COMPARED[ufunc], "?", nodes))
-        if like in "BHI" and ufunc in _BITS:
-            return graph.add(Node(_BITS[ufunc], like, nodes))
-        if like == "?" and (ufunc in _BITS or ufunc in _LOGICAL):
-            return graph.add(Node(_BITS.get(ufunc) or _LOGICAL[ufunc], like, nodes))
-        if like == "q":
+        if common in "BHI" and ufunc in _BITS:
+            return graph.add(Node(_BITS[ufunc], common, nodes))
+        if common == "?" and (ufunc in _BITS or ufunc in _LOGICAL):
+            return graph.add(Node(_BITS.get(ufunc) or _LOGICAL[ufunc], common, nodes))
+        if common == "q":
             return self._of_integers(ufunc, nodes)
-        if like == "I" and ufunc is np.negative:
-            return graph.add(Node("negative", like, nodes))
-        if like == "?" and ufunc is np.not_equal:
-            return graph.add(Node("xor", like, nodes))
-        if like == "f" and ufunc in (np.maximum, np.minimum) and later_zero_wins():
-            return graph.add(Node(ufunc.__name__, like, nodes))
-        if like in "fd":
-            return graph.call(ufunc, like, nodes)
-        raise UntraceableError(f"{ufunc.__name__} of {like}")
+        if common == "I" and ufunc is np.negative:
+            return graph.add(Node("negative", common, nodes))
+        if common == "?" and ufunc is np.not_equal:
+            return graph.add(Node("xor", common, nodes))
+        if common == "f" and ufunc in (np.maximum, np.minimum) and later_zero_wins():
+            return graph.add(Node(ufunc.__name__, common, nodes))
+        if common in "fd":
+            return graph.call(ufunc, common, nodes)
+        raise UntraceableError(f"{ufunc.__name__} of {common}")
 
     def _of_integers(self, ufunc: np.ufunc, nodes: tuple[int, ...]) -> int:
         graph = self.graph
@@ -261,12 +261,12 @@ def _clip(values: Traced, low: Any, high: Any) -> Any:
 
 
 def _selected(condition: Traced, first: Any, second: Any) -> Traced:
-    like = first.type if isinstance(first, Traced) else second.type
+    common = first.type if isinstance(first, Traced) else second.type
     graph = condition.graph
-    nodes = condition.node, condition.of(first, like), condition.of(second, like)
+    nodes = condition.node, condition.of(first, common), condition.of(second, common)
     if graph.nodes[nodes[1]].type != graph.nodes[nodes[2]].type:
         raise UntraceableError("where of two types")
-    return Traced(graph, graph.add(Node("select", like, nodes)))
+    return Traced(graph, graph.add(Node("select", common, nodes)))
 
 
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {np.where: _where, np.copyto: _copyto, np.clip: _clip}

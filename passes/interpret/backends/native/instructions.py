@@ -1,4 +1,4 @@
-"""Native instructions, whose operands can still be replaced, and their table entries."""
+"""Native instructions with replaceable operands, and their table entries."""
 
 from __future__ import annotations
 
@@ -131,17 +131,17 @@ class NativeInstruction:
         Its operands must not change afterwards.
         """
         if self._entry is None:
-            self._entry = self.made()
-            aside = (t.reach[1] + MOST_BYTES for t in self.tiles if t.base == SCRATCH)
-            self._entry.scratch = max(self._entry.scratch, *aside, 0)
+            self._entry = self.make_entry()
+            ends = (t.reach[1] + MOST_BYTES for t in self.tiles if t.base == SCRATCH)
+            self._entry.scratch = max(self._entry.scratch, *ends, 0)
         return self._entry
 
-    def made(self) -> Entry:
+    def make_entry(self) -> Entry:
         """Compute the entry."""
         raise NotImplementedError
 
     def copy(self) -> Self:
-        """Return a copy whose operands can be replaced."""
+        """Return a copy with replaceable operands."""
         return replace(self, tiles=list(self.tiles))
 
 
@@ -162,7 +162,7 @@ class Rows(NativeInstruction):
     scratch_at: int = 0
     """The offset of its own scratch in bytes."""
 
-    def made(self) -> Entry:
+    def make_entry(self) -> Entry:
         partitions, free = self.shape
         whole = partitions * free
         if self.accumulators is None and all(tile.size == whole for tile in self.tiles):
@@ -258,12 +258,12 @@ class Reduced(Rows):
     negate: bool = False
     divided: bool = False
     """Divided by the last number."""
-    kept: int = 1
+    kept_dims: int = 1
     """The number of dimensions of operand 0 that are kept."""
 
-    def made(self) -> Entry:
+    def make_entry(self) -> Entry:
         source, into = self.tiles
-        outer, outer_strides = source.shape[: self.kept], source.strides[: self.kept]
+        outer, outer_strides = source.shape[: self.kept_dims], source.strides[: self.kept_dims]
         common = refined([outer, into.shape])
         if common is None:
             raise UnsupportedError("dimensions that do not meet")
@@ -274,7 +274,7 @@ class Reduced(Rows):
                 strides_in(common, into.shape, into.strides),
             ],
         )
-        inner, (along,) = merged(source.shape[self.kept :], [source.strides[self.kept :]])
+        inner, (along,) = merged(source.shape[self.kept_dims :], [source.strides[self.kept_dims :]])
         inner, along = inner or [1], along or [0]
         strides = [[*first, *along], [*second, *([0] * len(inner))]]
         assert self.fold is not None
@@ -291,7 +291,7 @@ class Moved(NativeInstruction):
     keep: Any = None
     """An array whose address is an operand."""
 
-    def made(self) -> Entry:
+    def make_entry(self) -> Entry:
         common = refined([tile.shape for tile in self.tiles])
         if common is None:
             raise UnsupportedError("dimensions that do not meet")
@@ -321,7 +321,7 @@ class Transposed(NativeInstruction):
 
     size: int = 4
 
-    def made(self) -> Entry:
+    def make_entry(self) -> Entry:
         source, into = self.tiles
         words = [math.prod(source.shape[1:]), source.shape[0]]
         kinds: list[Inner] = []
@@ -342,7 +342,7 @@ class Product(NativeInstruction):
     shape: tuple[int, int, int] = (1, 1, 1)
     """M, K, N."""
 
-    def made(self) -> Entry:
+    def make_entry(self) -> Entry:
         m, k, n = self.shape
         strides: list[int] = []
         for tile, rows in zip(self.tiles, (k, k, m), strict=True):

@@ -1,4 +1,4 @@
-"""Loops over several operands whose elements correspond in order."""
+"""Loops over several operands with elements in the same order."""
 
 from __future__ import annotations
 
@@ -49,18 +49,18 @@ def merged(
         dims: iterations of each loop.
         strides: the strides of each operand.
     """
-    kept: list[int] = []
+    counts: list[int] = []
     moved: list[list[int]] = [[] for _ in strides]
     for level, count in enumerate(dims):
         if count == 1:
             continue
         here = [own[level] for own in strides]
-        if kept and all(o[-1] == s * count for o, s in zip(moved, here, strict=True)):
-            kept[-1] *= count
+        if counts and all(o[-1] == s * count for o, s in zip(moved, here, strict=True)):
+            counts[-1] *= count
             for own, stride in zip(moved, here, strict=True):
                 own[-1] = stride
             continue
-        kept.append(count)
+        counts.append(count)
         for own, stride in zip(moved, here, strict=True):
             own.append(stride)
-    return kept, moved
+    return counts, moved

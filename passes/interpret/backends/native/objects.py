@@ -54,13 +54,13 @@ class Objects:
             return
         with contextlib.suppress(OSError):
             self._where.mkdir(parents=True, exist_ok=True, mode=0o700)
-            handle, beside = tempfile.mkstemp(dir=self._where, prefix=".")
+            handle, temporary = tempfile.mkstemp(dir=self._where, prefix=".")
             try:
                 with os.fdopen(handle, "wb") as file:
                     file.write(_DIGEST(code).digest() + code)
-                os.replace(beside, self._where / name)
+                os.replace(temporary, self._where / name)
             except BaseException:
-                os.unlink(beside)
+                os.unlink(temporary)
                 raise
             self._tidy()
 

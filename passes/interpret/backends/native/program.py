@@ -22,7 +22,7 @@ from nkijit.passes.interpret.records.environment import Env, Step
 from nkijit.passes.interpret.steps.body import Driver
 
 Words = npt.NDArray[np.int64]
-STRETCH = 512
+MOST_INSTRUCTIONS = 512
 """Instructions that run without a check for signals such as Ctrl-C."""
 
 
@@ -47,37 +47,36 @@ class Program:
         drivers: dict[int, Driver] = {}
         sequence: list[Step] = []
         table: list[int] = []
-        kept: list[Any] = []
+        arrays: list[Any] = []
         count = 0
         for item in items:
             if isinstance(item, NativeInstruction):
                 self._enter(item.entry(), table)
                 if isinstance(item, Moved) and item.keep is not None:
-                    kept.append(item.keep)
+                    arrays.append(item.keep)
                 count += 1
-            if count and (count == STRETCH or isinstance(item, Foreign)):
-                sequence.append(self._walking(np.array(table, np.int64), count, kept))
-                table, kept, count = [], [], 0
+            if count and (count == MOST_INSTRUCTIONS or isinstance(item, Foreign)):
+                sequence.append(self._walking(np.array(table, np.int64), count, arrays))
+                table, arrays, count = [], [], 0
             if isinstance(item, Foreign):
                 if item.driver is not None:
                     drivers[len(sequence)] = item.driver
                 sequence.append(item.step)
         if count:
-            sequence.append(self._walking(np.array(table, np.int64), count, kept))
+            sequence.append(self._walking(np.array(table, np.int64), count, arrays))
         return sequence, drivers
 
     def _enter(self, entry: Entry, table: list[int]) -> None:
-        """Add an entry to a table."""
         table += [self.compiler.function(entry.form), len(entry.words), *entry.words]
         self.scratch = max(self.scratch, entry.scratch)
         self.elements += entry.elements
         self.used |= {base - FIRST_SLOT for base in entry.bases if base >= FIRST_SLOT}
 
-    def _walking(self, table: Words, count: int, kept: list[Any]) -> Step:
+    def _walking(self, table: Words, count: int, arrays: list[Any]) -> Step:
         walk, address, pointers = self.compiler.walk, table.ctypes.data, self.pointers
 
         # The default argument keeps the arrays alive that the table's addresses refer to.
-        def step(env: Env, _kept: Any = (table, kept)) -> None:
+        def step(env: Env, _arrays: Any = (table, arrays)) -> None:
             walk(address, env[pointers], count)
 
         return step

@@ -30,7 +30,7 @@ from nkijit.passes.interpret.backends.native.instructions import (
 from nkijit.passes.interpret.backends.native.program import Program, put
 from nkijit.passes.interpret.backends.native.translate import filled, instructions_of
 from nkijit.passes.interpret.records.environment import Env, Slots
-from nkijit.passes.interpret.steps.arena import MakesReady, aligned
+from nkijit.passes.interpret.steps.arena import FillUnwritten, aligned
 from nkijit.passes.interpret.steps.body import Body
 
 
@@ -56,7 +56,7 @@ class Compilable(Protocol):
         """Return the bytes of each temporary tensor, by slot."""
         ...
 
-    def adopt(self, made: Native | Exception) -> None:
+    def adopt(self, code: Native | Exception) -> None:
         """Use native code from the next run on; an exception reports that there is none."""
         ...
 
@@ -94,14 +94,14 @@ class Native:
             prepared: the environment of the workspace.
             env: the complete environment of the run.
         """
-        kept = prepared[self.bases]
-        if kept is None:
+        cached = prepared[self.bases]
+        if cached is None:
             scratch = aligned(self.program.scratch)
             bases = self.program.bases(scratch.ctypes.data)
             put(bases, prepared, self.lasting)
-            kept = prepared[self.bases] = bases, bases.ctypes.data, scratch
-        put(kept[0], env, self.changing)
-        env[self.program.pointers] = kept[1]
+            cached = prepared[self.bases] = bases, bases.ctypes.data, scratch
+        put(cached[0], env, self.changing)
+        env[self.program.pointers] = cached[1]
 
 
 def make(plan: Compilable) -> Native:
@@ -156,7 +156,7 @@ class _Translated:
             zip(body.ops, body.records, body.steps, strict=True)
         ):
             for ready in body.before.get(position, ()):
-                assert isinstance(ready, MakesReady)
+                assert isinstance(ready, FillUnwritten)
                 self._add([filled(ready.slot, ready.elements, ready.value)], position)
             read, written = _touched(op, slots)
             if not op.regions:
@@ -201,25 +201,25 @@ class _Worker:
 
     def begin(self) -> None:
         """Reset to no thread. Forked children start without one, too."""
-        self._asked: queue.SimpleQueue[weakref.ref[Any] | None] = queue.SimpleQueue()
+        self._requests: queue.SimpleQueue[weakref.ref[Any] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
 
-    def ask(self, plan: Compilable) -> None:
+    def enqueue(self, plan: Compilable) -> None:
         """Compile a plan in the background."""
         with self._lock:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="nkijit-native", daemon=True)
                 self._thread.start()
                 atexit.register(self._stop)
-        self._asked.put(weakref.ref(plan))
+        self._requests.put(weakref.ref(plan))
 
     def _run(self) -> None:
         while True:
-            asked = self._asked.get()
-            if asked is None:
+            request = self._requests.get()
+            if request is None:
                 return
-            plan = asked()
+            plan = request()
             if plan is not None:
                 try:
                     plan.adopt(make(plan))
@@ -229,10 +229,11 @@ class _Worker:
 
     def _stop(self) -> None:
         """Stop the thread: LLVM must not run while the process ends."""
-        while not self._asked.empty():
-            self._asked.get()
-        self._asked.put(None)
-        assert self._thread is not None
+        if self._thread is None:  # in a forked child, which inherits the exit handler
+            return
+        while not self._requests.empty():
+            self._requests.get()
+        self._requests.put(None)
         self._thread.join()
 
 
@@ -243,4 +244,4 @@ if sys.platform != "win32":
 
 def make_later(plan: Compilable) -> None:
     """Compile native code of a plan in the background; `plan.adopt` receives it."""
-    _WORKER.ask(plan)
+    _WORKER.enqueue(plan)

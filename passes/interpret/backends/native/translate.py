@@ -118,7 +118,7 @@ def _overlapping(into: Destination, sources: Sequence[Source | None]) -> bool:
     )
 
 
-def _aside(into: StridedTile) -> StridedTile:
+def _in_scratch(into: StridedTile) -> StridedTile:
     """A scratch tile for results that must not be written while operands are read."""
     return _dense(0, into.shape, into.element)
 
@@ -133,20 +133,19 @@ def _dense(offset: int, shape: Shape, element: str) -> StridedTile:
     return StridedTile(SCRATCH, offset, shape, tuple(reversed(strides)), element)
 
 
-def _room(tile: StridedTile) -> int:
-    """The bytes of a tile in scratch."""
+def _scratch_bytes(tile: StridedTile) -> int:
     return -(-tile.size * size_of(tile.element) // _LINE) * _LINE
 
 
-def _moved_there(
-    made: NativeInstruction, aside: StridedTile, into: StridedTile
+def _with_move(
+    instruction: NativeInstruction, scratch: StridedTile, into: StridedTile
 ) -> list[NativeInstruction]:
     """The instruction, followed by a move from scratch to `into` if its results are there."""
-    if aside is into:
-        return [made]
-    if isinstance(made, Rows):
-        made.scratch_at = _room(aside)
-    return [made, Moved([aside, into], [1], [], size_of(into.element))]
+    if scratch is into:
+        return [instruction]
+    if isinstance(instruction, Rows):
+        instruction.scratch_at = _scratch_bytes(scratch)
+    return [instruction, Moved([scratch, into], [1], [], size_of(into.element))]
 
 
 def _touches(into: Destination, sources: Sequence[Source | None]) -> bool:
@@ -197,9 +196,9 @@ class _Builder:
         """Return the values of a tile."""
         return self.value(Node("load", "f", detail=self.operand(tile)))
 
-    def bits(self, source: Source, like: StridedTile) -> Traced:
+    def bits(self, source: Source, template: StridedTile) -> Traced:
         """Return the stored bits of an operand, which must be as wide as those of a tile."""
-        width = size_of(like.element)
+        width = size_of(template.element)
         kind = _UNSIGNED[width]
         if source.tile is None:
             constant: Any = source.constant
@@ -296,15 +295,15 @@ def _chain(record: Chain, slots: Slots) -> list[NativeInstruction]:
     if value.type in "BHI" and size_of(into.element) != value.dtype.itemsize:
         raise UnsupportedError("bits of another width")
     if record.accumulators is None:
-        aside = _aside(into) if _overlapping(record.into, sources) else into
-        return _moved_there(b.rows(value, aside, record.into.shape), aside, into)
+        scratch = _in_scratch(into) if _overlapping(record.into, sources) else into
+        return _with_move(b.rows(value, scratch, record.into.shape), scratch, into)
     if _overlapping(record.into, sources):
         raise UnsupportedError("operands that overlap")
     if len(record.into.shape) != 2:
         raise UnsupportedError("accumulators of another shape")
-    made = b.rows(value, into, record.into.shape)
-    _accumulate(b, made, record.accumulators, record.into, sources)
-    return [made]
+    rows = b.rows(value, into, record.into.shape)
+    _accumulate(b, rows, record.accumulators, record.into, sources)
+    return [rows]
 
 
 def _floats(record: Chain, b: _Builder) -> Traced:
@@ -315,15 +314,15 @@ def _floats(record: Chain, b: _Builder) -> Traced:
 
 
 def _bits(record: Chain, b: _Builder) -> Traced:
-    like = _tile(record.data, b.slots)
-    value = b.bits(record.data, like)
+    template = _tile(record.data, b.slots)
+    value = b.bits(record.data, template)
     for stage in record.stages:
         out = Traced(b.graph, value.node)
         function = functions.BITVEC[stage.word]
         if stage.operand is None:
             function(value, out)
         else:
-            pair = value, b.bits(stage.operand, like)
+            pair = value, b.bits(stage.operand, template)
             function(*(pair[::-1] if stage.reverse else pair), out)
         value = out
     return value
@@ -347,7 +346,7 @@ _UNSIGNED = {1: "B", 2: "H", 4: "I"}
 
 def _accumulate(
     b: _Builder,
-    made: Rows,
+    rows: Rows,
     use: AccumulatorUse,
     into: Destination,
     sources: Sequence[Source | None],
@@ -357,7 +356,7 @@ def _accumulate(
         raise UnsupportedError("accumulators that keep the last result")
     elements = len(b.tiles)
     registers = b.operand(_tile(use.registers, b.slots))
-    made.updated.append(registers)
+    rows.updated.append(registers)
     start = number = fold = combine = out = None
     if isinstance(use.start, Source):
         if use.start.tile is None:
@@ -375,9 +374,9 @@ def _accumulate(
         if _touches(use.into, others) or into.tile.overlaps(use.into.tile):
             raise UnsupportedError("operands that overlap")
         out = b.operand(_tile(use.into, b.slots))
-        made.written.append(out)
-    made.columns = len(b.tiles) - elements
-    made.accumulators = AccumulatorForm(registers, start, number, fold, combine, out, use.negate)
+        rows.written.append(out)
+    rows.columns = len(b.tiles) - elements
+    rows.accumulators = AccumulatorForm(registers, start, number, fold, combine, out, use.negate)
 
 
 def _reduce(record: Reduce, slots: Slots) -> list[NativeInstruction]:
@@ -392,10 +391,10 @@ def _reduce(record: Reduce, slots: Slots) -> list[NativeInstruction]:
         b.number(record.divisor)
     (source,) = b.tiles
     into = known(_tile(record.into, slots))
-    kept = 0
-    while math.prod(source.shape[:kept]) < into.size:
-        kept += 1
-    if math.prod(source.shape[:kept]) != into.size:
+    kept_dims = 0
+    while math.prod(source.shape[:kept_dims]) < into.size:
+        kept_dims += 1
+    if math.prod(source.shape[:kept_dims]) != into.size:
         raise UnsupportedError("a part of a dimension is reduced")
     return [
         Reduced(
@@ -408,7 +407,7 @@ def _reduce(record: Reduce, slots: Slots) -> list[NativeInstruction]:
             fold=fold,
             negate=record.negate,
             divided=record.divisor != 1,
-            kept=kept,
+            kept_dims=kept_dims,
         )
     ]
 
@@ -420,13 +419,13 @@ def _copy(record: Copy, slots: Slots) -> list[NativeInstruction]:
     if _overlapping(record.into, ()):
         raise UnsupportedError("elements that are written twice")
     into = _tile(record.into, slots)
-    aside = _aside(into) if _touches(record.into, [record.source]) else into
+    scratch = _in_scratch(into) if _touches(record.into, [record.source]) else into
     if record.source.dtype is not None:
         b = _Builder(slots)
-        return _moved_there(b.rows(b.read(record.source), aside, into.shape), aside, into)
+        return _with_move(b.rows(b.read(record.source), scratch, into.shape), scratch, into)
     size = slots.stored(record.into.dtype).itemsize
-    copied = Moved([_tile(record.source, slots), aside], [1], [], size)
-    return _moved_there(copied, aside, into)
+    copied = Moved([_tile(record.source, slots), scratch], [1], [], size)
+    return _with_move(copied, scratch, into)
 
 
 def _fill(record: Fill, slots: Slots) -> list[NativeInstruction]:
@@ -452,9 +451,9 @@ def _transpose(record: Transpose, slots: Slots) -> list[NativeInstruction]:
     source, into = _tile(record.source, slots), _tile(record.into, slots)
     if into.shape[0] != math.prod(source.shape[1:]):
         raise UnsupportedError("a transpose of another kind")
-    aside = _aside(into) if _touches(record.into, [record.source]) else into
+    scratch = _in_scratch(into) if _touches(record.into, [record.source]) else into
     size = slots.stored(record.into.dtype).itemsize
-    return _moved_there(Transposed([source, aside], [1], [], size), aside, into)
+    return _with_move(Transposed([source, scratch], [1], [], size), scratch, into)
 
 
 # ------------------------------------------------------------------ products
@@ -466,9 +465,9 @@ def _matmul(record: Matmul, slots: Slots) -> list[NativeInstruction]:
     if not isinstance(record.added, bool) and record.previous is not None:
         raise UnsupportedError("a product that is added in parts")
     m, n = record.into.shape
-    made: list[NativeInstruction] = []
+    instructions: list[NativeInstruction] = []
     operands: list[StridedTile] = []
-    taken = 0
+    used_bytes = 0
     for source, width in ((record.stationary, m), (record.moving, n)):
         if source.tile is None:
             raise UnsupportedError("a constant operand")
@@ -478,30 +477,30 @@ def _matmul(record: Matmul, slots: Slots) -> list[NativeInstruction]:
             operands.append(tile)
             continue
         b = _Builder(slots)
-        aside = _dense(taken, (rows, width), "float32")
-        made.append(b.rows(b.read(source), aside, (rows, width)))
-        operands.append(aside)
-        taken += _room(aside)
+        scratch = _dense(used_bytes, (rows, width), "float32")
+        instructions.append(b.rows(b.read(source), scratch, (rows, width)))
+        operands.append(scratch)
+        used_bytes += _scratch_bytes(scratch)
     into = known(_tile(record.into, slots))
     matrix = as_matrix(into, m, 4) if into.element == "float32" else None
     alone = not _touches(record.into, [record.stationary, record.moving])
     shape = m, operands[0].size // m, n
     if record.previous is None and matrix is not None and matrix[1] == 4 and alone:
-        made.append(Product([*operands, into], [2], [], shape))
+        instructions.append(Product([*operands, into], [2], [], shape))
     else:
-        product = _dense(taken, (m, n), "float32")
-        made.append(Product([*operands, product], [2], [], shape))
+        product = _dense(used_bytes, (m, n), "float32")
+        instructions.append(Product([*operands, product], [2], [], shape))
         b = _Builder(slots)
         value = b.load(product)
         if record.previous is not None and record.added is not False:
             value = value + b.read(record.previous)
-        made.append(b.rows(value, into, (m, n)))
-        taken += _room(product)
-    for each in made:
+        instructions.append(b.rows(value, into, (m, n)))
+        used_bytes += _scratch_bytes(product)
+    for each in instructions:
         if isinstance(each, Rows):
             # Its own scratch follows the tiles that instructions pass to each other.
-            each.scratch_at = taken
-    return made
+            each.scratch_at = used_bytes
+    return instructions
 
 
 _MAKERS: dict[type[Any], Callable[[Any, Slots], list[NativeInstruction]]] = {

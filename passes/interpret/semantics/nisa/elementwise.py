@@ -110,5 +110,5 @@ def tensor_scalar_cumulative(b: Binding) -> Chain:
         applied(b.value("op0"), b.read("imm0")),
         Applied(b.value("op1"), registers, table=Table.running),
     )
-    kept = AccumulatorUse(registers, start_of(b), word=None, keeps_last=True)
-    return Chain(b.read("src"), stages, b.into(), accumulators=kept)
+    use = AccumulatorUse(registers, start_of(b), word=None, keeps_last=True)
+    return Chain(b.read("src"), stages, b.into(), accumulators=use)

@@ -93,9 +93,9 @@ def dropout(b: Binding) -> Opaque:
 
     def step(env: Env) -> None:
         dropped = fractions(draw(env[state][:, lanes], columns)) < probability(env)
-        kept = dropped.reshape(shape).astype(bits)
-        kept -= 1  # all ones where nothing is dropped
-        np.bitwise_and(read(env).view(bits), kept, env[dst].view(bits))
+        mask = dropped.reshape(shape).astype(bits)
+        mask -= 1  # all ones where nothing is dropped
+        np.bitwise_and(read(env).view(bits), mask, env[dst].view(bits))
 
     return Opaque(step)
 

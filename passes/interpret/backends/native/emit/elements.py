@@ -92,8 +92,8 @@ def load_integer(lanes: Lanes, name: str, pointer: Any, stride: Any = None) -> A
 def store_bits(lanes: Lanes, name: str, value: Any, pointer: Any, stride: Any = None) -> None:
     """Store the low bits of integers."""
     kind = _bits_of(name)
-    kept = value if lanes.element(value) == kind else lanes.b.trunc(value, lanes.type(kind))
-    lanes.store(kept, pointer, kind, stride)
+    narrow = value if lanes.element(value) == kind else lanes.b.trunc(value, lanes.type(kind))
+    lanes.store(narrow, pointer, kind, stride)
 
 
 def as_if_stored(lanes: Lanes, name: str, value: Any) -> Any:
@@ -132,13 +132,13 @@ def _rounded(lanes: Lanes, name: str, value: Any) -> Any:
         truth = b.fcmp_unordered("!=", value, lanes.constant(F32, 0.0))
         return b.zext(truth, lanes.type(I8))
     if name in ("bfloat16", "tfloat32"):
-        return _cut(lanes, name, value)
+        return _round_to_high_bits(lanes, name, value)
     if name in FLOAT8:
         return _to_float8(lanes, FLOAT8[name], value)
     return _to_integer(lanes, name, value)
 
 
-def _cut(lanes: Lanes, name: str, value: Any) -> Any:
+def _round_to_high_bits(lanes: Lanes, name: str, value: Any) -> Any:
     """Round a float32 to its high bits, to nearest, ties to even."""
     b = lanes.b
     dropped = 16 if name == "bfloat16" else 13
@@ -170,11 +170,11 @@ def _to_integer(lanes: Lanes, name: str, value: Any) -> Any:
     above = b.fcmp_ordered(">", rounded, lanes.constant(F32, largest))
     below = b.fcmp_ordered("<", rounded, lanes.constant(F32, float(low)))
     nan = b.fcmp_unordered("uno", rounded, rounded)
-    kept = b.select(above, lanes.constant(F32, largest), rounded)
-    kept = b.select(below, lanes.constant(F32, float(low)), kept)
-    kept = b.select(nan, lanes.constant(F32, 0.0), kept)
+    clamped = b.select(above, lanes.constant(F32, largest), rounded)
+    clamped = b.select(below, lanes.constant(F32, float(low)), clamped)
+    clamped = b.select(nan, lanes.constant(F32, 0.0), clamped)
     wide = lanes.type(I32)
-    number = b.fptosi(kept, wide) if signed or width < 32 else b.fptoui(kept, wide)
+    number = b.fptosi(clamped, wide) if signed or width < 32 else b.fptoui(clamped, wide)
     if width == 32:
         return b.select(above, lanes.constant(I32, high), number)
     return b.trunc(number, lanes.type(ir.IntType(width)))

@@ -33,7 +33,7 @@ from nkijit.passes.interpret.backends.native.llvm import building
 
 ir = building()
 
-_KEPT = {**ELEMENTS, "?": I32}
+_SCRATCH_TYPES = {**ELEMENTS, "?": I32}
 """The LLVM type of each node type in scratch."""
 _LOADERS = {"load": load_as_float32, "load_bits": load_bits, "load_integer": load_integer}
 
@@ -194,9 +194,9 @@ class _RowWriter:
             if nodes[node].name == "call":
                 for needed in nodes[node].inputs:
                     if needed in segment or nodes[needed].name in CHEAP:
-                        self._keep(lanes, value_of(needed), needed, at)
+                        self._save(lanes, value_of(needed), needed, at)
             elif node in self.spilled:
-                self._keep(lanes, value_of(node), node, at)
+                self._save(lanes, value_of(node), node, at)
         if not last:
             return
         result = value_of(self.form.result)
@@ -212,11 +212,11 @@ class _RowWriter:
             else:
                 store_bits(lanes, into.form.element, result, pointer, stride)
 
-    def _keep(self, lanes: Lanes, value: Any, node: int, at: Any) -> None:
+    def _save(self, lanes: Lanes, value: Any, node: int, at: Any) -> None:
         kind = self.form.nodes[node].type
         if kind == "?":
             value = self.b.zext(value, lanes.type(I32))
-        lanes.store(value, self._spilled_at(node, at), _KEPT[kind])
+        lanes.store(value, self._spilled_at(node, at), _SCRATCH_TYPES[kind])
 
     def _spilled_at(self, node: int, at: Any) -> Any:
         size = 8 if self.form.nodes[node].type == "d" else 4
@@ -224,7 +224,7 @@ class _RowWriter:
 
     def _reload(self, lanes: Lanes, node: int, at: Any) -> Any:
         kind = self.form.nodes[node].type
-        value = lanes.load(self._spilled_at(node, at), _KEPT[kind])
+        value = lanes.load(self._spilled_at(node, at), _SCRATCH_TYPES[kind])
         return self.b.trunc(value, lanes.type(ELEMENTS["?"])) if kind == "?" else value
 
     def _node(self, lanes: Lanes, node: Node, inputs: list[Any], here: list[Any], at: Any) -> Any:

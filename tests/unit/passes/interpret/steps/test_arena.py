@@ -162,16 +162,16 @@ def test_memory_of_results_is_used_again():
 def test_memory_of_results_that_are_held_is_not_used_again_and_kept_within_bounds():
     size = 1 << 20
     pool = ResultPool()
-    held = [pool.take(size) for _ in range(2 * arena.MOST_LOOKED_AT)]
+    held = [pool.take(size) for _ in range(2 * arena.MOST_CHECKED)]
     assert len({each.ctypes.data for each in held}) == len(held)
     for number, each in enumerate(held):
         each[...] = number
     assert all((each == number).all() for number, each in enumerate(held))
-    assert pool.take(arena.KEPT_RESULTS + size).size == arena.KEPT_RESULTS + size
-    assert pool._bytes <= arena.KEPT_RESULTS
-    results = [pool.take(arena.KEPT_RESULTS // 4) for _ in range(6)]
+    assert pool.take(arena.RETAINED_BYTES + size).size == arena.RETAINED_BYTES + size
+    assert pool._bytes <= arena.RETAINED_BYTES
+    results = [pool.take(arena.RETAINED_BYTES // 4) for _ in range(6)]
     assert len({each.ctypes.data for each in results}) == 6
-    assert pool._bytes <= arena.KEPT_RESULTS
+    assert pool._bytes <= arena.RETAINED_BYTES
 
 
 def test_results_that_are_written_by_parts_need_no_fill():
