@@ -5,8 +5,8 @@ works on the memory of the author's array. Before it writes a page of that, it k
 held (`Loan`), and a run that does not come to its end puts all of it back. Which pages a kernel
 writes is known before it runs, except where addresses are known at run time only.
 
-An array whose elements do not lie one after the other has a copy to work on, which holds the pages
-that the kernel may touch, and of which the pages that it wrote go back.
+The run works on a copy of an array that is not in C order. The copy holds the rows on the pages
+that the kernel may touch, and the rows on the pages that it wrote are copied back.
 """
 
 from __future__ import annotations
