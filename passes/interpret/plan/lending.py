@@ -5,8 +5,8 @@ run works directly on the memory of the caller's array. Before it writes a page,
 contents (`Loan`), and a run that fails restores them. The pages that a kernel writes are known
 before it runs, except where addresses are known only at run time.
 
-For an array that is not contiguous, the run works on a copy. The copy contains the pages that the
-kernel may touch, and the written pages are copied back.
+The run works on a copy of an array that is not in C order. The copy holds the rows on the pages
+that the kernel may touch, and the rows on the pages that it wrote are copied back.
 """
 
 from __future__ import annotations
