@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -583,6 +585,25 @@ def _fork() -> None:
         os._exit(0 if same else 1)
     _, status = os.waitpid(child, 0)
     assert status == 0
+
+
+@pytest.mark.posix
+def test_a_forked_child_exits_although_its_parent_compiles():
+    script = """
+import os, sys
+from nkijit.passes.interpret.backends.native.service import make_later
+
+class Plan:
+    def adopt(self, made):
+        print(type(made).__name__, flush=True)
+
+plan = Plan()
+make_later(plan)
+if os.fork():
+    sys.exit(os.waitstatus_to_exitcode(os.wait()[1]))
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 # -- object code on disk --------------------------------------------------------------------------
