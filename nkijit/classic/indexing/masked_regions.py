@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from nkijit.classic.indexing.boxes import TileBox, broadcast, put
 from nkijit.classic.indexing.expressions import AffineForm, Constraint, Index, Mask, Relation
@@ -74,6 +75,7 @@ def _holds_in(constraint: Constraint, shape: tuple[int, ...]) -> bool:
     return holds and low is not None and expression.constant + low >= 0
 
 
+@lru_cache(maxsize=4096)
 def _least(form: AffineForm, shape: tuple[int, ...]) -> int | None:
     """Return the lowest value in a tile, without the constant; None if it may not fit the tile."""
     if len(form.shape) > len(shape) or broadcast(form.span, shape) != shape:
