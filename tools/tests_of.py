@@ -34,7 +34,7 @@ CORE = (
     "tests/unit/classic/test_jit.py",
     "tests/unit/project/test_imports.py",
 )
-"""What `--run` runs after the tests of the changed files, as far as the time allows."""
+"""The tests that `--run` runs after those of the changed files, as far as the time allows."""
 
 LIT_SECONDS = 10
 PYTEST_SECONDS = 34

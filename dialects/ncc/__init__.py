@@ -26,7 +26,7 @@ TRIGGER_OF: dict[type[NisaOp], type[NisaOp]] = {
     AllGatherVPrepareOp: AllGatherVTriggerOp,
     AllToAllVPrepareOp: AllToAllVTriggerOp,
 }
-"""Collectives in two parts: the instruction that runs what another one has prepared."""
+"""Collectives in two parts: the prepare instruction and the instruction that triggers it."""
 
 MEETINGS: tuple[type[NisaOp], ...] = (
     CoreBarrierOp,

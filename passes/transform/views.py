@@ -30,7 +30,7 @@ class Views:
         self._scopes.append({})
 
     def close(self) -> None:
-        """Leave the block; its views are no longer visible."""
+        """Leave the block and its views."""
         self._scopes.pop()
 
     def key(self, view: ViewOp, operands: Sequence[SSAValue]) -> Hashable:

@@ -103,7 +103,7 @@ def _anti_first(dependence: Dependence) -> bool:
 def _is_unavoidable(before: Operation, dependence: Dependence) -> bool:
     """True if another tile, or other parts of this one, would not avoid the wait."""
     if isinstance(before, RegisterLoadOp):
-        return True  # loops wait for the register anyway; a load takes no longer than a wait
+        return True  # loops wait for the register anyway; a load takes as long as a wait
     if type(before) in TRIGGER_OF:
         return True  # the instruction that writes the metadata runs the prepared collective
     base = base_of(dependence.value)

@@ -32,7 +32,7 @@ Terms = tuple[tuple[int, int], ...]
 class Extent(NamedTuple):
     """A set of bytes: `low` plus, for each term, a multiple of its stride.
 
-    A term is `(stride, count)` and stands for the multiples 0 to `count - 1`. Strides are positive,
+    A term is `(stride, count)` and means the multiples 0 to `count - 1`. Strides are positive,
     distinct and ascending; counts are above 1. Iterations of an unrolled loop cover the same sets
     at different offsets, so results that depend only on the terms are cached.
     """

@@ -111,7 +111,7 @@ class _Part(Protocol):
     """The most recent accesses to the bytes of a tensor that one tile covers."""
 
     def writers(self) -> Collection[int]:
-        """The most recent writers of the bytes; `NOBODY` stands for bytes without a writer."""
+        """The most recent writers of the bytes; `NOBODY` for bytes without a writer."""
         ...
 
     def readers(self) -> Collection[int]:

@@ -68,7 +68,7 @@ class Read:
     missing: Mask | None = None
     """Which elements of the tile have certainly not been written.
 
-    None unless the verdict is `unwritten`. Also None for tiles at addresses known only at run time,
+    None unless `verdict` is `unwritten`. Also None for tiles at addresses known only at run time,
     and for tensors of more than `REPORTED_EXACTLY` bytes.
     """
     entire: bool = False

@@ -48,7 +48,7 @@ class Scope:
     """The body of a loop that might not run."""
 
     closed: bool = False
-    """The loop has ended: writes in it no longer count as certain."""
+    """The loop has ended: writes in it are not certain from here on."""
 
 
 _CLOSED = Scope(closed=True)
