@@ -138,7 +138,7 @@ def kinds_as_markdown() -> str:
 
 _RESULTS = {
     Numbers.same: "The same, bit by bit.",
-    Numbers.rounding: "Rounded at other places, or added up in another order.",
-    Numbers.change: "They change: precision is lost, or arguments are others.",
-    Numbers.estimate: "None: the experiment stands for a kernel that is written otherwise.",
+    Numbers.rounding: "Rounded in other places, or added up in another order.",
+    Numbers.change: "They change: they lose precision, or arguments have another dtype.",
+    Numbers.estimate: "None: the experiment estimates the time of a rewritten kernel.",
 }
