@@ -235,7 +235,7 @@ def _inputs(file: Path) -> list[str]:
     return words
 
 
-# -- what is wrong with an answer -----------------------------------------------------------------
+# -- problems of an answer ------------------------------------------------------------------------
 
 
 def wrong_with(command: Command, answer: Answer, mutant: bytes) -> Iterator[str]:

@@ -26,8 +26,8 @@ if sys.dont_write_bytecode and sys.pycache_prefix is None:
     sys.dont_write_bytecode = False
     sys.pycache_prefix = str(Path(__file__).parents[2] / "build" / "bytecode")
 
-# Whoever starts the tests under `nohup`, or in the background of a script, has signals ignored, and
-# so have all the processes that tests start and stop.
+# Under `nohup`, or in the background of a script, signals are ignored, also by all processes that
+# tests start and stop.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 if sys.platform != "win32" and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:

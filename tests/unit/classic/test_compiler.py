@@ -1,4 +1,4 @@
-"""Tiles that nki.compiler places: the modulo formula, its limits, and what kernels then compute."""
+"""Tiles placed by nki.compiler: the modulo formula, its limits, and results of such kernels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Launch grids: which instances there are, which core runs which, what they share."""
+"""Launch grids: their instances, the cores that run them, and shared tensors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nkijit.classic.grids.grid import LaunchGrid
 
 @nki.jit
 def coordinates() -> Any:
-    """Writes what each instance knows of itself to its row."""
+    """Write the coordinates and grid sizes of each instance to its row."""
     i, j, k = (nl.program_id(axis) for axis in range(3))
     out = nl.ndarray((3, 2, 4, 1, 6), dtype=nl.int32, buffer=nl.shared_hbm)
     known = [i, j, k, nl.num_programs(), nl.num_programs((0, 2)), nl.program_ndim()]

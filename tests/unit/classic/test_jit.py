@@ -1,4 +1,4 @@
-"""Kernels of the classic API: decorators, modes with their options, targets, what calls leave."""
+"""Kernels of the classic API: decorators, modes and their options, targets, effects of calls."""
 
 from __future__ import annotations
 

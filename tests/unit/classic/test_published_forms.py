@@ -1,4 +1,4 @@
-"""What published kernels of the classic API do beside what its reference says, against NumPy."""
+"""Behaviour of published classic kernels beyond the reference, against NumPy."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What instructions cost, against the formulas of the public API reference (up to 2.26).
+"""Costs of instructions, against the formulas of the public API reference (up to 2.26).
 
-Where a measurement has replaced a formula, the test says which; `test_timing.py` holds them all.
+If a measurement has replaced a formula, the test says which; `test_timing.py` has all of them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What data types hold: what a number becomes that NumPy casts to them."""
+"""Ranges of data types: the results of NumPy's casts of numbers to them."""
 
 from random import Random
 

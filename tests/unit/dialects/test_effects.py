@@ -1,4 +1,4 @@
-"""What an operation reads and writes."""
+"""Reads and writes of operations."""
 
 from __future__ import annotations
 

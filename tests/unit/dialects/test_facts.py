@@ -1,4 +1,4 @@
-"""What is derived from an instruction's declaration and arguments, in one place each."""
+"""Facts derived from an instruction's declaration and arguments, each in one place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is made once for many operations is what xDSL makes of each: types, numbers, operations."""
+"""Types, numbers and operations that are created once equal those that xDSL creates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What views touch of their allocations, against the bytes that NumPy touches."""
+"""Bytes of allocations that views touch, against the bytes that NumPy touches."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ from nkijit.passes.verify.passes import (
 )
 from nkijit.reference.catalogue import users_of
 
-# A CHECK line, under whatever prefix, and the finding that it quotes.
+# A CHECK line, with any prefix, and the finding that it quotes.
 _QUOTE = re.compile(
     r"^\s*(?://|#) [A-Z]+(?:-NEXT|-DAG)?:\s*((?:error|warning)\[([\w-]+)\].*)$", re.MULTILINE
 )
@@ -84,7 +84,7 @@ def _pass(path: Path) -> type[VerificationPass]:
 
 
 def _found(path: Path) -> list[Diagnostic]:
-    """What the pass that the file is about finds in it."""
+    """Return the findings in a file of the pass that the file is about."""
     run = (_pass(path),)
     return [d for kernels in _launches(path).values() for d in find_all(kernels, run)]
 
@@ -132,7 +132,7 @@ def test_every_declared_rule_is_tripped() -> None:
 
 
 def test_every_pair_of_operation_and_rule_is_found() -> None:
-    """What is tripped is also reported, by the name of the operation."""
+    """Broken rules are also reported, under the name of the operation."""
     reported = {(d.subject, d.rule.id) for path in _kernel_files() for d in _found(path)}
     for form in map(form_of, table()):
         reported |= {(form.op.name, rule) for rule, _ in form.broken()}
@@ -148,7 +148,7 @@ def test_every_pair_of_operation_and_rule_is_found() -> None:
 
 
 def test_every_rule_of_all_instructions_is_found() -> None:
-    """One instruction may stand for all; its legal neighbour is the kernel in valid.mlir."""
+    """One instruction can represent all; its legal counterpart is the kernel in valid.mlir."""
     found = {d.rule.id for path in _invalid_files() for d in _found(path)}
     missing = sorted({rule.text.id for rule in UNIVERSAL_RULES} - found)
     assert not missing, "no invalid.mlir has these findings: " + ", ".join(missing)

@@ -1,9 +1,9 @@
-"""How long instructions take, against what was measured on hardware and published.
+"""Durations of instructions, against published measurements on hardware.
 
-The expected numbers are typed in from the publications, never from the data files: isolated probes
-of one trn2 core (Voyager fork, neuronx-cc 2.22), profiles in the NKI performance guide (trn1), the
+The expected numbers are copied from the publications, never from the data files: isolated probes of
+one trn2 core (Voyager fork, neuronx-cc 2.22), profiles in the NKI performance guide (trn1), the
 kernel optimization tutorial and the page on the design of rmsnorm-quant (trn2), and the vendor's
-figure for a stream of matmuls. All laws are held within 10 %.
+figure for a stream of matmuls. All laws hold within 10 %.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def traced(body: Callable[[], Any], target: str = "trn2") -> NisaOp:
 
 
 def times(body: Callable[[], Any], target: str = "trn2") -> list[Duration]:
-    """What the engine instructions of that instruction take."""
+    """Return the times of an instruction's engine instructions."""
     op = traced(body, target)
     return [stage.cost.time(op, target_named(target)) for stage in op.given_stages()]
 

@@ -1,4 +1,4 @@
-"""The data files of `timing.py`: what is wrong with one is told, and every number has a source."""
+"""The data files of `timing.py`: errors in them are reported, and every number has a source."""
 
 from __future__ import annotations
 

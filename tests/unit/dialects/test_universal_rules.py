@@ -1,4 +1,4 @@
-"""Rules about memory against what happens there, element by element."""
+"""Rules about memory, against element-by-element accesses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of a program while nobody changes it."""
+"""Facts about a program that are cached while it does not change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose an exception is that ends a command, and what it says."""
+"""The origin of exceptions that end a command, and their messages."""
 
 from __future__ import annotations
 

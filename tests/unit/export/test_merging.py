@@ -70,7 +70,7 @@ def test_what_is_no_one_text(base: str, after: str):
 
 
 def test_random_slices():
-    """Expressions of two indices say what the texts said, in every iteration."""
+    """Expressions of two indices equal the original texts in every iteration."""
     random = Random(0)
     for _ in range(200):
         start, m, k, size = (random.randrange(-9, 99) for _ in range(4))

@@ -97,7 +97,7 @@ def test_every_instruction_is_among_them():
     assert {op.name for op in known - made} <= {"nisa.register_compute"}
 
 
-# What computes with registers that instructions write is no function of the API.
+# The API has no functions for arithmetic on registers that instructions write.
 @pytest.mark.parametrize(
     "path", [p for p in LIT if p.parent.name != "registers"], ids=lambda path: path.parent.name
 )

@@ -143,6 +143,6 @@ def test_a_loop_of_python_becomes_one_of_the_api():
     )
     found = check_round_trip(text)
     assert "nl.while_loop(r, body)" in found
-    # What the API makes of it is exported as it is.
+    # The traced form of an exported kernel is exported unchanged.
     again = retraced(text)
     assert canonical(again.cores()[0]) == canonical(retraced(again).cores()[0])

@@ -1,4 +1,4 @@
-"""What can be an argument of a kernel, and what can be a kernel."""
+"""Arguments of kernels, and objects that can be kernels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `-a` and `-i` are given: values, shapes and arrays that are wrong in every way."""
+"""Values of `-a` and `-i`: invalid values, shapes and arrays of every kind."""
 
 from __future__ import annotations
 

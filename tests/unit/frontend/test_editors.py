@@ -1,4 +1,4 @@
-"""What editors and notebooks show: completion, and documentation where a pointer rests."""
+"""Editors and notebooks: completion, and documentation at the pointer."""
 
 from __future__ import annotations
 

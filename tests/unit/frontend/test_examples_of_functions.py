@@ -1,7 +1,7 @@
 """Each public function has an example in its docstring, and each example works.
 
-Examples of what kernels call run inside of a kernel, in which the names below are known; what they
-make is legal. Other examples are doctests.
+Examples of functions for kernels run inside a kernel, in which the names below are defined; the
+resulting IR is legal. Other examples are doctests.
 """
 
 from __future__ import annotations

@@ -586,7 +586,7 @@ def test_a_kernel_of_an_object_has_what_the_object_has():
 
 
 def test_kernels_that_look_like_functions_are_keyed_by_what_they_are():
-    """A kernel that another one calls is traced again when what it depends on has changed."""
+    """A kernel that calls another kernel is traced again if that kernel's inputs have changed."""
     factor = 2.0
 
     @nki.jit
@@ -715,7 +715,7 @@ def test_the_environment_says_how_many_cores(monkeypatch, cores):
     x = np.arange(8, dtype=np.float32).reshape(4, 2)
     assert len(copied_by_cores.trace(x).cycles()) == cores
     assert np.array_equal(copied_by_cores(x), x)
-    # What the author says comes first, also in the cache of traces.
+    # An explicit option takes precedence, also in the cache of traces.
     assert len(copied_by_cores[1].trace(x).cycles()) == 1
     assert len(copied_by_cores[2].trace(x).cycles()) == 2
 

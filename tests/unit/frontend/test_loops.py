@@ -1,4 +1,4 @@
-"""Loops on the device: what is traced, what is refused, and what the loops compute."""
+"""Loops on the device: tracing, refused forms, and results."""
 
 from __future__ import annotations
 

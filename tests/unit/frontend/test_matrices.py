@@ -134,7 +134,7 @@ def test_load_transpose2d_converts(dtype: Any) -> None:
 
 
 def refused(call: str, *shapes: tuple[tuple[int, ...], str]) -> str:
-    """What is said when the function is called on tiles of these shapes and buffers."""
+    """Return the error of a call of the function on tiles of these shapes and buffers."""
 
     @nki.jit
     def wrong(**options: Any) -> None:

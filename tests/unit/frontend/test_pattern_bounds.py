@@ -1,7 +1,7 @@
-"""Patterns that leave their tensor: kernels run, and touch nothing but what is inside.
+"""Patterns beyond their tensor: kernels run, and access only elements inside.
 
-The oracle keeps each tensor as a dictionary of its own elements, by row and column: what is not in
-it reads as unwritten memory does, and is not written.
+The oracle stores each tensor as a dictionary of its elements, by row and column. Other elements
+read as unwritten memory, and are not written.
 """
 
 from __future__ import annotations
@@ -198,7 +198,7 @@ def test_cores_share_memory_that_one_of_them_reaches_beyond(leaving: int):
         me = nl.program_id(0)
         out = nl.ndarray((2, 64, 12), dtype=nl.float32, buffer=nl.shared_hbm)
         more = 5 if me == leaving else 0
-        # Core 1 writes what follows the tensor, or core 0 what is before it.
+        # Core 1 writes the elements after the tensor, or core 0 those before it.
         first = 64 * 12 + more if me else -more
         nisa.dma_copy(dst=out.ap([[12, 64], [1, 12]], offset=first), src=x)
         return out

@@ -1,6 +1,6 @@
 """Every public name of `nki`, with its signature, against the reference: nothing is missing.
 
-And nothing is made up: what nkijit offers besides is in a list of its own.
+Nothing is invented, either: additional names of nkijit are in a separate list.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ NKI_BESIDES = {
     *("UnsupportedError", "example", "load_record", "value_of"),
     *("collectives", "compiler", "dtype", "isa", "language", "load", "run_ranks", "typing"),
 }
-"""What nkijit adds to `nki`, the submodules, and `dtype`, which annotates data types."""
+"""Names that nkijit adds to `nki`, the submodules, and `dtype`, which annotates data types."""
 
 LANGUAGE_BESIDES = {"par_dim", "range"}
-"""What kernels find in `nki.language` though the reference does not list it."""
+"""Names that kernels use in `nki.language` though the reference does not list them."""
 
 PARAMETERS_BESIDES = {(nki, "simulate"): ["strict=None"]}
 """Keyword-only parameters that nkijit adds."""
@@ -84,7 +84,7 @@ def shown(parameter: inspect.Parameter) -> str:
 @pytest.mark.parametrize("module", NAMES, ids=name_of)
 def test_names_are_the_references(module):
     assert sorted(module.__all__) == sorted(NAMES[module])
-    # Some are imported when they are asked for, and are the module's own from then on.
+    # Some are imported on first access, and are attributes of the module from then on.
     assert all(getattr(module, name) is vars(module)[name] for name in module.__all__)
 
 

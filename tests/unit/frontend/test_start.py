@@ -1,4 +1,4 @@
-"""What starts: the command and the package import what they need, and no more."""
+"""Startup: the command and the package import only modules that they need."""
 
 from __future__ import annotations
 

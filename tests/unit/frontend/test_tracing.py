@@ -1,4 +1,4 @@
-"""What tracing puts into the IR: names, locations, constants, views, defaults."""
+"""The IR from tracing: names, locations, constants, views, defaults."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_loops_with_locations_are_read_back():
 
 
 def test_names_that_are_not_unicode_can_be_written(tmp_path):
-    """Python's names for files that are not UTF-8, and what else an author can write."""
+    """Python's names for files that are not UTF-8, and other names that can be written."""
     path = tmp_path / os.fsdecode(b"k\xff.py")
     path.write_text(
         "def kernel(x):\n"

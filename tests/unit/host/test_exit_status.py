@@ -1,4 +1,4 @@
-"""Commands whose reader leaves, or that are interrupted: what they print, leave, and return."""
+"""Commands whose reader closes, or that are interrupted: output, files, and exit codes."""
 
 from __future__ import annotations
 

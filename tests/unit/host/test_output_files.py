@@ -189,7 +189,7 @@ print("after")
 @pytest.mark.parametrize("mode", ["wb", "ab"])
 @pytest.mark.posix
 def test_standard_output_by_its_name(tmp_path, name, mode):
-    """In its order with what is printed, also where it is a file, whose beginning stays."""
+    """In order with printed text, also if it is a file, whose earlier contents remain."""
     path = tmp_path / "out"
     path.write_bytes(b"first\n")
     with path.open(mode) as out:

@@ -44,7 +44,7 @@ def filled(number):
 
 
 def of(function, *parameters):
-    """A kernel that is filled with what a function gives."""
+    """Return a kernel that fills its result with the value of a function."""
 
     def kernel(x, *args):
         return filled(function(*args))
@@ -246,7 +246,7 @@ def test_a_folder_whose_name_begins_as_the_packages():
 
 
 def reading(statement):
-    """A kernel that is filled with what an expression gives."""
+    """Return a kernel that fills its result with the value of an expression."""
     names = {"nki": nki, "filled": filled}
     text = f"""
         import json, os, pathlib, random, time
@@ -597,7 +597,7 @@ def test_what_functions_and_classes_are_called():
     assert value(kernel) == 10
 
 
-# ------------------------------------------------------------------ what tracing changes
+# ------------------------------------------------------------------ changes by tracing
 
 
 def test_tracing_that_changes_what_it_reads():
@@ -627,7 +627,7 @@ def test_iterators_go_on():
     assert "list_iterator" in reasons(kernel)[0]
 
 
-# ------------------------------------------------------------------ what it says
+# ------------------------------------------------------------------ messages
 
 
 def test_the_counts_and_reasons():
@@ -703,7 +703,7 @@ def test_threads_share_one_trace():
     assert len(set(map(id, found))) == 1
 
 
-# ------------------------------------------------------------------ what a kernel takes
+# ------------------------------------------------------------------ parameters
 
 
 def _calls_defaults():
@@ -832,7 +832,7 @@ def test_a_default_may_come_and_go():
         kernel(X)
 
 
-# ------------------------------------------------------------------ kernels that nobody thought of
+# ------------------------------------------------------------------ random kernels
 
 
 @pytest.mark.slow

@@ -47,7 +47,7 @@ def test_a_printed_tile_shows_numbers(capsys):
 
 
 def looking(function, seen):
-    """A kernel's function that looks at every tensor that there is, behind every instruction."""
+    """Wrap a kernel's function: compare all existing tensors after every instruction."""
 
     def wrapped(*args, **kwargs):
         tracer = current_tracer.get()
@@ -58,7 +58,7 @@ def looking(function, seen):
 
 
 class Looking(list):
-    """Looks at what has been written, when there is another operation."""
+    """Compares the tensors written so far whenever another operation follows."""
 
     def __init__(self, tracer, seen):
         super().__init__()
@@ -72,7 +72,7 @@ class Looking(list):
 
 
 def check_steps(kernel, arguments, tmp=None):
-    """Results of stepping are those of a call, and what is seen is what a recording has."""
+    """Results of stepping equal those of a call, and its values equal those of a recording."""
     del tmp
     given = {name: np.copy(a) if isinstance(a, np.ndarray) else a for name, a in arguments.items()}
     expected = kernel(**given)
@@ -196,7 +196,7 @@ print(kernel.step(np.full((1, 2), 5.0, np.float32)))
 
 
 def debugged(path: Path, commands: str) -> str:
-    """What pdb prints while a script that stops in it gets some commands."""
+    """Return the output of pdb for commands, in a script that stops in it."""
     done = subprocess.run(
         [sys.executable, str(path)], input=commands, capture_output=True, text=True, timeout=60
     )

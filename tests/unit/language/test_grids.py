@@ -17,7 +17,7 @@ def numbers(*shape):
 
 
 def inspected(look, *arrays):
-    """What `look` makes of the kernel's tensors while it is traced."""
+    """Return the result of `look` on the kernel's tensors during tracing."""
     seen = []
 
     @nki.jit
@@ -102,7 +102,7 @@ def test_a_tensor_of_many_rows_stays_on_chip():
     np.testing.assert_array_equal(kernel(x), expected)
 
 
-# ---------------------------------------------------------------------- what a grid says
+# ---------------------------------------------------------------------- properties of grids
 
 
 SHAPES = [
@@ -261,7 +261,7 @@ def test_what_a_transpose_is_written_to():
     )
 
 
-# ---------------------------------------------------------------------- what data cannot be
+# ---------------------------------------------------------------------- invalid data
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What is found in a text, without a server."""
+"""Problems and other facts found in a text, without a server."""
 
 from __future__ import annotations
 

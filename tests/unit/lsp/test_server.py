@@ -50,7 +50,7 @@ def path_of(uri: str) -> Path:
 
 def test_findings_come_and_go_as_the_text_changes(editor: Editor, tmp_path: Path):
     file = tmp_path / "unsaved.py"
-    file.write_text("1 +")  # what is saved is not what is looked at
+    file.write_text("1 +")  # the saved file is not the analysed text
     uri = editor.open(file, KERNEL)
     assert editor.problems(uri) == []
 
@@ -148,7 +148,7 @@ def test_a_project_says_target_and_arguments(editor: Editor, tmp_path: Path):
     assert editor.problems(uri) == []
     assert "for trn2 (pyproject.toml)" in editor.lenses(uri)[0].command.title
 
-    # Files on the disk change: the configuration, and what the file imports.
+    # Files on disk change: the configuration, and an import of the file.
     (tmp_path / "pyproject.toml").write_text("[tool.nkijit]\ntagret = 1\n")
     editor.published.clear()
     event = types.FileEvent((tmp_path / "pyproject.toml").as_uri(), types.FileChangeType.Changed)

@@ -81,7 +81,7 @@ def kernel(folder: Path) -> Any:
     return space["doubled"]
 
 
-# ------------------------------------------------------------------ what there is
+# ------------------------------------------------------------------ tools
 
 
 def test_tools_say_what_they_take_and_give(agent: Agent) -> None:
@@ -202,7 +202,7 @@ def test_texts_come_in_pages(agent: Agent) -> None:
     assert large["next"] is not None
 
 
-# ------------------------------------------------------------------ what is wrong
+# ------------------------------------------------------------------ findings
 
 
 def test_findings(agent: Agent) -> None:
@@ -272,7 +272,7 @@ def test_kernel_by_name_and_other_targets(agent: Agent) -> None:
     assert (document["kernel"], document["target"]) == ("doubled", "trn2")
 
 
-# ------------------------------------------------------------------ what it computes and takes
+# ------------------------------------------------------------------ results and arguments
 
 
 def test_results_are_those_of_a_run(agent: Agent, folder: Path) -> None:

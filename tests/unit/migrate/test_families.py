@@ -1,4 +1,4 @@
-"""What each family of rewrites makes of a kernel, and that it computes the same."""
+"""The result of each family of rewrites, and that it computes the same."""
 
 from __future__ import annotations
 

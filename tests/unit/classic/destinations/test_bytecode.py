@@ -1,6 +1,6 @@
-"""What bytecode says of a value, on listings of every Python version that is supported.
+"""Facts about values from bytecode, on listings of every supported Python version.
 
-Only one version runs the tests; the listings of the others are written down.
+Only one version runs the tests; the listings of the others are written out.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def listing(*steps: tuple[Any, ...]) -> list[BytecodeStep]:
 
 
 def makers(*steps: tuple[Any, ...]) -> set[str]:
-    """The names of what makes the value that the last instruction assigns."""
+    """Return the names of the calls that create the value which the last instruction assigns."""
     found = listing(*steps)
     numbers = Bytecode(found).makers_of_assigned(len(found) - 1)
     return {found[number].name for number in numbers}
@@ -189,7 +189,7 @@ def test_what_is_returned_after_a_jump() -> None:
 
 
 class Frames:
-    """What is called, seen from inside."""
+    """Callables that find the function call from inside the callee's frame."""
 
     def seen(self, *_: Any, **__: Any) -> Any:
         frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]

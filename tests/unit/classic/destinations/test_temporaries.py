@@ -1,7 +1,7 @@
-"""Which assigned values are computed in their new place, and which are copied there.
+"""Assigned values: which are computed at their destination, and which are copied there.
 
-The forms are those that kernels have. Whether a form copies is seen in the IR; what it computes is
-compared with NumPy, so that no value is ever taken for a temporary that is asked for again.
+The forms occur in kernels. The IR shows whether a form copies. Results are compared with NumPy, so
+a value that is used later is never taken for a temporary.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ Array = np.ndarray[Any, Any]
 
 
 class Form(NamedTuple):
-    """A function that assigns to `t`, a tile of 12 columns, something made of `x`, one of 6."""
+    """A function that assigns values computed from `x` (6 columns) to `t`, a tile of 12."""
 
     body: Callable[[Any, Any], None]
     instructions: tuple[str, ...]
-    """What it emits."""
+    """The emitted instructions."""
     left: int | None
     right: int | None
-    """What the halves of `t` are in the end: `x` plus a number; None for zeros as before."""
+    """The final values of the halves of `t`: `x` plus a number; None for the initial zeros."""
 
 
 FORMS: list[Form] = []
@@ -541,7 +541,7 @@ def running_sums(t: Any, x: Any) -> None:
 def test_a_result_that_only_the_library_keeps_is_refused_rather_than_wrong(
     body: Callable[[Any, Any], None],
 ) -> None:
-    """No bytecode shows what C code keeps that calls an instruction in the author's place."""
+    """Bytecode does not show values held by C code that calls an instruction for the kernel."""
     with pytest.raises(NkiValidationError, match="read-unwritten"):
         kernel_of(body)(A)
 

@@ -1,6 +1,6 @@
-"""Which dependences between iterations and instances are found: against sets of elements.
+"""Dependences between iterations and instances, against sets of elements.
 
-The oracle follows a kernel element by element: for each, who wrote and who read it.
+The oracle follows a kernel element by element: for each, the last writer and the readers.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def found(kernel: Any, *arguments: Any) -> list[str]:
 
 
 Step = tuple[str, int, int, int, int]
-"""What to do (read, write, or add up), and the rows and columns: first and one past the last."""
+"""The action (read, write, or add), and the rows and columns: first and one past the last."""
 
 
 @st.composite
@@ -227,7 +227,7 @@ def test_an_instance_that_reads_what_another_one_writes() -> None:
 
 
 def test_a_warning_of_the_trace_leaves_other_rules_in_force() -> None:
-    """Reads of what nothing has written are found beside it."""
+    """Reads of unwritten data are still reported."""
 
     @nki.jit
     def kernel(x: Any) -> Any:

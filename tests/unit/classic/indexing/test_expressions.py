@@ -30,7 +30,7 @@ COMPARISONS: list[Callable[[Any, Any], Any]] = [
 
 
 def values(index: Index) -> np.ndarray[Any, Any]:
-    """An index expression element by element, from what it says of itself."""
+    """Return an index expression element by element, computed from its coefficients."""
     result = np.empty(index.shape, dtype=np.int64)
     for at in product(*map(range, index.shape)):
         steps = zip(index.coefficients, at, strict=True)

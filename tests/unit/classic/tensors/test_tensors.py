@@ -1,4 +1,4 @@
-"""What index expressions select, where results go, and what assignments do."""
+"""Selections by index expressions, destinations of results, and assignments."""
 
 from __future__ import annotations
 
@@ -379,7 +379,7 @@ def test_dimensions_of_size_one_do_not_matter_in_assignments() -> None:
     assert np.array_equal(kernel(a), a[:, None])
 
 
-# ------------------------------------------------------------------ what is refused
+# ------------------------------------------------------------------ errors
 
 p4, f4 = nl.arange(4)[:, None], nl.arange(4)[None, :]
 

@@ -1,4 +1,4 @@
-"""`merged-dma`: what is advised takes as long as the kernel that is changed by hand."""
+"""`merged-dma`: the predicted time of advice equals that of the kernel changed by hand."""
 
 from __future__ import annotations
 

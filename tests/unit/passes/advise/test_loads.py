@@ -1,4 +1,4 @@
-"""`repeated-load`: what is advised takes as long as the kernel that is changed by hand."""
+"""`repeated-load`: the predicted time of advice equals that of the kernel changed by hand."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_a_loop_on_the_device(target: str) -> None:
 
 @nki.jit
 def written_between(x):
-    """What is loaded again has been written."""
+    """The reloaded data was written in between."""
     for i in range(4):
         tile = load(x)
         nisa.tensor_scalar(tile, tile, nl.add, float(i))

@@ -1,4 +1,4 @@
-"""`tensor-transpose`: what is advised takes as long as the kernel that is changed by hand."""
+"""`tensor-transpose`: the predicted time of advice equals that of the kernel changed by hand."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def by_dma(x, by_hand):
 
 
 def test_a_dma_transpose() -> None:
-    """On trn1, where the DMA is what takes long."""
+    """On trn1, where the DMA is the bottleneck."""
     check_pair(by_dma, "trn1", (normal(2048, 128, dtype=ml_dtypes.bfloat16),), "tensor-transpose")
 
 

@@ -1,4 +1,4 @@
-"""Mistakes in the compiler's passes are seen in what compiled kernels compute."""
+"""Mistakes in compiler passes change the results of compiled kernels."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ PATTERNS = {
 
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_a_copy_onto_itself_is_none(pattern: str) -> None:
-    """Of what is written to one element the last counts."""
+    """The last write to an element counts."""
 
     def kernel(x: Any) -> Any:
         out = nl.ndarray((64, 64), nl.float32, buffer=nl.shared_hbm)
@@ -210,7 +210,7 @@ def selected(x: Any) -> Any:
 
 
 def counted_outside(x: Any) -> Any:
-    """What takes the index of the outer loop may leave the inner one, and no more."""
+    """Work that depends on the outer loop's index can leave only the inner loop."""
     out = nl.ndarray((4, 32, 16), nl.int32, buffer=nl.shared_hbm)
 
     def body(i: Any) -> None:
@@ -303,7 +303,7 @@ def test_where_products_are_is_known_at_run_time_only(kernel: Any) -> None:
 
 
 def _in_place(engine: str, x: Any) -> Any:
-    """Only the sum of what is overwritten is wanted."""
+    """Only the sum of the overwritten tile is used."""
     out = nl.ndarray((64, 1), nl.float32, buffer=nl.shared_hbm)
     a, b, r = _sbuf(64, 64), _sbuf(64, 64), _sbuf(64, 1)
     nisa.dma_copy(a, x[0])
@@ -323,7 +323,7 @@ def vector_sums_in_place(x: Any) -> Any:
 
 
 def named(x: Any) -> Any:
-    """An instruction with a name stays, and so does what it needs."""
+    """A named instruction is preserved, and so are its inputs."""
     out = nl.ndarray((64, 64), nl.float32, buffer=nl.shared_hbm)
     a, b = _sbuf(64, 64), _sbuf(64, 64)
     nisa.dma_copy(a, x[0])
@@ -342,7 +342,7 @@ def test_what_stays_for_another_reason_needs_its_data(kernel: Any) -> None:
 
 
 def copied_before_its_source_changes(x: Any) -> Any:
-    """What is "late" runs first: what is copied may be read behind it, its source may not."""
+    """ "late" runs first: the copy may be read after it, the copy's source may not."""
     out = nl.ndarray((3, 64, 64), nl.float32, buffer=nl.shared_hbm)
     a, b, c, r = (_sbuf(64, 64) for _ in range(4))
     nisa.dma_copy(a, x[0])
@@ -401,7 +401,7 @@ def test_an_edge_to_a_later_instruction_can_be_kept_afterwards(kernel: Any) -> N
 def test_what_is_looked_at_for_a_load_does_not_grow_with_the_kernel(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """One tile is loaded again and again, and says where others are."""
+    """One tile is loaded repeatedly, and has the addresses of others."""
     calls = 0
     around = share._places_of  # pyright: ignore[reportPrivateUsage]
 

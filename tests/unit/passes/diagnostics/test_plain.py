@@ -11,7 +11,7 @@ from nkijit.passes.diagnostics.tables import aligned
 
 @dataclass(frozen=True)
 class Figure:
-    """What is shown of itself, and what is not."""
+    """Fields that are shown, and one that is not."""
 
     name: str
     share: float

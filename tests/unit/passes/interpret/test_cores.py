@@ -1,4 +1,4 @@
-"""Kernels on two cores: what they share, how they meet, and what counts as a race."""
+"""Kernels on two cores: shared memory, meetings, and races."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ends a run names the author's line, the instruction and, where it matters, the target."""
+"""Errors of a run name the line of the kernel, the instruction and, if it matters, the target."""
 
 from __future__ import annotations
 

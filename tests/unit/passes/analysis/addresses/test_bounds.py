@@ -1,4 +1,4 @@
-"""Lower bounds of what blocks need against exhaustive search and the plain rules."""
+"""Lower bounds of memory for blocks, against exhaustive search and the plain rules."""
 
 from __future__ import annotations
 

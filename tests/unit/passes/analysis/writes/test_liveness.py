@@ -148,7 +148,7 @@ class Run:
     carried: set[tuple[int, int]] = field(default_factory=set)
     """(loop, tile)"""
     open: list[tuple[int, set[tuple[int, int, int]]]] = field(default_factory=list)
-    """The loops that are running, each with what its iteration has written."""
+    """The running loops, each with the elements that its iteration has written."""
 
     def execute(self, program: Program) -> None:
         for item in program:
@@ -161,7 +161,7 @@ class Run:
                         self.open[-1][1].update(written)
                 continue
             for index, (loop, _) in enumerate(self.open):
-                # What an inner loop's iteration has written, the outer one's has as well.
+                # Elements written by an inner loop's iteration are also written by the outer one's.
                 written = set().union(*(w for _, w in self.open[index:]))
                 if item.src is not None and item.src.elements - written:
                     self.carried.add((loop, item.src.tile))
@@ -218,7 +218,7 @@ def expected(program: Program) -> dict[int, tuple[int, int]]:
 @settings(max_examples=400, deadline=None)
 @given(programs(2).filter(lambda program: len(loops_in(program)) <= MOST_LOOPS))
 def test_ranges_are_those_of_the_definition(program: Program) -> None:
-    # Loops are told apart by identity, and Hypothesis may use one twice.
+    # Loops are distinguished by identity, and Hypothesis may use one twice.
     program = _copied(program)
     found = kernel_of(program)
     tiles = {f"t{n}": n for n in range(TILES)}

@@ -1,4 +1,4 @@
-"""What is known to be written, against sets of bytes; cells of tensors, against sets of bytes."""
+"""Elements known to be written, and cells of tensors, against sets of bytes."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class Program:
 
 
 def _random_view(draw: random.Random, whole: View) -> View:
-    """What slices, steps, reversals, permutations, broadcasts and data types make of a tensor."""
+    """Return a random view: slices, steps, reversals, permutations, broadcasts, dtypes."""
     offset, pairs, dtype = whole.offset, list(whole.pairs), whole.dtype
     if draw.random() < 0.4:
         other = draw.choice([name for name in SIZES if name != dtype])
@@ -161,7 +161,7 @@ def _random_program(draw: random.Random) -> tuple[Program, list[tuple[View, View
 
 
 def _expected(calls: list[tuple[View, View]]) -> Iterator[tuple[Verdict, list[bool]]]:
-    """For every source what is known of it, if it has not been told; and what is not written."""
+    """Yield for every source its verdict, unless reported before, and its unwritten elements."""
     written: dict[int, set[int]] = {}
     told: set[View] = set()
     for dst, src in calls:
@@ -238,7 +238,7 @@ def _random_loops(
 
 
 def _emit(program: Program, body: list[_Loop | tuple[View, View]]) -> None:
-    """The text of loops; what an induction variable moves is defined where the loop begins."""
+    """Emit the text of loops, with the views that an induction variable moves at their start."""
     for item in body:
         if isinstance(item, tuple):
             program.copy(*item)
@@ -259,7 +259,7 @@ def _emit(program: Program, body: list[_Loop | tuple[View, View]]) -> None:
 def _calls(
     body: list[_Loop | tuple[View, View]], depth: int = 0
 ) -> Iterator[tuple[View, int, int]]:
-    """The calls that are walked: what each reads, its identity, how deep it stands."""
+    """Yield the calls that are walked: the read view, its identity, and its depth."""
     for item in body:
         if isinstance(item, tuple):
             yield item[1], id(item), depth
@@ -273,7 +273,7 @@ def _run(
     written: dict[int, set[int]],
     seen: dict[int, list[list[bool]]],
 ) -> None:
-    """Run the loops; note for every call, and every time that it runs, what it misses."""
+    """Run the loops; record for every execution of a call the elements that it misses."""
     for item in body:
         if isinstance(item, tuple):
             dst, src = (view.at(values) for view in item)
@@ -288,7 +288,7 @@ def _run(
 @pytest.mark.parametrize("least", [0, 1])
 @pytest.mark.parametrize("seed", range(150))
 def test_loops(seed: int, least: int) -> None:
-    """Nothing is told that is not so; behind loops that run, all is told."""
+    """Only facts that hold are reported; after loops that run, all facts are reported."""
     draw = random.Random(seed)
     program = Program(_random_shapes(draw))
     pool: list[View] = []
@@ -480,7 +480,7 @@ def test_overlapping_tiles_of_a_huge_tensor_have_few_cells() -> None:
 
 
 def test_views_that_cut_a_huge_tensor_into_too_many_cells() -> None:
-    """Nothing is told of it, and nothing is allocated for it."""
+    """Nothing is reported about it, and nothing is allocated for it."""
     (kernel,) = kernels_of(
         parse("""
         nki.kernel @k() target=trn3 {

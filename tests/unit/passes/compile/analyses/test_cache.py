@@ -1,4 +1,4 @@
-"""What passes know of a kernel, and say of it, is what is found when it is looked at again."""
+"""Cached analyses of a kernel equal those computed anew, and so do their facts."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _known(analyses: Analyses) -> dict[str, Any]:
 
 
 def _changes(kernel: KernelOp) -> set[str]:
-    """The passes that changed a copy of a kernel, after each of which what is known was right."""
+    """Return the passes that changed a copy of a kernel; cached facts were right after each."""
     copy, origins = copied(kernel)
     analyses = Analyses(copy)
     changed: set[str] = set()

@@ -31,7 +31,7 @@ from nkijit.passes.lower.schedule import lower
 from nkijit.traced.kernel import TracedKernel
 
 SHARES = (0.35, 0.6, 0.9)
-"""Parts of what a kernel has in use at a time that memory is taken to have."""
+"""Assumed memory, as shares of the memory that a kernel has in use at a time."""
 
 
 def fitted(kernel: KernelOp, share: float) -> tuple[KernelOp, int]:
@@ -118,7 +118,7 @@ def reading(order: list[int], tiles: int) -> KernelOp:
 
 
 def fewest_loads(order: list[int], room: int) -> int:
-    """By trying what stays: the fewest loads with room for so many tiles."""
+    """Return the fewest loads with space for `room` tiles, by trying all sets to keep."""
 
     @cache
     def fewest(place: int, here: frozenset[int]) -> int:
@@ -163,7 +163,7 @@ def test_what_is_computed_is_stored_once() -> None:
     stores = [step.tile for step in found.steps if step.action is Action.store]
     assert stores
     assert len(stores) == len(set(stores))
-    # What one store and one load are in bytes: 4 partitions of 64 float32.
+    # The bytes of one store and one load: 4 partitions of 64 float32.
     assert found.bytes == len(found.moved) * 4 * 64 * 4
 
 
@@ -176,7 +176,7 @@ def test_no_room_for_one_instruction() -> None:
 
 
 def test_tensors_that_the_kernel_writes_are_not_loaded_again() -> None:
-    """What is loaded first is what counts, whatever is written there later."""
+    """The first load counts, even if the kernel overwrites the tensor later."""
 
     @nki.jit
     def kernel(x):
@@ -298,7 +298,7 @@ def test_a_part_that_counts_as_a_whole_is_seen(monkeypatch: pytest.MonkeyPatch) 
 
 
 def _pairs(x: Any, out: Any) -> None:
-    """All pairs are loaded before any is used, and what is used together comes in two sizes."""
+    """All pairs are loaded before any is used, and tiles used together have two sizes."""
     pairs: list[tuple[Any, Any]] = []
     for row in range(24):
         tiles = [nl.ndarray((128, size), nl.float32, buffer=nl.sbuf) for size in (4096, 2048)]

@@ -1,4 +1,4 @@
-"""Orders of stretches: what is remembered changes none, and what is far ahead leaves room."""
+"""Orders of regions: caching changes none, and instructions far ahead leave memory for others."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def a_stretch(seed: int) -> tuple[Region, list[InstructionCost]]:
 
 
 def orders(seed: int) -> list[Any]:
-    """What is found for a stretch, in the order of the program, and in one by chance."""
+    """Return the orders of a region by program order, and by a random one."""
     stretch, costs = a_stretch(seed)
     rng = random.Random(seed)
     places = [float(place) for place in range(len(costs))]
@@ -66,10 +66,10 @@ def orders(seed: int) -> list[Any]:
 def test_looking_again_at_what_has_no_room_finds_nothing_else(
     following: int, monkeypatch: pytest.MonkeyPatch
 ):
-    """`following`: how many instructions may take the memory that is left for what comes next."""
+    """`following`: the number of instructions that may take memory reserved for the next ones."""
     monkeypatch.setattr(list_schedule, "_NEXT", following)
     remembered = [orders(seed) for seed in range(400)]
-    # A lane that forgets looks at its instructions again and again.
+    # A lane that forgets checks its instructions repeatedly.
     forgetful = property(lambda self: None, lambda self, value: None)
     monkeypatch.setattr(
         list_schedule._Lane,
@@ -102,7 +102,7 @@ def test_stretches_that_are_alike_are_ordered_once(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("what", ["costs", "after", "tiles", "sizes", "used"])
 def test_nothing_that_decides_on_an_order_is_left_out(what: str) -> None:
-    """A stretch that differs in one thing from one that was ordered before."""
+    """A region that differs in one thing from one that was ordered before."""
     different = 0
     for seed in range(60):
         analyses = Analyses(kernel_of(target="trn2"))

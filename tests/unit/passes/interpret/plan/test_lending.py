@@ -1,4 +1,4 @@
-"""The author's arrays in a run: what is copied of them, and that a run that fails leaves them."""
+"""The caller's arrays in a run: which parts are copied, and that a failed run restores them."""
 
 from __future__ import annotations
 
@@ -161,11 +161,11 @@ def test_arrays_that_are_widened_are_written(precise, monkeypatch):
 
 
 class FaultError(Exception):
-    """What ends a run."""
+    """The error that ends a run."""
 
 
 class Failing:
-    """A listener that ends a run after so many operations."""
+    """A listener that ends a run after a given number of operations."""
 
     def __init__(self, after, error):
         self.left, self.error = after, error

@@ -1,4 +1,4 @@
-"""What instructions compute can be looked at: the records between semantics and a backend."""
+"""Records, the layer between semantics and a backend, can be inspected."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_opaque_records_are_a_decision() -> None:
         for kernel in kernels_of(parse(path.read_text(encoding="utf-8"), str(path))):
             try:
                 records = Plan(kernel).records
-            except InterpretationError:  # what one core alone, or one address, does not say
+            except InterpretationError:  # unknown for a single core, or without an address
                 continue
             for op, made in records.items():
                 if not isinstance(op, COLLECTIVES):

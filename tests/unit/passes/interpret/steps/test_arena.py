@@ -1,4 +1,4 @@
-"""The memory of runs: no more than what lives at a time, kept between calls, and exact."""
+"""The memory of runs: at most the memory live at a time, reused between calls, and exact."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def plan_of(kernel: Any, *inputs: Any) -> Plan:
 
 
 def chain_of(tiles: int) -> Any:
-    """A kernel with so many tiles, of which two are in use at a time."""
+    """Return a kernel with a given number of tiles, of which two are in use at a time."""
 
     @nki.jit
     def kernel(x):
@@ -109,7 +109,7 @@ def _no_new_page() -> None:
     assert faults < 100
 
 
-# -- what is in it --------------------------------------------------------------------------------
+# -- contents -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["float32", "bfloat16", "int32", "uint8"])
@@ -202,7 +202,7 @@ def test_results_that_are_written_by_parts_need_no_fill():
     assert np.isnan(result[:64, 200:]).all()
 
 
-# -- who uses it ----------------------------------------------------------------------------------
+# -- users ----------------------------------------------------------------------------------------
 
 
 def test_threads_have_arenas_of_their_own():
@@ -259,11 +259,11 @@ def test_a_run_that_fails_leaves_no_arena_behind():
 
 
 class _Known:
-    """In the place of a plan: all that is asked of it is who it is."""
+    """A stand-in for a plan, of which only the identity is used."""
 
 
 def test_a_plan_may_come_to_its_end_in_another_thread():
-    """What it has left behind ends with it, and is not another plan's that gets its identity."""
+    """Its memory ends with it, and is not given to another plan that gets the same identity."""
     held = [_Known()]
     number, left = id(held[0]), _Known()
     kept = weakref.ref(left)

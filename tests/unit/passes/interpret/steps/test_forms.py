@@ -46,7 +46,7 @@ LEFT_OUT: dict[type[Any], str] = {
 
 
 def described(part: Any, plan: Plan) -> Any:
-    """A record without the numbers of slots: what they hold stands in their place."""
+    """Return a record with the values of slots in place of their numbers."""
     if isinstance(part, (Source, Destination)):
         views = [
             (each.shape, each.strides, each.dtype, each.offsets[each.slots.index(part.slot)])
@@ -121,7 +121,7 @@ def plan_of(kernel: Any) -> Plan:
 
 
 def steps_of(count: int, monkeypatch: pytest.MonkeyPatch) -> int:
-    """How many steps a backend makes of a kernel with so many blocks."""
+    """Return the number of steps of a backend for a kernel with a given number of blocks."""
 
     @nki.jit
     def kernel(x: Any) -> Any:

@@ -201,7 +201,7 @@ SEQUENCES = [
     for sequence in product(COMMANDS, repeat=length)
     if sequence[0].startswith("reset")
 ]
-"""What may follow each other: before the first reset, the accumulators are undefined."""
+"""Valid sequences of commands: before the first reset, the accumulators are undefined."""
 
 REDUCTIONS = [("activation", "add")]
 REDUCTIONS += [("activate2", op) for op in ("add", "maximum", "minimum", "abs_max", "abs_min")]

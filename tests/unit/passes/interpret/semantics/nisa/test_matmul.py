@@ -1,4 +1,4 @@
-"""nc_matmul and nc_transpose, and what they accumulate in PSUM."""
+"""nc_matmul and nc_transpose, and their accumulation in PSUM."""
 
 from __future__ import annotations
 

@@ -304,7 +304,7 @@ def test_zeros_and_denormals(src: str, dst: str) -> None:
 
 
 def compare_values(program: Program) -> None:
-    """As `check`, with all NaN alike inside of x4 elements."""
+    """Like `check`, but any NaN equals any NaN inside x4 elements."""
     results, expected = program.run(), program.expected()
     dtype = program.tiles["z"].dtype
     actual = [unpacked(dtype, int(bits)) for bits in results["z"].flat]

@@ -1,4 +1,4 @@
-"""Kernels of several instructions, views of views, and what holds whatever the instruction."""
+"""Kernels of several instructions, views of views, and properties of all instructions."""
 
 from __future__ import annotations
 
@@ -311,7 +311,7 @@ def test_threads_share_one_plan() -> None:
 
 
 class Recorder:
-    """Remembers which operations ran, and what they had written by then."""
+    """Records the operations that ran, and the values that they had written by then."""
 
     def __init__(self) -> None:
         self.seen: list[tuple[str, list[Any]]] = []

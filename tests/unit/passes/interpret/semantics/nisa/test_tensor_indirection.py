@@ -129,7 +129,7 @@ def index_tile(instruction: str, partitions: int, count: int, seed: int, *, repe
     heights = [min(size, partitions - first) for first in range(0, partitions, size)]
     columns = -(-count // min(heights))
     random = np.random.default_rng(seed)
-    # What is not used may be out of bounds.
+    # Unused indices can be out of bounds.
     numbers = np.full((partitions, columns), WIDTH, np.int32)
     for group, height in enumerate(heights):
         picked = random.choice(WIDTH, count, replace=repeats)
