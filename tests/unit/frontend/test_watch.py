@@ -1,4 +1,4 @@
-"""`nkijit watch`, used by somebody who edits a kernel."""
+"""`nkijit watch`, in a session that edits a kernel."""
 
 from __future__ import annotations
 

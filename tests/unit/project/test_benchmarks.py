@@ -1,4 +1,4 @@
-"""The benchmark measures what it says: both sides of each ratio do the same work."""
+"""The benchmark's measurements are fair: both sides of each ratio do the same work."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_a_first_call_is_all_of_its_steps(bench, name):
 def test_tracing_grows_with_the_instructions(bench, name):
     """By calls of functions, which are the same each time."""
     make, calls = getattr(bench("kernels"), name), []
-    for instructions in (240, 240, 960):  # what is remembered is made by the first
+    for instructions in (240, 240, 960):  # the first one fills the caches
         profile = cProfile.Profile()
         measured = make(instructions)
         profile.runcall(measured.fresh)

@@ -1,4 +1,4 @@
-"""What GitHub reads: workflows, templates; they say what pyproject.toml and the Makefile do."""
+"""GitHub's files: workflows and templates agree with pyproject.toml and the Makefile."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_the_makefile_knows_every_target_that_is_run():
 
 @every_workflow
 def test_nobody_gets_more_than_is_needed(path: Path):
-    """Reading is the default; what a job writes, it says."""
+    """Read access is the default; jobs declare their write permissions."""
     assert read_yaml(path)["permissions"] == {"contents": "read"}
     writes = {
         name: set(job["permissions"]) for name, job in jobs(path).items() if "permissions" in job
@@ -129,7 +129,7 @@ def test_the_citation_says_what_the_project_does():
 
 
 def test_names_of_files_are_possible_everywhere():
-    """No two differ in case alone, none is long, reserved, or has what Windows cannot have."""
+    """No two differ only in case, and none is long, reserved, or illegal on Windows."""
     command = ["git", "-C", str(ROOT), "ls-files", "-z"]
     listed = subprocess.run(command, capture_output=True, encoding="utf-8", check=True).stdout
     names = listed.rstrip("\0").split("\0")

@@ -230,7 +230,7 @@ def test_command_line_runs_an_example(tmp_path: Path) -> None:
     assert same_bits(np.load(out), expected)
 
 
-# ------------------------------------------------------------------ what writing them brought up
+# ------------------------------------------------------------------ regressions
 
 
 @pytest.mark.parametrize("number", [-3.4028234663852886e38, 3.4e38, 1e39, -np.inf])

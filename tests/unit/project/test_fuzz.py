@@ -1,4 +1,4 @@
-"""The campaigns of `make fuzz`: a few rounds of each find nothing, and each finds what is wrong."""
+"""The rounds of `make fuzz`: a few of each find nothing, and each finds planted errors."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def test_processes_share_the_rounds(tmp_path: Path) -> None:
 
 @pytest.fixture
 def ended(fuzz: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """What is wrong with a command that does this."""
+    """Return the problems of a command with this body."""
     files = fuzz("files")
     file = tmp_path / "mutant.mlir"
     file.write_text("scf.")
@@ -291,7 +291,7 @@ def test_a_page_that_runs_what_it_shows_is_found(fuzz: Any) -> None:
         pytest.skip(str(error))
     page = pages._hostile_kernel(Random(1)).report()
     assert pages.wrong_with(page) == []
-    # Without a content security policy, what is put into the page runs.
+    # Without a content security policy, code inserted into the page runs.
     open_page = page.replace("Content-Security-Policy", "x").replace(
         "</body>", f"<script>{pages.RUNS}</script><img src='https://localhost:1/x'></body>"
     )

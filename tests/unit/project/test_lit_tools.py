@@ -64,7 +64,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
 @pytest.fixture
 def script(tmp_path: Path) -> str:
     path = tmp_path / "tool with spaces"
-    # As pip writes scripts, whose interpreter may stand in a folder with spaces.
+    # Like scripts written by pip, whose interpreter may be in a folder with spaces.
     start = f"#!/bin/sh\n'''exec' \"{sys.executable}\" \"$0\" \"$@\"\n' '''\n"
     path.write_text(start + SCRIPT, encoding="utf-8")
     path.chmod(0o755)

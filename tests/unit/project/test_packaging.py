@@ -1,6 +1,6 @@
-"""The two distributions: what they list, and what the alias gives.
+"""The two distributions: their contents, and the modules of the alias.
 
-And the settings that would fail silently, were they wrong: which files the gate looks at.
+Also the settings whose errors would be silent: the files that the gate checks.
 """
 
 import importlib

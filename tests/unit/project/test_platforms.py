@@ -1,7 +1,7 @@
-"""Nothing asks for what some system lacks, unless it has made sure of the system before.
+"""Features that some systems lack are used only after a check of the system.
 
-What each system has is what the stubs of the standard library say. pyright reads them, and which
-branches of `if sys.platform == ...` are for which system.
+The stubs of the standard library define the features of each system. pyright reads them, and knows
+which branches of `if sys.platform == ...` belong to which system.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def files() -> list[Path]:
 
 
 def complaints(platform: str, paths: list[Path]) -> list[str]:
-    """What pyright finds in files on a platform, but for types."""
+    """Return pyright's errors in files on a platform, without those about types."""
     command = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable, "--outputjson"]
     done = subprocess.run(
         [*command, "--pythonplatform", platform, *map(str, paths)],

@@ -1,4 +1,4 @@
-"""What a release needs: one version, a changelog in its form, pages whose links hold anywhere."""
+"""Requirements of a release: one version, a changelog in its form, absolute links of pages."""
 
 from __future__ import annotations
 

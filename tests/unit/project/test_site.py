@@ -128,7 +128,7 @@ def _anchors(text: str) -> set[str]:
 
 
 def test_tables_of_contents(pages: dict[str, str]) -> None:
-    """Every page is in one, and what they name is a page."""
+    """Every page is in one, and every entry is a page."""
     named: set[str] = {"index.md"}
     for name, text in pages.items():
         for body in re.findall(r"^```\{toctree\}\n(.*?)^```", text, re.M | re.S):
@@ -150,7 +150,7 @@ def test_no_page_asks_the_network(files: dict[str, bytes]) -> None:
     "path", sorted((ROOT / "nkijit" / "assets").rglob("*.js")), ids=lambda p: p.name
 )
 def test_scripts_can_be_coloured(path: Path) -> None:
-    """Sphinx warns of what it cannot: of `=> /pattern/`."""
+    """Sphinx warns of scripts that it cannot highlight, such as those with `=> /pattern/`."""
     tokens = list(JavascriptLexer().get_tokens(path.read_text(encoding="utf-8")))
     assert [text for kind, text in tokens if kind is Error] == []
 

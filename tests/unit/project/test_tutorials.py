@@ -1,6 +1,6 @@
-"""The tutorials' cells run, fail only where they say so, and print what is recorded.
+"""The tutorials' cells run, fail only where documented, and print the recorded outputs.
 
-When an output has changed on purpose, look at the difference and:
+After an intended change of an output, check the difference and run:
 
     .venv/bin/pytest tests/unit/project/test_tutorials.py --update-golden
 """

@@ -340,7 +340,7 @@ def test_what_the_guide_rules_out_is_found(function, rule, line):
     assert {d.rule.id for d in found} == {rule}
     assert all(d.severity == "warning" and d.rule.category == "portable" for d in found)
     assert found[0].where[-1].file == __file__
-    # The last place is the kernel's own, also of what a function that it calls does.
+    # The last place is in the kernel itself, also for findings in a called function.
     assert found[0].where[-1].line == function.__code__.co_firstlineno + line
 
 

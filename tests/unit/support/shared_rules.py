@@ -7,7 +7,7 @@ A form is the text of an instruction with types in place of names:
 `Form.broken` changes one property of one operand at a time (its memory, data type, partitions,
 elements, dimensions), then the engine and the target, and lists the shared rules that each change
 breaks, with the operands that the finding names. `shared_rules.txt` has the forms of all
-instructions, and below each form what breaks.
+instructions, each with its broken rules below.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ TABLE = ROOT / "tests" / "unit" / "dialects" / "shared_rules.txt"
 
 @dataclass(frozen=True)
 class _Tile:
-    """What an operand is allocated as."""
+    """The allocation of an operand."""
 
     shape: tuple[int, ...]
     dtype: DType
@@ -76,7 +76,7 @@ class Change:
     subject: str
     """The operand, operands or property."""
     value: str
-    """What it becomes."""
+    """The new value."""
     tiles: Mapping[int, _Tile] = field(default_factory=dict[int, "_Tile"])
     engine: engine | None = None
 

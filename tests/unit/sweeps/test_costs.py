@@ -1,4 +1,4 @@
-"""`nkijit.cost`: the figures of a profile in short, and no exceptions for what a kernel does."""
+"""`nkijit.cost`: the main figures of a profile; errors of kernels are results."""
 
 from __future__ import annotations
 

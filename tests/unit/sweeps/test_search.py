@@ -59,7 +59,7 @@ def params(found: nki.Sweep) -> list[dict[str, Any]]:
     return [trial.params for trial in found.study.trials]
 
 
-# ------------------------------------------------------------------ what is chosen
+# ------------------------------------------------------------------ choices
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_spaces() -> None:
         search(space={"width": 3})
 
 
-# ------------------------------------------------------------------ what is told
+# ------------------------------------------------------------------ observations
 
 
 def test_wrong_variants_are_pruned_and_avoided() -> None:

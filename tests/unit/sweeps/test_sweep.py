@@ -1,4 +1,4 @@
-"""Sweeps: the best of the variants, whatever happens to some of them."""
+"""Sweeps: the best of the variants, also if some of them fail."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def times(found: nki.Sweep) -> list[float | None]:
     return [each.cost.time and each.cost.time.ns for each in found.variants]
 
 
-# ------------------------------------------------------------------ what is found
+# ------------------------------------------------------------------ results
 
 
 def test_best_is_that_of_a_loop_over_profiles() -> None:

@@ -1,4 +1,4 @@
-"""`assert_close`: what rounding explains passes, what it does not is shown."""
+"""`assert_close`: errors that rounding explains pass, larger ones are shown."""
 
 from __future__ import annotations
 

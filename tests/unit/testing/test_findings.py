@@ -1,4 +1,4 @@
-"""`assert_findings` names what is missing and shows what nobody expects."""
+"""`assert_findings` names missing findings and shows unexpected ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`filecheck` in a test's process, against what its messages have to show."""
+"""`filecheck` in a test's process, and its messages."""
 
 from __future__ import annotations
 

@@ -158,7 +158,7 @@ def test_what_a_failing_test_shows_of_its_kernels(pytester: pytest.Pytester):
     )
     text = result.stdout.str()
     assert text.count("- nki kernel @copied") == 1
-    # The exception has told the findings already.
+    # The exception contains the findings.
     assert between(text, "_ test_stops _", "_ test_is_warned_of _").count("error[buffer]") == 1
     assert "nki kernel" not in text.split("_ test_has_no_kernel _")[1]
     assert watchers == WATCHERS

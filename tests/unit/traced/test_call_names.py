@@ -1,4 +1,4 @@
-"""Findings about what the author has called: its name, its arguments, what is marked."""
+"""Findings about called functions: the function's name, its arguments, the marked text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recordings as files: they come back as they were, and what is no recording is refused."""
+"""Recordings as files: they are restored exactly, and other files are refused."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""What stops a kernel: `strict`, `nki.simulate`, NKIJIT_STRICT, and what goes on with a warning."""
+"""Strictness: `strict`, `nki.simulate`, NKIJIT_STRICT; errors that stop a run, and warnings."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def line_of(kernel, text):
 
 
 def lenient(kernel, *arrays):
-    """What a call computes, and its warnings."""
+    """Return the result of a call, and its warnings."""
     with warnings.catch_warnings(record=True) as issued:
         warnings.simplefilter("always")
         result = kernel(*arrays)
@@ -80,7 +80,7 @@ def variable(monkeypatch):
     monkeypatch.delenv("NKIJIT_STRICT", raising=False)
 
 
-# ------------------------------------------------------------------ what is computed
+# ------------------------------------------------------------------ results
 
 
 def test_simulation_goes_on_with_undefined_values():
@@ -162,7 +162,7 @@ def test_inputs_change_in_place():
     assert np.isnan(x).all()
 
 
-# ------------------------------------------------------------------ who says what
+# ------------------------------------------------------------------ precedence
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_inputs_change_in_place():
     list(itertools.product([None, True, False], [None, "", "0", "1"], [False, True])),
 )
 def test_precedence(monkeypatch, said, environment, simulated):
-    """What the author says, then the environment, then what the way of running has."""
+    """The explicit option, then the environment, then the default of the kind of run."""
     if environment is not None:
         monkeypatch.setenv("NKIJIT_STRICT", environment)
     expected = {"0": False, "1": True}.get(environment or "", not simulated)

@@ -1,4 +1,4 @@
-"""What to do about a wrong argument, and names that are spelt wrongly."""
+"""Help for wrong arguments, and for misspelt names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Python refuses to do with tensors: the findings, and that what they name exists."""
+"""Python operations that fail on tensors: the findings, and that the names in them exist."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def test_a_new_scalar_leaves_the_old_one():
 
 
 def test_a_scalar_is_an_offset_and_a_bound():
-    """Rows `i * 2` of `x`, for as many as were asked for."""
+    """Rows `i * 2` of `x`, for a given number of rows."""
 
     @nki.jit
     def kernel(x, count):

@@ -1,4 +1,4 @@
-"""The author's edges to later instructions: what waits moves, and what needs it moves along."""
+"""Edges to later instructions: the waiting instruction moves, with those that need it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lowered programs as IR: they say what the program says, and every instruction has been listed."""
+"""Lowered programs as IR: equal to the program, and with every instruction listed."""
 
 from __future__ import annotations
 
@@ -113,6 +113,6 @@ def test_every_instruction_is_listed(op: type[NisaOp]) -> None:
 
 @pytest.mark.parametrize("op", INSTRUCTIONS, ids=lambda op: op.name)
 def test_every_operand_belongs_to_a_stage(op: type[NisaOp]) -> None:
-    """What no stage touches would not be in the listing."""
+    """Operands without a stage would be missing in the listing."""
     touched = {name for stage in op.SPEC.stages for name in stage.operands}
     assert touched == {f.name for f in op.SPEC.operand_fields}

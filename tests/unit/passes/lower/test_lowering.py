@@ -1,8 +1,8 @@
-"""Waits and addresses, judged by the bytes that the listing says instructions touch.
+"""Waits and addresses, checked with the bytes that instructions touch by the listing.
 
-The oracle knows the JSON listing only: it marks byte by byte what every instruction reads and
-writes, finds all pairs that touch a byte which one of them writes, and follows queues, semaphores
-and triggers to see which of two instructions certainly comes first.
+The oracle uses only the JSON listing. It marks byte by byte the reads and writes of every
+instruction, finds all pairs that touch a byte which one of them writes, and follows queues,
+semaphores and triggers to determine which of the two certainly runs first.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from nkijit.traced.kernel import TracedKernel, load
 
 KERNELS = sorted(GOLDEN.glob("*.mlir"))
 ALLOWED = 1.05
-"""How much more than what is in use at the peak may be taken."""
+"""The allowed factor over the memory in use at the peak."""
 
 
 def kernels(traced: TracedKernel) -> list[KernelOp]:
@@ -98,7 +98,7 @@ def test_tiles_share_bytes_where_there_is_none() -> None:
     placement = allocate(many)
     check(placement)
     starts = sorted({byte for _, byte in placement.addresses.values()})
-    # 32 KiB each: the usable SBUF holds so many of them, which take turns.
+    # 32 KiB each: the number of tiles that fit into the usable SBUF take turns.
     assert len(starts) == many.target.sbuf_usable_bytes // (8192 * 4)
 
 

@@ -1,4 +1,4 @@
-"""Which instructions are alike, which of their stages run, and what loops compare."""
+"""Equivalent instructions, the stages of an instruction that run, and comparisons of loops."""
 
 from __future__ import annotations
 

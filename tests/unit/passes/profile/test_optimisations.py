@@ -436,7 +436,7 @@ def test_the_short_operand_moves(target: str) -> None:
 
 @every_target
 def test_swapped_operands_spare_transposes(target: str) -> None:
-    """Performance guide, Opt #8: what moves and what stays decides the layout of the result."""
+    """Performance guide, Opt #8: moving and stationary operands decide the result's layout."""
 
     @nki.jit
     def kernel(a, b, optimised):

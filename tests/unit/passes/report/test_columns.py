@@ -25,7 +25,7 @@ COLUMNS = [
 
 
 def _through(values: Any) -> Any:
-    """What is read of a list that was written."""
+    """Return a list after packing, JSON and reading."""
     return json.loads(json.dumps(packed(values)), object_hook=read)
 
 

@@ -1,4 +1,4 @@
-"""What readers of a report do in a browser: search, address, ranges, folds, two kernels, paper."""
+"""Reading a report in a browser: search, address, ranges, folds, two kernels, paper."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def test_the_address_opens_the_same_selection(open_page: Any, files: dict[str, P
     for fragment, state in kept.items():
         report = open_page(files["product"], fragment=fragment)
         assert report.run("return JSON.stringify(page.state())") == state
-    # Back to what was selected before.
+    # Back to the previous selection.
     report.run("page.address.last = -1e9; page.selectItem(50, -1, true)")
     report.run("page.address.last = -1e9; page.selectItem(60, -1, true)")
     report.driver.back()
@@ -234,7 +234,7 @@ def test_a_range_of_time_has_statistics(report: Page, traced: TracedKernel):
         times = (begin + (end - begin) * (n + 0.5) / steps for n in range(steps))
         covered = sum(any(e.begin <= time < e.free for e in queue) for time in times)
         assert float(share[:-1]) == pytest.approx(100 * covered / steps, abs=0.4), name
-    # Everything is what the profile says of everything.
+    # The statistics of the whole range equal those of the profile.
     report.run("page.timeline.setRange(0, page.model.duration)")
     profile = traced.profile()
     computed = report.run(
@@ -284,7 +284,7 @@ def test_iterations_are_folded(open_page: Any, files: dict[str, Path]):
     report.click("#ir .fold")
     assert report.texts("#ir .fold .gutter")[0] == "▾"
     assert report.run("return page.irPane.length") > length
-    # What is selected is shown, wherever it is.
+    # A selected line is shown, wherever it is.
     report.click_line("ir", 3000)
     assert report.one("#ir .row.chosen .gutter").text == "3000"
     assert report.run("return page.irPane.length") > 1000
@@ -404,7 +404,7 @@ def test_two_kernels_stand_side_by_side(report: Page):
     )
     assert ratio > 1.2
     assert f"+{100 * (ratio - 1):.1f}%" in report.texts(".compared-figures td .more")
-    # They are in one file: their functions stand beside each other.
+    # They are in one file: the halves of a row show both functions.
     (row,) = (text for text in report.texts("#compared .row") if MATMUL in text)
     assert row.count(MATMUL) == 2
     assert "def product" in report.texts("#compared .half")[2]
@@ -449,7 +449,7 @@ def test_a_telephone_shows_everything(open_page: Any, files: dict[str, Path], sc
     report.click("#pane-listing")
     assert report.one("#listing").is_displayed()
     assert not report.one("#source").is_displayed()
-    # What follows a selection is there when its pane is chosen.
+    # The items related to a selection are in view when their pane is chosen.
     report.run("page.selectItem(40, -1, true)")
     report.click("#pane-ir")
     assert report.is_in_view("#ir .row.related")

@@ -22,7 +22,7 @@ from nkijit.passes.values.cells import cells_of
 
 
 def slow_cells(rows: Any, side: int) -> bytes:
-    """What the cells of an array are, from the definition."""
+    """Return the cells of an array, computed from the definition."""
     high, wide = (min(length, side) for length in rows.shape)
     finite = [float(v) for v in rows.ravel() if math.isfinite(v)]
     least, largest = (min(finite), max(finite)) if finite else (0.0, 0.0)

@@ -31,7 +31,7 @@ PLANTS = {
         "accumulate=c > 0", "accumulate=c > 128", "product", "nisa.nc_matmul"
     ),
 }  # fmt: skip
-"""What is changed, and which tile and instruction depart first."""
+"""The changed expression, and the tile and instruction that depart first."""
 
 
 def reference(q, k, v):

@@ -1,4 +1,4 @@
-"""Recordings: what is computed again is what a run computed, bit by bit, within the budget."""
+"""Recordings: recomputed values equal those of the run bit by bit, within the budget."""
 
 import tracemalloc
 from random import Random
@@ -18,7 +18,7 @@ from nkijit.passes.values.items import RecordError
 
 
 class Told:
-    """A listener that keeps what every operation has written."""
+    """A listener that records the values that every operation has written."""
 
     def __init__(self):
         self.written = []
@@ -32,7 +32,7 @@ def bits(array):
 
 
 def check(traced, inputs, budget, random):
-    """A recording against what a run tells a listener, asked for in a random order."""
+    """Compare a recording with the values of a listener, in a random order of requests."""
     told = Told()
     traced.run(*[np.copy(each) for each in inputs], listener=told)
     record = traced.record(*inputs, budget=budget)
@@ -85,7 +85,7 @@ def test_ten_thousand_instructions_of_a_megabyte_are_recorded_within_the_budget(
     """All values together are 10 GB."""
     x = np.ones((128, 2048), np.float32)
     traced = chain.trace(x, 10_000)
-    traced.run(x)  # what a run itself needs is there
+    traced.run(x)  # allocates the memory of a run beforehand
     budget = 256 << 20
     tracemalloc.start()
     try:
@@ -106,7 +106,7 @@ def test_the_budget_bounds_what_is_kept_and_more_of_it_keeps_more():
     traced = chain.trace(x, 400)
     tracemalloc.start()
     try:
-        traced.record(x, budget=1)  # also makes what later recordings find made
+        traced.record(x, budget=1)  # also creates objects that later recordings reuse
         tracemalloc.reset_peak()
         before = tracemalloc.get_traced_memory()[0]
         traced.record(x, budget=1)

@@ -1,4 +1,4 @@
-"""What rounding explains, against sums and casts that fractions compute exactly."""
+"""Errors that rounding explains, against sums and casts computed exactly with fractions."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""Tiles at fixed addresses, against a memory that remembers who wrote each byte last."""
+"""Tiles at fixed addresses, against a memory that records the last writer of each byte."""
 
 from __future__ import annotations
 

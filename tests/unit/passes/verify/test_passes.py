@@ -1,4 +1,4 @@
-"""Verification and advice: a kernel is judged once, whatever is asked of it first."""
+"""Verification and advice: a kernel is checked once, in any order of requests."""
 
 from __future__ import annotations
 

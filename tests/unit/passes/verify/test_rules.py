@@ -1,4 +1,4 @@
-"""Instructions of one form are judged once: the findings are those of judging each by itself."""
+"""Instructions of one form are checked once: findings equal those of separate checks."""
 
 from __future__ import annotations
 

@@ -161,7 +161,7 @@ def _random_program(draw: random.Random) -> tuple[Program, list[tuple[View, View
 
 
 def _expected(calls: list[tuple[View, View]]) -> Iterator[tuple[Verdict, list[bool]]]:
-    """Yield for every source its verdict, unless reported before, and its unwritten elements."""
+    """Yield for every source its `Verdict`, unless reported before, and its unwritten elements."""
     written: dict[int, set[int]] = {}
     told: set[View] = set()
     for dst, src in calls:

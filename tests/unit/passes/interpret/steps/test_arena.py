@@ -259,7 +259,7 @@ def test_a_run_that_fails_leaves_no_arena_behind():
 
 
 class _Known:
-    """A stand-in for a plan, of which only the identity is used."""
+    """A replacement for a plan: only its identity is used."""
 
 
 def test_a_plan_may_come_to_its_end_in_another_thread():
