@@ -168,7 +168,9 @@ class RepeatOp(IRDLOperation):
     def verify_(self) -> None:
         around = [repeat.index.data for repeat in repeats_around(self)]
         if self.index.data in around:
-            raise VerifyException(f"the repeat is inside of another one with index {self.index.data}")
+            raise VerifyException(
+                f"the repeat is inside of another one with index {self.index.data}"
+            )
         _verify_indices(self, self.end.data, around)
         expected = [list_type(value) for value in self.yielded]
         if [*self.result_types] != expected:
