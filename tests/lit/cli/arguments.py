@@ -15,8 +15,8 @@
 # RUN: diff %t.one %t.again
 # RUN: not diff %t.one %t.other
 
-# The arguments of a kernel on the command line: what does not parse is refused, so that no flag is
-# a string by mistake.
+# The arguments of a kernel on the command line: values that do not parse are refused, so a flag
+# is never a string by mistake.
 
 import dataclasses
 

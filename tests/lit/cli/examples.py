@@ -1,4 +1,4 @@
-# Examples beside a kernel are its arguments where nobody gives others.
+# Examples next to a kernel are its default arguments.
 
 # RUN: nkijit verify %s:scaled %s:under | filecheck --check-prefix=VERIFY %s
 # RUN: nkijit trace %s:scaled | filecheck --check-prefix=FIRST %s

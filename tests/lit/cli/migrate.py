@@ -2,7 +2,7 @@
 # RUN: filecheck --match-full-lines --check-prefix=NEW %s < %t.py
 # RUN: filecheck --check-prefix=REPORT %s < %t.report
 
-# What was written is portable, and nothing is left to migrate in the kernel.
+# The migrated source is portable, and its kernels need no further migration.
 # RUN: nkijit verify --portable %t.py:scaled | filecheck --check-prefix=PORTABLE %s
 # PORTABLE: no findings
 
@@ -26,7 +26,7 @@
 # JSON: "proven": [
 # JSON-NEXT: "x=8x8:float32"
 
-# What cannot be done at all.
+# Commands that fail.
 # RUN: cp %s %t.same.py
 # RUN: not nkijit migrate %t.same.py -o %t.same.py 2>&1 | filecheck --check-prefix=SAME %s
 # SAME: is the input file: write to another one

@@ -1,4 +1,4 @@
-"""What a run has read and written: the first NaN, every value, and where two kernels part."""
+"""The values of a run: the first NaN, every value, and the place where two kernels depart."""
 
 # RUN: not nkijit run %s:softmax -a x=128x64:float32 -a scale=1000.0 --first-nan | filecheck --check-prefix=NAN %s
 # NAN: values.py:56: nisa.activation made it: p[0, 0] is inf
