@@ -107,7 +107,7 @@ def test_an_axis_that_the_grid_does_not_have(axis: Any) -> None:
         kernel[2, 2].trace(axis)
 
 
-def test_instances_have_tiles_of_their_own_and_share_what_is_shared() -> None:
+def test_instances_have_own_tiles_and_share_shared_tensors() -> None:
     @nki.jit
     def kernel(x: Any) -> Any:
         out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)

@@ -71,7 +71,7 @@ def test_results_that_depend_on_it_are_nan() -> None:
     assert ("read-masked", "warning") in rules(kernel.trace(a))
 
 
-def test_what_no_mask_has_left_out_is_still_an_error() -> None:
+def test_unwritten_elements_without_a_mask_are_an_error() -> None:
     @nki.jit
     def kernel(a):  # pyright: ignore[reportMissingParameterType, reportUnknownParameterType]
         out = nl.ndarray((8, 16), dtype=a.dtype, buffer=nl.shared_hbm)

@@ -174,6 +174,6 @@ def test_every_instruction_explains_itself(op: Any) -> None:
         assert stage.mnemonic in text
 
 
-def test_an_unknown_instruction_is_told() -> None:
+def test_an_unknown_instruction_is_reported() -> None:
     with pytest.raises(KeyError, match=r"nisa\.nothing"):
         explain_instruction("nisa.nothing")

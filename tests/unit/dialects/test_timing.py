@@ -255,7 +255,7 @@ def test_the_latencies_measured_on_trn2(name: str, n: int) -> None:
         (lambda: nisa.register_move(nisa.register_alloc(0), 5), "trn3", 69, 69),
     ],
 )
-def test_what_was_measured_once(
+def test_single_measurements(
     body: Callable[[], Any], target: str, issue: float | None, latency: float
 ) -> None:
     (time, *_) = times(body, target)
@@ -365,7 +365,7 @@ def test_a_strided_operand_of_a_float32_matmul(strided: str, step: int, n: int) 
     assert max(load.issue, multiply.issue) == near((max(feeds) + 24) / 2.4)
 
 
-def test_what_is_packed_into_rows_takes_no_longer() -> None:
+def test_packed_rows_take_the_same_time() -> None:
     def double_row() -> None:
         fp8 = nl.float8_e4m3
         stationary = nl.ndarray((128, 2, 128), dtype=fp8, buffer=nl.sbuf)

@@ -154,7 +154,7 @@ def test_the_ends_of_constants(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
-def test_what_is_likely_lies_between_the_ends(platform: str) -> None:
+def test_likely_values_are_between_the_ends(platform: str) -> None:
     timing = load_timing(FOLDER / f"{platform}.toml")
     assert timing.spreads
     for spread in timing.spreads:

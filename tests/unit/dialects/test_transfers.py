@@ -106,7 +106,7 @@ def interval(made: Transfer) -> float:
 
 
 @pytest.mark.parametrize("row", [4, 8, 512])
-def test_what_a_short_transfer_takes_is_its_trigger(row: int) -> None:
+def test_a_short_transfer_takes_the_time_of_its_trigger(row: int) -> None:
     """Vector additions of the assignment 4 of Stanford's CS 149 (forks rishic3, xaviergonzalez).
 
     600 DMAs of 128 rows of 4 bytes take 378 us, 300 of 8 bytes 186 us; the kernel optimization
@@ -276,7 +276,7 @@ def transposing(rows: int, columns: int, dtype: Any, mode: Any = nisa.dge_mode.u
         (transposing(128, 128, nl.float32), "trn2", NONE, SYNC),
     ],
 )
-def test_who_makes_the_descriptors(
+def test_mode_and_trigger_of_descriptors(
     body: Callable[[], Any], target: str, mode: Any, trigger: Any
 ) -> None:
     made = transfer(body, target)

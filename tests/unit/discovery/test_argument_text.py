@@ -73,7 +73,7 @@ _LITERALS = st.recursive(
 
 
 @given(_LITERALS)
-def test_what_python_prints_is_read(value: object) -> None:
+def test_python_reprs_are_read(value: object) -> None:
     found = argument_of(repr(value))
     assert found == value
     assert repr(found) == repr(value)  # -0.0, and 1 beside True

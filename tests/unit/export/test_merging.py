@@ -65,7 +65,7 @@ def test_template(base: str, after: str, source: str | None):
         ('f("01")', 'f("02")'),
     ],
 )
-def test_what_is_no_one_text(base: str, after: str):
+def test_differences_that_cannot_be_merged(base: str, after: str):
     assert Template.of(base, {"m": (base, after)}) is None
 
 

@@ -281,7 +281,7 @@ NO_SCALARS = {
 
 
 @pytest.mark.parametrize("message", NO_SCALARS)
-def test_what_is_no_scalar(message: str):
+def test_values_that_are_not_scalars(message: str):
     """A loop whose induction variable is computed with has no other bounds than scalars."""
     text = f"""nki.kernel @k(%n: memref<1x1xi32, #nki.private_hbm>,
                              %other: memref<1x1xf32, #nki.private_hbm>) target=trn2 {{

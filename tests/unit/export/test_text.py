@@ -61,7 +61,7 @@ def test_tiles_named_like_words_of_python():
     assert "for_ = nl.ndarray" in check_round_trip(text)
 
 
-def test_what_is_never_used_has_no_name():
+def test_unused_values_have_no_name():
     text = kernel("%x = nki.alloc : memref<128x64xf32, #nki.sbuf>").source()
     assert "    nl.ndarray((128, 64), dtype=nl.float32, buffer=nl.sbuf)\n" in text
 

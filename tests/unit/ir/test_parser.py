@@ -217,7 +217,7 @@ def test_bytes_that_are_no_text() -> None:
         parse(kernel(ALLOC + ' loc("\\FF":1:1)'))
 
 
-def test_what_all_constants_inflate_to_is_bounded() -> None:
+def test_the_inflated_size_of_all_constants_is_bounded() -> None:
     constant = f'"nki.constant"() <{{data = #nki.data<zlib "{bomb(1 << 28)}">}}> : () -> i32\n'
     with pytest.raises(ParseError, match="the constants have more than 268435456 bytes"):
         parse('"builtin.module"() ({\n' + constant * 3 + "}) : () -> ()")

@@ -183,7 +183,7 @@ def test_values_of_modules_by_any_way(config, way):
     assert value(kernel) == 3
 
 
-def test_a_module_that_nobody_imports():
+def test_a_module_that_is_not_imported():
     config = types.ModuleType("config")
     config.inner = types.ModuleType("inner")
     config.inner.TILE = 2.0
@@ -204,7 +204,7 @@ def test_globals_by_name(monkeypatch):
     assert value(kernel) == 3
 
 
-def test_what_an_author_puts_into_a_library(monkeypatch):
+def test_values_that_an_author_puts_into_a_library(monkeypatch):
     kernel = of(lambda: math.tau)
     value(kernel)
     monkeypatch.setattr(math, "tau", 6.0)
@@ -357,7 +357,7 @@ def test_modules_of_libraries_that_are_passed_on():
         "int(hashlib.md5(b'').digest_size / 8)",
     ],
 )
-def test_what_always_gives_the_same_is_used_again(expression):
+def test_deterministic_results_are_reused(expression):
     modules = "bisect collections functools hashlib heapq math operator re struct sys"
     names = {name: importlib.import_module(name) for name in modules.split()}
     names |= {"np": np, "nl": nl, "filled": filled}
@@ -582,7 +582,7 @@ def test_loggers_say_something_or_nothing():
     assert not is_traced_again(kernel)
 
 
-def test_what_functions_and_classes_are_called():
+def test_names_of_functions_and_classes():
     def helper():
         """2"""
 
@@ -600,7 +600,7 @@ def test_what_functions_and_classes_are_called():
 # ------------------------------------------------------------------ changes by tracing
 
 
-def test_tracing_that_changes_what_it_reads():
+def test_tracing_that_changes_its_inputs():
     counts = [0]
 
     def count():
@@ -666,7 +666,7 @@ def test_the_cache_is_bounded(monkeypatch):
         kernel(X, 5.0)
 
 
-def test_what_is_too_much_to_compare_is_traced_again():
+def test_kernels_with_too_much_to_compare_are_traced_again():
     many = [[index] for index in range(60_000)]
     kernel = of(lambda: many[0][0])
     assert value(kernel) == 0

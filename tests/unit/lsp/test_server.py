@@ -119,7 +119,7 @@ def test_the_ir_of_a_line(editor: Editor, tmp_path: Path):
     assert editor.implementation(uri, 0) is None
 
 
-def test_arguments_that_nobody_gives_are_asked_for(editor: Editor, tmp_path: Path):
+def test_missing_arguments_are_requested(editor: Editor, tmp_path: Path):
     text = KERNEL.replace('@nkijit.example(x="128x512:bfloat16")\n', "").replace(
         "import nkijit\n", '"""Doubled."""\n'
     )
@@ -189,7 +189,7 @@ def test_modules_beside_it_are_imported_anew(editor: Editor, tmp_path: Path):
         (f"import sys\n{KERNEL}sys.exit(3)\n", 16, "SystemExit: 3"),
     ],
 )
-def test_what_stops_a_file_is_one_problem(
+def test_an_error_that_stops_a_file_is_one_problem(
     editor: Editor, tmp_path: Path, text: str, line: int, message: str
 ):
     uri = editor.open(tmp_path / "stops.py", text)
@@ -240,7 +240,7 @@ def test_a_crash_is_survived(editor: Editor, tmp_path: Path):
 
 
 @pytest.mark.posix
-def test_what_a_file_does_with_its_streams_and_processes(editor: Editor, tmp_path: Path):
+def test_streams_and_processes_of_a_file(editor: Editor, tmp_path: Path):
     text = (
         "import multiprocessing, os, sys, threading, time\n"
         "print('x' * 10**6)\n"
@@ -311,7 +311,7 @@ def test_nothing_is_run_when_the_editor_says_so(tmp_path: Path):
     assert not mark.exists()
 
 
-def test_only_what_is_saved_is_run_when_the_editor_says_so(tmp_path: Path):
+def test_only_saved_files_are_run_when_the_editor_says_so(tmp_path: Path):
     with Editor({"run": "save", "inlayHints": False}, types.ClientCapabilities()) as editor:
         uri = editor.open(tmp_path / "saves.py", KERNEL)
         assert editor.problems(uri) == []
@@ -352,7 +352,7 @@ def test_over_tcp_and_an_editor_that_is_killed(tmp_path: Path):
             server.kill()
 
 
-def test_what_is_missing_is_said():
+def test_missing_packages_are_reported():
     code = (
         "import sys; sys.modules['pygls'] = None; sys.argv = ['nkijit', 'lsp']\n"
         "from nkijit.cli import main; main()"

@@ -43,7 +43,7 @@ def editor(tmp_path: Path) -> Iterator[Editor]:
         yield made
 
 
-def test_findings_as_elsewhere_and_what_is_missing(editor: Editor, tmp_path: Path):
+def test_findings_as_elsewhere_and_missing_features(editor: Editor, tmp_path: Path):
     editor.wait(lambda: editor.logged)
     assert "memoryLimit has no effect" in editor.logged[0]
     uri = editor.open(tmp_path / "kernel.py", KERNEL)

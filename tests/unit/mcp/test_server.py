@@ -84,7 +84,7 @@ def kernel(folder: Path) -> Any:
 # ------------------------------------------------------------------ tools
 
 
-def test_tools_say_what_they_take_and_give(agent: Agent) -> None:
+def test_tools_describe_their_inputs_and_outputs(agent: Agent) -> None:
     tools = agent.tools()
     names = [
         "list_kernels",
@@ -111,7 +111,7 @@ def test_tools_say_what_they_take_and_give(agent: Agent) -> None:
     assert all(f"`{name}`" in instructions for name in names)
 
 
-def test_schemas_describe_what_the_library_gives(agent: Agent) -> None:
+def test_schemas_describe_the_results_of_the_library(agent: Agent) -> None:
     def described(tool: str, figure: str) -> dict[str, str | None]:
         schema = agent.tools()[tool].output_schema or {}
         found = schema["$defs"][figure]["properties"] if figure else schema["properties"]

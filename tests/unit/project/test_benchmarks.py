@@ -73,7 +73,7 @@ def test_blocks_have_tiles_and_views_of_their_own(bench):
     )
 
 
-def test_warm_kernels_compute_what_is_written_by_hand(bench):
+def test_warm_kernels_equal_the_handwritten_code(bench):
     warm = bench("warm")
     for case in warm.cases():
         warm.check(case)
@@ -129,7 +129,7 @@ def test_growth_prints_a_number_for_each_step_and_three_of_memory(bench):
 
 
 @pytest.mark.parametrize("measured", ["verification", "lowering"])
-def test_what_follows_a_trace_is_timed_beside_bare_creation(bench, measured):
+def test_work_after_a_trace_is_timed_against_bare_creation(bench, measured):
     found = getattr(bench("following"), measured)(100, 1)
     assert found.ours > 0
     assert found.value == pytest.approx(found.ours / found.other)

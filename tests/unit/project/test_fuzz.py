@@ -99,7 +99,7 @@ def test_findings_are_kept_counted_and_made_again(
     assert kept.splitlines()[0] in capsys.readouterr().out
 
 
-def test_nothing_is_found_and_what_is_missing_is_said(
+def test_missing_tools_are_reported_without_a_finding(
     fuzz: Any,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
@@ -145,7 +145,7 @@ def ended(fuzz: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 @in_fresh_process
-def test_what_commands_must_not_do_is_found(ended: Any, fuzz: Any) -> None:
+def test_forbidden_behaviour_of_commands_is_found(ended: Any, fuzz: Any) -> None:
     def ends_with(code: int) -> Any:
         return lambda words: sys.exit(code)
 
@@ -221,7 +221,7 @@ def test_every_instruction_that_the_oracle_knows_is_varied(fuzz: Any) -> None:
     assert not missing
 
 
-def test_what_cannot_be_judged_is_passed_over(fuzz: Any) -> None:
+def test_undecidable_cases_are_ignored(fuzz: Any) -> None:
     """The square of a number that is known within a bound."""
     calls = [
         call("activation", dst=Z, op="exp", data=X),
@@ -283,7 +283,7 @@ def test_an_export_that_is_another_kernel_is_found(
 
 
 @pytest.mark.slow
-def test_a_page_that_runs_what_it_shows_is_found(fuzz: Any) -> None:
+def test_a_page_that_runs_its_contents_is_found(fuzz: Any) -> None:
     pages = fuzz("pages")
     try:
         pages._browser()

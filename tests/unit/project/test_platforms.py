@@ -114,13 +114,13 @@ def test_modules_are_imported_on_windows():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("platform", ["Windows", "Darwin"])
-def test_nothing_is_asked_for_that_a_system_lacks(platform: str):
+def test_no_feature_is_used_that_a_system_lacks(platform: str):
     assert complaints(platform, files()) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("platform", "count"), [("Linux", 0), ("Darwin", 1), ("Windows", 4)])
-def test_what_a_system_lacks_is_found(platform: str, count: int, tmp_path: Path):
+def test_uses_of_features_that_a_system_lacks_are_found(platform: str, count: int, tmp_path: Path):
     path = tmp_path / "wrong.py"
     path.write_text(
         "import os, resource, signal, sys\n"

@@ -68,7 +68,7 @@ def test_the_page_works_from_an_empty_folder(tmp_path: Path):
     assert commands == 7
 
 
-def test_the_page_names_what_there_is():
+def test_names_on_the_page_exist():
     import nkijit.testing
     import pytest_nkijit
 

@@ -14,7 +14,7 @@ from nkijit.reference.catalogue import arguments_of, documented_arguments
 
 
 def documented() -> None:
-    """What it does.
+    """The effect.
 
     Args:
         one: a tile;

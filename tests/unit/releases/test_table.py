@@ -65,7 +65,7 @@ def public_names() -> list[str]:
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if until(row) is None])
-def test_what_is_there_exists(row):
+def test_listed_names_exist(row):
     name, _, argument = row.rstrip(")").partition("(")
     value = found(name)
     if "(" in row:

@@ -120,7 +120,7 @@ def test_a_worker_that_is_killed_loses_nothing(
     assert sum(each.is_valid for each in found.variants) == 10
 
 
-def test_what_workers_cannot_be_used(
+def test_workers_that_cannot_be_used(
     dask: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refused(match: str, *, executor: Any = dask.address) -> None:

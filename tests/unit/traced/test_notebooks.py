@@ -100,7 +100,7 @@ def test_a_picture_of_memory_fits_the_cell(shown: dict[str, Shown]) -> None:
     assert "allocated at Cell In[1], line 9" in picture
 
 
-def test_what_is_in_them(shown: dict[str, Shown]) -> None:
+def test_contents_of_cells(shown: dict[str, Shown]) -> None:
     assert shown["trace"].text == (
         "<trace of @squares for trn3: x 128x512 float32 -> 128x512 float32>"
     )

@@ -60,7 +60,7 @@ PLACES = {
 
 @every_call
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
-def test_a_call_makes_what_is_assigned(call: Any, place: Any) -> None:
+def test_a_call_makes_the_assigned_value(call: Any, place: Any) -> None:
     before = [("LOAD_FAST", 1)] if place[-1][0] == "BINARY_OP" else []
     assert makers(("RESUME", 0), *before, *call, *place) == {call[-1][0]}
 
@@ -173,11 +173,11 @@ def test_the_function_of_a_call_with_keywords() -> None:
 
 
 @pytest.mark.parametrize(("rest", "expected"), RETURNS.values(), ids=RETURNS)
-def test_what_is_returned_as_it_was_made(rest: Any, expected: bool) -> None:
+def test_values_returned_directly(rest: Any, expected: bool) -> None:
     assert Bytecode(listing(("CALL", -1), *rest)).is_returned(0) is expected
 
 
-def test_what_is_returned_after_a_jump() -> None:
+def test_values_returned_after_a_jump() -> None:
     steps = listing(
         *(("CALL", -1), ("JUMP_FORWARD", 0, 6, 0), ("POP_TOP", -1), ("EXTENDED_ARG", 0)),
         ("RETURN_VALUE", -1),

@@ -625,7 +625,7 @@ def product_of_a_helper(p: Any, x: Any) -> Any:
         product_of_a_helper,
     ],
 )
-def test_matmuls_accumulate_whatever_the_total_is_called(body: Callable[[Any, Any], Any]) -> None:
+def test_matmuls_accumulate_for_any_name_of_the_total(body: Callable[[Any, Any], Any]) -> None:
     kernel = accumulating(body)
     assert emitted(kernel, A) == ["dma_copy", "nc_matmul", "nc_matmul", COPY, "dma_copy"]
     assert np.array_equal(kernel(A), 2 * A.T @ A)
@@ -659,7 +659,7 @@ def product_that_a_helper_keeps(p: Any, x: Any) -> Any:
 @pytest.mark.parametrize(
     "body", [named_product, product_named_in_an_expression, product_that_a_helper_keeps]
 )
-def test_a_product_that_is_asked_for_again_is_added(body: Callable[[Any, Any], Any]) -> None:
+def test_a_product_that_is_used_again_is_added(body: Callable[[Any, Any], Any]) -> None:
     kernel = accumulating(body)
     words = emitted(kernel, A)
     assert (words.count("nc_matmul"), words.count("tensor_tensor")) == (1, 2)

@@ -160,7 +160,7 @@ BAD: list[tuple[str, Callable[[], Any]]] = [
 
 
 @pytest.mark.parametrize(("rule", "body"), BAD)
-def test_what_is_not_affine_is_refused_at_the_authors_line(
+def test_expressions_that_are_not_affine_are_refused_at_the_authors_line(
     rule: str, body: Callable[[], Any]
 ) -> None:
     _expect(rule, body)

@@ -333,7 +333,7 @@ def test_engines_write_to_psum_where_they_can() -> None:
     assert count == 1
 
 
-def test_what_only_sbuf_takes_is_copied_to_psum() -> None:
+def test_results_of_sbuf_only_instructions_are_copied_to_psum() -> None:
     words = RNG.integers(2**30, 2**31 - 1, (64, 40)).astype(np.int32)
     got, count = in_psum(
         lambda a, b: nisa.tensor_tensor(a, b, np.subtract), words, words[::-1].copy()

@@ -115,5 +115,5 @@ def read_between(x):
     return out
 
 
-def test_what_waits_for_each_other_is_not_merged() -> None:
+def test_dependent_transfers_are_not_merged() -> None:
     assert not suggestions(read_between, "trn2", (normal(128, 512),), "merged-dma")

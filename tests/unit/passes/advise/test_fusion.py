@@ -156,5 +156,5 @@ def changed_between(x):
 
 
 @pytest.mark.parametrize("kernel", [needed_later, changed_between])
-def test_what_cannot_be_one(kernel: nki.Kernel) -> None:
+def test_instructions_that_cannot_be_fused(kernel: nki.Kernel) -> None:
     assert not suggestions(kernel, "trn2", (normal(128, SIZE),), "fused-instructions")

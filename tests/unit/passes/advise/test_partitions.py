@@ -86,7 +86,7 @@ def with_a_weight(x, weight, by_hand):
 
 
 @every_target
-def test_what_all_iterations_read(target: str) -> None:
+def test_tiles_that_all_iterations_read(target: str) -> None:
     args = normal(512, 1024), normal(1, 1024)
     found = check_pair(with_a_weight, target, args, "partition-use")
     assert found.message == "do 4 iterations of the loop over i at once, on 128 partitions"
@@ -138,7 +138,7 @@ def products_of_few_rows(lhs_t, rhs):
     return out
 
 
-def test_what_cannot_be_one_touches_its_part() -> None:
+def test_instructions_that_cannot_be_merged_touch_their_part() -> None:
     args = normal(128, 1024), normal(128, 512)
     kernels = kernels_of(products_of_few_rows.for_target("trn2").trace(*args).module)
     assert "partition-use" in check_same_results(kernels, args)
@@ -219,7 +219,7 @@ def all_partitions(x):
     return out
 
 
-def test_what_cannot_be_taken_together() -> None:
+def test_iterations_that_cannot_be_merged() -> None:
     assert "partition-use" not in kinds(running_sum, normal(8, 16, 512))
     assert "partition-use" not in kinds(across_partitions, normal(8, 16, 512))
     assert "partition-use" not in kinds(carried, normal(8, 16, 512))

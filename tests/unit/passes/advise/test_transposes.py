@@ -109,7 +109,7 @@ def loaded_then_transposed(x, by_hand):
 
 
 @since_trn2
-def test_what_is_transposed_when_it_has_been_loaded(target: str) -> None:
+def test_tiles_transposed_after_their_load(target: str) -> None:
     args = (normal(512, 128, dtype=ml_dtypes.bfloat16),)
     found = check_pair(loaded_then_transposed, target, args, "dma-transpose")
     assert found.reasons == ("12 instructions become 4",)

@@ -222,7 +222,7 @@ def test_no_kernel_is_predicted_slower_than_it_is_written(module: str, target: s
 
 
 @pytest.mark.parametrize(("target", "loads"), [("trn1", 32), ("trn2", 16), ("trn3", 16)])
-def test_only_newer_compilers_of_the_classic_api_keep_what_is_loaded_again(
+def test_only_newer_compilers_of_the_classic_api_keep_repeated_loads(
     target: str, loads: int
 ) -> None:
     """2 by 2 by 4 tiles, of which 8 are on the left and 8 on the right."""

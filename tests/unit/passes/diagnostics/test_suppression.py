@@ -89,7 +89,7 @@ def test_any_line_of_the_statement(source: Callable[[str], str]) -> None:
     assert judge(found) == [("portable-try", 12), ("portable-try", 15)]
 
 
-def test_a_call_suppresses_what_it_calls(source: Callable[[str], str]) -> None:
+def test_a_call_suppresses_findings_in_its_callees(source: Callable[[str], str]) -> None:
     file = source("""\
         def helper():
             f()
@@ -236,7 +236,7 @@ def test_a_traced_kernel() -> None:
     assert lines(kernel.trace(X, wide=True).diagnostics) == with_branch
 
 
-def test_a_single_pass_does_not_say_what_is_unused() -> None:
+def test_a_single_pass_does_not_report_unused_comments() -> None:
     found = kernel.trace(X).find("verify-operators")
     assert lines(found) == [("activation-function", 5), ("suppression-of-error", 5)]
 

@@ -418,7 +418,7 @@ def test_equal_seeds_make_equal_choices() -> None:
         assert orders[0] == orders[1]
 
 
-def test_a_table_that_is_not_loaded_is_told() -> None:
+def test_a_table_that_is_not_loaded_is_reported() -> None:
     @nki.jit
     def kernel(x):
         out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
@@ -435,7 +435,7 @@ def test_a_table_that_is_not_loaded_is_told() -> None:
         Queues([program]).run([x])
 
 
-def test_a_deadlock_says_who_waits_for_whom() -> None:
+def test_a_deadlock_names_the_waiting_instructions() -> None:
     traced, inputs = visible_kernel(0)
     (program,) = lowered(traced, 0)
     item, wait = all_waits(program)[0]

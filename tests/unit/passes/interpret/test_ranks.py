@@ -485,7 +485,7 @@ def test_sizes_are_checked_against_the_metadata(count, start, place, message):
         on_ranks(exchange([[0, 1]], places=place is not None), arrays, rows)
 
 
-def test_a_trigger_takes_what_its_prepare_returned():
+def test_a_trigger_takes_the_result_of_its_prepare():
     group = ncc.ReplicaGroup([[0, 1]])
 
     @nki.jit

@@ -58,7 +58,7 @@ def test_a_program_comes_back_from_text(seed: int, depth: int) -> None:
 
 @pytest.mark.parametrize("depth", range(3))
 @pytest.mark.parametrize("seed", range(3))
-def test_scheduling_what_was_read_gives_the_same(seed: int, depth: int) -> None:
+def test_scheduling_a_parsed_program_gives_the_same(seed: int, depth: int) -> None:
     traced, _ = tangled_kernel(seed, length=14, depth=depth)
     (kernel,) = kernels_of(traced.module)
     back = from_ir(read_back(to_ir(lower_to_engines(kernel)), generic=False))
@@ -74,7 +74,7 @@ def test_equal_instructions_are_known_by_a_number_again() -> None:
     assert len(set(zip(one, two, strict=True))) == len(set(one)) == len(set(two)) < len(one)
 
 
-def test_a_kernel_may_enter_the_pipeline_behind_any_pass() -> None:
+def test_a_kernel_may_enter_the_pipeline_after_any_pass() -> None:
     traced, _ = tangled_kernel(2, depth=1)
     names = [step.lowering.name for step in LOWERING]
     texts: set[str] = set()

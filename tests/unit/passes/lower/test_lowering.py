@@ -268,7 +268,7 @@ def multiplications(*flags: str) -> list[dict[str, Any]]:
     return [i["immediates"] for i in listed if i["mnemonic"] == "MULTIPLY_MOVING"]
 
 
-def test_instructions_with_other_flags_are_not_alike() -> None:
+def test_instructions_with_other_flags_are_not_equivalent() -> None:
     flags = ("is_stationary_onezero", "is_moving_onezero")
     for flag, immediates in zip(flags, multiplications(*flags), strict=True):
         assert [other for other in flags if other in immediates] == [flag]
@@ -353,7 +353,7 @@ def test_loops_in_loops_take_no_time_exponential_in_their_depth() -> None:
     ],
     ids=["bound", "operand", "condition"],
 )
-def test_what_is_not_modelled_is_refused(body: str, message: str) -> None:
+def test_unmodelled_instructions_are_refused(body: str, message: str) -> None:
     text = f"""
     nki.kernel @k() target=trn2 {{
       %c0 = arith.constant 0 : i32

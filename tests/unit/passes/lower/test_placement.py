@@ -147,7 +147,7 @@ def test_tiles_begin_at_partition_0() -> None:
     assert {partition for partition, _ in allocate(core).addresses.values()} == {0}
 
 
-def test_what_the_author_fixed_stays() -> None:
+def test_fixed_addresses_are_preserved() -> None:
     @nkijit.jit
     def kernel(x: Any) -> Any:
         out = nl.ndarray((128, 64), dtype=nl.float32, buffer=nl.shared_hbm)

@@ -64,7 +64,7 @@ def loops() -> None:
         nisa.register_move(dst=left, src=left)
 
 
-def test_what_is_known_of_loops() -> None:
+def test_known_facts_of_loops() -> None:
     (kernel,) = kernels_of(loops.trace().module)
     found = [op for op in kernel.walk() if isinstance(op, (ForOp, WhileOp))]
     assert [surely_runs(loop) for loop in found] == [True, False, False]

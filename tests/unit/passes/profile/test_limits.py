@@ -43,7 +43,7 @@ def test_loops_in_loops_keep_to_the_limit(depth, trips, limit):
     assert all(loop.limit == limit for loop in found.loops)
 
 
-def test_two_iterations_are_enough_for_loops_that_are_alike():
+def test_two_iterations_are_enough_for_equivalent_loops():
     """The second iteration represents all later ones."""
     whole = simulate(_programs(3, 20), limit=10**6)
     part = simulate(_programs(3, 20), limit=8)

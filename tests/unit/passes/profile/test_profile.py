@@ -129,7 +129,7 @@ def test_float32_has_a_peak_of_its_own():
     assert narrow.peak == pytest.approx(4 * wide.peak)
 
 
-def test_waits_name_what_is_waited_for():
+def test_waits_name_their_signals():
     found = profile(pipeline, X)
     first = pipeline.__wrapped__.__code__.co_firstlineno
     stall = next(s for s in found.stalls if s.queue == "scalar" and s.reason == "semaphore")

@@ -168,7 +168,7 @@ def test_independent_neighbours_overlap_and_dependent_ones_wait_for_the_result()
     assert times(run(kernel, False), "TENSOR_COPY") == [(306, 562, 662), (562, 818, 918)]
 
 
-def test_parts_of_a_tile_are_told_apart():
+def test_parts_of_a_tile_are_distinguished():
     @nki.jit
     def kernel(first):
         tile = nl.ndarray((128, 512), nl.float32, buffer=nl.sbuf)
@@ -361,7 +361,7 @@ def test_a_loop_runs_all_its_iterations():
     assert timeline.loops == []
 
 
-def test_what_is_left_out_of_a_long_loop_is_as_long_as_its_later_iterations():
+def test_omitted_iterations_of_a_long_loop_take_as_long_as_its_later_ones():
     whole = run(looped, 1000)
     short = run(looped, 1000, limit=100)
     assert len(short.events) <= 100
@@ -612,7 +612,7 @@ def test_work_is_linear_in_the_number_of_instructions():
     assert calls_of(lambda: simulate([large])) < 12 * calls_of(lambda: simulate([small]))
 
 
-def test_progress_is_told():
+def test_progress_is_reported():
     told: list[float] = []
     run(looped, 20000, progress=told.append)
     assert len(told) == 2

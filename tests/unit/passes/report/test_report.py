@@ -264,7 +264,7 @@ def test_a_kernel_that_is_lowered_in_another_order_is_a_copy():
 
 
 @pytest.mark.parametrize("name", TRACED)
-def test_a_wait_leads_to_what_signals_it(name: str):
+def test_a_wait_leads_to_its_signals(name: str):
     data = data_of(TRACED[name]())
     checked = 0
     for core in data["cores"]:

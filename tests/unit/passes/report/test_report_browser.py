@@ -214,7 +214,7 @@ def test_an_operation_leads_to_the_chain_of_calls_and_its_instructions(open_repo
     assert "DMA_COPY" in second
 
 
-def test_an_instruction_leads_back_and_a_wait_to_what_it_waits_for(open_report: Any):
+def test_an_instruction_leads_back_and_a_wait_to_its_signals(open_report: Any):
     report = open_report("unrolled")
     rows = report.all("#listing .row")
     row = next(row for row in rows if "ACTIVATE" in row.text)
@@ -341,7 +341,7 @@ def test_a_click_on_a_bar_selects_its_instruction(open_report: Any):
     assert report.run("return page.timeline.selected") != behind
 
 
-def test_lines_lead_from_what_an_instruction_waited_for(open_report: Any):
+def test_lines_lead_from_the_signals_of_an_instruction(open_report: Any):
     report = open_report("looped")
     timeline = trace(looped, 512).profile().timeline
     events = list(timeline.events)
@@ -476,7 +476,7 @@ def test_the_values_of_a_line_are_shown_with_its_iterations(open_report: Any):
     assert len(report.all("#steps .row")) == 12
 
 
-def test_what_wrote_nan_is_marked_and_the_first_is_a_click_away(open_report: Any):
+def test_writers_of_nan_are_marked_and_the_first_is_a_click_away(open_report: Any):
     report = open_report("recorded")
     figures = report.one("#figures").text
     assert "wrote NaN, Inf\n3 instructions" in figures
@@ -512,7 +512,7 @@ def test_what_wrote_nan_is_marked_and_the_first_is_a_click_away(open_report: Any
     assert report.one("#step").text.startswith("#3 nisa.dma_copy")
 
 
-def test_a_closed_fold_says_what_is_marked_in_it(open_page: Any, tmp_path: Path):
+def test_a_closed_fold_shows_its_marks(open_page: Any, tmp_path: Path):
     record = unrolled.record(recorded_input())
     wrong = {
         each.operation
@@ -540,7 +540,7 @@ def test_the_run_that_the_timeline_shows_is_the_one_whose_values_are_shown(open_
     assert "run 2 of 4" in report.one("#wrote").text
 
 
-def test_pictures_that_are_left_out_are_told(open_page: Any, tmp_path: Path, monkeypatch: Any):
+def test_omitted_pictures_are_reported(open_page: Any, tmp_path: Path, monkeypatch: Any):
     monkeypatch.setattr(report_values, "MOST_STEPS", 9)
     monkeypatch.setattr(report_values, "MOST_PICTURED", 3)
     page = tmp_path / "page.html"
@@ -556,7 +556,7 @@ def test_pictures_that_are_left_out_are_told(open_page: Any, tmp_path: Path, mon
     assert "min 16384, max 24575" in report.one("#values .operand").text
 
 
-def test_a_tile_is_in_use_from_what_writes_it_on_not_from_the_table_of_a_function(
+def test_a_tile_is_in_use_from_its_write_not_from_the_load_of_a_table(
     open_page: Any, tmp_path: Path
 ):
     page = tmp_path / "page.html"

@@ -120,7 +120,7 @@ def test_findings_have_marks_and_their_rules_are_explained_once():
         assert all(text in explained for name, text in shown.items() if name != "severity")
 
 
-def test_advice_is_there_when_asked_for():
+def test_advice_is_included_on_request():
     traced = nested.trace(SPEC)
     assert data_of(traced.report())["advice"] is None
     advice = traced.advice()
@@ -276,7 +276,7 @@ def test_words_on_colours_are_legible():
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_what_has_a_meaning_stands_out(scheme: str):
+def test_meaningful_colours_have_contrast(scheme: str):
     colours = variables(scheme)
     for name in ("ink", "quiet", "accent", "error", "warning", "better"):
         for ground in ("bg", "panel"):

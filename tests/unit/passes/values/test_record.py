@@ -101,7 +101,7 @@ def test_ten_thousand_instructions_of_a_megabyte_are_recorded_within_the_budget(
         tracemalloc.stop()
 
 
-def test_the_budget_bounds_what_is_kept_and_more_of_it_keeps_more():
+def test_the_budget_bounds_the_cache_and_a_larger_one_caches_more():
     x = np.ones((128, 512), np.float32)  # a quarter of a megabyte
     traced = chain.trace(x, 400)
     tracemalloc.start()
@@ -228,7 +228,7 @@ def test_instances_of_random_loops_are_in_the_order_of_execution(seed):
     assert list(wrong_with(made, random)) == [], made.source
 
 
-def test_what_an_author_sees_of_a_recording():
+def test_texts_of_a_recording():
     x = np.arange(32, dtype=np.float32).reshape(4, 8)
     record = chain.record(x, 3)
     assert repr(record) == "<record of chain: 5 instructions, 3 variables>"
@@ -259,7 +259,7 @@ def test_what_an_author_sees_of_a_recording():
     assert "read  data = made: 4x8 float32: min 0, max 31, mean 15.5" in str(second)
 
 
-def test_what_is_not_there_is_named():
+def test_missing_items_are_named():
     x = np.zeros((4, 8), np.float32)
     record = chain.record(x, 2)
     with pytest.raises(KeyError, match="called 'mode'; there are made"):
@@ -303,7 +303,7 @@ def test_inputs_stay_as_they_are():
     assert (x == 7).all()
 
 
-def test_what_a_kernel_prints_is_printed_once(capfd):
+def test_output_of_a_kernel_is_printed_once(capfd):
     @nki.jit
     def prints(x):
         out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)

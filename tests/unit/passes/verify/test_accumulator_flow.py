@@ -322,7 +322,7 @@ def _poisoning(b: Binding, *, negate: bool = False) -> AccumulatorUse | None:
 
 
 @pytest.mark.parametrize("seed", SEEDS[:100])
-def test_what_passes_reads_nothing_undefined(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_valid_kernels_read_nothing_undefined(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exponential, "accumulator_use", _poisoning)
     monkeypatch.setattr(select, "accumulator_use", _poisoning)
     case = Case.of(seed)

@@ -174,7 +174,7 @@ class _Results:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_what_passes_adds_to_nothing_undefined(seed: int) -> None:
+def test_valid_kernels_add_to_nothing_undefined(seed: int) -> None:
     case = Case.of(seed)
     case.kinds = [("read" if k == "update" else k, w) for k, w in case.kinds]  # NaN goes through
     if any(rule == "accumulate" for _, rule, _ in found(case)):

@@ -12,7 +12,7 @@ BYTES = 60
 
 
 @pytest.mark.parametrize("kind", [Gaps, SizedGaps])
-def test_what_is_taken_and_given_back(kind: type[Gaps]) -> None:
+def test_gaps_taken_and_given_back(kind: type[Gaps]) -> None:
     for seed in range(20):
         rng, gaps, used = Random(seed), kind(), bytearray(BYTES)
         taken: list[Interval] = []

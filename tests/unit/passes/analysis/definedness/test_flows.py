@@ -193,7 +193,7 @@ def compared(kernel: KernelOp, op: NisaOp, rng: random.Random) -> Iterator[tuple
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.parent.name)
-def test_what_changes_is_marked(path: Path) -> None:
+def test_changed_results_are_marked(path: Path) -> None:
     rng = random.Random(path.parent.name)
     count, tight = 0, set[str]()
     for kernel, op in cases(path):

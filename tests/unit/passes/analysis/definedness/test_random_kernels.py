@@ -77,7 +77,7 @@ def errors(kernel: KernelOp) -> list[Diagnostic]:
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_what_is_known_before_a_run_is_all_that_there_is(part: int) -> None:
+def test_static_findings_are_complete(part: int) -> None:
     """Straight programs without data-dependent choices: all three say the same."""
     compared = undefined = clean = 0
     for seed in range(part, KERNELS, PARTS):
@@ -118,7 +118,7 @@ def test_what_is_known_before_a_run_is_all_that_there_is(part: int) -> None:
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_what_depends_on_data_is_never_reported_wrongly(part: int) -> None:
+def test_data_dependent_uses_are_never_reported_wrongly(part: int) -> None:
     """Loops, gathers, predicates and addresses from registers: the pass says less, never more."""
     compared = told = 0
     for seed in range(part, KERNELS, PARTS):

@@ -235,7 +235,7 @@ def test_nothing_is_known_of_a_register_that_was_never_written() -> None:
     assert _known("nisa.register_store dst=%t, src=%r0") == [None]
 
 
-def test_a_register_holds_what_was_moved_last() -> None:
+def test_a_register_holds_the_last_moved_value() -> None:
     body = """
       nisa.register_move dst=%r0, src=%c3
       nisa.register_store dst=%t, src=%r0

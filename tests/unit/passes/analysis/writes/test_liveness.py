@@ -318,7 +318,7 @@ def test_a_matmul_that_accumulates_over_iterations_is_live_in_the_whole_loop():
     assert live(kernel)["product"] == (1, 3)
 
 
-def test_a_matmul_adds_to_what_was_written_in_front_of_the_loop():
+def test_a_matmul_adds_to_writes_before_the_loop():
     @nki.jit
     def kernel(x):
         tile = nl.load(x)  # 0
@@ -331,7 +331,7 @@ def test_a_matmul_adds_to_what_was_written_in_front_of_the_loop():
     assert live(kernel)["product"] == (1, 3)
 
 
-def test_what_a_predicated_copy_leaves_is_read():
+def test_elements_that_a_predicated_copy_preserves_are_read():
     @nki.jit
     def kernel(x):
         mask = nl.ndarray(x.shape, nl.uint8)
@@ -369,7 +369,7 @@ def test_a_kernel_without_tiles():
     assert live(kernel) == {}
 
 
-def test_what_is_written_in_part_is_carried():
+def test_partly_written_tiles_are_carried():
     """A predicated copy keeps elements from one iteration to the next."""
 
     @nki.jit
@@ -392,7 +392,9 @@ def test_what_is_written_in_part_is_carried():
     assert found["tile"] == (1, 4)
 
 
-def test_loops_of_two_cores_cost_what_they_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_loops_of_two_cores_are_walked_without_the_whole_program(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """However many loops there are, the program as a whole is not walked for each."""
     walks: list[int] = []
     every = CoreProgram.operations.fget

@@ -315,7 +315,7 @@ def test_loops(seed: int, least: int) -> None:
             assert depth > 0
 
 
-def test_loops_are_told_exactly_behind_them() -> None:
+def test_verdicts_after_loops_are_exact() -> None:
     """Every other row is written by a loop, then the rows between."""
     program = Program([((8, 4), "f32"), ((4,), "f32")])
     row = View(0, "f32", 0, ((4, 1), (1, 4)), "%i", 4, 8)
@@ -338,7 +338,7 @@ def test_loops_are_told_exactly_behind_them() -> None:
 # -- large tensors
 
 
-def test_what_is_missing_in_a_huge_tensor_is_not_looked_for_byte_by_byte() -> None:
+def test_missing_elements_of_a_huge_tensor_are_not_searched_byte_by_byte() -> None:
     program = Program([((100_000, 100_000), "f32"), ((128, 512), "f32")])
     tile = View(0, "f32", 0, ((100_000, 128), (1, 512)))
     program.copy(tile, program.whole(1))
@@ -352,7 +352,7 @@ def test_what_is_missing_in_a_huge_tensor_is_not_looked_for_byte_by_byte() -> No
 
 
 @pytest.mark.parametrize("more", [0, 1])
-def test_the_bytes_up_to_which_missing_elements_are_told(more: int) -> None:
+def test_the_size_limit_for_reports_of_missing_elements(more: int) -> None:
     program = Program([((REPORTED_EXACTLY // 4096 + more, 4096), "i8"), ((1, 4096), "i8")])
     program.copy(View(0, "i8", 0, ((4096, 1), (1, 4096))), program.whole(1))
     program.copy(program.whole(1), program.whole(0))
@@ -431,7 +431,7 @@ def test_cells_are_exactly_the_bytes(case: tuple[tuple[int, ...], list[Extent]])
     st.integers(0, 40),
     st.lists(st.tuples(st.integers(-9, 9), st.integers(1, 4)), max_size=4),
 )
-def test_extents_are_what_their_terms_add_up_to(low: int, terms: list[tuple[int, int]]) -> None:
+def test_extents_are_the_sums_of_their_terms(low: int, terms: list[tuple[int, int]]) -> None:
     extent = Extent.of(low, terms)
     steps = ([stride * n for n in range(count)] for stride, count in terms)
     wanted = {low + sum(step) for step in product(*steps)}

@@ -58,7 +58,7 @@ def _changes(kernel: KernelOp) -> set[str]:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_what_is_kept_is_right_after_each_pass(target: str):
+def test_cached_analyses_are_right_after_each_pass(target: str):
     changed: set[str] = set()
     for seed in range(6):
         for traced, _ in (

@@ -146,7 +146,7 @@ def test_no_order_of_uses_needs_fewer_loads() -> None:
         assert len(fills) == fewest_loads(order, room), (seed, order)
 
 
-def test_what_is_computed_is_stored_once() -> None:
+def test_computed_tiles_are_stored_once() -> None:
     @nki.jit
     def kernel(x):
         out = nl.ndarray((6, 4, 64), nl.float32, buffer=nl.shared_hbm)
@@ -203,7 +203,7 @@ PARTS_OF_A_TILE: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("part", PARTS_OF_A_TILE)
-def test_what_is_left_of_a_tile_is_needed(part: str) -> None:
+def test_the_rest_of_a_tile_is_needed(part: str) -> None:
     def kernel(x):
         out = nl.ndarray((6, 4, 64), nl.float32, buffer=nl.shared_hbm)
         tiles = [nl.ndarray((4, 64), nl.float32, buffer=nl.sbuf) for _ in range(6)]
@@ -222,7 +222,7 @@ def test_what_is_left_of_a_tile_is_needed(part: str) -> None:
 
 
 @pytest.mark.parametrize("is_input", [False, True])
-def test_what_another_core_may_write_is_not_loaded_again(is_input: bool) -> None:
+def test_tensors_that_another_core_may_write_are_not_reloaded(is_input: bool) -> None:
     @nki.jit(platform_target="trn2")
     def kernel(x):
         me = nl.program_id(0)
@@ -312,7 +312,7 @@ def _pairs(x: Any, out: Any) -> None:
         nisa.dma_copy(dst=out[row], src=half)
 
 
-def test_what_leaves_depends_on_the_program_alone() -> None:
+def test_evictions_depend_on_the_program_alone() -> None:
     specs = nki.TensorSpec((24, 128, 4096), nl.float32), nki.TensorSpec((24, 128, 2048), nl.float32)
     rng, kept, found = Random(0), list[Any](), set[tuple[Any, ...]]()
     for _ in range(8):

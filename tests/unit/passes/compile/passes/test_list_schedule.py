@@ -63,7 +63,7 @@ def orders(seed: int) -> list[Any]:
 
 
 @pytest.mark.parametrize("following", [2, 8, 64])
-def test_looking_again_at_what_has_no_room_finds_nothing_else(
+def test_rechecks_of_instructions_without_memory_find_nothing_else(
     following: int, monkeypatch: pytest.MonkeyPatch
 ):
     """`following`: the number of instructions that may take memory reserved for the next ones."""
@@ -81,7 +81,7 @@ def test_looking_again_at_what_has_no_room_finds_nothing_else(
     assert any(not ended for found in remembered for ended, _, _ in found)
 
 
-def test_stretches_that_are_alike_are_ordered_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_equivalent_regions_are_ordered_once(monkeypatch: pytest.MonkeyPatch) -> None:
     analyses = Analyses(kernel_of(target="trn2"))
     once = list_schedule.fastest
     asked: list[Region] = []
@@ -127,7 +127,7 @@ def test_nothing_that_decides_on_an_order_is_left_out(what: str) -> None:
     assert different
 
 
-def test_what_could_run_far_ahead_leaves_room_for_what_comes_next() -> None:
+def test_instructions_far_ahead_leave_memory_for_the_next_ones() -> None:
     """A chain in each block, whose first part needs nothing and would fill the memory."""
     blocks, parts, tiles_in_sbuf = 100, 4, 24
     stretch, costs = Region(Block()), []

@@ -417,7 +417,7 @@ def test_bits_and_integers_give_the_same_bits():
     assert_alike(on_both(kernel, x, y), np.maximum(shifted * y, x))
 
 
-def test_what_a_row_has_once_is_computed_once():
+def test_values_per_row_are_computed_once():
     x = numbers(P, F)
     made = choice.native().make(plan_of(one_number_of_each_row, x))
     assert made.program.elements == P + P * F
@@ -517,7 +517,7 @@ def test_native_code_takes_over_in_the_background():
         assert str(traced.backend) == "native: 4 of 4 instructions"
 
 
-def test_what_is_left_to_numpy_is_told():
+def test_records_left_to_numpy_are_reported():
     @nki.jit
     def kernel(x):
         out = nl.ndarray((P, 8), x.dtype, buffer=nl.shared_hbm)
@@ -553,7 +553,7 @@ def test_native_code_that_is_not_installed(monkeypatch):
             columns(numbers(P, F))
 
 
-def test_listeners_see_what_every_instruction_writes():
+def test_listeners_see_the_writes_of_every_instruction():
     seen: list[str] = []
 
     class Listener:

@@ -349,21 +349,21 @@ def test_an_interrupt_in_a_long_run_leaves_the_array_as_it_was():
 
 
 @pytest.mark.parametrize("name", ["rows", "column", "loop", "scatter"])
-def test_what_is_not_written_of_a_large_array_is_not_copied(name):
+def test_unwritten_parts_of_a_large_array_are_not_copied(name):
     kernel, _ = KERNELS[name]
     x, _ = _inputs("C")
     assert _peak(kernel, x, np.zeros((1 << 15, WIDTH), np.float32)) < 4 << 20  # of 64 MiB
 
 
 @pytest.mark.parametrize("name", ["rows", "column"])
-def test_what_is_not_touched_of_an_array_in_another_order_is_not_copied(name):
+def test_untouched_parts_of_an_array_in_another_order_are_not_copied(name):
     kernel, _ = KERNELS[name]
     x, _ = _inputs("C")
     cache = np.zeros((1 << 15, WIDTH), np.float32, order="F")
     assert _resident(kernel, x, cache) < 16 << 20
 
 
-def test_what_is_not_read_of_an_array_in_another_order_is_not_copied():
+def test_unread_parts_of_an_array_in_another_order_are_not_copied():
     @nki.jit
     def kernel(x):
         tile = nl.ndarray((4, WIDTH), x.dtype, buffer=nl.sbuf)

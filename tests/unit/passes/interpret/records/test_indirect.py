@@ -507,7 +507,7 @@ def test_tensor_indirection_out_of_bounds():
 # -- listeners -------
 
 
-def test_a_listener_sees_what_was_written_where_indices_point():
+def test_a_listener_sees_writes_at_indices():
     class Recorder:
         def __init__(self):
             self.seen = []

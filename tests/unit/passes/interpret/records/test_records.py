@@ -215,7 +215,7 @@ def test_a_matmul_adds_where_an_earlier_one_has_written() -> None:
     assert np.array_equal(made.added, np.broadcast_to(np.arange(64) < 16, (64, 64)))
 
 
-def test_mx_operands_say_what_is_packed() -> None:
+def test_mx_operands_name_their_packed_type() -> None:
     text = (LIT / "dialects" / "nisa" / "mx" / "valid.mlir").read_text(encoding="utf-8")
     made = [
         record
@@ -248,7 +248,7 @@ def test_an_iota_with_a_known_offset_is_a_fill() -> None:
     assert made.values[0, 0] == 5
 
 
-def test_a_plan_is_what_it_was_after_runs() -> None:
+def test_runs_do_not_change_a_plan() -> None:
     path = LIT / "dialects" / "nisa" / "elementwise" / "valid.mlir"
     kernels = kernels_of(parse(path.read_text(encoding="utf-8"), str(path)))
     assert kernels

@@ -237,7 +237,7 @@ def test_runs_stop_at_the_first_element_that_nothing_has_written(part: int) -> N
 
 
 @pytest.mark.parametrize("part", range(6))
-def test_what_is_proven_to_be_written_is_written_in_every_run(part: int) -> None:
+def test_elements_proven_written_are_written_in_every_run(part: int) -> None:
     """Reads reported as unwritten are unwritten in every run that reaches them."""
     proven = told = 0
     for seed, trips, shift in CASES[part::6]:
@@ -305,7 +305,7 @@ def test_the_environment_asks_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     traced.run(x, none, sanitize=False)
 
 
-def test_cores_see_what_the_other_has_written() -> None:
+def test_cores_see_writes_of_the_other() -> None:
     @nki.jit
     def swapped(x: Any) -> Any:
         me = nl.program_id(0)

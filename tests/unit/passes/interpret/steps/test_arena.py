@@ -55,7 +55,7 @@ def ones() -> Any:
 # -- how much -------------------------------------------------------------------------------------
 
 
-def test_memory_is_what_lives_at_a_time():
+def test_memory_equals_the_tiles_live_at_a_time():
     plan = plan_of(chain_of(800), ones())
     env = plan.start([ones()])
     assert env[plan.body.observer] is None
@@ -113,7 +113,7 @@ def _no_new_page() -> None:
 
 
 @pytest.mark.parametrize("name", ["float32", "bfloat16", "int32", "uint8"])
-def test_unwritten_memory_holds_what_it_should_where_other_tiles_have_been(name):
+def test_unwritten_memory_is_initialised_after_other_tiles(name):
     dtype = getattr(nl, name)
 
     @nki.jit
@@ -238,7 +238,7 @@ def test_a_run_inside_of_a_run_has_an_arena_of_its_own():
     assert all((inner == 14).all() for inner in results)
 
 
-def test_a_run_that_fails_leaves_no_arena_behind():
+def test_a_failed_run_leaves_no_arena():
     @nki.jit
     def kernel(x, index):
         out = nl.ndarray((1, F), x.dtype, buffer=nl.shared_hbm)
@@ -279,7 +279,7 @@ def test_a_plan_may_come_to_its_end_in_another_thread():
     assert [WORKSPACES.take(other, 0) for other in same] == [None] * len(same)
 
 
-def test_what_a_plan_has_left_behind_is_taken_once():
+def test_memory_of_an_ended_plan_is_taken_once():
     plan, other = _Known(), _Known()
     env = [1]
     WORKSPACES.give(plan, 1, env, 8)

@@ -151,7 +151,7 @@ def test_more_instructions_are_not_more_steps(monkeypatch: pytest.MonkeyPatch) -
     assert [steps_of(count, monkeypatch) for count in (8, 40)] == [10, 10]
 
 
-def test_what_overwrites_in_place_is_another_form() -> None:
+def test_in_place_instructions_have_another_form() -> None:
     """An operand that is the destination, or overlaps it, is read before anything is written."""
 
     @nki.jit
@@ -218,7 +218,7 @@ def test_the_partitions_that_accumulators_belong_to_are_of_the_form() -> None:
     assert lanes == [slice(0, 32), slice(32, 64), slice(64, 96)]
 
 
-def test_what_matmuls_before_have_written_is_of_the_form() -> None:
+def test_earlier_writes_of_matmuls_are_part_of_the_form() -> None:
     @nki.jit
     def kernel(x: Any) -> Any:
         tile = nl.ndarray((64, 64), x.dtype, buffer=nl.sbuf)

@@ -122,7 +122,7 @@ def test_memories(buffers: str) -> None:
     assert_same(add_all(arrays, "float16", buffers=buffers, scales=[1.0, 1]), expected)
 
 
-def test_elements_correspond_whatever_the_shapes() -> None:
+def test_elements_correspond_for_any_shapes() -> None:
     arrays = [held("float32", 1, (24,)), held("float32", 2, (2, 3, 4)), held("float32", 3, (12, 2))]
     assert_same(add_all(arrays, "float32"), summed(["float32"] * 3, arrays, "float32"))
 
@@ -247,7 +247,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_wrong_arguments_are_told_at_the_authors_line(name: str) -> None:
+def test_wrong_arguments_are_reported_at_the_authors_line(name: str) -> None:
     changes, message = WRONG[name]
 
     @nki.jit
@@ -403,7 +403,7 @@ def test_offsets_in_registers(offset: int) -> None:
     assert (picked == same_picked).all()
 
 
-def test_tile_is_what_it_says() -> None:
+def test_a_tile_of_numbers_is_not_an_offset() -> None:
     """A tile of numbers is no offset."""
 
     @nki.jit
