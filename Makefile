@@ -27,7 +27,7 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
 .PHONY: help setup lint lint-ruff lint-types lint-imports lint-project browser test suite test-browser \
-	test-quick test-all test-oldest install-oldest test-wheel release-check fuzz frameworks demo bench fidelity docs site pictures format clean
+	test-fast test-all test-oldest install-oldest test-wheel release-check fuzz frameworks demo bench fidelity docs site pictures format clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -94,24 +94,24 @@ browser: ## install Chromium and its driver, which the tests of reports need
 
 test: lint browser suite ## the gate: lint, then every test
 
+# PYTEST are options: `make suite PYTEST="-m 'not slow'"`.
 suite: setup
 	$(BIN)/lit -v tests/lit
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 $(PYTEST)
 
 test-browser: setup
 	$(BIN)/pytest tests/unit/passes/report/test_report_browser.py
 
-test-quick: setup ## the tests without lint and without the slow ones
-	$(BIN)/lit -v tests/lit
-	$(BIN)/pytest -n 2 -m 'not slow'
+test-fast: setup ## after each edit: the tests of the changed files, in less than a minute
+	$(BIN)/python -m tools.tests_of --run
 
 test-all: frameworks ## the gate with torch and jax installed, and the wheels
 	$(MAKE) test test-wheel
 
 # Releases as old as that use what newer ones of others have deprecated.
-test-oldest: ## the quick tests with the oldest dependencies that pyproject.toml allows
+test-oldest: ## the tests but the slow ones with the oldest dependencies that pyproject.toml allows
 	$(MAKE) install-oldest VENV=build/oldest
-	PYTEST_ADDOPTS='-W ignore::DeprecationWarning' $(MAKE) test-quick VENV=build/oldest
+	PYTEST_ADDOPTS='-W ignore::DeprecationWarning' $(MAKE) suite VENV=build/oldest PYTEST="-m 'not slow'"
 
 install-oldest: setup
 	$(BIN)/python -m tools.oldest > $(VENV)/oldest.txt

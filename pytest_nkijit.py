@@ -1,7 +1,7 @@
-"""The plugin of pytest that comes with nkijit. `docs/testing.md` says what it is for.
+"""The pytest plugin of nkijit; see `docs/testing.md`.
 
-pytest imports it at every start, in projects that have no kernels as well, so it imports nkijit
-only when a test asks for something: what it does stands in `nkijit.testing.plugin`.
+pytest imports this file at every start, also in projects without kernels, so it imports nkijit only
+when a test needs it. `nkijit.testing.plugin` has the implementation.
 """
 
 from __future__ import annotations
@@ -58,13 +58,13 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     """A test with the marker has the fixture, whether it names it or not."""
     if not isinstance(item, pytest.Function) or item.get_closest_marker("nki") is None:
         return
-    # pytest leaves out of the names what only `pytest_generate_tests` has put there.
+    # pytest omits the names that only `pytest_generate_tests` has added.
     if "nki_target" not in item.fixturenames:
         item.fixturenames.insert(0, "nki_target")
 
 
 def _targets_of(marker: pytest.Mark) -> list[str] | None:
-    """The targets of a marker. Raises CollectError for what it does not take."""
+    """Return the targets of a marker, or raise CollectError for other arguments."""
     unknown = [name for name in marker.kwargs if name != "targets"]
     if marker.args or unknown:
         raise pytest.Collector.CollectError(
@@ -130,7 +130,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """What a failing test shows of its kernels."""
+    """Add the kernels of a failing test to its report."""
     report = yield
     if report.failed and "nkijit.testing.plugin" in sys.modules:
         from nkijit.testing.plugin import add_sections

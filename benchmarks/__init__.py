@@ -1,5 +1,5 @@
-"""Speed as ratios within one run: `make bench`.
+"""Benchmarks of nkijit's own speed: `make bench`.
 
-Absolute times depend on the machine; what is held to a limit is a ratio of two things measured in
-turn in the same process, the median over rounds. Each module measures one subject.
+Absolute times depend on the machine, so limits apply to ratios: of two functions that are timed
+alternately in the same process, the median over all rounds. Each module measures one subject.
 """

@@ -1,4 +1,4 @@
-"""All measurements, as tables: `python -m benchmarks`; `--check` fails when a limit is passed."""
+"""Measure the speed of nkijit and print tables: `python -m benchmarks`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nkijit.passes.interpret.backends.choice import NATIVE, NUMPY, is_installed
 
 
 def first_calls(console: Console, rounds: int) -> bool:
-    """The table of first calls; True when a limit is passed."""
+    """Print the table of first calls. Returns whether a limit is exceeded."""
     title = "first calls, µs per instruction and times bare creation"
     table = Table("kernel", "bare", *cold.STEPS, "limit", title=title)
     failed = False
@@ -35,7 +35,7 @@ def first_calls(console: Console, rounds: int) -> bool:
 
 
 def ratios(console: Console, rounds: int) -> bool:
-    """The table of ratios; True when a limit is passed."""
+    """Print the table of ratios. Returns whether a limit is exceeded."""
     results: list[tuple[str, Ratio, float]] = [
         ("trace / bare creation, µs per op", following.tracing(rounds), following.TRACING_LIMIT)
     ]
@@ -66,7 +66,7 @@ def ratios(console: Console, rounds: int) -> bool:
 
 
 def warm_calls(console: Console, rounds: int) -> bool:
-    """The table of warm calls on each backend; True when a limit is passed."""
+    """Print the table of warm calls on each backend. Returns whether a limit is exceeded."""
     backends = [NUMPY, NATIVE] if is_installed() else [NUMPY]
     title = "warm calls, µs and times NumPy by hand, tile by tile, buffers reused"
     table = Table("kernel", "whole arrays", "by hand", *backends, title=title)
@@ -91,7 +91,7 @@ def warm_calls(console: Console, rounds: int) -> bool:
 
 
 def tiny_tiles(console: Console, rounds: int) -> bool:
-    """The table of instructions on tiny tiles; True when a limit is passed."""
+    """Print the table of instructions on tiny tiles. Returns whether a limit is exceeded."""
     backends = [NUMPY, NATIVE] if is_installed() else [NUMPY]
     title = f"an instruction on {tiny.N}x{tiny.N} float32, µs"
     table = Table("instruction", "by hand", *backends, "limit", title=title)
@@ -106,7 +106,7 @@ def tiny_tiles(console: Console, rounds: int) -> bool:
 
 
 def memory_of_runs(console: Console) -> bool:
-    """The table of memory; True when a limit is passed."""
+    """Print the table of memory. Returns whether a limit is exceeded."""
     table = Table("measured", "found", "limit", title="memory")
     faults, live = memory.page_faults(), memory.tile_bytes() / (2 * memory.TILE)
     name = f"page faults of a warm call, {memory.WARM_TILES} tiles of 256 KiB"
@@ -118,7 +118,7 @@ def memory_of_runs(console: Console) -> bool:
 
 
 def passes(console: Console) -> None:
-    """What each pass takes."""
+    """Print the time of each verification pass."""
     table = Table("pass", "reused", "blocks", title="passes, µs per instruction")
     columns = [
         following.by_pass(kernels_of(make(10_000).fresh().module)[0], 10_000)
@@ -130,7 +130,7 @@ def passes(console: Console) -> None:
 
 
 def sizes(console: Console, million: bool) -> bool:
-    """The table of growth; True when it is more than linear."""
+    """Print the table of growth. Returns whether it exceeds the limit for linear growth."""
     heads = (*(f"{step} s" for step in growth.STEPS), "verified MiB", "run MiB", "MiB")
     table = Table("kernel", "instructions", *heads, title="growth")
     failed = False
@@ -156,9 +156,9 @@ PARTS = ("first", "warm", "tiny", "memory", "ratios", "passes", "growth")
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--rounds", type=int, default=7, help="rounds per measurement")
-    parser.add_argument("--check", action="store_true", help="fail when a limit is passed")
-    parser.add_argument("--only", choices=PARTS, help="one of the tables")
-    parser.add_argument("--million", action="store_true", help="kernels of a million instructions")
+    parser.add_argument("--check", action="store_true", help="exit with 1 if a limit is exceeded")
+    parser.add_argument("--only", choices=PARTS, help="print only this table")
+    parser.add_argument("--million", action="store_true", help="add a kernel of 10**6 instructions")
     options = parser.parse_args()
     console = Console(width=110)
     failed = False

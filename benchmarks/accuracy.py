@@ -1,8 +1,8 @@
-"""By how much activation functions are off: units in the last place over all float32 inputs.
+"""Measure the errors of activation functions, in units in the last place of float32.
 
-`python -m benchmarks.accuracy` prints the table of docs/speed.md. Functions that NumPy and SciPy
-compute in float32 are compared with float64 on every input. What is computed in float64 and rounded
-once is compared with the 80 bits of a `longdouble` on every 251st.
+`python -m benchmarks.accuracy` prints the table of docs/speed.md. Functions that are computed in
+float32 are compared with float64 on all inputs. Functions that are computed in float64 and rounded
+once are compared with an 80-bit `longdouble` on every 251st input.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from nkijit.passes.numerics.operators import (
 Array = npt.NDArray[Any]
 BLOCK = 1 << 22
 STRIDE = 251
-"""Of the inputs of functions that are computed in float64; a prime, so mantissas differ."""
+"""Distance of inputs of functions that are computed in float64. A prime, so mantissas vary."""
 
 
 def _logistic(x: Array) -> Array:
@@ -88,7 +88,7 @@ REFERENCE: dict[str, Callable[[Array], Array]] = {
     "rsqrt": lambda x: 1 / np.sqrt(x),
     "reciprocal": lambda x: 1 / x,
 }
-"""The functions in more digits, written apart from those that kernels are computed with."""
+"""The functions in higher precision, implemented independently of those that kernels use."""
 
 
 @dataclass(frozen=True)
@@ -97,11 +97,11 @@ class Error:
 
     ulp: float
     at: float
-    """The input where it is."""
+    """The input with this error."""
 
 
 def largest_error(name: str, bits: Sequence[int]) -> Error:
-    """The largest error on inputs with some bits."""
+    """Return the largest error on the inputs with the given bit patterns."""
     function = ACTIVATION[name]
     x = np.asarray(bits, np.uint32).view(np.float32).reshape(1, -1)
     x = x[:, np.isfinite(x[0])]
@@ -113,10 +113,10 @@ def largest_error(name: str, bits: Sequence[int]) -> Error:
         function(x, out)
         exact = REFERENCE[name](x.astype(wide))
         nearest = exact.astype(np.float32)
-        # A unit is that of the nearest float32 towards zero, denormal numbers have the smallest.
+        # The unit is the spacing of float32 at the rounded result.
         unit = np.spacing(np.minimum(np.abs(nearest), np.finfo(np.float32).max)).astype(wide)
         error = np.abs(out.astype(wide) - exact) / unit
-        # Infinite results, and NaN, are right or wrong.
+        # Infinite results and NaN are either equal or wrong.
         same = (out == nearest) | (np.isnan(out) & np.isnan(nearest))
         error = np.where(np.isfinite(out) & np.isfinite(nearest), error, np.where(same, 0, np.inf))
     place = int(np.argmax(error))
@@ -129,7 +129,7 @@ def _of_block(name: str, start: int, stride: int) -> Error:
 
 
 def measured(name: str, stride: int, pool: ProcessPoolExecutor) -> Error:
-    """The largest error of a function on every `stride`th input."""
+    """Return the largest error of a function on every `stride`th input."""
     starts = range(0, 1 << 32, BLOCK * stride)
     count = len(starts)
     found = pool.map(_of_block, [name] * count, starts, [stride] * count)
@@ -138,8 +138,8 @@ def measured(name: str, stride: int, pool: ProcessPoolExecutor) -> Error:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.accuracy", description=__doc__)
-    parser.add_argument("--every", type=int, default=1, help="look at every so many inputs")
-    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="use every Nth input")
+    parser.add_argument("--jobs", type=int, default=2, help="number of processes")
     options = parser.parse_args()
     table = Table("function", "computed in", "inputs", "largest error, ulp", "at")
     with ProcessPoolExecutor(options.jobs) as pool:

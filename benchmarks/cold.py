@@ -1,7 +1,6 @@
-"""What a kernel takes when it is called for the first time, per instruction.
+"""Time of a kernel's first call: tracing, verification and the first run, per instruction.
 
-Tracing, verifying and the first run, each over bare creation of the same operations with xDSL's
-low-level constructor.
+Each is relative to bare creation: creating the same operations with xDSL's low-level constructor.
 """
 
 from __future__ import annotations
@@ -19,21 +18,21 @@ from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.nki.kernel import kernels_of
 
 INSTRUCTIONS = 1_700
-"""The size of a published kernel."""
+"""The size of a typical published kernel."""
 LIMITS = {"reused": 12.0, "blocks": 12.0, "masked": 16.0, "on_device": 18.0}
-"""The most that all three together may take of bare creation, by kernel."""
+"""Limits for the sum of the three steps, relative to bare creation, by kernel."""
 
 
 def operations(module: ModuleOp) -> list[Operation]:
-    """The operations of the only kernel of a module, those of loops with them."""
+    """Return the operations of a module's only kernel, including those in loops."""
     (kernel,) = kernels_of(module)
     return list(kernel.operations)
 
 
 def bare_creation(module: ModuleOp) -> Callable[[], Block]:
-    """Create the operations of a kernel with xDSL's low-level constructor, and append them.
+    """Return a function that creates a kernel's operations with xDSL's low-level constructor.
 
-    All into one block, loops without their bodies.
+    It appends all of them to one block, loops without their bodies.
     """
     recipes: list[tuple[type[Operation], dict[str, Any]]] = []
     for op in operations(module):
@@ -59,7 +58,7 @@ STEPS = ("trace", "verify", "first run", "together")
 
 
 def first_call(measured: Measured, rounds: int) -> dict[str, Ratio]:
-    """Each step over bare creation, in µs per instruction."""
+    """Time each step relative to bare creation, in µs per instruction."""
     known = measured.fresh()
     count = sum(map(is_instruction, operations(known.module)))
     create = bare_creation(known.module)

@@ -1,4 +1,4 @@
-"""What a run computes, over the same work in NumPy by hand, and what a call adds to it."""
+"""Time of runs relative to hand-written NumPy, casts relative to copies, and a cached call."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ Array = npt.NDArray[np.float32]
 P, F = 128, 512
 REPEATS = 40
 LIMIT = 1.10
-"""The most that interpreting may take of NumPy by hand."""
+"""Limit for the interpreter, relative to hand-written NumPy."""
 CALL_LIMIT = 100
-"""The most that a cached call of the smallest kernel may take, in µs."""
+"""Limit for a cached call of the smallest kernel, in µs."""
 
 
 @nki.jit
 def tiles(x: Any, y: Any) -> Any:
-    """Tile operations on 128x512 float32, for comparison with the same calls of NumPy."""
+    """Tile operations on 128x512 float32."""
     out = nl.ndarray((P, F), dtype=nl.float32, buffer=nl.shared_hbm)
     a = nl.ndarray((P, F), dtype=nl.float32, buffer=nl.sbuf)
     b = nl.ndarray((P, F), dtype=nl.float32, buffer=nl.sbuf)
@@ -47,7 +47,7 @@ def tiles(x: Any, y: Any) -> Any:
 
 
 def by_hand(x: Array, y: Array) -> Array:
-    """The same tile operations, written in NumPy by hand."""
+    """The operations of `tiles` in hand-written NumPy."""
     out = np.empty((P, F), np.float32)
     a, b, c = (np.empty((P, F), np.float32) for _ in range(3))
     half = np.float32(0.5)
@@ -65,7 +65,7 @@ def by_hand(x: Array, y: Array) -> Array:
 
 
 def interpretation(rounds: int) -> Ratio:
-    """A traced kernel over hand-written NumPy that does the same tile operations, in ms."""
+    """Time `tiles` relative to the same operations in hand-written NumPy, in ms."""
     rng = np.random.default_rng(0)
     x, y = (rng.standard_normal((P, F), dtype=np.float32) for _ in range(2))
     assert np.array_equal(tiles(x, y), by_hand(x, y))
@@ -80,11 +80,14 @@ CASTS: dict[str, float] = {
     "float8_e5m2": 15,
     "float8_e8m0fnu": 15,
 }
-"""Narrow types, and the most that a cast to or from one may take of the time of a copy."""
+"""Narrow types, with the limit for a cast to or from one relative to a float32 copy."""
 
 
 def cast(name: str, rounds: int) -> tuple[Ratio, Ratio]:
-    """Rounding a 128x512 tile to a narrow type, and loading it, each over a float32 copy; µs."""
+    """Time the rounding of a 128x512 tile to a narrow type, and its conversion back to float32.
+
+    Both are in µs and relative to a float32 copy.
+    """
     values = np.random.default_rng(0).standard_normal((P, F), dtype=np.float32)
     copied, stored = np.empty_like(values), np.empty((P, F), STORAGE[name])
     round_into, load = rounder(DTYPES[name]), loader(DTYPES[name])
@@ -100,14 +103,14 @@ def cast(name: str, rounds: int) -> tuple[Ratio, Ratio]:
 
 @nki.jit
 def smallest(x: Any, scale: float = 2.0) -> Any:
-    """One instruction on one element."""
+    """A kernel of one instruction on one element."""
     out = nl.ndarray((1, 1), dtype=nl.float32, buffer=nl.shared_hbm)
     nisa.dma_copy(dst=out, src=x)
     return out
 
 
 def cached_call(rounds: int) -> float:
-    """What a call adds to the plan's work: the whole call of the smallest kernel, in µs."""
+    """Time a cached call of the smallest kernel, in µs: the overhead of a call."""
     x = np.ones((1, 1), np.float32)
     smallest(x)
     calls = 1000

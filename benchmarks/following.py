@@ -1,6 +1,6 @@
-"""Tracing, passes, lowering and profile, over bare creation of the same operations.
+"""Time of tracing, verification, lowering and profiling, relative to bare creation.
 
-Of a kernel whose tiles and views are used again, so that most instructions are alike.
+The kernel reuses its tiles and views, so most of its instructions are equivalent.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from nkijit.passes.profile.simulate import simulate
 from nkijit.passes.verify.passes import WHOLE, VerificationPass, find_all
 
 TRACING_LIMIT = 2.0
-"""The most that tracing may take of bare creation."""
+"""Limit for tracing, relative to bare creation."""
 PASSES_LIMIT = 7.0
-"""The most that all passes together, with their advice, may take of it."""
+"""Limit for all verification passes, including their warnings, relative to bare creation."""
 LOWERING_LIMIT = 13.0
-"""The most that lowering, listing and profile together may take of it; for the range of a profile
-the queues are simulated twice more."""
+"""Limit for lowering, listing and profile, relative to bare creation. The range of a profile takes
+two further simulations."""
 
 
 def tracing(rounds: int) -> Ratio:
-    """Tracing over bare creation of the same operations, in µs per instruction."""
+    """Time tracing relative to bare creation, in µs per instruction."""
     instructions = 10_000
     measured = reused(instructions)
     create = bare_creation(measured.fresh().module)
@@ -34,28 +34,28 @@ def tracing(rounds: int) -> Ratio:
 
 
 def verification(instructions: int, rounds: int) -> Ratio:
-    """All passes together over bare creation, in ms."""
+    """Time all verification passes relative to bare creation, in ms."""
     module = reused(instructions).fresh().module
     kernels = kernels_of(module)
     return in_turn(lambda: find_all(kernels), bare_creation(module), rounds, 1e-3)
 
 
 def predict(kernel: KernelOp) -> None:
-    """Lower a kernel, list it, and tell how long it takes and why."""
+    """Lower a kernel and make its listing and profile."""
     program = lower(kernel)
     listing(program)
     str(profile_of(simulate([program])))
 
 
 def lowering(instructions: int, rounds: int) -> Ratio:
-    """Lowering, listing and profile together over bare creation, in ms."""
+    """Time lowering, listing and profile relative to bare creation, in ms."""
     module = reused(instructions).fresh().module
     (lowered,) = kernels_of(module)
     return in_turn(lambda: predict(lowered), bare_creation(module), rounds, 1e-3)
 
 
 def by_pass(kernel: KernelOp, instructions: int) -> dict[str, float]:
-    """What each pass takes, in µs per instruction."""
+    """Time each verification pass, in µs per instruction."""
     spent: dict[str, float] = {}
     for each in WHOLE:
         found = each()

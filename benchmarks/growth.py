@@ -1,4 +1,4 @@
-"""How time and memory grow with a kernel: each size in a process of its own.
+"""Growth of time and memory with the size of a kernel. Each size runs in a separate process.
 
 python -m benchmarks.growth blocks 10000
 """
@@ -16,17 +16,19 @@ from benchmarks.measuring import seconds
 
 STEPS = ("trace", "verify", "first run", "print", "list", "profile")
 KERNELS = ("reused", "blocks")
-"""The kernels that grow."""
+"""The kernels that are measured at several sizes."""
 SIZES = (1_000, 10_000, 100_000)
 MILLION = 1_000_000
 LIMIT = 13.0
-"""The most that a step may take of what it takes with a tenth of the instructions."""
+"""Limit for a step's time, relative to its time with a tenth of the instructions."""
 
 
 def growth_of(name: str, instructions: int) -> list[float]:
-    """Seconds of `STEPS`, and peak memory in MiB behind two of them, three, and all, here.
+    """Measure a kernel in this process.
 
-    A million instructions are not printed, listed and profiled. The tensors that a run takes count.
+    Returns the seconds of each of `STEPS` (with a million instructions, only the first three), then
+    peak memory in MiB after verification, after the run and at the end. Memory includes the tensors
+    of the run.
     """
     measured: kernels.Measured = getattr(kernels, name)(instructions)
     traced: list[nki.TracedKernel] = []
@@ -49,7 +51,7 @@ def _peak() -> float:
 
 
 def growth(name: str, sizes: Sequence[int] = SIZES) -> list[list[float]]:
-    """`growth_of` for growing kernels, each in a process of its own."""
+    """Run `growth_of` for several sizes, each in a separate process."""
     rows: list[list[float]] = []
     for count in sizes:
         command = [sys.executable, "-m", "benchmarks.growth", name, str(count)]
@@ -59,7 +61,7 @@ def growth(name: str, sizes: Sequence[int] = SIZES) -> list[list[float]]:
 
 
 def worst_of(rows: list[list[float]]) -> float:
-    """The worst growth of a step from the second size to the third, ten times as large."""
+    """Return the largest growth of a step's time from the second size to the third (10 times)."""
     steps = len(STEPS)
     return max(b / a for a, b in zip(rows[1][:steps], rows[2][:steps], strict=True))
 

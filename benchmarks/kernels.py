@@ -1,8 +1,8 @@
-"""The kernels that are measured, each of about as many instructions as it is asked for.
+"""The measured kernels. Each has about the requested number of instructions.
 
-`reused` has few tiles and few views, which every iteration takes again. The others are written as
-kernels are: a helper function for each step, and tiles and views of its own in every block of an
-unrolled loop. Their tiles are small, so that a run on data takes what the interpreter takes.
+`reused` has few tiles and views, which every iteration uses. The others resemble published kernels:
+they have a helper function per step, and allocate tiles in every block of an unrolled loop. Tiles
+are small, so that the time of a run is mostly overhead of the interpreter.
 """
 
 from __future__ import annotations
@@ -23,36 +23,36 @@ from nkijit.classic.launch.kernel import ClassicKernel
 from nkijit.kernels.kernel import Kernel
 
 ROWS, COLUMNS, HEAD = 16, 64, 32
-"""Rows of a block, columns of it, and the columns of a head of attention."""
+"""Rows and columns of a block, and columns of an attention head."""
 CUT = 3
-"""Rows of the last block of a classic kernel that are masked."""
+"""Masked rows in the last block of the classic kernel."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A kernel, and the shapes of the float32 tensors that it takes."""
+    """A kernel and the shapes of its float32 arguments."""
 
     kernel: Kernel
     shapes: tuple[tuple[int, ...], ...]
 
     @property
     def specs(self) -> list[nki.TensorSpec]:
-        """The arguments, without values."""
+        """The arguments as specifications."""
         return [nki.TensorSpec(shape, nl.float32) for shape in self.shapes]
 
     def fresh(self) -> nki.TracedKernel:
-        """Trace the kernel without its cache."""
+        """Trace the kernel without the trace cache."""
         jit = classic.jit if isinstance(self.kernel, ClassicKernel) else nki.jit
         return jit(self.kernel.func).trace(*self.specs)
 
     def inputs(self) -> list[np.ndarray[Any, Any]]:
-        """Values for the arguments."""
+        """Return random arguments."""
         rng = np.random.default_rng(0)
         return [rng.standard_normal(shape, dtype=np.float32) for shape in self.shapes]
 
 
 def reused(instructions: int) -> Measured:
-    """Ten instructions in each iteration, on four tiles and a few views."""
+    """A loop with ten instructions per iteration, on four tiles and a few views."""
 
     @nki.jit
     def kernel(x: Any, out: Any) -> None:
@@ -90,7 +90,7 @@ def reused(instructions: int) -> Measured:
     return Measured(kernel, ((8 * ROWS, COLUMNS),) * 2)
 
 
-# ------------------------------------------------------------------ tiles of their own
+# ------------------------------------------------------------------ new tiles in every block
 
 
 def _tile(rows: int, columns: int, dtype: str = nl.float32) -> Any:
@@ -136,7 +136,7 @@ def _normalised(tile: Any) -> Any:
 
 
 def _attended(queries: Any, keys: Any, values: Any) -> Any:
-    """Softmax of the scores of a block, times its values: both halves of it into one PSUM tile."""
+    """Attention of a block: softmax of the scores times the values, two heads in one PSUM tile."""
     attended = nl.ndarray((ROWS, COLUMNS), dtype=nl.float32, buffer=nl.psum)
     for start in range(0, COLUMNS, HEAD):
         head = nl.ds(start, HEAD)
@@ -190,10 +190,10 @@ def blocks(instructions: int) -> Measured:
 
 
 def masked(instructions: int) -> Measured:
-    """Index expressions and masks, in the classic API: 12 instructions for each block.
+    """Index expressions and masks in the classic API, 12 instructions per block.
 
-    The mask of each instruction is given, and leaves something out in the last block only, as in
-    kernels that take any number of rows.
+    Every instruction has a mask, which masks rows in the last block only, as in kernels for any
+    number of rows.
     """
     count = max(1, instructions // 12)
     rows = count * ROWS - CUT
@@ -233,7 +233,7 @@ def masked(instructions: int) -> Measured:
 
 
 def on_device(instructions: int) -> Measured:
-    """Loops that stay loops, with addresses known at run time: 8 instructions in each."""
+    """Loops on the device with addresses known only at run time, 8 instructions in each."""
     count = max(1, instructions // 8)
 
     @nki.jit
@@ -257,4 +257,4 @@ def on_device(instructions: int) -> Measured:
 
 
 KERNELS: Sequence[Callable[[int], Measured]] = (reused, blocks, masked, on_device)
-"""All of them, in the order in which they are shown."""
+"""All kernels, in the order of the table."""

@@ -1,4 +1,4 @@
-"""Times of calls, and ratios of two of them."""
+"""Timing of calls, and ratios of two times."""
 
 from __future__ import annotations
 
@@ -11,20 +11,23 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Ratio:
-    """What something takes, beside something else that was measured in turn with it."""
+    """Two times that were measured alternately, and their ratio."""
 
     ours: float
     other: float
     value: float
     """The median of the ratios of all rounds."""
     low: float
-    """The first quartile of them."""
+    """The first quartile of the ratios."""
     high: float
-    """The third one."""
+    """The third quartile of the ratios."""
 
     @staticmethod
     def of(pairs: Sequence[tuple[float, float]], unit: float = 1.0) -> Ratio:
-        """The ratio of pairs of times in seconds; `ours` and `other` are in units of `unit`."""
+        """Return the ratio of pairs of times in seconds.
+
+        `ours` and `other` are medians in units of `unit` seconds.
+        """
         ratios = sorted(a / b for a, b in pairs)
         last = len(ratios) - 1
         return Ratio(
@@ -37,7 +40,7 @@ class Ratio:
 
 
 def seconds(function: Callable[[], object]) -> float:
-    """Time of the processor for one call, garbage collection kept out of it."""
+    """Return the processor time of one call, with garbage collection disabled."""
     gc.collect()
     gc.disable()
     start = time.process_time()
@@ -50,14 +53,17 @@ def seconds(function: Callable[[], object]) -> float:
 def in_turn(
     first: Callable[[], object], second: Callable[[], object], rounds: int, unit: float
 ) -> Ratio:
-    """Both, measured pair by pair."""
+    """Time both functions alternately, after a call of each to warm up."""
     first()
     second()
     return Ratio.of([(seconds(first), seconds(second)) for _ in range(rounds)], unit)
 
 
 def call_by_call(first: Callable[[], object], second: Callable[[], object], calls: int) -> Ratio:
-    """As `in_turn` in µs, for calls so short that most are not interrupted."""
+    """Time both functions alternately, in µs of wall time, for very short calls.
+
+    `value` is the ratio of the medians here.
+    """
     spent: list[tuple[float, float]] = []
     clock = time.perf_counter
     for _ in range(calls):

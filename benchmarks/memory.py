@@ -1,4 +1,4 @@
-"""What a run takes of memory, beside what it needs at a time."""
+"""Memory of runs: page faults of warm calls, and memory of tiles relative to the live ones."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ TILE = P * F * 4
 WARM_TILES = 64
 TILES = 8_000
 FAULTS_LIMIT = 100
-"""The most page faults of a warm call."""
+"""Limit for the page faults of a warm call."""
 MEMORY_LIMIT = 1.2
-"""The most that the tiles of a run may take, over those that live at a time."""
+"""Limit for the memory of all tiles, relative to those that are live at the same time."""
 
 
 @nki.jit
 def _all_at_once(x: Any) -> Any:
-    """Tiles that live together."""
+    """64 tiles that are live at the same time."""
     out = nl.ndarray((WARM_TILES * P, F), x.dtype, buffer=nl.shared_hbm)
     tiles = [nl.ndarray((P, F), x.dtype, buffer=nl.sbuf) for _ in range(WARM_TILES)]
     for tile in tiles:
@@ -40,7 +40,7 @@ def _all_at_once(x: Any) -> Any:
 
 @nki.jit
 def _one_after_the_other(x: Any) -> Any:
-    """Tiles of which two live at a time."""
+    """8,000 tiles, of which two are live at any time."""
     out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
     before = nl.ndarray(x.shape, x.dtype, buffer=nl.sbuf)
     nisa.dma_copy(dst=before, src=x)
@@ -53,7 +53,7 @@ def _one_after_the_other(x: Any) -> Any:
 
 
 def page_faults() -> int:
-    """Of a warm call, with 64 tiles of 256 KiB and a result of 16 MiB."""
+    """Count the page faults of a warm call with 64 tiles of 256 KiB and a result of 16 MiB."""
     return _in_process(_page_faults)
 
 
@@ -70,16 +70,16 @@ def _page_faults() -> int:
 
 
 def tile_bytes() -> int:
-    """What 8,000 tiles of 256 KiB take, of which two live at a time.
+    """Measure the memory of 8,000 tiles of 256 KiB, of which two are live at any time.
 
-    It is what a run takes more than that of the same kernel on tiles of one element a partition.
+    Returns the difference, in bytes, to a run of the same kernel with one element per partition.
     """
     return _in_process(_tile_bytes)
 
 
 def _tile_bytes() -> int:
     large, small = (_peak(np.ones((P, size), np.float32)) for size in (F, 1))
-    # The result is one more tile.
+    # The result has the size of one tile.
     return large - small - TILE
 
 

@@ -1,4 +1,4 @@
-"""What an instruction on a tiny tile takes in a warm run, beside the same call of NumPy by hand."""
+"""Time of an instruction on a tiny tile in a warm run, relative to the same call of NumPy."""
 
 from __future__ import annotations
 
@@ -18,10 +18,13 @@ from nkijit.passes.interpret.plan.plan import Plan
 N = 8
 REPEATS = 1000
 LIMIT = 0.3
-"""The most µs that native code may take for one of them."""
+"""Limit for an instruction in native code, in µs."""
 
 Emit = Callable[[Any, Any, Any, Any], object]
-"""An instruction on tiles, or the same on arrays: into, data, one element a row, sums in PSUM."""
+"""An instruction on tiles, or the same on arrays.
+
+Arguments: destination, data, a column with one element per row, sums in PSUM.
+"""
 INSTRUCTIONS: dict[str, tuple[Emit, Emit]] = {
     "tensor_copy": (
         lambda into, data, row, sums: nisa.tensor_copy(dst=into, src=data),
@@ -60,7 +63,7 @@ def _kernel(emit: Emit) -> Any:
         for _ in range(REPEATS // 2):
             emit(first, second, row, sums)
             emit(second, first, row, sums)
-        # Everything is read, so that nothing is left out.
+        # All results are read, so that no instruction is dead.
         nisa.tensor_tensor(dst=result, data1=first, data2=second, op=nl.add)
         nisa.scalar_tensor_tensor(
             dst=result, data=result, op0=nl.add, operand0=row, op1=nl.add, operand1=sums
@@ -72,7 +75,7 @@ def _kernel(emit: Emit) -> Any:
 
 
 def measured(name: str, backend: str, rounds: int) -> Ratio:
-    """One instruction, in µs, over the same by hand, in µs."""
+    """Time one instruction relative to the same call of NumPy, in µs."""
     emit, by_hand = INSTRUCTIONS[name]
     x = np.full((N, N), -1.0, np.float32)
     (kernel,) = kernels_of(_kernel(emit).trace(x).module)

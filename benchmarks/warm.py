@@ -1,7 +1,7 @@
-"""Runs of kernels over the same work in NumPy, written by hand, tile by tile, buffers reused.
+"""Time of warm calls relative to hand-written NumPy, which works tile by tile and reuses buffers.
 
-Six kernels, each in float32 and in bfloat16, as people write them: every iteration allocates tiles
-of its own. What is measured is a warm call, beside the hand-written one in turn, in one process.
+Six kernels, each in float32 and in bfloat16. As in most kernels, every iteration allocates tiles. A
+warm call and the hand-written function are timed alternately in one process.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ DTYPES = {"f32": np.dtype(np.float32), "bf16": np.dtype(ml_dtypes.bfloat16)}
 
 
 LIMITS = {"numpy": 1.6, "native": 0.6}
-"""The most that the geometric mean of all kernels may be, by backend, over NumPy by hand."""
+"""Limits for the geometric mean of the ratios of all kernels, by backend."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A kernel, and the same by hand, on the same inputs."""
+    """A kernel and hand-written implementations of it."""
 
     name: str
     kernel: Kernel
     by_hand: Callable[..., Callable[[], Array]]
     whole: Callable[..., Array]
-    """The same on whole arrays, in float32."""
+    """An implementation on whole arrays in float32."""
     inputs: tuple[Array, ...]
     tolerance: float
-    """By how much results may differ: the orders of operations and roundings do."""
+    """Relative and absolute tolerance: the order of operations and roundings differ."""
 
 
 # ------------------------------------------------------------------ element by element
@@ -225,7 +225,7 @@ def rmsnorm_by_hand(x: Array, weight: Array) -> Callable[[], Array]:
 
 @nki.jit
 def matmul(a: Any, b: Any) -> Any:
-    """(K, M) transposed times (K, N)."""
+    """Multiply the transpose of `a` (K, M) by `b` (K, N)."""
     depth, m = a.shape
     n = b.shape[1]
     out = nl.ndarray((m, n), dtype=a.dtype, buffer=nl.shared_hbm)
@@ -318,7 +318,7 @@ def whole_rmsnorm(x: Array, weight: Array) -> Array:
 
 
 def cases() -> list[Case]:
-    """The kernels, each in both data types."""
+    """Return the kernels, each in both data types."""
     rng = np.random.default_rng(0)
     found: list[Case] = []
     for name, dtype in DTYPES.items():
@@ -330,7 +330,7 @@ def cases() -> list[Case]:
         square = numbers(4 * P, 4 * P)
         loose = 1e-5 if name == "f32" else 2e-2
         weight, wide = numbers(P, F), numbers(4 * P, 2 * F)
-        made = [
+        kernels = [
             ("add-multiply", add_multiply, add_multiply_by_hand, lambda a, b: (a + b) * b, (x, y)),
             ("chain", chain, chain_by_hand, whole_chain, (x, y)),
             ("softmax", softmax, softmax_by_hand, whole_softmax, (x,)),
@@ -338,14 +338,14 @@ def cases() -> list[Case]:
             ("matmul", matmul, matmul_by_hand, lambda a, b: a.T @ b, (square, wide)),
             ("transposes", transposes, transposes_by_hand, lambda a: a.T.copy(), (square,)),
         ]
-        for what, kernel, by_hand, whole, inputs in made:
-            tolerance = 1e-2 if what == "matmul" else loose
-            found.append(Case(f"{what} {name}", kernel, by_hand, whole, inputs, tolerance))
+        for kind, kernel, by_hand, whole, inputs in kernels:
+            tolerance = 1e-2 if kind == "matmul" else loose
+            found.append(Case(f"{kind} {name}", kernel, by_hand, whole, inputs, tolerance))
     return found
 
 
 def check(case: Case) -> None:
-    """Fail unless the kernel computes what is written by hand."""
+    """Raise AssertionError unless the kernel and both implementations agree."""
     got = np.asarray(case.kernel(*case.inputs), np.float32)
     whole = case.whole(*(array.astype(np.float32) for array in case.inputs))
     for expected in (case.by_hand(*case.inputs)().astype(np.float32), whole):
@@ -354,13 +354,13 @@ def check(case: Case) -> None:
 
 
 def on_whole_arrays(case: Case, rounds: int) -> float:
-    """µs of the same in NumPy on whole arrays, which are float32 already."""
+    """Time the implementation on whole float32 arrays, in µs: the minimum over rounds."""
     inputs = [array.astype(np.float32) for array in case.inputs]
     return min(seconds(lambda: case.whole(*inputs)) for _ in range(rounds)) * 1e6
 
 
 def measured(case: Case, backend: str, rounds: int) -> Ratio:
-    """A warm call over the same by hand, in µs."""
+    """Time a warm call relative to the hand-written implementation, in µs."""
     by_hand = case.by_hand(*case.inputs)
     with on_backend(backend):
         check(case)
@@ -368,5 +368,5 @@ def measured(case: Case, backend: str, rounds: int) -> Ratio:
 
 
 def geometric_mean(ratios: Sequence[Ratio]) -> float:
-    """Of the values of some ratios."""
+    """Return the geometric mean of the values of some ratios."""
     return math.exp(sum(math.log(ratio.value) for ratio in ratios) / len(ratios))

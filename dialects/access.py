@@ -1,8 +1,8 @@
-"""Address arithmetic of views: which elements of an allocation a view touches, in which order.
+"""Address arithmetic of views: the elements of an allocation that a view touches, in order.
 
 A view is an offset and one `[stride, count]` pair per dimension, all in elements of the view's
-data type. There is no IR here and no array library: the front end, the verifier, the interpreter
-and the printer ask the same class. `offsets` enumerates what a pattern means.
+data type. This module depends neither on the IR nor on an array library, as the front end, the
+verifier, the interpreter and the printer share it. `offsets` enumerates the elements of a pattern.
 
 Sources, by the names used below: *NkiTensor reference* is the API page of
 `nki.language.NkiTensor`; *language guide* is the NKI Language Guide, "Tensor Values" and "Tensor
@@ -30,26 +30,26 @@ _LEGAL_FREE = "the other dimensions, in SBUF and PSUM dim 0 is the partition dim
 
 
 class Indirection(Enum):
-    """What of a view's address is known at run time only."""
+    """The part of a view's address that is known only at run time."""
 
     scalar = "scalar"
-    """Where it starts: one index moves the whole view along a dimension."""
+    """The start: one index moves the whole view along a dimension."""
     vector = "vector"
-    """Where each element of dim 0 is: a list of indices, for DMA."""
+    """The address of each element of dim 0: a list of indices, for DMA."""
     tensor = "tensor"
-    """Which elements of the free dimensions: a list of indices for each group of partitions."""
+    """The elements of the free dimensions: a list of indices per group of partitions."""
 
 
 class ViewError(ValueError):
-    """A view that cannot exist: what was asked, what the tensor is, what would be legal."""
+    """A view is impossible. The message names the request, the tensor's shape and legal values."""
 
 
 @dataclass(frozen=True, slots=True)
 class DynamicSlice:
     """`size` neighbouring elements from `start` on, as an index (`nl.ds(start, size)`).
 
-    The start may be a value known at run time only. `AccessPattern.index` takes integers; whoever
-    traces replaces the others first.
+    The start may be a value known only at run time. `AccessPattern.index` takes integers; the
+    tracer replaces other values first.
     """
 
     start: object
@@ -60,10 +60,11 @@ _LIMITS = ("start", "stop", "step")
 
 
 def slice_of_range(item: object) -> slice[int, int, int] | None:
-    """The slice of the numbers of a range, or of what counts as one does; None for other values.
+    """Return the slice that selects the numbers of a range; None for other values.
 
-    It ends behind the last number, where the range may end further on. A range without numbers,
-    or one that counts down, becomes a slice that `AccessPattern.index` refuses.
+    Any object with `start`, `stop` and `step` except a slice is a range. The slice ends just after
+    the last number; the range may end later. An empty range or one that counts down becomes a
+    slice that `AccessPattern.index` refuses.
     """
     if isinstance(item, slice) or not all(hasattr(item, at) for at in _LIMITS):
         return None
@@ -75,22 +76,22 @@ def slice_of_range(item: object) -> slice[int, int, int] | None:
 
 @dataclass(frozen=True, slots=True)
 class AccessPattern:
-    """The element at index (i0, i1, …) is number `offset + Σ strides[k]·ik` of the allocation.
+    """The addresses of a view: index (i0, i1, …) is element `offset + Σ strides[k]·ik`.
 
-    Immutable; every view method returns a new pattern on the same allocation, or raises
-    `ViewError`. A `dim` may be negative and counts from the end then. Where a rule depends on the
-    buffer, `on_chip` says that the tensor lives in SBUF or PSUM: dim 0 is the partition dimension
-    then, it stays at position 0, and a view has at least two dimensions (language guide). In HBM
-    a view has at least one. Integers may be anything that `operator.index` takes, except bool.
+    Elements count from the start of the allocation. Immutable; every view method returns a new
+    pattern on the same allocation, or raises `ViewError`. A negative `dim` counts from the end.
+    `on_chip` is true for tensors in SBUF or PSUM. There dim 0 is the partition dimension, no method
+    moves it, and a view has at least two dimensions (language guide). In HBM a view has at least
+    one. Integers may be anything that `operator.index` takes, except bool.
 
-    The constructor trusts its arguments; `contiguous`, `from_pairs` and `ap` check them.
-    A dimension of size 1 that a method inserts has the stride that a contiguous layout gives it.
+    The constructor does not check its arguments; `contiguous`, `from_pairs` and `ap` do. A
+    dimension of size 1 that a method inserts has the stride that a contiguous layout gives it.
     """
 
     offset: int
     """Elements from the start of the allocation to the element at index (0, 0, …)."""
     strides: tuple[int, ...]
-    """Elements between neighbours, per dimension; 0 repeats, below 0 runs backwards."""
+    """Elements between neighbours, per dimension; 0 repeats, a negative one runs backwards."""
     shape: tuple[int, ...]
     """Counts, per dimension; all at least 1."""
 
@@ -98,10 +99,10 @@ class AccessPattern:
 
     @staticmethod
     def contiguous(shape: Sequence[int]) -> AccessPattern:
-        """A whole allocation of this shape, row-major.
+        """Return the pattern of a whole row-major allocation.
 
         Raises:
-            ViewError: no dimension, or one that is no integer of at least 1.
+            ViewError: there is no dimension, or a size is not an integer of at least 1.
         """
         sizes: list[int] = []
         for size in _items(shape):
@@ -118,12 +119,12 @@ class AccessPattern:
 
     @staticmethod
     def from_pairs(pairs: Sequence[Sequence[int]], offset: int) -> AccessPattern:
-        """The pattern with these `[stride, count]` pairs, outermost first.
+        """Return the pattern with these `[stride, count]` pairs, outermost first.
 
-        Nothing is known of the allocation here, see `check_bounds`.
+        The bounds of the allocation are not checked, see `check_bounds`.
 
         Raises:
-            ViewError: no pair, something that is no pair of integers, or a count below 1.
+            ViewError: there is no pair, an item is not a pair of integers, or a count is below 1.
         """
         strides: list[int] = []
         shape: list[int] = []
@@ -162,7 +163,7 @@ class AccessPattern:
 
     @property
     def size(self) -> int:
-        """Number of elements; an element that is touched twice counts twice."""
+        """Number of accesses: an element that is touched twice counts twice."""
         return prod(self.shape)
 
     @property
@@ -178,7 +179,7 @@ class AccessPattern:
         return lowest, highest
 
     def offsets(self) -> Iterator[int]:
-        """The elements touched, in row-major order of the view's indices."""
+        """Yield the elements touched, in row-major order of the view's indices."""
         terms = (
             [stride * index for index in range(count)]
             for stride, count in zip(self.strides, self.shape, strict=True)
@@ -188,7 +189,7 @@ class AccessPattern:
 
     @property
     def repeats(self) -> bool:
-        """False when no element is touched twice; True when one is, or when in doubt."""
+        """True when an element is touched twice or may be; False when none is."""
         reach = 0
         for stride, count in sorted(
             (abs(stride), count)
@@ -201,9 +202,9 @@ class AccessPattern:
         return False
 
     def is_contiguous(self, on_chip: bool) -> bool:
-        """True when the view is a dense row-major run; on chip, in each partition by itself.
+        """True when the view is a dense row-major run; on chip, one in each partition.
 
-        Dimensions of size 1 are skipped, and dim 0 on chip (NkiTensor reference).
+        Dimensions of size 1 are ignored, and dim 0 on chip (NkiTensor reference).
         """
         expected = 1
         for dim in range(len(self.shape) - 1, 0 if on_chip else -1, -1):
@@ -214,18 +215,18 @@ class AccessPattern:
         return True
 
     def overlaps(self, other: AccessPattern) -> bool:
-        """False when no element is touched by both; True when one is, or when in doubt.
+        """True when both patterns touch a common element or may; False when they do not.
 
         Both count elements of the same size in the same allocation. Exact for patterns of at most
-        `ENUMERABLE` elements, and whatever the size for slices of the same tile: the two separate
-        into rows and columns of one pitch, level by level, down to arithmetic progressions.
+        `ENUMERABLE` elements, and for slices of one tile of any size: these separate into rows and
+        columns of one pitch, level by level, down to arithmetic progressions.
         """
         lowest, highest = self.bounds
         other_lowest, other_highest = other.bounds
         if highest < other_lowest or other_highest < lowest:
             return False
         pitch = self.strides[0]
-        if pitch > 0 and pitch == other.strides[0]:  # tiles beside each other are common: be quick
+        if pitch > 0 and pitch == other.strides[0]:  # a fast path for adjacent tiles, a common case
             low, high = self.columns(pitch)
             other_low, other_high = other.columns(pitch)
             inside = low >= 0 and other_low >= 0 and high < pitch and other_high < pitch
@@ -238,7 +239,7 @@ class AccessPattern:
         return ascending(self.offset, zip(self.strides, self.shape, strict=True))
 
     def check_bounds(self, allocation_size: int) -> None:
-        """Raise ViewError unless all elements are in an allocation of `allocation_size`."""
+        """Raise ViewError unless all elements are below `allocation_size` and none is negative."""
         lowest, highest = self.bounds
         if lowest < 0 or highest >= allocation_size:
             raise ViewError(
@@ -247,15 +248,15 @@ class AccessPattern:
             )
 
     def free_range(self, partition_elements: int) -> tuple[int, int]:
-        """The lowest and the highest element touched inside a partition, both inclusive.
+        """Return the lowest and the highest element touched in a partition, both inclusive.
 
         Args:
             partition_elements: elements per partition, the product of the allocation's free
                 dimensions, in elements of this view's data type.
 
         Raises:
-            ViewError: the free dimensions leave the partition, or the stride of dim 0 does not
-                step by whole partitions.
+            ViewError: the free dimensions leave the partition, or the stride of dim 0 is not a
+                whole number of partitions.
         """
         self._check_partition_step(partition_elements)
         lowest, highest = self.columns(partition_elements)
@@ -267,12 +268,12 @@ class AccessPattern:
         return lowest, highest
 
     def columns(self, pitch: int) -> tuple[int, int]:
-        """The lowest and the highest element of dims 1 and up, counted from the start of a row.
+        """Return the lowest and the highest element of dims 1 and up, from the start of a row.
 
-        Both inclusive; nothing is checked, so they may lie outside of the row.
+        Both are inclusive. They are not checked, so they may be outside the row.
 
         Args:
-            pitch: elements of a row; the view starts in the row that its first element is in.
+            pitch: elements per row. The row is the one that contains the view's first element.
         """
         lowest = highest = self.start(pitch)[1]
         for dim in range(1, len(self.shape)):
@@ -284,10 +285,10 @@ class AccessPattern:
         return lowest, highest
 
     def start(self, partition_elements: int) -> tuple[int, int]:
-        """The partition that the first element is in, and which of its elements it is.
+        """Return the partition of the first element, and the element's number in that partition.
 
-        An element before the allocation lies before the start of its row: both numbers are 0 or
-        less.
+        For an element before the allocation both numbers are at most 0: it is before the start of
+        a row, not in the middle of an earlier one.
 
         Args:
             partition_elements: elements in each partition of the allocation.
@@ -298,16 +299,16 @@ class AccessPattern:
         return partition, element
 
     def partition_range(self, partition_elements: int) -> tuple[int, int]:
-        """The first partition touched, and how many there are from it to the last one touched.
+        """Return the first partition touched and the number of partitions to the last one touched.
 
-        With a step between partitions the ones stepped over are counted too. The first one is
-        below 0 for a view that begins before its allocation.
+        Partitions that a step skips are counted too. The first one is negative for a view that
+        begins before its allocation.
 
         Args:
             partition_elements: as for `free_range`.
 
         Raises:
-            ViewError: the stride of dim 0 does not step by whole partitions.
+            ViewError: the stride of dim 0 is not a whole number of partitions.
         """
         self._check_partition_step(partition_elements)
         first, _ = self.start(partition_elements)
@@ -320,16 +321,16 @@ class AccessPattern:
         """The view `tensor[key]`, NumPy-style.
 
         A key is an integer, a slice with step >= 1, `...`, an object with `start` and `size`
-        (`nl.ds`), a range, which is the slice of its numbers, or a tuple of these. Integers and
-        slice limits may be negative and count from the end then; those of `nl.ds` may not.
-        Dimensions that the key leaves out are kept.
+        (`nl.ds`), a range, which means the slice of its numbers, or a tuple of these. Negative
+        integers and slice limits count from the end; `nl.ds` must not be negative. Dimensions
+        that the key omits are whole.
 
-        An integer drops its dimension. Two things are kept at size 1 instead, with the stride
-        they had (language guide): dim 0 on chip, and the last dimension if the view would have
+        An integer drops its dimension, with two exceptions that become size 1 and keep their
+        stride (language guide): dim 0 on chip, and the last dimension if the view would have
         fewer than two dimensions on chip or one in HBM.
 
-        A slice that leaves the dimension is an error here, as it is for `NkiTensor.slice`, and so
-        is an empty one; NumPy would clip in silence and hide the author's mistake.
+        An empty slice and a slice that leaves the dimension are errors, as for `NkiTensor.slice`.
+        NumPy would clip them silently and hide the user's mistake.
 
         Raises:
             ViewError: an index or slice out of range, too many indices, or a key of another type.
@@ -392,11 +393,11 @@ class AccessPattern:
         return AccessPattern(offset, tuple(new_strides), tuple(new_shape))
 
     def slice(self, dim: int, start: int, end: int, step: int = 1) -> AccessPattern:
-        """Elements `start` to `end` (exclusive) of one dimension, every `step`-th.
+        """Return every `step`-th of the elements `start` to `end` (exclusive) of one dimension.
 
         Raises:
             ViewError: unless `0 <= start < end <= shape[dim]` and `step >= 1` (NkiTensor
-                reference); negative limits belong to `index`.
+                reference); only `index` takes negative limits.
         """
         shape, strides = self.shape, self.strides
         if not (type(dim) is int and 0 <= dim < len(shape)):
@@ -418,14 +419,14 @@ class AccessPattern:
         return AccessPattern(offset, tuple(new_strides), tuple(new_shape))
 
     def select(self, dim: int, index: int, *, on_chip: bool) -> AccessPattern:
-        """One element of a dimension; the dimension is dropped.
+        """Return one element of a dimension; the dimension is dropped.
 
-        The NkiTensor reference calls it the same as indexing with an integer, so what `index`
-        keeps at size 1 is kept here too: dim 0 on chip, and a dimension without which the view
+        The NkiTensor reference defines it as indexing with an integer. So the exceptions of
+        `index` apply: dim 0 on chip becomes size 1, and so does a dimension without which the view
         would have fewer than two dimensions on chip or one in HBM.
 
         Raises:
-            ViewError: unless `0 <= index < shape[dim]`; negative indices belong to `[]`.
+            ViewError: unless `0 <= index < shape[dim]`; only `[]` takes negative indices.
         """
         dim = self._dim(dim)
         number = self._integer(index, "index of select")
@@ -447,7 +448,7 @@ class AccessPattern:
         """Reorder the dimensions: dim `k` of the view is dim `dims[k]` of the tensor.
 
         Raises:
-            ViewError: `dims` is no permutation, or does not begin with 0 on chip.
+            ViewError: `dims` is not a permutation, or does not begin with 0 on chip.
         """
         order = [self._dim(dim) for dim in _items(dims)]
         if sorted(order) != list(range(len(self.shape))):
@@ -489,7 +490,7 @@ class AccessPattern:
         """Insert a dimension of size 1 before dim `dim`; at the end with `ndim` or -1.
 
         Raises:
-            ViewError: there is no such position, or it is 0 on chip.
+            ViewError: the position does not exist, or it is 0 on chip.
         """
         shape, strides = self.shape, self.strides
         ndim = len(shape)
@@ -509,8 +510,8 @@ class AccessPattern:
         """Remove a dimension of size 1.
 
         Raises:
-            ViewError: the dimension is larger than 1, is dim 0 on chip, or is one of the two (in
-                HBM: the one) that a view keeps.
+            ViewError: the dimension is larger than 1 or is dim 0 on chip, or the view would have
+                fewer than two dimensions on chip or one in HBM.
         """
         dim = self._dim(dim)
         if on_chip and dim == 0:
@@ -534,8 +535,8 @@ class AccessPattern:
         """Split a dimension into several; one size may be -1.
 
         Raises:
-            ViewError: the sizes do not multiply to the dimension's size, or they split dim 0 on
-                chip. There, one size alone is legal (NkiTensor reference).
+            ViewError: the product of the sizes is not the dimension's size, or they split dim 0 on
+                chip, where only a single size is legal (NkiTensor reference).
         """
         dim = self._dim(dim)
         sizes = self._sizes(shape, self.shape[dim], "reshape_dim")
@@ -543,15 +544,15 @@ class AccessPattern:
             raise self._refusal(
                 f"reshape_dim to {sizes} splits the partition dimension", _LEGAL_FREE
             )
-        # A split always has strides, so there is no None to look out for.
+        # A split always has strides, so the result is never None.
         return cast(AccessPattern, self._in_shape(_replaced(self.shape, dim, sizes), on_chip))
 
     def flatten_dims(self, start_dim: int, end_dim: int, *, on_chip: bool) -> AccessPattern:
         """Merge the dimensions `start_dim` to `end_dim` (inclusive) into one.
 
         Raises:
-            ViewError: they are no range, their strides do not fit together, or dim 0 is one of
-                them on chip.
+            ViewError: `start_dim` is above `end_dim`, no single stride walks the merged
+                dimension, or it includes dim 0 on chip.
         """
         start, end = self._dim(start_dim), self._dim(end_dim)
         asked = f"flatten_dims of {start_dim} to {end_dim}"
@@ -567,14 +568,14 @@ class AccessPattern:
         return view
 
     def reshape(self, shape: Sequence[int], *, on_chip: bool) -> AccessPattern:
-        """The same elements in the same order in another shape; one size may be -1.
+        """Return the same elements in the same order in another shape; one size may be -1.
 
-        Nothing is copied. Works whenever strides for the new shape exist, so also for views that
-        are not contiguous, as long as no new dimension crosses a gap or a permutation.
+        Nothing is copied. Strides for the new shape must exist. They also exist for views that
+        are not contiguous, if no new dimension crosses a gap or a permutation.
 
         Raises:
-            ViewError: another number of elements, no strides exist, or on chip another partition
-                dimension or fewer than two dimensions.
+            ViewError: the number of elements differs or no strides exist; on chip also if the
+                partition dimension differs or there are fewer than two dimensions.
         """
         sizes = self._sizes(shape, self.size, "reshape")
         if on_chip and (len(sizes) < 2 or sizes[0] != self.shape[0]):
@@ -597,16 +598,17 @@ class AccessPattern:
     ) -> AccessPattern:
         """Split, reorder and merge named dimensions, as einops does.
 
-        `src_pattern` names the dimensions; a group names the parts that one is split into.
+        `src_pattern` names the dimensions; a group names the parts that a dimension is split into.
         `dst_pattern` holds the same names in the new order; a group is merged into one dimension.
-        `fixed_sizes` gives sizes of parts; in each group at most one may be left out.
-        For a tensor of (128, 24): `(("b", ("h", "w")), ("b", "w", "h"), {"h": 4})` makes
-        (128, 6, 4).
+        `fixed_sizes` holds the sizes of parts; in each group at most one may be omitted.
+
+        Example: `rearrange(("b", ("h", "w")), ("b", "w", "h"), {"h": 4})` of a (128, 24) tensor
+        has shape (128, 6, 4).
 
         Raises:
-            ViewError: patterns that do not fit the tensor or each other, sizes that do not
-                multiply to the dimension's size, a merge that needs a copy, or on chip a first
-                dimension that is split, merged or moved.
+            ViewError: the patterns do not fit the tensor or each other, the product of sizes is
+                not the dimension's size, or a merge needs a copy; on chip also if the first
+                dimension is split, merged or moved.
         """
         source, target = self._groups(src_pattern), self._groups(dst_pattern)
         names = [name for group in source for name in group]
@@ -652,23 +654,23 @@ class AccessPattern:
         on_chip: bool,
         bounded: bool = True,
     ) -> AccessPattern:
-        """An explicit pattern on the allocation; this view's shape and strides do not matter.
+        """Return an explicit pattern on the allocation; this view's shape and strides are ignored.
 
-        On chip every partition is accessed alike: the stride of the first pair is the number of
-        elements per partition, unless its count is 1, and no row leaves its partition (access
-        pattern page).
+        On chip the pattern must be the same in every partition: the stride of the first pair is
+        the number of elements per partition, unless its count is 1, and no row leaves its
+        partition (access pattern page).
 
         Args:
             pairs: `[[stride, count], …]` in elements, outermost first.
-            offset: elements added to this view's offset; None adds nothing. (So says the
-                NkiTensor reference. The other two pages count it from the allocation's start;
-                on a tensor that is no view both are the same.)
+            offset: elements added to this view's offset; None adds nothing. This follows the
+                NkiTensor reference; the other two pages count from the allocation's start.
+                Both are the same for a tensor that is not a view.
             base_shape: shape of the allocation, in elements of the pattern's data type.
-            on_chip: the allocation is in SBUF or PSUM.
+            on_chip: True if the allocation is in SBUF or PSUM.
             bounded: refuse a pattern that leaves the allocation, or on chip a partition.
 
         Raises:
-            ViewError: no pattern, or one that breaks the rules on chip or, if `bounded`, leaves
+            ViewError: `pairs` is not a pattern, breaks the rules on chip or, if `bounded`, leaves
                 the allocation.
         """
         shift = 0 if offset is None else self._integer(offset, "offset of ap")
@@ -694,18 +696,18 @@ class AccessPattern:
         return view
 
     def reinterpret(self, old_bits: int, new_bits: int) -> AccessPattern:
-        """The same bits as elements of another size, for `NkiTensor.view(dtype)`.
+        """Return the same bits as elements of another size, for `NkiTensor.view(dtype)`.
 
         The last dimension has `old_bits / new_bits` times as many elements; offset and strides
         are rescaled to the new element.
 
         Args:
-            old_bits: size of an element now, in bits.
+            old_bits: size of an element of this pattern, in bits.
             new_bits: size of an element of the view, in bits.
 
         Raises:
             ViewError: the last dimension is not contiguous, or the last size, the offset or a
-                stride does not come to whole new elements.
+                stride is not a whole number of new elements.
         """
         if old_bits == new_bits:
             return self
@@ -794,7 +796,7 @@ class AccessPattern:
         return number if number >= 0 else number + ndim
 
     def _sizes(self, shape: Sequence[int], total: int, what: str) -> tuple[int, ...]:
-        """The sizes of `shape`, whose product must be `total`, with -1 filled in."""
+        """Return the sizes of `shape` with -1 filled in; their product must be `total`."""
         sizes = [self._integer(size, "size") for size in _items(shape)]
         known = prod([size for size in sizes if size != -1])
         if -1 in sizes and known > 0 and total % known == 0:
@@ -807,7 +809,7 @@ class AccessPattern:
         return tuple(sizes)
 
     def _groups(self, pattern: NamePattern) -> list[tuple[str, ...]]:
-        """The pattern as one tuple of names per dimension."""
+        """Return the pattern as one tuple of names per dimension."""
         groups: list[tuple[str, ...]] = []
         for entry in _items(pattern):
             group = (entry,) if isinstance(entry, str) else tuple(_items(entry))
@@ -822,7 +824,7 @@ class AccessPattern:
         return groups
 
     def _window(self, dim: int, item: Any) -> tuple[int, int, int]:
-        """First index, count and step of a slice key."""
+        """Return the first index, the count and the step of a slice key."""
         start, stop, step = item.start, item.stop, item.step
         size = self.shape[dim]
         if start is None:
@@ -846,7 +848,7 @@ class AccessPattern:
         return first, (end - first + by - 1) // by, by
 
     def _dynamic_window(self, dim: int, item: Any) -> tuple[int, int]:
-        """First index and count of an `nl.ds` key."""
+        """Return the first index and the count of an `nl.ds` key."""
         start = self._integer(item.start, "start of nl.ds")
         count = self._integer(item.size, "size of nl.ds")
         size = self.shape[dim]
@@ -881,9 +883,9 @@ class AccessPattern:
         )
 
     def _in_shape(self, shape: tuple[int, ...], on_chip: bool) -> AccessPattern | None:
-        """This view in another shape of the same size, None when no strides exist.
+        """Return this view in another shape of the same size; None when no strides exist.
 
-        On chip the shape begins with the same partition dimension.
+        On chip both shapes begin with the same partition dimension.
         """
         if shape == self.shape:
             return self
@@ -895,7 +897,7 @@ class AccessPattern:
 
 
 def _integer_or_none(value: object) -> int | None:
-    """The integer that a value is; None for other types, bool among them."""
+    """Return the value as an integer; None for other types, including bool."""
     if type(value) is int:
         return value
     if isinstance(value, bool):
@@ -907,7 +909,7 @@ def _integer_or_none(value: object) -> int | None:
 
 
 def _items(values: Iterable[Any]) -> list[Any]:
-    """The elements of what should be a sequence; a single value counts as one element."""
+    """Return the elements of an iterable; any other value is a single element."""
     try:
         return list(values)
     except TypeError:
@@ -921,14 +923,14 @@ def _replaced(values: tuple[int, ...], at: int, by: tuple[int, ...]) -> tuple[in
 def _strides_in(
     strides: tuple[int, ...], shape: tuple[int, ...], wanted: tuple[int, ...]
 ) -> list[int] | None:
-    """Strides that walk the same elements in shape `wanted`; None when there are none.
+    """Return strides that walk the same elements in shape `wanted`; None when there are none.
 
-    From the right, neighbours that can be walked as one dimension form a run. The new dimensions
-    are cut off runs; one that would have to cross from a run to the next has no stride.
+    From the right, neighbouring dimensions that one stride can walk form a run. Runs are split
+    into the new dimensions; a new dimension that would span two runs has no stride.
     """
     result = [1] * len(wanted)
     old = len(shape) - 1
-    left, step = 1, 1  # what is left of the current run: elements, and the stride between them
+    left, step = 1, 1  # the rest of the current run: elements, and the stride between them
     for new in range(len(wanted) - 1, -1, -1):
         size = wanted[new]
         if size != 1 and left == 1:

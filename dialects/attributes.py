@@ -76,12 +76,12 @@ class WordAttr(Data[_E], Generic[_E]):
     """A member of a public enumeration: `#nisa.engine<scalar>`; a bare word in the pretty form."""
 
     ENUM: ClassVar[type[Enum]]
-    _INTERNED: ClassVar[dict[Enum, WordAttr[Any]]]
+    INTERNED: ClassVar[dict[Enum, WordAttr[Any]]]
 
     @classmethod
     def of(cls, member: Enum) -> WordAttr[_E]:
         """The one attribute for `member`."""
-        return cls._INTERNED[member]
+        return cls.INTERNED[member]
 
     @classmethod
     def parse_word(cls, parser: AttrParser) -> _E:
@@ -105,7 +105,7 @@ class WordAttr(Data[_E], Generic[_E]):
 
 
 def _interned(cls: type[WordAttr[Any]]) -> None:
-    cls._INTERNED = {member: cls(member) for member in cls.ENUM}  # pyright: ignore[reportPrivateUsage]
+    cls.INTERNED = {member: cls(member) for member in cls.ENUM}
 
 
 @irdl_attr_definition
@@ -209,10 +209,10 @@ _T = TypeVar("_T")
 
 
 def variant(value: _T, /, **changes: Any) -> _T:
-    """A frozen value that differs from another one in numbers only, so that it needs no checks.
+    """Return a copy of a frozen value with changed numbers, without its constructor's checks.
 
-    xDSL verifies every attribute that is made; of attributes that differ in a number it is enough
-    to verify the first. The numbers have to fit.
+    xDSL verifies every new attribute. For attributes that differ only in a number, verifying the
+    first is enough. The caller ensures that the numbers are in range.
     """
     made = object.__new__(type(value))
     made.__dict__.update(value.__dict__)
@@ -225,9 +225,9 @@ _ZERO = IntegerAttr(0, i64)
 
 @lru_cache(maxsize=65536)
 def integer_attr(number: int) -> IntegerAttr[IntegerType]:
-    """The attribute of an integer of 64 bits."""
+    """The attribute of a 64-bit integer."""
     if not -(2**63) <= number < 2**63:
-        return IntegerAttr(number, i64)  # xDSL has something to say
+        return IntegerAttr(number, i64)  # raises xDSL's error
     return variant(_ZERO, value=variant(_ZERO.value, data=number))
 
 
@@ -237,7 +237,7 @@ def float_from_bits(bits: int) -> float:
 
 
 def to_float32(value: float) -> float:
-    """The nearest float32; what lies beyond float32's range becomes infinite."""
+    """Return the nearest float32; numbers beyond its range become infinite."""
     try:
         return struct.unpack("<f", struct.pack("<f", value))[0]
     except OverflowError:
@@ -249,26 +249,29 @@ _LARGEST = float_from_bits(0x7F7F_FFFF)
 
 
 def float_to_text(value: float) -> str:
-    """A float32 as text that reads back exactly: the shortest decimal, inf and NaN as bits."""
+    """Return a float32 as text that parses back exactly: the shortest decimal, or bits.
+
+    Infinities and NaN are written as bits: `0x7F800000`.
+    """
     packed = struct.pack("<f", value)
     if not math.isfinite(value):
         return f"0x{struct.unpack('<I', packed)[0]:08X}"
     text = f"{value:.9g}"
     for digits in range(1, 9):
         shorter = f"{value:.{digits}g}"
-        # Near the largest, few digits may round to what float32 does not have.
+        # Near the largest float32, few digits may round to a number beyond its range.
         if abs(float(shorter)) <= _LARGEST and struct.pack("<f", float(shorter)) == packed:
             text = shorter
             break
     mantissa, e, exponent = text.partition("e")
-    # MLIR's lexer wants a point in every float literal.
+    # MLIR's lexer requires a point in every float literal.
     return f"{mantissa if '.' in mantissa else mantissa + '.0'}{e}{exponent}"
 
 
 def number_source(value: int | float) -> str:
-    """A number as authors write it: an integer, or the shortest decimal that is this float32.
+    """Return a number as Python source: an integer, or the shortest decimal of this float32.
 
-    Infinities and NaN are calls of `float`; of NaN it is the sign that is kept.
+    Infinities and NaN become calls of `float`; of a NaN only the sign is preserved.
 
     Example: `number_source(to_float32(0.1))` is `0.1`.
     """
@@ -281,9 +284,9 @@ def number_source(value: int | float) -> str:
 
 
 def string_source(text: str) -> str:
-    """A string as authors write it: in double quotes, unless single ones need fewer escapes.
+    """Return a string as Python source: in double quotes, unless single ones need fewer escapes.
 
-    What is not printable is escaped, so that it stands on one line and shows what it is.
+    Unprintable characters are escaped, so the result is one line.
     """
     quote = "'" if text.count('"') > text.count("'") else '"'
     shown = "".join(

@@ -9,22 +9,22 @@ from threading import Lock
 
 _LOCK = Lock()
 _pauses: set[object] = set()
-"""The work that is going on in all threads."""
+"""One token per pause that is active, in all threads."""
 _was_enabled = False
-"""Whether the first of it found garbage collection enabled."""
+"""True when garbage collection was enabled before the first active pause."""
 
 
 @contextmanager
 def without_collection() -> Generator[None]:
-    """Pause garbage collection; also a decorator.
+    """Pause garbage collection; also usable as a decorator.
 
-    Lowering a kernel of 100,000 instructions makes a million objects that stay alive. Python
-    traverses them at every collection, which takes as long as the work itself. Collection goes on
-    when the last thread that paused it has left, also by an exception.
+    Lowering a kernel of 100,000 instructions creates a million live objects. Python traverses them
+    at every collection, which takes as long as the work itself. Collection resumes when the last
+    pause of any thread ends, also by an exception.
     """
     global _was_enabled
     pause = object()
-    # An interrupt can arrive after any call, so everything from the first change on is undone.
+    # An interrupt can arrive after any call, so the `try` includes the first change.
     try:
         with _LOCK:
             if not _pauses:

@@ -1,4 +1,7 @@
-"""What one core runs: a symbol with arguments in HBM and a target; base of kernels and programs."""
+"""The program of one core: a symbol with arguments in HBM and a target. Base of kernel and queues.
+
+`nki.kernel` and `engine.program` are its two subclasses.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ MAX_CORES = 2
 
 
 class IllFormedInside(VerifyException):
-    """What stands in a program may not stand there; `op` is what is wrong."""
+    """A program contains an operation that it must not contain: `op`."""
 
     def __init__(self, message: str, op: Operation):
         super().__init__(message)
@@ -33,7 +36,7 @@ class IllFormedInside(VerifyException):
 
 
 class CoreProgram(IRDLOperation, ABC):
-    """What one core runs, specialised for shapes, data types, static arguments and a target."""
+    """The program of one core, specialised for shapes, data types, static arguments and target."""
 
     sym_name = prop_def(StringAttr)
     target_name = prop_def(StringAttr, prop_name="target")
@@ -41,12 +44,12 @@ class CoreProgram(IRDLOperation, ABC):
     body = region_def("single_block")
 
     KEYWORDS: ClassVar[tuple[str, ...]] = ()
-    """Properties that are true where their name stands before the body."""
+    """Unit properties, printed as keywords before the body when they are set."""
 
     def __init__(
         self, name: str, target: str, body: Region, program: tuple[int, int] | None = None
     ):
-        """`program`: which core of how many, for a kernel that is launched on several."""
+        """`program` is (core, number of cores) of a kernel that is launched on several cores."""
         properties: dict[str, Attribute] = {
             "sym_name": StringAttr(name),
             "target": StringAttr(target),
@@ -57,7 +60,10 @@ class CoreProgram(IRDLOperation, ABC):
 
     @property
     def core(self) -> tuple[int, int]:
-        """Which core of how many the kernel is specialised for; (0, 1) without a launch grid."""
+        """The core that the kernel is specialised for and the number of cores.
+
+        (0, 1) without a launch grid.
+        """
         if self.program is None:
             return 0, 1
         index, count = IntegersKind().decode(self.program)
@@ -65,13 +71,13 @@ class CoreProgram(IRDLOperation, ABC):
 
     @property
     def launch_name(self) -> str:
-        """The kernel's name without the number of its core."""
+        """The kernel's name without the suffix of its core."""
         name, (index, count) = self.sym_name.data, self.core
         return name if count == 1 else name.removesuffix(core_suffix(index))
 
     @property
     def target(self) -> Target:
-        """The hardware that the kernel is for."""
+        """The hardware that the kernel is specialised for."""
         return target_named(self.target_name.data)
 
     @property
@@ -81,7 +87,7 @@ class CoreProgram(IRDLOperation, ABC):
 
     @property
     def operations(self) -> Iterable[Operation]:
-        """Every operation of the body, also inside loops, in program order."""
+        """Every operation of the body and of its loops, in program order."""
         return all_in(self)
 
     def print(self, printer: Printer) -> None:
@@ -124,7 +130,7 @@ class CoreProgram(IRDLOperation, ABC):
         return program_op
 
     def verify_signature(self) -> None:
-        """What comes before the body."""
+        """Verify target, core and arguments. Raises VerifyException."""
         try:
             target_named(self.target_name.data)
         except ValueError as error:
@@ -144,7 +150,7 @@ class CoreProgram(IRDLOperation, ABC):
 
 
 def core_suffix(index: int) -> str:
-    """What distinguishes the name of a kernel's specialisation for a core."""
+    """The end of a kernel's name that distinguishes its specialisations for several cores."""
     return f"_core{index}"
 
 

@@ -55,12 +55,12 @@ class Kind(Enum):
     integer = "integer"
     float = "float"
     packed = "packed"
-    """Only copied and used by MX instructions; engines do not convert it."""
+    """Copied, and read by MX instructions; engines do not convert it."""
 
 
 @dataclass(frozen=True, slots=True)
 class DType:
-    """One data type: its public name, its type in the IR, its size in memory."""
+    """A data type: its public name, its type in the IR, its size in memory and its range."""
 
     name: str
     type: Attribute
@@ -68,13 +68,13 @@ class DType:
     kind: Kind
     signed: bool = True
     largest: float = math.inf
-    """Of a float type: its largest finite number."""
+    """The largest finite number of a float type."""
     beyond: float = math.inf
-    """Of a float type: where numbers begin that are not rounded to the largest."""
+    """The lowest number that a float type does not round to `largest`."""
     smallest: float = 0.0
-    """Of a float type: its smallest number above 0."""
+    """The smallest number above 0 of a float type."""
     infinite: bool = True
-    """Of a float type: it has infinities."""
+    """True when a float type has infinities."""
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -86,12 +86,12 @@ class DType:
 
     @property
     def is_integer(self) -> bool:
-        """True for the integers; a boolean is stored as uint8 but is not one of them."""
+        """True for the integer types; a boolean is stored as uint8 but is not an integer."""
         return self.kind is Kind.integer
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The least and the largest finite number; infinite for what is no number."""
+        """The least and the largest finite number; infinite for booleans and packed types."""
         if self.is_integer:
             return (-(2 ** (self.bits - 1)) if self.signed else 0), 2 ** (
                 self.bits - self.signed
@@ -99,7 +99,10 @@ class DType:
         return (-self.largest if self.signed else 0.0), self.largest
 
     def cannot_hold(self, number: float) -> str | None:
-        """Why a number that is stored becomes another one than the nearest; None if it does not."""
+        """Return why storing a number does not give a number near it; None if it does.
+
+        A number outside the type's range, or one that is rounded to 0, cannot be held.
+        """
         if self.kind not in (Kind.integer, Kind.float):
             return None
         least, largest = self.ends
@@ -117,14 +120,14 @@ class DType:
 
 
 def _integer(bits: int, *, signed: bool) -> Attribute:
-    # int32 is the signless `i32` of MLIR, as in upstream dialects; unsigned types say so.
+    # int32 is the signless `i32` of MLIR, as in upstream dialects.
     return IntegerType(bits, Signedness.SIGNLESS if signed else Signedness.UNSIGNED)
 
 
 def _float(name: str, type: Attribute, bits: int, form: tuple[int, int], **special: Any) -> DType:
-    """A float type whose significand has so many bits, and whose largest numbers have an exponent.
+    """Return a float type of `form`: bits of its significand, exponent of its largest numbers.
 
-    Numbers are those of IEEE 754 for such a form, but for what is `special`.
+    Its range follows IEEE 754 for such a form; `special` overrides fields of `DType`.
     """
     digits, exponent = form
     largest = (2 - 2.0 ** (1 - digits)) * 2.0**exponent
@@ -149,7 +152,7 @@ _ALL = (
     _float("bfloat16", BFloat16Type(), 16, (8, 127)),
     _float("tfloat32", FloatTF32Type(), 32, (11, 127)),
     _float("float8_e4m3", Float8E4M3Type(), 8, (4, 7)),
-    # The exponent of IEEE's infinities has numbers, and NaN for the largest significand.
+    # IEEE's exponent of infinities encodes numbers; only the largest significand is NaN.
     _float(
         "float8_e4m3fn", Float8E4M3FNType(), 8, (4, 7), largest=448.0, beyond=464.0, infinite=False
     ),

@@ -1,4 +1,4 @@
-"""What an operation of a kernel reads and writes: asked by every pass that follows data."""
+"""Effects: the tiles and registers that an operation of a kernel reads and writes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, cast
 
 from xdsl.ir import Operation, SSAValue, Use
 
+from nkijit.dialects.declare.accessors import operand_tuple
 from nkijit.dialects.declare.kinds import OperandKind, Role
 from nkijit.dialects.declare.operation import SEGMENTS, NisaOp, is_instruction
 from nkijit.dialects.declare.queries import skips_out_of_bounds
@@ -19,34 +20,34 @@ from nkijit.dialects.tuples import made
 
 
 class Touched(NamedTuple):
-    """What an effect is about."""
+    """The operand of an effect, or the index tile of an operand."""
 
     operand: str
-    """A field's name, or what else the operation calls the tile."""
+    """A field's name; `tensor` of a print, `result <number>` of a return."""
     is_index: bool = False
-    """Not the operand itself, but the tile that says where it is."""
+    """True for the index tile that holds the operand's addresses, not the operand itself."""
 
     def __str__(self) -> str:
         return f"index of {self.operand}" if self.is_index else self.operand
 
 
 class Effect(NamedTuple):
-    """What an operation does with one tile."""
+    """A read or write of one tile by an operation."""
 
     touched: Touched
     value: SSAValue
     role: Role
     partial: bool
-    """Maybe with some of its elements only."""
+    """True when it may touch only some of the tile's elements."""
 
     @property
     def name(self) -> str:
-        """What it is about, as messages have it."""
+        """The name of the operand in messages."""
         return str(self.touched)
 
 
 class DependenceKind(Enum):
-    """Why one operation waits for another."""
+    """Kind of data dependence between two operations."""
 
     true = "true"
     anti = "anti"
@@ -54,14 +55,14 @@ class DependenceKind(Enum):
 
 
 def effects(op: Operation) -> tuple[Effect, ...]:
-    """The tiles that an operation touches, with what it does to them.
+    """Return the reads and writes of tiles by an operation.
 
-    Index tiles come first: they say where the others are.
+    Reads of index tiles come first, as the addresses of the other tiles depend on them.
     """
-    # Every pass asks. They are kept by the operation, with what they are about: operands are
-    # replaced as a whole.
+    # Every pass calls this, so the result is cached on the operation, with the operands that it
+    # holds for: xDSL replaces the tuple of operands as a whole.
     kept = op.__dict__.get(_KEPT)
-    if kept is not None and kept[0] is op._operands:  # pyright: ignore[reportPrivateUsage]
+    if kept is not None and kept[0] is operand_tuple(op):
         indexed = kept[2]
         if indexed is None or indexed == _indexed(op, kept[3]):
             return kept[1]
@@ -70,30 +71,30 @@ def effects(op: Operation) -> tuple[Effect, ...]:
     indexed = _indexed(op, views) if views else None
     if indexed is not None:
         touched = _with_indices(touched, skips=indexed.skips)
-    setattr(op, _KEPT, (op._operands, touched, indexed, views))  # pyright: ignore[reportPrivateUsage]
+    setattr(op, _KEPT, (operand_tuple(op), touched, indexed, views))
     return touched
 
 
 _KEPT = "_nki_effects"
-"""What the effects of an operation are kept by."""
+"""Attribute of an operation that caches its effects."""
 
 
 class _Indexed(NamedTuple):
-    """What else the effects depend on where addresses are known at run time only."""
+    """Further inputs of the effects of an operation whose addresses are known only at run time."""
 
     skips: bool
-    """It leaves out what is out of bounds."""
+    """True when the operation skips accesses that are out of bounds."""
     operands: list[Sequence[SSAValue]]
-    """Those of its views, which hold the indices."""
+    """The operands of its views, which include the indices."""
 
 
 def _indexed(op: Operation, views: Sequence[Operation]) -> _Indexed:
     skips = is_instruction(op) and skips_out_of_bounds(op)
-    return _Indexed(skips, [view._operands for view in views])  # pyright: ignore[reportPrivateUsage]
+    return _Indexed(skips, [operand_tuple(view) for view in views])
 
 
 def _with_indices(touched: tuple[Effect, ...], *, skips: bool) -> tuple[Effect, ...]:
-    """The effects of an operation with addresses known at run time only."""
+    """Add the reads of index tiles; all effects are partial if the operation skips accesses."""
     if skips:
         touched = tuple(Effect(n, v, role, True) for n, v, role, _ in touched)
     read: list[Effect] = []
@@ -105,12 +106,12 @@ def _with_indices(touched: tuple[Effect, ...], *, skips: bool) -> tuple[Effect, 
 
 
 def reads_and_writes(op: Operation) -> list[tuple[SSAValue, Role]]:
-    """`effects` by value and role alone."""
+    """Return the values and roles of `effects(op)`."""
     return [(value, role) for _, value, role, _ in effects(op)]
 
 
 def role_of(use: Use) -> Role | None:
-    """What an operation does with the tile that it uses; None for what only passes it on."""
+    """The role of a tile in the operation that uses it; None if it neither reads nor writes it."""
     op = use.operation
     if is_instruction(op):
         key = type(op), _given(op)
@@ -122,7 +123,7 @@ def role_of(use: Use) -> Role | None:
 
 
 def registers_written(op: Operation) -> Iterator[SSAValue]:
-    """The registers that an operation writes."""
+    """Yield the registers that an operation writes."""
     if is_instruction(op):
         for name in _registers(type(op)):
             yield from op.operands_named(name)
@@ -130,7 +131,7 @@ def registers_written(op: Operation) -> Iterator[SSAValue]:
 
 @cache
 def _registers(instruction: type[NisaOp]) -> tuple[str, ...]:
-    """The names of an instruction's operands that are registers and written."""
+    """The names of an instruction's operands that are written and may be registers."""
     return tuple(
         f.name
         for f in instruction.SPEC.operand_fields
@@ -140,8 +141,8 @@ def _registers(instruction: type[NisaOp]) -> tuple[str, ...]:
 
 def _operands(op: Operation) -> tuple[Effect, ...]:
     if is_instruction(op):
-        # A list, for xDSL's own sequence takes long to index.
-        values = list(op._operands)  # pyright: ignore[reportPrivateUsage]
+        # A list, as xDSL's own sequence is slow to index.
+        values = list(operand_tuple(op))
         return tuple(
             [
                 made(Effect, (what, values[position], role, partial))
@@ -158,19 +159,19 @@ def _operands(op: Operation) -> tuple[Effect, ...]:
 
 
 _Tiles = tuple[tuple[int, Touched, Role, bool, bool], ...]
-"""Position, operand, role and partiality of operands; the last says that one is always a tile."""
+"""Position, operand, role and partiality of operands, and whether the operand is always a tile."""
 _ROLES: dict[tuple[type[NisaOp], bytes], dict[int, Role]] = {}
 _TILES: dict[type[NisaOp], dict[bytes, _Tiles]] = {}
 
 
 def _given(op: NisaOp) -> bytes:
-    """Which operands of an instruction are given."""
+    """The operand segment sizes of an instruction, as bytes: a key for its present operands."""
     segments: Any = op.properties.get(SEGMENTS)
     return b"" if segments is None else segments.data.data
 
 
 def _tiles(op: NisaOp) -> _Tiles:
-    """Which operands of an instruction may be tiles: the same for all with the same ones given."""
+    """The operands of an instruction that may be tiles, cached by class and present operands."""
     given = _given(op)
     known = _TILES.get(type(op))
     if known is None:

@@ -1,4 +1,4 @@
-"""Reading files that come from elsewhere: regular ones, of a bounded size."""
+"""Reading untrusted files: only regular ones, of a bounded size."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ import stat
 
 
 def check_regular(path: str | os.PathLike[str]) -> os.stat_result:
-    """Raise OSError for what is no file with contents: opening a FIFO waits, devices never end."""
+    """Raise OSError unless a path is a regular file.
+
+    Opening a FIFO would wait, and reading a device might never end.
+    """
     status = os.stat(path)
     if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
@@ -18,7 +21,7 @@ def check_regular(path: str | os.PathLike[str]) -> os.stat_result:
 
 
 def read_regular(path: str | os.PathLike[str], most: int) -> bytes:
-    """The bytes of a regular file. Raises OSError, also for more than `most` bytes."""
+    """Return the bytes of a regular file. Raises OSError, also if it has more than `most` bytes."""
     check_regular(path)
     with open(path, "rb") as file:
         data = file.read(most + 1)

@@ -24,7 +24,7 @@ class AluKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class AluOp:
-    """What is known of a word as an operator of the ALU."""
+    """The properties of a word as an ALU operator."""
 
     kind: AluKind
     arity: int = 2
@@ -35,7 +35,7 @@ class AluOp:
 
 @dataclass(frozen=True, slots=True)
 class ActivationFunction:
-    """What is known of a word as an activation function of the Scalar Engine."""
+    """The properties of a word as an activation function of the Scalar Engine."""
 
     low: float = -math.inf
     high: float = math.inf
@@ -45,18 +45,18 @@ class ActivationFunction:
     parametric: bool = False
     """The function reads `relu_param`."""
     table: str | None = None
-    """The table that the Scalar Engine loads for it, where functions share one; else its own.
+    """The table that the Scalar Engine loads, if several functions share it; else None.
 
-    Nothing is documented; what published profiles of NeuronCore-v3 show is that copy, square and
-    rsqrt share a table, and that sigmoid, silu, exp and softplus each have another one.
+    Not documented. Published profiles of NeuronCore-v3 show that copy, square and rsqrt share a
+    table, and that sigmoid, silu, exp and softplus each have their own.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """One word that instructions take as an operator: `nl.add`, `nl.gelu`, `nl.bypass`.
+    """A word that instructions take as an operator: `nl.add`, `nl.gelu`, `nl.bypass`.
 
-    The same word may name an ALU operator, an activation function, or both.
+    A word may name an ALU operator, an activation function, or both.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Sets of sums, `low` plus multiples of strides: what patterns touch, and whether two meet."""
+"""Sets of sums, `low` plus multiples of strides: the elements of patterns, and their overlap."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from itertools import accumulate, product
 from math import gcd, prod
 
 ENUMERABLE = 4096
-"""`meet` enumerates sets of at most this many numbers when no formula decides."""
+"""`meet` enumerates sets of at most this many numbers when no formula applies."""
 
 Terms = list[tuple[int, int]]
 """`(stride, count)` with strides above 0 and counts above 1, ascending: a set of sums."""
 
 
 def ascending(low: int, pairs: Iterable[tuple[int, int]]) -> tuple[int, Terms]:
-    """The lowest number of a pattern and its terms; the order of access is lost.
+    """Return the lowest number of a pattern and its terms; the order of access is lost.
 
-    `pairs` are (stride, count), of any sign and in any order.
+    `pairs` are (stride, count) in any order; strides may be negative.
     """
     terms: Terms = []
     for stride, count in pairs:
@@ -30,7 +30,7 @@ def ascending(low: int, pairs: Iterable[tuple[int, int]]) -> tuple[int, Terms]:
 
 
 def meet(a: int, a_terms: Terms, b: int, b_terms: Terms) -> bool:
-    """False when the two sets are known to be disjoint."""
+    """True when two sets share a number or may; False when they are known to be disjoint."""
     if a + _reach(a_terms) < b or b + _reach(b_terms) < a:
         return False
     strides = sorted({stride for stride, _ in a_terms + b_terms}, reverse=True)
@@ -38,8 +38,8 @@ def meet(a: int, a_terms: Terms, b: int, b_terms: Terms) -> bool:
         return False
     if len(a_terms) <= 1 and len(b_terms) <= 1:
         return _progressions_meet(a, a_terms, b, b_terms)
-    # Where both keep to the columns of a row pitch, they meet if they do in rows and in columns.
-    # The pitch is a stride, or what several strides are steps of.
+    # If both sets fit in rows of some pitch, they meet if their rows meet and their columns meet.
+    # Candidates for the pitch are the strides and their common divisors.
     for pitch in sorted({*strides, *accumulate(strides, gcd)}, reverse=True):
         a_columns = [term for term in a_terms if term[0] % pitch]
         b_columns = [term for term in b_terms if term[0] % pitch]
@@ -67,12 +67,12 @@ def _reach(terms: Terms) -> int:
 
 
 def merged(terms: Terms) -> Terms:
-    """The same set with terms joined where one continues the other, or slides along it."""
+    """Return the same set with terms joined where one continues or overlaps the other."""
     joined: Terms = []
     for stride, count in terms:
         finer, steps = joined[-1] if joined else (stride, 0)
         if stride % finer == 0 and stride <= finer * steps:
-            # Neighbours without a gap, which may overlap.
+            # Copies of the finer term follow each other without a gap, or overlap.
             joined[-1] = (finer, steps + stride // finer * (count - 1))
         else:
             joined.append((stride, count))
@@ -86,7 +86,7 @@ def _sums(start: int, terms: Terms) -> Iterator[int]:
 def _progressions_meet(a: int, a_terms: Terms, b: int, b_terms: Terms) -> bool:
     """Whether two arithmetic progressions share an element (Chinese remainder theorem).
 
-    The greatest common divisor of their steps divides `a - b`, as `_meet` has seen to.
+    The greatest common divisor of their steps must divide `a - b`; `meet` checks that.
     """
     a_step, a_count = a_terms[0] if a_terms else (1, 1)
     b_step, b_count = b_terms[0] if b_terms else (1, 1)

@@ -1,9 +1,9 @@
-"""How far the views of an allocation reach beyond it.
+"""Memory that views of an allocation touch outside of it.
 
-An access pattern may leave its allocation. On a device it then touches what lies beside it: in HBM
-before or behind the tensor, on chip further on in the same partitions, or in other ones. What is
-there is not known here, so it is memory that nothing has written, and what is written to it is
-lost. `Reach` gives it a place, so that views can be followed, and run, like all others.
+An access pattern may leave its allocation. On a device it then touches neighbouring memory: in HBM
+before or after the tensor, on chip further on in the same partitions or in other partitions.
+nkijit does not know the contents: reads find uninitialised memory, and writes are lost. `Reach`
+extends the allocation by this memory, so that such views are analysed and run like all others.
 """
 
 from __future__ import annotations
@@ -15,20 +15,24 @@ from nkijit.dialects.access import AccessPattern
 from nkijit.dialects.tiles import TileInfo
 
 _GRAIN = 8
-"""Bytes that room beside an allocation is a multiple of, so that elements of every size fit."""
+"""Memory beside an allocation is a multiple of this many bytes, so elements of every size fit."""
 
 
 def rows_of(tile: TileInfo) -> tuple[int, int]:
-    """How many rows an allocation is, and the bytes of each: partitions, or one row in HBM."""
+    """Return the number of rows of an allocation and the bytes per row.
+
+    Rows are partitions on chip; in HBM the allocation is one row.
+    """
     if tile.region.on_chip:
         return tile.partitions, tile.partition_bytes
     return 1, tile.size * tile.dtype.itemsize
 
 
 def span_of(allocation: TileInfo, view: TileInfo) -> tuple[range, range]:
-    """The rows of an allocation, and the elements of each, that a view at a known address touches.
+    """Return the rows of an allocation, and the elements of each row, that a view touches.
 
-    Both are without gaps, and may begin below 0 and end behind the allocation.
+    Both ranges cover gaps between touched elements. They may begin below 0 and end after the
+    allocation. The view's address must be known.
     """
     access = view.pattern
     if not allocation.region.on_chip:
@@ -41,15 +45,15 @@ def span_of(allocation: TileInfo, view: TileInfo) -> tuple[range, range]:
 
 
 def leaves(allocation: TileInfo, view: TileInfo) -> bool:
-    """True when a view touches elements that are not the allocation's.
+    """True when a view touches elements outside its allocation.
 
-    One whose address is known at run time only does not, as its indices have a bound.
+    False for a view whose address is known only at run time, as its indices have a bound.
     """
     return _leaves(view, *rows_of(allocation))
 
 
 def fills(allocation: TileInfo, view: TileInfo) -> bool:
-    """True when a view touches each element of its allocation; False when not, or when in doubt."""
+    """True when a view certainly touches each element of its allocation."""
     if view is allocation:
         return True
     mine, whole = view.size * view.dtype.itemsize, allocation.size * allocation.dtype.itemsize
@@ -59,7 +63,7 @@ def fills(allocation: TileInfo, view: TileInfo) -> bool:
 
 
 def _leaves(view: TileInfo, count: int, size: int) -> bool:
-    # Asked for every view of every tensor: `span_of` without what it makes.
+    # Called for every view of every tensor: `span_of`, without creating ranges.
     if view.indirection is not None:
         return False
     low = high = view.offset
@@ -83,19 +87,19 @@ def _leaves(view: TileInfo, count: int, size: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """An allocation's memory with what its views reach beyond it: rows of `pitch` bytes."""
+    """An allocation and the memory that its views touch outside of it, as rows of `pitch` bytes."""
 
     allocation: TileInfo
     rows: range
-    """The rows, by their numbers in the allocation; those below 0 lie before it."""
+    """Numbers of the rows, relative to the allocation; negative ones are before it."""
     columns: range
-    """The bytes of each row, in the same way."""
+    """Bytes of each row, relative to the allocation's row; negative ones are before it."""
     extended: bool
-    """It is more than the allocation."""
+    """True when it is larger than the allocation."""
 
     @staticmethod
     def of(allocation: TileInfo, views: Iterable[TileInfo]) -> Reach:
-        """The memory that is needed for some views of an allocation."""
+        """Return the memory that some views of an allocation need."""
         count, size = rows_of(allocation)
         first, last, low, high = 0, count, 0, size
         for view in views:
@@ -121,7 +125,7 @@ class Reach:
         return len(self.rows) * len(self.columns)
 
     def place(self, access: AccessPattern, itemsize: int) -> AccessPattern:
-        """A pattern of the allocation as a pattern of all this memory.
+        """Translate a pattern relative to the allocation into one relative to all this memory.
 
         Args:
             access: counts elements of `itemsize` bytes from the start of the allocation; on chip
@@ -140,13 +144,16 @@ class Reach:
         return AccessPattern(offset, strides, access.shape)
 
     def inside(self, itemsize: int) -> AccessPattern:
-        """The allocation in this memory: its rows, in elements of `itemsize` bytes."""
+        """Return the allocation's rows in this memory, in elements of `itemsize` bytes."""
         count, size = rows_of(self.allocation)
         row = size // itemsize
         return self.place(AccessPattern(0, (row, 1), (count, row)), itemsize)
 
     def outside(self, itemsize: int) -> list[AccessPattern]:
-        """All that is not the allocation, as blocks of rows and elements of `itemsize` bytes."""
+        """Return the memory outside the allocation, as blocks of elements of `itemsize` bytes.
+
+        Each block is a pattern of (rows, elements).
+        """
         count, size = rows_of(self.allocation)
         pitch, all_rows = self.pitch // itemsize, len(self.rows)
         above, before = -self.rows.start, -self.columns.start // itemsize

@@ -1,4 +1,4 @@
-"""Names that do not exist, answered with the one that was probably meant."""
+"""Suggestions for misspelt names."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from difflib import SequenceMatcher, get_close_matches
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The end of a message: the known name that was probably meant; empty if there is none."""
+    """Return the end of a message that suggests the most similar known name; empty if none is."""
     names = list(known)
     near = get_close_matches(name, names)
     if not near:

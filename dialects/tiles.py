@@ -1,4 +1,4 @@
-"""Tiles: what a memref of NKI says, in NKI's words."""
+"""Tiles: memref types of NKI, and the shape, data type and layout that they describe."""
 
 from __future__ import annotations
 
@@ -25,26 +25,27 @@ from nkijit.dialects.dtypes import DType, dtype_of_type
 from nkijit.dialects.hardware.words import MemoryRegion
 
 MAX_RANK = 60
-"""Dimensions of a tensor: NumPy's arrays have up to 64, and some are needed beside its own."""
+"""Dimensions of a tensor: the limit of NumPy is 64, and nkijit adds some of its own."""
 
 NkiMemRef = MemRefType[Attribute]
 
 
 @dataclass(frozen=True)
 class TileInfo:
-    """What a memref type says, in NKI's words.
+    """The contents of a memref type in NKI's terms: shape, data type, buffer and layout.
 
-    One is made for each type, and kept on it: what is worked out of it is worked out once.
+    Created once per type and cached on it, so its derived properties are computed once.
     """
 
     shape: tuple[int, ...]
     dtype: DType
     region: MemoryRegion
     strides: tuple[int, ...]
-    """0 for a dimension whose elements lie where an index tile says."""
+    """Elements, per dimension; 0 for a dimension that is addressed by an index tile."""
     offset: int
+    """Elements from the start of the allocation; 0 if it is known only at run time."""
     indirection: Indirection | None = None
-    """Set when the address is known at run time only; `strides` and `offset` say little then."""
+    """Set when part of the address is known only at run time."""
 
     @property
     def partitions(self) -> int:
@@ -71,7 +72,7 @@ class TileInfo:
 
     @cached_property
     def run_bytes(self) -> int:
-        """Neighbouring bytes at each of its places; on chip, within a partition."""
+        """Bytes of each contiguous run of elements; on chip, within a partition."""
         expected = 1
         first = 1 if self.region.on_chip else 0
         for stride, count in reversed(list(zip(self.strides, self.shape, strict=True))[first:]):
@@ -87,7 +88,10 @@ class TileInfo:
 
     @cached_property
     def byte_pattern(self) -> AccessPattern:
-        """The access pattern in bytes, elements spread out; comparable between data types."""
+        """The access pattern in bytes, comparable between views of different data types.
+
+        If elements are larger than a byte, a last dimension walks the bytes of an element.
+        """
         size = self.dtype.itemsize
         if size == 1:
             return self.pattern
@@ -95,7 +99,7 @@ class TileInfo:
         return AccessPattern(self.offset * size, (*strides, 1), (*self.shape, size))
 
     def overlaps(self, other: TileInfo) -> bool:
-        """True when two views of one allocation touch a common byte, or may."""
+        """True when two views of one allocation touch or may touch a common byte."""
         if self.indirection is not None or other.indirection is not None:
             return True
         if self.dtype.bits == other.dtype.bits:
@@ -107,7 +111,10 @@ class TileInfo:
 
 
 def tile_info(memref: NkiMemRef) -> TileInfo:
-    """The shape, data type, buffer and layout of a memref of NKI."""
+    """Return the shape, data type, buffer and layout of a memref.
+
+    Raises ValueError for a memref without an NKI data type or memory space.
+    """
     known = memref.__dict__.get(_INFO)
     if known is not None:
         return known
@@ -129,7 +136,7 @@ def tile_info(memref: NkiMemRef) -> TileInfo:
 
 
 _INFO = "_nki_tile"
-"""What a type is kept by on the attribute that it is; attributes never change."""
+"""Attribute of a memref type that caches its `TileInfo`; xDSL attributes are immutable."""
 
 
 def _indirection_of(strides: Sequence[int | None], offset: int | None) -> Indirection | None:
@@ -142,7 +149,7 @@ def _indirection_of(strides: Sequence[int | None], offset: int | None) -> Indire
 
 def info_of(value: SSAValue) -> TileInfo:
     """`tile_info` of a value's type."""
-    # Asked for many times per instruction: xDSL's own access takes twice as long.
+    # Called many times per instruction, and xDSL's own access takes twice as long.
     memref: Any = value._type  # pyright: ignore[reportPrivateUsage]
     try:
         return memref._nki_tile
@@ -151,7 +158,7 @@ def info_of(value: SSAValue) -> TileInfo:
 
 
 def is_tile(value: SSAValue) -> bool:
-    """True for a memref, False for a scalar."""
+    """True for a memref, False for a scalar or register."""
     return type(value._type) is MemRefType  # pyright: ignore[reportPrivateUsage]
 
 
@@ -162,10 +169,11 @@ def memref_type(
     layout: AccessPattern | None = None,
     indirection: Indirection | None = None,
 ) -> NkiMemRef:
-    """The memref type of an allocation, or of a view when `layout` is given.
+    """Return the memref type of an allocation, or of a view when `layout` is given.
 
-    What is known at run time only is `?`: the offset of a view with a scalar index, the stride
-    of dim 0 with a vector of indices, every stride with an index tile (`shape` is the result's).
+    Offsets and strides that are known only at run time are `?` in the type: the offset of a view
+    with a scalar index, the stride of dim 0 with a vector of indices, every stride with an index
+    tile. `shape` is the shape of the result, which differs from the layout's for an index tile.
     """
     if layout is None:
         return allocation_type(dtype, shape, region)
@@ -183,10 +191,11 @@ def allocation_type(dtype: DType, shape: tuple[int, ...], region: MemoryRegion) 
 
 @dataclass(frozen=True)
 class ViewForm:
-    """What views that differ in their offsets have in common.
+    """The common part of views that differ only in their offsets.
 
-    Blocks of an unrolled loop take the same views of tiles of their own, or at other offsets of
-    one tensor. What does not depend on the offset is made, and verified by xDSL, once.
+    Iterations of an unrolled loop take the same views of different tiles, or of one tensor at
+    different offsets. The attributes that do not depend on the offset are created, and verified
+    by xDSL, once.
     """
 
     memref: NkiMemRef
@@ -194,7 +203,7 @@ class ViewForm:
     pattern: Attribute
     """The attribute with the `[stride, count]` pairs."""
     key: int = field(compare=False)
-    """The hash, of what the form has been made of."""
+    """The hash of the arguments of `of`."""
 
     def __hash__(self) -> int:
         return self.key
@@ -209,7 +218,7 @@ class ViewForm:
         shape: tuple[int, ...],
         indirection: Indirection | None = None,
     ) -> ViewForm:
-        """The form of views with these strides and counts, and with a result of `shape`."""
+        """Return the form of views with these strides and counts and a result of `shape`."""
         known: list[int | None] = list(strides)
         if indirection is Indirection.vector:
             known[0] = None
@@ -221,12 +230,12 @@ class ViewForm:
         pairs = zip(strides, counts, strict=True)
         pattern = ArrayAttr([DenseArrayBase.from_list(i64, pair) for pair in pairs])
         info = tile_info(memref)
-        # Worked out here, for all that are made of it.
+        # Computed here once: `at` copies them to every view of this form.
         _ = info.free_size, info.size, info.partition_bytes, info.run_bytes
         return ViewForm(memref, pattern, hash((dtype, region, strides, counts)))
 
     def at(self, offset: int) -> tuple[NkiMemRef, IntegerAttr[IntegerType]]:
-        """The type of the view that begins at an element, and the attribute of its offset."""
+        """Return the type of the view that begins at element `offset`, and the offset attribute."""
         return _at(self, offset)
 
 
@@ -246,4 +255,4 @@ def _at(form: ViewForm, offset: int) -> tuple[NkiMemRef, IntegerAttr[IntegerType
 
 
 _OF_THE_OFFSET = ("pattern", "byte_pattern")
-"""What is worked out of a `TileInfo` and depends on the offset."""
+"""Cached properties of a `TileInfo` that depend on the offset."""

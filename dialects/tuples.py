@@ -1,9 +1,11 @@
-"""Tuples with names, made where very many are."""
+"""Fast construction of named tuples."""
 
 from __future__ import annotations
 
 from typing import Any
 
 made: Any = tuple[Any, ...].__new__
-"""`made(Class, (…))`: what `Class(…)` makes of all its fields, without the call in Python that
-`NamedTuple` has for it, which takes as long again."""
+"""`made(Class, (…))` equals `Class(…)` with all fields, in half the time.
+
+It skips the Python function that `NamedTuple` generates for its constructor.
+"""

@@ -1,4 +1,4 @@
-"""Walks over the operations of a program, and what is found of it once while nobody changes it."""
+"""Walks over the operations of a program, and results cached while the program is unchanged."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any, TypeVar
 from xdsl.ir import Block, Operation
 
 _KEPT = "_nki_operations"
-"""What the operations of a program, and those of a block, are kept by; see `unchanged`."""
+"""Attribute of a program or block that caches the list of its operations; see `unchanged`."""
 _FOUND = "_nki_found"
-"""What else is known of a program is kept by."""
+"""Attribute of a program that caches the results of `found_once`, by function."""
 _ProgramT = TypeVar("_ProgramT", bound=Operation)
 _R = TypeVar("_R")
 
 
 def operations(block: Block) -> Iterator[Operation]:
-    """The operations of a block and of the regions in it, in program order."""
+    """Yield the operations of a block and of its nested regions, in program order."""
     for op in directly_in(block):
         yield op
         if op.regions:
@@ -27,13 +27,13 @@ def operations(block: Block) -> Iterator[Operation]:
 
 
 def directly_in(block: Block) -> Iterable[Operation]:
-    """The operations of a block, without those of the regions in it."""
+    """Return the operations of a block, without those of its nested regions."""
     kept: Sequence[Operation] | None = vars(block).get(_KEPT)
     return _linked(block) if kept is None else kept
 
 
 def _linked(block: Block) -> Iterator[Operation]:
-    # Every pass walks the program: xDSL's own iterator takes three times as long.
+    # Every pass walks the program, and xDSL's own iterator takes three times as long.
     op = block.first_op
     while op is not None:
         following = op._next_op  # pyright: ignore[reportPrivateUsage]
@@ -42,16 +42,17 @@ def _linked(block: Block) -> Iterator[Operation]:
 
 
 def all_in(program: Operation) -> Iterable[Operation]:
-    """The operations in a program, also those inside loops, in program order."""
+    """Return the operations of a program, including those in loops, in program order."""
     kept: Sequence[Operation] | None = vars(program).get(_KEPT)
     return operations(program.regions[0].block) if kept is None else kept
 
 
 @contextmanager
 def unchanged(programs: Iterable[Operation]) -> Generator[None]:
-    """Nobody changes the programs meanwhile: their operations are found in one walk.
+    """Cache the operations of programs that do not change inside the `with` block.
 
-    Most passes ask for them, and an operation is far from the next one in memory.
+    Most passes walk the program, and its operations are scattered in memory: a walk over a list
+    is much faster. Also enables the cache of `found_once`.
     """
     holders: list[Operation | Block] = []
     try:
@@ -59,7 +60,7 @@ def unchanged(programs: Iterable[Operation]) -> Generator[None]:
             if _KEPT not in vars(program):
                 block = program.regions[0].block
                 _keep(block, holders)
-                # Complete when it is there: another thread may look.
+                # Another thread may read the list, so it is complete before it is set.
                 vars(program)[_FOUND] = {}
                 vars(program)[_KEPT] = list(operations(block))
                 holders.append(program)
@@ -71,7 +72,7 @@ def unchanged(programs: Iterable[Operation]) -> Generator[None]:
 
 
 def _keep(block: Block, holders: list[Operation | Block]) -> None:
-    """Keep what is directly in a block, and in the blocks in it."""
+    """Cache the operations that are directly in a block, and those of its nested blocks."""
     vars(block)[_KEPT] = kept = list(_linked(block))
     holders.append(block)
     for op in kept:
@@ -82,7 +83,7 @@ def _keep(block: Block, holders: list[Operation | Block]) -> None:
 
 
 def found_once(program: _ProgramT, find: Callable[[_ProgramT], _R]) -> _R:
-    """`find(program)`, once for all who ask while nobody changes the program (`unchanged`)."""
+    """Return `find(program)`, cached inside `unchanged`."""
     found: dict[object, Any] | None = vars(program).get(_FOUND)
     if found is None:
         return find(program)

@@ -1,4 +1,4 @@
-"""What Sphinx makes of the pages: `make site` puts them together, and calls it with this file."""
+"""Configuration of Sphinx for the documentation site (`make site`)."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ extensions = ["myst_nb", "sphinx_design", "sphinx_copybutton"]
 exclude_patterns = ["_static/README.md"]
 nitpicky = True
 
-# Headings can be linked to as on code hosts: `page.md#a-heading`.
+# Headings have anchors as on code hosts: `page.md#a-heading`.
 myst_heading_anchors = 4
 myst_enable_extensions = ["colon_fence", "deflist", "attrs_inline", "attrs_block"]
 
-# Notebooks are run at every build; a cell that fails, and is not marked for it, fails the build.
+# Notebooks are run at every build. A failing cell fails the build, unless it is marked to fail.
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 120
 nb_merge_streams = True
 nb_render_image_options = {"max-width": "100%"}
 
-smartquotes = False  # arguments have quotes that mean something
+smartquotes = False  # quotes in arguments are syntax
 html_theme = "pydata_sphinx_theme"
 html_title = "nkijit"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
-# Browsers let no page read others from disk, which summaries would need.
+# Summaries would read other pages from disk, which browsers forbid.
 html_show_search_summary = False
 html_theme_options = {
     "logo": {"text": "nkijit"},
@@ -42,7 +42,7 @@ html_theme_options = {
     "navigation_with_keys": False,
     "secondary_sidebar_items": {
         **{key: ["page-toc"] for key in ("*", "how/*", "reference/[!r]*", "reference/[!r]*/**")},
-        # Cells and what they show are wide, and so are findings.
+        # Cells, their outputs and findings are wide.
         **{key: [] for key in ("tutorials/*", "reference/rules/*")},
     },
     "navbar_align": "left",
@@ -60,5 +60,5 @@ copybutton_prompt_is_regexp = True
 
 
 def setup(app: Any) -> None:
-    """What Sphinx calls before it builds."""
+    """Extend Sphinx before the build."""
     app.add_lexer("mlir", MlirLexer)

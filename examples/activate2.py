@@ -20,7 +20,7 @@ import nki.language as nl
 @nki.jit
 def activate2(x, scale=2.0, bias=0.5):
     rows, columns = x.shape
-    # Arguments live in HBM, and so does what a kernel returns.
+    # Arguments and results of a kernel are in HBM.
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
 
     # On chip, dim 0 of a tile is the partition, and there are 128 of them (nl.tile_size.pmax).
@@ -29,8 +29,8 @@ def activate2(x, scale=2.0, bias=0.5):
         x_tile = nl.ndarray((end - start, columns), dtype=x.dtype, buffer=nl.sbuf)
         nisa.dma_copy(dst=x_tile, src=x[start:end])
 
-        # The Scalar Engine computes op((data op0 imm0) op1 imm1) in float32, whatever the data
-        # type of the tiles, and rounds once.
+        # The Scalar Engine computes op((data op0 imm0) op1 imm1) in float32 for all data types
+        # of the tiles, and rounds once.
         gelu = nl.ndarray(x_tile.shape, dtype=x.dtype, buffer=nl.sbuf)
         nisa.activate2(
             dst=gelu,
@@ -60,8 +60,8 @@ def reference(x: Array, scale: float, bias: float) -> Array:
 
 def float32_error(x: Array, scale: float, bias: float) -> Array:
     scaled = np.abs(x.astype(np.float64) * scale)
-    # Rounded after the multiplication, after the addition, and within GELU, whose slope is at
-    # most 1.13; the function itself is good to 2 units in the last place.
+    # Rounded after the multiplication, after the addition and within GELU. The slope of GELU is at
+    # most 1.13, and its error at most 2 units in the last place.
     return UNIT * (1.13 * (2 * scaled + abs(bias)) + 4 * scaled)
 
 

@@ -1,6 +1,6 @@
-"""What the examples share: options, seeded inputs, the comparison with NumPy, and the report.
+"""Common parts of the examples: options, seeded inputs, the comparison with NumPy, and the report.
 
-Nothing in here is needed to write a kernel; the other files of this folder can be read without it.
+Kernels do not need this module, and the other files of this folder can be read without it.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ Array = npt.NDArray[Any]
 DTYPES = {"float32": np.dtype(np.float32), "bfloat16": np.dtype(ml_dtypes.bfloat16)}
 
 DATA = ("random", "hard")
-"""What the inputs are filled with."""
+"""Kinds of input data."""
 
 UNIT = 2.0**-24
-"""What rounding to float32 changes at most, as a part of the value."""
+"""Largest relative error of rounding to float32."""
 
 SMALLEST = 2.0**-149
-"""The smallest float32, twice what rounding changes at most when the value is denormal."""
+"""The smallest float32: twice the largest error of rounding a denormal value."""
 
 
 # ------------------------------------------------------------------ options
@@ -39,15 +39,15 @@ SMALLEST = 2.0**-149
 
 @dataclass(frozen=True)
 class Options:
-    """What an example is run on.
+    """Sizes and data of an example's inputs.
 
-    What rows and columns are in a model, an example says in its first lines.
+    The docstring of an example explains its rows, columns and inner dimension.
     """
 
     rows: int = 1024
     columns: int = 2048
     inner: int = 512
-    """The third dimension, of examples that have one: what a matrix product sums over."""
+    """The third dimension, of examples that have one; summed over in matrix products."""
     dtype: str = "float32"
     data: str = "random"
     seed: int = 0
@@ -63,7 +63,7 @@ def _positive(text: str) -> int:
 def parser(
     description: str | None, defaults: Options, examples: Sequence[Example]
 ) -> argparse.ArgumentParser:
-    """The command line of a file with examples."""
+    """Return the argument parser of a file with examples."""
     result = argparse.ArgumentParser(
         description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -82,7 +82,7 @@ def parser(
         "--data",
         choices=[kind for kind in DATA if all(kind in example.data for example in examples)],
         default=defaults.data,
-        help="hard: with rows of infinities, NaN, denormals, huge values and so on",
+        help="hard: rows with infinities, NaN, denormals, huge values and so on",
     )
     result.add_argument("--seed", type=int, default=defaults.seed)
     result.add_argument("--out-dir", type=Path, default=Path("build/examples"))
@@ -93,7 +93,7 @@ def parser(
 
 
 def values(options: Options, *shape: int, seed: int = 0) -> Array:
-    """Normally distributed values; with `--data hard` many rows are overwritten."""
+    """Return normally distributed values. With `--data hard`, many rows are overwritten."""
     rng = np.random.default_rng([options.seed, seed])
     result = rng.standard_normal(shape, dtype=np.float32).astype(DTYPES[options.dtype])
     if options.data == "hard":
@@ -103,18 +103,18 @@ def values(options: Options, *shape: int, seed: int = 0) -> Array:
 
 
 def weights(options: Options, *shape: int, seed: int = 1) -> Array:
-    """Parameters of a layer, around 1; never hard."""
+    """Return parameters of a layer: random values around 1, also with `--data hard`."""
     rng = np.random.default_rng([options.seed, seed])
     drawn = 1 + 0.1 * rng.standard_normal(shape, dtype=np.float32)
     return drawn.astype(DTYPES[options.dtype])
 
 
 def make_hard(row: Array, kind: int, rng: np.random.Generator) -> None:
-    """Overwrite a row with values that kernels get wrong; `kind` says which."""
+    """Overwrite a row with values that often reveal errors; `kind` selects one of 12 kinds."""
     first, second = rng.choice(len(row), 2, replace=len(row) < 2)
     match kind % 12:
         case 0:
-            pass  # stays random
+            pass  # unchanged: random
         case 1:
             row[first] = np.inf
         case 2:
@@ -122,7 +122,7 @@ def make_hard(row: Array, kind: int, rng: np.random.Generator) -> None:
         case 3:
             row[first], row[second] = np.inf, -np.inf
         case 4:
-            row[: len(row) // 2] = -np.inf  # what a causal mask leaves: whole tiles of -inf
+            row[: len(row) // 2] = -np.inf  # as after a causal mask: whole tiles of -inf
         case 5:
             row[:] = -np.inf
         case 6:
@@ -148,23 +148,23 @@ class Error:
 
     absolute: float
     relative: float
-    """Where the reference is a normal number."""
+    """For elements whose reference is a normal number."""
     of_bound: float
-    """As a part of what rounding explains; beyond 1 the kernel is wrong."""
+    """Relative to the bound of rounding errors; above 1 the kernel is wrong."""
 
     def __str__(self) -> str:
         return (
             f"{self.absolute:.2g} absolute, {self.relative:.2g} relative, "
-            f"{self.of_bound:.2f} of what rounding explains"
+            f"{self.of_bound:.2f} of the bound for rounding"
         )
 
 
 def compare(result: Array, expected: Array, float32_error: Array) -> Error:
     """Compare a kernel's result with its reference, element by element.
 
-    The bound is half a unit in the last place of the result's data type, for the one rounding of
-    the result, and `float32_error`, what computing in float32 may add. Infinities and NaN
-    have to be where the reference has them, and integers have to be equal.
+    The bound is half a unit in the last place of the result's data type, for the rounding of the
+    result, plus `float32_error`, the error of computing in float32. Infinities, NaN and integers
+    must be equal to the reference.
     """
     if np.issubdtype(result.dtype, np.integer):
         wrong = 0.0 if np.array_equal(result, expected) else math.inf
@@ -174,7 +174,7 @@ def compare(result: Array, expected: Array, float32_error: Array) -> Error:
         got = result.astype(np.float64)
         rounded = expected.astype(result.dtype).astype(np.float64)
         size = np.abs(expected)
-        # What is not finite has to be the same; a difference would be NaN.
+        # Values that are not finite must be equal; their difference would be NaN.
         same = (got == rounded) | (np.isnan(got) & np.isnan(rounded))
         same &= ~np.isfinite(rounded)
         difference = np.where(same, 0, np.abs(got - expected))
@@ -189,10 +189,10 @@ def compare(result: Array, expected: Array, float32_error: Array) -> Error:
 
 
 def sum_error(count: int) -> float:
-    """The error of a float32 sum, as a part of the sum of magnitudes.
+    """Return the error of a float32 sum of `count` values, relative to the sum of magnitudes.
 
-    Rounding errors partly cancel, whatever the order of the additions: of `count` of them about
-    the square root is left. Twice that, because it is not a proof.
+    Rounding errors partly cancel in any order of the additions: `count` of them add up to about
+    sqrt(count) errors. The bound is twice that, as this is an estimate.
     """
     return 2 * UNIT * math.sqrt(count)
 
@@ -205,13 +205,13 @@ class Reference:
     """A computation in NumPy that a kernel's result is compared with."""
 
     values: Callable[..., Any]
-    """The same computation on whole arrays; called with the kernel's arguments. As many arrays as
-    the kernel returns."""
+    """Computes the expected results on whole arrays. Takes the kernel's arguments and returns the
+    same number of arrays as the kernel."""
     float32_error: Callable[..., Any]
-    """How far float32 arithmetic may be from the reference; called with the same arguments."""
+    """Returns the largest error of float32 arithmetic per element. Takes the same arguments."""
 
     def compare(self, results: Sequence[Array], inputs: Mapping[str, Any]) -> Error:
-        """The largest error over all results of the kernel."""
+        """Return the largest error over all results of the kernel."""
         with np.errstate(all="ignore"):
             expected = _tuple(self.values(*inputs.values()))
             float32_errors = _tuple(self.float32_error(*inputs.values()))
@@ -224,18 +224,18 @@ class Reference:
 
 @dataclass(frozen=True)
 class Report:
-    """What came out of an example."""
+    """The result of checking an example."""
 
     traced: nki.TracedKernel
     error: Error
     others: dict[str, Error]
-    """Compared with the example's other references."""
+    """Errors relative to the example's other references."""
     seconds: dict[str, float]
-    """How long tracing, verifying and running took."""
+    """Times of tracing, verification and the run."""
 
     @property
     def worst(self) -> Error:
-        """The error that is most of what rounding explains."""
+        """The largest error relative to its bound."""
         return max([self.error, *self.others.values()], key=lambda error: error.of_bound)
 
 
@@ -250,25 +250,25 @@ class Example:
     float32_error: Callable[..., Any]
     """Both as in `Reference`."""
     others: Mapping[str, Reference] = dataclasses.field(default_factory=dict[str, Reference])
-    """Further references, by what they are."""
+    """Further references, with descriptions."""
     small: Options = Options(rows=256, columns=1024, inner=256)
-    """Enough for every path through the kernel; also the size of the golden files."""
+    """A size that covers every path of the kernel; also the size of the golden files."""
     production: Options = Options(columns=4096)
-    """As large as in a model."""
+    """A size from models."""
     dtypes: tuple[str, ...] = tuple(DTYPES)
     data: tuple[str, ...] = DATA
-    """Data types and data that the kernel is made for."""
+    """Data types and kinds of data that the kernel supports."""
     any_size: bool = True
-    """It takes sizes that are no multiple of a tile."""
+    """Whether sizes may be other than multiples of a tile."""
 
     @property
     def name(self) -> str:
-        """The kernel's name, which its files get."""
+        """The kernel's name, which is also that of its files."""
         return self.kernel.__name__
 
     def check(self, options: Options) -> Report:
         """Trace, verify and run the kernel, and compare it with its references."""
-        # Kernels may write their inputs, so references get their own.
+        # Kernels may write their inputs, so references get a copy.
         inputs, pristine = self.inputs(options), self.inputs(options)
         start = time.perf_counter()
         traced = self.kernel.trace(**inputs)
@@ -295,7 +295,7 @@ def _tuple(values: Any) -> tuple[Any, ...]:
 def run(
     examples: Sequence[Example], description: str | None, defaults: Options | None = None
 ) -> int:
-    """The main program of an example; returns the exit code."""
+    """Run the main program of an example. Returns the exit code."""
     arguments = vars(parser(description, defaults or Options(), examples).parse_args())
     directory: Path = arguments.pop("out_dir")
     directory.mkdir(parents=True, exist_ok=True)
@@ -322,14 +322,14 @@ def run(
         for name, error in report.others.items():
             print(f"against the {name}: {error}")
         if report.worst.of_bound > 1:
-            print("WRONG: the result is further from NumPy than rounding explains")
+            print("WRONG: the difference from NumPy exceeds the bound for rounding")
             failed += 1
         print()
     return 1 if failed else 0
 
 
 def _show(what: str, text: str, path: Path, lines: int) -> None:
-    """Write a text to a file and its beginning to the terminal."""
+    """Write a text to a file, and print its first lines."""
     path.write_text(text, encoding="utf-8")
     every = text.splitlines()
     print(f"-- {what}, written to {path}\n")

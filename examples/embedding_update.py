@@ -1,8 +1,8 @@
-"""Rows of a table by index: looked up, and updated where they are.
+"""Lookup and update of a table's rows by index.
 
-`embedding_lookup` gathers the rows of tokens. Padding has an id that is out of range; its rows
-are zero. `embedding_update` takes a step of gradient descent in the rows of some tokens, each of
-which may occur once: it gathers them, computes, and scatters them back into the table.
+`embedding_lookup` gathers the rows of tokens. The rows of padding, whose id is out of range, are
+zero. `embedding_update` performs a step of gradient descent on the rows of some tokens. It gathers
+the rows, updates them and scatters them back into the table. A token may occur only once.
 
 --rows is the number of tokens, --columns the length of a row, --inner the number of rows in the
 table. Try them with --dtype bfloat16.
@@ -20,7 +20,7 @@ import nki.isa as nisa
 import nki.language as nl
 
 PADDING = -1
-"""An id that no row has."""
+"""An id that is out of range."""
 
 
 @nki.jit
@@ -29,7 +29,7 @@ def embedding_lookup(table, ids):
     out = nl.ndarray((tokens, columns), dtype=table.dtype, buffer=nl.shared_hbm)
     for part in _parts(tokens, nl.tile_size.pmax):
         index = _loaded(ids, part)
-        # Ids out of range leave the row as it is.
+        # Ids out of range leave the row unchanged.
         rows = nl.ndarray((part.stop - part.start, columns), dtype=table.dtype, buffer=nl.sbuf)
         nisa.memset(dst=rows, value=0)
         nisa.dma_copy(dst=rows, src=_rows(table, index), oob_mode=nisa.oob_mode.skip)
@@ -61,14 +61,14 @@ def embedding_update(table, ids, gradient, rate=0.01):
 
 
 def _loaded(ids, part):
-    """Ids on chip, one per partition."""
+    """Load ids into SBUF, one per partition."""
     index = nl.ndarray((part.stop - part.start, 1), dtype=ids.dtype, buffer=nl.sbuf)
     nisa.dma_copy(dst=index, src=ids[part].expand_dim(1))
     return index
 
 
 def _rows(table, index):
-    """The rows of a table that a tile of ids names."""
+    """Return a view of the rows of a table with the ids of a tile."""
     columns = table.shape[1]
     return table.ap([[columns, index.shape[0]], [1, columns]], vector_offset=index)
 
@@ -84,7 +84,7 @@ def lookup_inputs(options: Options) -> dict[str, Array]:
     rng = np.random.default_rng([options.seed, 1])
     ids = rng.integers(0, options.inner, options.rows, dtype=np.int32)
     ids[rng.random(options.rows) < 0.2] = PADDING
-    ids[-1] = options.inner  # the first one behind the table
+    ids[-1] = options.inner  # the first id after the table
     return {"table": values(options, options.inner, options.columns), "ids": ids}
 
 
@@ -101,7 +101,7 @@ def update_inputs(options: Options) -> dict[str, Array | float]:
     rng = np.random.default_rng([options.seed, 2])
     count = min(options.rows, options.inner)
     return {
-        # Weights are in float32 whatever their gradients are in.
+        # Weights are float32 for all data types of gradients.
         "table": values(options, options.inner, options.columns).astype(np.float32),
         "ids": rng.permutation(options.inner)[:count].astype(np.int32),
         "gradient": values(options, count, options.columns, seed=1),
@@ -109,7 +109,7 @@ def update_inputs(options: Options) -> dict[str, Array | float]:
     }
 
 
-# As in residual.py the reference is in float32: what overflows there has overflowed.
+# As in residual.py, the reference uses float32, so that it overflows where the engine does.
 
 
 def update_reference(table: Array, ids: Array, gradient: Array, rate: float) -> Array:

@@ -1,7 +1,7 @@
-"""Causal attention of one head, forward: softmax(q @ k.T / sqrt(columns)) @ v, without the matrix.
+"""Causal attention of one head, forward: softmax(q @ k.T / sqrt(columns)) @ v in blocks.
 
-The scores of 128 queries are made 512 keys at a time, and the sums so far are rescaled when a
-larger score turns up (online softmax). Keys after the last query of a tile are never touched.
+The scores of 128 queries are computed 512 keys at a time. The sums so far are rescaled when a
+larger score occurs (online softmax). Keys after the last query of a tile are skipped.
 
 --rows is the length of the sequence, a multiple of 128; --columns the size of the head, at most
 128. Try it with --dtype float32 as well.
@@ -29,21 +29,21 @@ def flash_attention(q, k, v):
     scale = head**-0.5
     out = nl.ndarray(q.shape, dtype=q.dtype, buffer=nl.shared_hbm)
 
-    # Rows lie in tiles of 128: one DMA brings a whole tensor as (128, tiles, head).
+    # Rows are divided into tiles of 128: one DMA loads a whole tensor as (128, tiles, head).
     tiles = length // pmax
     keys = nl.ndarray((pmax, tiles, head), dtype=k.dtype, buffer=nl.sbuf)
     nisa.dma_copy(dst=keys, src=k.reshape((tiles, pmax, head)).permute((1, 0, 2)))
     queries = nl.ndarray((pmax, tiles, head), dtype=q.dtype, buffer=nl.sbuf)
     nisa.dma_copy(dst=queries, src=q.reshape((tiles, pmax, head)).permute((1, 0, 2)))
-    # v is multiplied with the keys in front, as it comes.
+    # The product with v sums over keys, which are v's partitions: no transpose is needed.
     v_tiles = nl.ndarray((pmax, tiles, head), dtype=v.dtype, buffer=nl.sbuf)
     nisa.dma_copy(dst=v_tiles, src=v.reshape((tiles, pmax, head)).permute((1, 0, 2)))
 
-    # Scores sum over the head, which therefore has to be in front.
+    # Scores sum over the head dimension, which must therefore be in partitions.
     k_columns = _transposed([keys[:, i, :] for i in range(tiles)])
     q_columns = _transposed([queries[:, i, :] for i in range(tiles)])
 
-    # The positions of 128 queries, what the indices of the keys are compared with.
+    # The lower bound of the key indices that a query may use; `position` is the upper bound.
     first = nl.ndarray((pmax, 1), dtype=nl.float32, buffer=nl.sbuf)
     nisa.memset(dst=first, value=0)
 
@@ -64,8 +64,8 @@ def flash_attention(q, k, v):
                 accumulate=False,
             )
 
-            # The largest score of each query. The last block ends at the diagonal: there the same
-            # instruction masks the keys that come after a query.
+            # The largest score of each query. The last block ends at the diagonal: there, the same
+            # instruction also masks the keys after a query.
             scores = raw
             maximum = maxima[:, j : j + 1]
             if start + width == end:
@@ -113,13 +113,13 @@ def flash_attention(q, k, v):
                 )
 
             if j == 0:
-                # The only block is done; of several the sum is in SBUF.
+                # A single block needs no sum; the sum of several is in SBUF.
                 total, result = p_sum, product
                 if len(starts) > 1:
                     result = nl.ndarray(product.shape, dtype=nl.float32, buffer=nl.sbuf)
                     nisa.tensor_copy(dst=result, src=product)
             else:
-                # What was summed with the old maximum is carried over to the new one.
+                # Rescale the sums from the old maximum to the new one.
                 carry = nl.ndarray((pmax, 1), dtype=nl.float32, buffer=nl.sbuf)
                 nisa.activation(dst=carry, op=nl.exp, data=before, scale=scale, bias=shift)
                 for kept, new in ((total, p_sum), (result, product)):
@@ -141,9 +141,9 @@ def flash_attention(q, k, v):
 
 
 def _transposed(tiles):
-    """The transposes of (128, n) tiles next to each other: (n, 128 * tiles).
+    """Transpose (128, n) tiles and concatenate them: (n, 128 * tiles).
 
-    Through PSUM, as many as fit in a bank at a time.
+    The results go through PSUM, as many as fit into a bank at a time.
     """
     pmax, width = tiles[0].shape[0], tiles[0].shape[-1]
     in_bank = nl.tile_size.psum_bank_fmax // pmax
@@ -167,7 +167,7 @@ def inputs(options: Options) -> dict[str, Array]:
 
 
 def probabilities(q: Array, k: Array) -> tuple[Array, Array]:
-    """The scores, -inf where they are masked, and their softmax."""
+    """Return the scores, -inf where they are masked, and their softmax."""
     scores = q.astype(np.float64) @ k.astype(np.float64).T / np.sqrt(q.shape[1])
     scores[np.triu_indices(len(q), 1)] = -np.inf
     exponentials = np.exp(scores - scores.max(axis=1, keepdims=True))
@@ -186,11 +186,11 @@ def float32_error(q: Array, k: Array, v: Array) -> Array:
     visible = np.isfinite(scores)
     largest = np.abs(np.where(visible, scores, 0)).max(axis=1, keepdims=True)
     of_p = sum_error(head) * magnitudes + 4 * UNIT * (magnitudes + largest) + 4 * UNIT
-    # Every block rescales what was before it; the products are summed over the keys.
+    # Every block rescales the sums before it; the products are summed over the keys.
     blocks = np.ceil(length / 512)
     of_p += sum_error(length) + 4 * UNIT * blocks * (1 + largest)
     of_p = np.where(visible, of_p, 0)
-    # The Tensor Engine gets p in v's data type. The sum that divides has it in float32.
+    # The Tensor Engine reads p in v's data type. The denominator sums it in float32.
     rounding = float(ml_dtypes.finfo(v.dtype).eps) / 2
     of_sum = (p * of_p).sum(axis=1, keepdims=True) + 4 * UNIT
     return (p * (of_p + rounding)) @ v_size + of_sum * (p @ v_size)

@@ -1,4 +1,4 @@
-"""LayerNorm: every row minus its mean, divided by its standard deviation, times gamma plus beta.
+"""LayerNorm of every row: (x - mean) / (standard deviation) * gamma + beta.
 
 Try it with --columns 4096, --dtype bfloat16, or --data hard.
 """
@@ -34,7 +34,7 @@ def layernorm(x, gamma, beta):
         x_tile = nl.ndarray((end - start, columns), dtype=x.dtype, buffer=nl.sbuf)
         nisa.dma_copy(dst=x_tile, src=x[start:end])
 
-        # x - mean. The tile is float32 whatever x is: its squares are needed in full.
+        # x - mean. The tile is float32 for all types of x: its squares need full precision.
         total = nl.ndarray((end - start, 1), dtype=nl.float32, buffer=nl.sbuf)
         mean = nl.ndarray((end - start, 1), dtype=nl.float32, buffer=nl.sbuf)
         centred = nl.ndarray(x_tile.shape, dtype=nl.float32, buffer=nl.sbuf)
@@ -42,8 +42,8 @@ def layernorm(x, gamma, beta):
         nisa.tensor_scalar(dst=mean, data=total, op0=nl.multiply, operand0=1 / columns)
         nisa.tensor_scalar(dst=centred, data=x_tile, op0=nl.subtract, operand0=mean)
 
-        # The variance is the mean square of that. (The mean of x * x minus the square of the
-        # mean would save a pass, and lose all digits where the mean is large.)
+        # The variance is the mean of their squares. (The mean of x * x minus the square of the
+        # mean would save a pass, but lose all digits where the mean is large.)
         squares = nl.ndarray(x_tile.shape, dtype=nl.float32, buffer=nl.sbuf)
         deviation = nl.ndarray((end - start, 1), dtype=nl.float32, buffer=nl.sbuf)
         nisa.activation(dst=squares, op=nl.square, data=centred)
@@ -94,8 +94,8 @@ def float32_error(x: Array, gamma: Array, beta: Array) -> Array:
     columns = x.shape[1]
     centred = x - _sum(x) / columns
     inverse = 1 / np.sqrt(_sum(centred * centred) / columns + EPSILON)
-    # The mean is off by a part of the mean magnitude, which can be far more than a part of what
-    # is left after subtracting it. The variance is off by the square of that.
+    # The error of the mean is relative to the mean magnitude, which can be much larger than the
+    # centred values. The error of the variance is the square of that.
     mean_off = (sum_error(columns) + 4 * UNIT) * np.abs(x).mean(axis=1, keepdims=True)
     inverse_off = sum_error(columns) + 12 * UNIT + np.square(mean_off * inverse)
     scaled_off = inverse * np.abs(gamma) * (mean_off + np.abs(centred) * inverse_off)

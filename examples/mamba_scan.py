@@ -1,11 +1,11 @@
-"""The selective scan of Mamba: for every channel 16 states that decay and are fed, step by step.
+"""The selective scan of Mamba: a linear recurrence of 16 states per channel.
 
     state[t] = exp(delta[t] * a) * state[t - 1] + delta[t] * u[t] * b[t]
     y[t] = sum(c[t] * state[t]) + d * u[t]
 
-Channels are in partitions and time runs along the free dimension, where the Vector Engine has an
-instruction for such recurrences. Long sequences come in chunks, and the states at the end of one
-are what the next one starts from.
+Channels are in partitions and time is the free dimension, along which the Vector Engine has an
+instruction for such recurrences. Long sequences are divided into chunks. A chunk starts with the
+states at the end of the previous one.
 
 --rows is the number of channels, a multiple of 128; --columns the length of the sequence, a
 multiple of 256 or at most that; --inner the number of states. Try it with --dtype bfloat16.
@@ -23,7 +23,7 @@ import nki.isa as nisa
 import nki.language as nl
 
 CHUNK = 256
-"""Steps at a time: as many as leave room in SBUF for b, c and two states per step and channel."""
+"""Steps per chunk: limited by SBUF, which holds b, c and two states per step and channel."""
 
 
 @nki.jit
@@ -35,7 +35,7 @@ def mamba_scan(u, delta, a, b, c, d):
     assert length % step == 0, f"a sequence of {length} is not in chunks of {step}"
     out = nl.ndarray(u.shape, dtype=u.dtype, buffer=nl.shared_hbm)
 
-    # What belongs to channels, and the states between chunks: columns for each 128 of them.
+    # Parameters of channels, and the states between chunks: columns for each 128 channels.
     groups = channels // pmax
     a_tile = nl.ndarray((pmax, groups, states), dtype=nl.float32, buffer=nl.sbuf)
     nisa.dma_copy(dst=a_tile, src=a.reshape((groups, pmax, states)).permute((1, 0, 2)))
@@ -46,8 +46,8 @@ def mamba_scan(u, delta, a, b, c, d):
 
     for start in range(0, length, step):
         time = slice(start, start + step)
-        # All channels are fed by the same b and read with the same c: DMA writes them to every
-        # partition, once for all groups of channels.
+        # All channels use the same b and c: DMA writes them to every partition, once for all
+        # groups of channels.
         b_tile = nl.ndarray((pmax, states, step), dtype=b.dtype, buffer=nl.sbuf)
         nisa.dma_copy(dst=b_tile, src=b[:, time].expand_dim(0).broadcast(0, pmax))
         c_tile = nl.ndarray((pmax, states, step), dtype=c.dtype, buffer=nl.sbuf)
@@ -60,7 +60,7 @@ def mamba_scan(u, delta, a, b, c, d):
             delta_tile = nl.ndarray((pmax, step), dtype=delta.dtype, buffer=nl.sbuf)
             nisa.dma_copy(dst=delta_tile, src=delta[rows, time])
 
-            # What is fed: delta * u is the same for all states.
+            # The input of the states, delta * u * b: delta * u is the same for all states.
             delta_u = nl.ndarray((pmax, 1, step), dtype=nl.float32, buffer=nl.sbuf)
             nisa.tensor_tensor(dst=delta_u, data1=delta_tile, data2=u_tile, op=nl.multiply)
             state = nl.ndarray((pmax, states, step), dtype=nl.float32, buffer=nl.sbuf)
@@ -69,13 +69,13 @@ def mamba_scan(u, delta, a, b, c, d):
             )
 
             for n in range(states):
-                # The factor of a is one per partition, which the Scalar Engine multiplies with
-                # on the way to exp.
+                # a has one value per partition here, so the Scalar Engine can multiply by it in
+                # the same instruction as exp.
                 decay = nl.ndarray((pmax, step), dtype=nl.float32, buffer=nl.sbuf)
                 nisa.activation(
                     dst=decay, op=nl.exp, data=delta_tile, scale=a_tile[:, group, n : n + 1]
                 )
-                # The states take the place of what they are fed with.
+                # The states overwrite their inputs.
                 nisa.tensor_tensor_scan(
                     dst=state[:, n, :],
                     data0=decay,
@@ -87,7 +87,7 @@ def mamba_scan(u, delta, a, b, c, d):
             if time.stop < length:
                 nisa.tensor_copy(dst=carried[:, group, :], src=state[:, :, step - 1])
 
-            # The sum over states is one over a strided view: the states last.
+            # The sum over states reads a strided view with the states as the last dimension.
             nisa.tensor_tensor(dst=state, data1=state, data2=c_tile, op=nl.multiply)
             y = nl.ndarray((pmax, step), dtype=nl.float32, buffer=nl.sbuf)
             nisa.tensor_reduce(dst=y, op=nl.add, data=state.permute((0, 2, 1)), axis=2)
@@ -110,7 +110,7 @@ def mamba_scan(u, delta, a, b, c, d):
 def inputs(options: Options) -> dict[str, Array]:
     channels, length, states = options.rows, options.columns, options.inner
     rng = np.random.default_rng([options.seed, 4])
-    # Steps between 0.001 and 0.1 and decays of 1 to the number of states, as models start with.
+    # Steps from 0.001 to 0.1 and decays from 1 to the number of states, as models are initialised.
     delta = np.exp(rng.uniform(np.log(1e-3), np.log(0.1), (channels, length)))
     a = -np.tile(np.arange(1, states + 1, dtype=np.float32), (channels, 1))
     return {
@@ -140,8 +140,8 @@ def float32_error(u: Array, delta: Array, a: Array, b: Array, c: Array, d: Array
         exponent = delta[:, t, None] * a
         decay = np.exp(exponent)
         fed = np.abs((delta[:, t] * u[:, t])[:, None] * b[:, t])
-        # An error decays as the state does. The exponent is rounded, and so are its exponential,
-        # two products for what is fed, and the product and the sum of the recurrence.
+        # An error decays like the state. Rounded are the exponent, its exponential, the two
+        # products of the input, and the product and the sum of the recurrence.
         error = decay * error + UNIT * ((5 - exponent) * decay * state + 3 * fed)
         state = decay * state + fed
         size = np.abs(c[:, t])

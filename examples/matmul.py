@@ -20,13 +20,13 @@ def matmul(a, b):
     (rows, inner), (_, columns) = a.shape, b.shape
     out = nl.ndarray((rows, columns), dtype=a.dtype, buffer=nl.shared_hbm)
 
-    # The Tensor Engine computes stationary.T @ moving: it sums over the partitions of both, of
-    # which there are 128, and a row of the result fills a bank of PSUM with 512 numbers.
+    # The Tensor Engine computes stationary.T @ moving: it sums over the 128 partitions of both.
+    # A row of the result has up to 512 numbers, which fill a bank of PSUM.
     row_parts = _parts(rows, nl.tile_size.gemm_stationary_fmax)
     inner_parts = _parts(inner, nl.tile_size.pmax)
     column_parts = _parts(columns, nl.tile_size.psum_bank_fmax)
 
-    # b has the summed dimension in front already. It stays on chip for all rows of a.
+    # The summed dimension of b is its first: no transpose. b is loaded once for all rows of a.
     b_tiles = []
     for k in inner_parts:
         b_tile = nl.ndarray((_size(k), columns), dtype=b.dtype, buffer=nl.sbuf)
@@ -37,7 +37,7 @@ def matmul(a, b):
         a_tile = nl.ndarray((_size(m), inner), dtype=a.dtype, buffer=nl.sbuf)
         nisa.dma_copy(dst=a_tile, src=a[m])
 
-        # a has it last, so its blocks are transposed: by the Tensor Engine, through PSUM.
+        # That of a is its last, so blocks are transposed: by the Tensor Engine, through PSUM.
         stationary = []
         for k in inner_parts:
             transposed = nl.ndarray((_size(k), _size(m)), dtype=a.dtype, buffer=nl.psum)
@@ -47,7 +47,7 @@ def matmul(a, b):
             stationary.append(block)
 
         for n in column_parts:
-            # PSUM adds up what the matmuls write, in float32: the first one overwrites.
+            # Matmuls accumulate in PSUM, in float32; the first one overwrites.
             product = nl.ndarray((_size(m), _size(n)), dtype=nl.float32, buffer=nl.psum)
             for i in range(len(inner_parts)):
                 nisa.nc_matmul(
@@ -56,7 +56,7 @@ def matmul(a, b):
                     moving=b_tiles[i][:, n],
                     accumulate=i > 0,
                 )
-            # DMA does not reach PSUM.
+            # DMA cannot read PSUM.
             result = nl.ndarray(product.shape, dtype=a.dtype, buffer=nl.sbuf)
             nisa.tensor_copy(dst=result, src=product)
             nisa.dma_copy(dst=out[m, n], src=result)
@@ -75,7 +75,7 @@ def _size(part):
 
 
 def inputs(options: Options) -> dict[str, Array]:
-    # b is positive: sums that overflow do so whatever the order of the additions.
+    # b is positive: whether a sum overflows does not depend on the order of the additions.
     return {
         "a": values(options, options.rows, options.inner),
         "b": weights(options, options.inner, options.columns),

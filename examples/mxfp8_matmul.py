@@ -1,10 +1,10 @@
 """A matrix product in MXFP8, out = a.T @ b: float8 values in groups of 32 that share a scale.
 
-Both matrices come in bfloat16 with the summed dimension in front, are quantized on chip, once,
-and stay there. Compared with the product of the quantized matrices, and with the exact one.
+Both matrices are bfloat16, and the summed dimension is their first. Each is quantized once and
+then remains in SBUF. References are the product of the quantized matrices and the exact product.
 
---inner is the dimension that is summed over, a multiple of 512; --rows and --columns are those of
-the product, --rows a multiple of 2.
+--inner is the summed dimension, a multiple of 512. --rows and --columns are those of the product;
+--rows is a multiple of 2.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ import nki.isa as nisa
 import nki.language as nl
 
 PACKED = 4
-"""Values that lie next to each other in a partition and are multiplied at once."""
+"""Adjacent values in a partition that are multiplied at once."""
 
 QUADRANT_SCALES = 4
-"""Scales of a quadrant of 32 partitions, one for 8 of them; they take as many partitions."""
+"""Scales of a quadrant of 32 partitions, one per 8 partitions. Each is stored in a partition."""
 
 
 @nki.jit
@@ -56,25 +56,25 @@ def mxfp8_matmul(a, b):
 
 
 def _quantized(matrix):
-    """The data and the scales of a matrix, for each 512 of its rows."""
+    """Quantize a matrix. Returns data and scales for each 512 of its rows."""
     inner, columns = matrix.shape
     pmax = nl.tile_size.pmax
     blocks: list[tuple[nl.NkiTensor, nl.NkiTensor]] = []
     for start in range(0, inner, PACKED * pmax):
-        # In which order rows are summed is free as long as it is the same for both matrices. With
-        # four successive rows in a partition DMA reads them in one piece, and the 32 values of a
-        # group, four in each of 8 partitions, are from successive rows, as in the OCP standard.
+        # Rows may be summed in any order that is the same for both matrices. With four successive
+        # rows in a partition, DMA reads them in one piece, and the 32 values of a group, four in
+        # each of 8 partitions, are from successive rows, as in the OCP standard.
         loaded = nl.ndarray((pmax, PACKED, columns), dtype=matrix.dtype, buffer=nl.sbuf)
         nisa.dma_copy(
             dst=loaded,
             src=matrix[start : start + PACKED * pmax].reshape((pmax, PACKED, columns)),
         )
-        # The four values of an element have to be neighbours. The Vector Engine quantizes, so
-        # the Scalar Engine does this.
+        # The four values of an element must be adjacent. The Vector Engine quantizes, so the
+        # Scalar Engine does this.
         packed = nl.ndarray((pmax, columns, PACKED), dtype=matrix.dtype, buffer=nl.sbuf)
         nisa.tensor_copy(dst=packed, src=loaded.permute((0, 2, 1)), engine=nisa.engine.scalar)
 
-        # Scales take 4 partitions of a quadrant, so that four blocks share a tile: the first in
+        # Scales take 4 partitions of a quadrant, so four blocks share a tile: the first is in
         # partitions 0 to 3, 32 to 35 and so on, the second in 4 to 7, 36 to 39, ...
         place = len(blocks) % 4 * QUADRANT_SCALES
         if place == 0:
@@ -95,11 +95,11 @@ def _parts(size, step):
 
 GROUP = 32
 LARGEST_EXPONENT = 8
-"""That of 448, the largest float8_e4m3fn."""
+"""The exponent of 448, the largest float8_e4m3fn."""
 
 
 def inputs(options: Options) -> dict[str, Array]:
-    # Groups of very different size, which is what scales of their own are good for.
+    # Groups of very different size, for which separate scales are needed.
     exponents = np.random.default_rng([options.seed, 2]).integers(-8, 8, options.inner // GROUP)
     sizes = np.repeat(np.exp2(exponents), GROUP)[:, np.newaxis]
     given = {
@@ -110,7 +110,7 @@ def inputs(options: Options) -> dict[str, Array]:
 
 
 def group_scales(x: Array) -> Array:
-    """The scale of every value: a power of two that brings the largest of 32 below 256."""
+    """Return the scale of every value: a power of two that brings the largest of 32 below 256."""
     groups = np.abs(x.astype(np.float64)).reshape(-1, GROUP, x.shape[1])
     _, exponents = np.frexp(groups.max(axis=1))  # one more than the exponent
     scales = np.ldexp(1.0, exponents - 1 - (LARGEST_EXPONENT - 1))
@@ -118,7 +118,7 @@ def group_scales(x: Array) -> Array:
 
 
 def dequantized(x: Array) -> Array:
-    """What quantization makes of a matrix."""
+    """Quantize a matrix and convert it back to float64."""
     scales = group_scales(x)
     return (x / scales).astype(ml_dtypes.float8_e4m3fn).astype(np.float64) * scales
 
@@ -137,14 +137,14 @@ def exact(a: Array, b: Array) -> Array:
 
 
 def quantization_error(a: Array, b: Array) -> Array:
-    """How far the product can be from the exact one if every value is rounded to nearest."""
+    """Return the bound of the product's error if every value is rounded to nearest."""
     limits = ml_dtypes.finfo(ml_dtypes.float8_e4m3fn)
     sizes, errors = [], []
     for x in (a, b):
         size = np.abs(x.astype(np.float64))
         smallest = float(limits.smallest_normal) * group_scales(x)
         sizes.append(size)
-        # Half a unit in the last place; below the normal numbers it does not get smaller.
+        # Half a unit in the last place, which is constant below the normal numbers.
         errors.append(float(limits.eps) / 2 * np.maximum(size, smallest))
     (a_size, b_size), (a_error, b_error) = sizes, errors
     of_product = a_error.T @ (b_size + b_error) + a_size.T @ b_error

@@ -1,7 +1,7 @@
 """Fused updates, two operations in one instruction: (data op0 number) op1 tile.
 
-Three that models are full of: a scaled residual connection, the same with a gate for each row,
-and a step of gradient descent, which needs its second operation the other way round.
+Three common ones: a scaled residual connection, the same with a gate for each row, and a step of
+gradient descent, which swaps the operands of the second operation.
 
 Try them with --columns 4096, --dtype bfloat16, or --data hard.
 """
@@ -20,7 +20,7 @@ import nki.language as nl
 
 @nki.jit
 def residual(x, residual, alpha=0.5):
-    """x * alpha + residual"""
+    """Return x * alpha + residual."""
     rows, columns = x.shape
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     for start in range(0, rows, nl.tile_size.pmax):
@@ -45,7 +45,7 @@ def residual(x, residual, alpha=0.5):
 
 @nki.jit
 def gated_residual(x, residual, gate):
-    """x * gate + residual, where `gate` has shape (rows, 1)"""
+    """Return x * gate + residual, where `gate` has shape (rows, 1)."""
     rows, columns = x.shape
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     for start in range(0, rows, nl.tile_size.pmax):
@@ -57,7 +57,7 @@ def gated_residual(x, residual, gate):
         nisa.dma_copy(dst=residual_tile, src=residual[start:end])
         nisa.dma_copy(dst=gate_tile, src=gate[start:end])
 
-        # One number per partition in the place of one number: a (P, 1) tile.
+        # One number per partition instead of one number: a (P, 1) tile.
         result = nl.ndarray(x_tile.shape, dtype=x.dtype, buffer=nl.sbuf)
         nisa.scalar_tensor_tensor(
             dst=result,
@@ -73,7 +73,7 @@ def gated_residual(x, residual, gate):
 
 @nki.jit
 def descent(weights, gradient, rate=0.01):
-    """weights - gradient * rate; the weights stay in float32"""
+    """Return weights - gradient * rate, in float32."""
     rows, columns = weights.shape
     out = nl.ndarray(weights.shape, dtype=weights.dtype, buffer=nl.shared_hbm)
     for start in range(0, rows, nl.tile_size.pmax):
@@ -83,8 +83,8 @@ def descent(weights, gradient, rate=0.01):
         nisa.dma_copy(dst=weights_tile, src=weights[start:end])
         nisa.dma_copy(dst=gradient_tile, src=gradient[start:end])
 
-        # Without reverse1 this would be gradient * rate - weights. The result may take the
-        # place of an input: each element is read before it is written.
+        # Without reverse1 this would be gradient * rate - weights. The result may overwrite an
+        # input: each element is read before it is written.
         nisa.scalar_tensor_tensor(
             dst=weights_tile,
             data=gradient_tile,
@@ -100,7 +100,7 @@ def descent(weights, gradient, rate=0.01):
 
 # ------------------------------------------------------------------ checking them
 #
-# The references compute in float32, as the engine does: what overflows there has overflowed.
+# The references use float32, like the engine, so that they overflow where the engine does.
 
 
 def inputs(options: Options) -> dict[str, Array | float]:

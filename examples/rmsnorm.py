@@ -1,4 +1,4 @@
-"""RMSNorm: every row divided by the root of its mean square, times gamma.
+"""RMSNorm of every row: x / (root of the mean square) * gamma.
 
 Try it with --columns 4096, --dtype bfloat16, or --data hard; or on NumPy files:
 
@@ -33,7 +33,7 @@ def rmsnorm(x, gamma):
         x_tile = nl.ndarray((end - start, columns), dtype=x.dtype, buffer=nl.sbuf)
         nisa.dma_copy(dst=x_tile, src=x[start:end])
 
-        # Squares and their sum in one pass. Only the sum is used, but the squares are written.
+        # Squares and their sum in one pass. Only the sum is used; the squares are written too.
         squares = nl.ndarray(x_tile.shape, dtype=nl.float32, buffer=nl.sbuf)
         total = nl.ndarray((end - start, 1), dtype=nl.float32, buffer=nl.sbuf)
         nisa.activation_reduce(
@@ -70,13 +70,13 @@ def inputs(options: Options) -> dict[str, Array]:
 
 def reference(x: Array, gamma: Array) -> Array:
     x, gamma = x.astype(np.float64), gamma.astype(np.float64)
-    # A sum beyond float32's range is infinite, and its row 0, in every float32 implementation.
+    # In every float32 implementation, a sum beyond float32's range is infinite and its row 0.
     total = np.sum(x * x, axis=1, keepdims=True).astype(np.float32).astype(np.float64)
     return x / np.sqrt(total / x.shape[1] + EPSILON) * gamma
 
 
 def float32_error(x: Array, gamma: Array) -> Array:
-    # Only products and sums of squares: every error is a part of the result.
+    # Only products and sums of squares: every error is relative to the result.
     return np.abs(reference(x, gamma)) * (sum_error(x.shape[1]) + 12 * UNIT)
 
 

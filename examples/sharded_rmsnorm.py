@@ -1,9 +1,9 @@
 """RMSNorm on two cores, each with half of the columns: launched with `sharded_rmsnorm[2]`.
 
-A row's mean square needs both halves. Each core sums the squares of its own, the cores exchange
-these sums, one number per row, and each normalizes and writes its half of the shared output.
+A row's mean square needs both halves. Each core sums the squares of its half, and the cores
+exchange these sums, one number per row. Each then writes its half of the shared output.
 
---columns is even. Try it with --dtype float32, or --data hard.
+--columns must be even. Try it with --dtype float32, or --data hard.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import nki.isa as nisa
 import nki.language as nl
 
 TILES_AT_ONCE = 16
-"""Tiles of 128 rows that stay in SBUF while their sums are exchanged, all in one message."""
+"""Tiles of 128 rows that are in SBUF while their sums are exchanged, all in one message."""
 
 
 @nki.jit
@@ -30,7 +30,7 @@ def sharded_rmsnorm(x, gamma):
     width = columns // cores
     mine = slice(core * width, (core + 1) * width)
     pmax = nl.tile_size.pmax
-    # Both cores allocate it, and it is one tensor.
+    # Both cores allocate it; it is one shared tensor.
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
 
     gamma_tile = nl.ndarray((pmax, width), dtype=gamma.dtype, buffer=nl.sbuf)
@@ -40,7 +40,7 @@ def sharded_rmsnorm(x, gamma):
         last = min(first + TILES_AT_ONCE * pmax, rows)
         parts = [slice(r, min(r + pmax, last)) for r in range(first, last, pmax)]
 
-        # The sums of a tile are a column. A tile that is not full leaves its column's end at 0.
+        # The sums of a tile are a column. An incomplete tile leaves the end of its column at 0.
         totals = nl.ndarray((pmax, len(parts)), dtype=nl.float32, buffer=nl.sbuf)
         if (last - first) % pmax:
             nisa.memset(dst=totals, value=0)

@@ -1,7 +1,7 @@
-"""Softmax of every row, on the newest core and on the one before.
+"""Softmax of every row, for trn3 and for trn2.
 
-`softmax` is online: it reads each element once and exponentiates it once, while the row is still
-arriving. `softmax_trn2` finds the maximum of the whole row first.
+`softmax` is online: it reads each element once and exponentiates it once, before the whole row is
+loaded. `softmax_trn2` computes the maximum of the whole row first.
 
 Try them with --columns 4096, --dtype bfloat16, or --data hard.
 """
@@ -18,10 +18,10 @@ import nki.isa as nisa
 import nki.language as nl
 
 TILE = 512
-"""Columns that are worked on at a time."""
+"""Columns per tile."""
 
 LOWEST = -3.4028234e38
-"""The lowest float32: below every number, and finite."""
+"""The lowest finite float32."""
 
 
 @nki.jit
@@ -36,8 +36,8 @@ def softmax(x):
         maxima = nl.ndarray((end - start, len(parts)), dtype=nl.float32, buffer=nl.sbuf)
         total = nl.ndarray((end - start, 1), dtype=nl.float32, buffer=nl.sbuf)
 
-        # Online: the maximum is updated tile by tile, and the sum so far, which was taken with
-        # the old maximum, is carried over times exp(old - new), which load_reduce goes on with.
+        # Online: the maximum is updated tile by tile. The sum so far is relative to the old
+        # maximum: load_reduce continues with the sum times exp(old - new).
         for i, part in enumerate(parts):
             x_tile = nl.ndarray((end - start, part.stop - part.start), x.dtype, nl.sbuf)
             nisa.dma_copy(dst=x_tile, src=x[start:end, part])
@@ -45,7 +45,7 @@ def softmax(x):
             maximum = maxima[:, i : i + 1]
             nisa.tensor_reduce(dst=maximum, op=nl.maximum, data=x_tile, axis=1)
             if i == 0:
-                # A maximum of -inf (a tile that is masked out) would give -inf - -inf = NaN.
+                # A maximum of -inf (of a masked tile) would give -inf - -inf = NaN.
                 nisa.tensor_scalar(dst=maximum, data=maximum, op0=nl.maximum, operand0=LOWEST)
                 nisa.exponential(
                     dst=y[:, part],
@@ -70,7 +70,7 @@ def softmax(x):
                 reduce_res=total,
             )
 
-        # Every tile of y was taken with the maximum of its time; bring all to the last one.
+        # Every tile of y is relative to the maximum so far: rescale all to the last maximum.
         factors = nl.ndarray(maxima.shape, dtype=nl.float32, buffer=nl.sbuf)
         nisa.exponential(dst=factors, src=maxima, max_value=maxima[:, len(parts) - 1 :])
         inverse = nl.ndarray((end - start, 1), dtype=nl.float32, buffer=nl.sbuf)
@@ -107,7 +107,7 @@ def softmax_trn2(x):
         negative_maximum = nl.ndarray((end - start, 1), dtype=nl.float32, buffer=nl.sbuf)
         nisa.tensor_reduce(dst=negative_maximum, op=nl.maximum, data=maxima, axis=1, negate=True)
 
-        # No exponential instruction here, but the Scalar Engine has the function, and
+        # trn2 has no exponential instruction. The Scalar Engine has the function, and
         # accumulators: reset by the first tile, continued by the others, read after the last.
         y = nl.ndarray((end - start, columns), dtype=nl.float32, buffer=nl.sbuf)
         total = nl.ndarray((end - start, 1), dtype=nl.float32, buffer=nl.sbuf)
@@ -147,8 +147,8 @@ def reference(x: Array) -> Array:
 def float32_error(x: Array) -> Array:
     expected = reference(x)
     x = x.astype(np.float64)
-    # An argument of exp that is off by UNIT * d makes its value wrong by that part of it; the
-    # sum has the same error at most, where d counts. Beyond 200, exp is 0 in float32.
+    # An error of UNIT * d in exp's argument is a relative error of UNIT * d in its value, and at
+    # most the same in the sum. Beyond 200, exp is 0 in float32.
     d = np.minimum(x.max(axis=1, keepdims=True) - x, 200)
     count = x.shape[1]
     return expected * (UNIT * (d + np.log(count) + 32) + sum_error(count))

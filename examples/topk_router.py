@@ -1,11 +1,11 @@
 """The router of a mixture of experts: for every token the k experts with the largest logits.
 
-Returns their indices, the best first and of equal ones the lowest first, and the softmax of their
-logits as weights. The Vector Engine finds eight at a time; for more, those that have been found
-are replaced and the next eight are found in what is left.
+Returns their indices, in order of descending logits and then ascending indices, and the softmax of
+their logits as weights. The Vector Engine finds eight at a time. For larger k, these are replaced
+by -inf and the next eight are found.
 
 --rows is the number of tokens, a multiple of 128; --columns that of experts, at least 8; --inner
-is k, a multiple of 8. Logits have to be finite. Try it with --inner 16, --data hard: many equal.
+is k, a multiple of 8. Logits must be finite. Try it with --inner 16 --data hard: many are equal.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import nki.isa as nisa
 import nki.language as nl
 
 FOUND = 8
-"""What one instruction finds."""
+"""Values that one instruction finds."""
 
 
 @nki.jit
@@ -34,7 +34,7 @@ def topk_router(logits, k):
     indices_out = nl.ndarray((tokens, k), dtype=nl.uint32, buffer=nl.shared_hbm)
     weights_out = nl.ndarray((tokens, k), dtype=nl.float32, buffer=nl.shared_hbm)
 
-    # Every token is on its own, so a partition gets successive ones: one DMA, in large pieces.
+    # Tokens are independent, so a partition gets successive ones: one DMA, in large pieces.
     groups = tokens // pmax
     logits_tile = nl.ndarray((pmax, groups, experts), dtype=logits.dtype, buffer=nl.sbuf)
     nisa.dma_copy(dst=logits_tile, src=logits.reshape((pmax, groups, experts)))
@@ -46,14 +46,14 @@ def topk_router(logits, k):
         for start in range(0, k, FOUND):
             found = values[:, group, start : start + FOUND]
             nisa.max8(dst=found, src=left)
-            # nc_match_replace8 could tell the indices as well, but of equal values it has the
-            # highest index first.
+            # nc_match_replace8 can return the indices as well, but for equal values it returns
+            # the highest index first.
             nisa.nc_find_index8(dst=indices[:, group, start : start + FOUND], data=left, vals=found)
             if start + FOUND < k:
                 nisa.nc_match_replace8(dst=left, data=left, vals=found, imm=float("-inf"))
 
-    # The softmax of all tokens at once. A token's first value is its largest; it gets a tile of
-    # its own, as the difference is written over the values.
+    # The softmax of all tokens at once. A token's first value is its largest. It is copied to
+    # another tile, because the difference overwrites the values.
     largest = nl.ndarray((pmax, groups, 1), dtype=nl.float32, buffer=nl.sbuf)
     nisa.tensor_copy(dst=largest, src=values[:, :, 0:1])
     nisa.tensor_tensor(dst=values, data1=values, data2=largest.broadcast(2, k), op=nl.subtract)
@@ -72,7 +72,7 @@ def topk_router(logits, k):
 
 
 def inputs(options: Options) -> dict[str, Array | int]:
-    # Drawn here, as all logits have to be finite.
+    # Hard values are set here, as all logits must be finite.
     shape = (options.rows, options.columns)
     logits = values(dataclasses.replace(options, data="random"), *shape)
     if options.data == "hard":
@@ -81,7 +81,7 @@ def inputs(options: Options) -> dict[str, Array | int]:
 
 
 def make_hard(logits: Array) -> None:
-    """Rows with many equal values, zeros of both signs, huge and tiny numbers."""
+    """Overwrite rows with many equal values, zeros of both signs, huge and tiny numbers."""
     huge = np.array(ml_dtypes.finfo(logits.dtype).max, logits.dtype)
     logits[0::5] = np.round(logits[0::5] * 2) / 2
     logits[1::5] = 0.3
@@ -101,7 +101,7 @@ def reference(logits: Array, k: int) -> tuple[Array, Array]:
 def float32_error(logits: Array, k: int) -> tuple[Array, Array]:
     indices, weights = reference(logits, k)
     exponents = np.log(np.maximum(weights / weights[:, :1], SMALLEST))
-    # The difference is rounded, which is relative in its exponential; then exp, sum, quotient.
+    # The rounding error of the difference is relative in its exponential; then exp, sum, quotient.
     return indices, weights * (UNIT * (8 - exponents) + sum_error(k)) + SMALLEST
 
 

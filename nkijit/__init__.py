@@ -1,7 +1,7 @@
 """nkijit: a tracing JIT front-end for the NKI kernel language of AWS Trainium.
 
-`import nkijit as nki` offers what kernels use of `nki`; the distribution nkijit-nki makes
-`import nki` mean the same.
+`import nkijit as nki` provides the API of `nki`. With the distribution nkijit-nki, `import nki`
+does as well.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ _HOMES = {
     "sweep": "sweeps.sweeping",
     "value_of": "kernels.stepping",
 }
-"""The modules of the names that are not modules themselves."""
+"""Module of each public name that is not itself a module."""
 
 _INSTEAD = {
     "simulate_kernel": "call nki.simulate(kernel)(...)",
@@ -79,13 +79,13 @@ _INSTEAD = {
     "benchmark": "it measures kernels on a device",
     "profile": "it measures kernels on a device",
 }
-"""What older kernels use of `nki`, and what to do about it."""
+"""Names of `nki` that older kernels use, with their replacements for error messages."""
 
 
-if not TYPE_CHECKING:  # or any name would do
+if not TYPE_CHECKING:  # type checkers would accept any name
 
     def __getattr__(name: str) -> object:
-        # Imported when asked for: a command that needs none of it starts in a fraction of the time.
+        # Imported on first use: commands that do not need the API start faster.
         if name not in __all__:
             from nkijit.tracing.dtype_names import missing
 
@@ -96,5 +96,5 @@ if not TYPE_CHECKING:  # or any name would do
         return found
 
     def __dir__() -> list[str]:
-        # The public names: modules that they come from are not completed.
+        # Only public names, for completion in editors and notebooks.
         return sorted(__all__)

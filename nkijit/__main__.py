@@ -1,4 +1,4 @@
-"""`python -m nkijit`: the command of that name."""
+"""`python -m nkijit`: the `nkijit` command."""
 
 import sys
 

@@ -1,6 +1,7 @@
 """Collectives between ranks, with the names and signatures of `nki.collectives`.
 
-Those that move data return their instruction, as the pages of NKI 0.7 show, for `depends_on`.
+Collectives that move data return their instruction, for `depends_on`, as in the reference of NKI
+0.7.
 """
 
 from __future__ import annotations
@@ -38,10 +39,10 @@ from nkijit.tracing.tracer import tracer_for
 
 
 class rg_partition_op(Enum):
-    """How `ReplicaGroup.from_partition_op` numbers the group of a rank.
+    """The operation with which `ReplicaGroup.from_partition_op` computes the group of a rank.
 
-    `div` makes groups of neighbours, `mod` of ranks at a distance, `bitwise_and` of ranks with
-    equal bits in a mask. The public pages show these three.
+    `div` groups neighbouring ranks, `mod` ranks at a distance, `bitwise_and` ranks with equal bits
+    in a mask. The public pages show these three.
 
     Source: NKI API reference, nki.collectives.ReplicaGroup.
     """
@@ -59,7 +60,7 @@ _PARTITIONS: dict[rg_partition_op, Callable[[int, int], int]] = {
 
 
 class ReplicaGroup(NKIObject):
-    """Groups of ranks: `ReplicaGroup([[0, 1], [2, 3]])`. A rank is in one of them at most.
+    """Groups of ranks: `ReplicaGroup([[0, 1], [2, 3]])`. A rank is in at most one group.
 
     Source: NKI API reference, nki.collectives.ReplicaGroup.
     """
@@ -68,7 +69,9 @@ class ReplicaGroup(NKIObject):
 
     @staticmethod
     def from_partition_op(world_size: int, op: rg_partition_op, operand: int) -> ReplicaGroup:
-        """The ranks below `world_size`, in groups of equal `op(rank, operand)`, both in order.
+        """Group the ranks below `world_size` by `op(rank, operand)`.
+
+        Groups are in the order of this value, ranks in ascending order.
 
         Example:
             >>> op = rg_partition_op.mod
@@ -76,7 +79,7 @@ class ReplicaGroup(NKIObject):
             [[0, 2, 4], [1, 3, 5]]
 
         Raises:
-            ValueError: there are no ranks, or `operand` divides and is not positive.
+            ValueError: `world_size` is not positive, or `operand` is not with `div` or `mod`.
 
         Source: NKI API reference, nki.collectives.ReplicaGroup.
         """
@@ -98,11 +101,11 @@ def all_reduce(
     priority: int | None = None,
     name: str | None = None,
 ) -> NkiInstruction:
-    """`dsts` of every rank: the element-wise reduction of the `srcs` of all ranks of its group.
+    """Reduce the `srcs` of all ranks of a group element-wise, into `dsts` of every rank.
 
     Args:
         srcs: tensors, all in HBM, or one (P, N) tile in SBUF.
-        dsts: a tensor of the same shape and dtype for each.
+        dsts: for each of `srcs` a tensor of the same shape and dtype.
         replica_group: the groups.
         op: nl.add, nl.minimum or nl.maximum; in float32, in the order of the group.
         priority: 0 (first) to 3, NeuronCore-v4 and newer.
@@ -125,11 +128,11 @@ def all_gather(
     priority: int | None = None,
     name: str | None = None,
 ) -> NkiInstruction:
-    """`dsts` of every rank: the `srcs` of all ranks of its group, joined along a dimension.
+    """Concatenate the `srcs` of all ranks of a group along a dimension, into `dsts` of every rank.
 
     Args:
         srcs: tensors, all in HBM, or one (P, N) tile in SBUF.
-        dsts: for each a tensor that is as many times larger as the group has ranks.
+        dsts: for each of `srcs` a tensor that is larger by the number of ranks in a group.
         replica_group: the groups.
         collective_dim: the dimension; 0 in HBM, 0 or 1 in SBUF.
         priority: 0 (first) to 3, NeuronCore-v4 and newer.
@@ -154,19 +157,19 @@ def all_gather_v(
     priority: int | None = None,
     name: str | None = None,
 ) -> NkiInstruction:
-    """Every rank sends one chunk of `srcs` to all ranks of its group; lengths differ.
+    """Send one chunk of `srcs` from every rank to all ranks of its group. Lengths may differ.
 
-    The chunk of rank `r` lands at the start of slot `r` of `dsts`, which is divided into equal
-    slots.
+    `dsts` is divided into equal slots, one per rank. The chunk of rank `r` is written to the start
+    of slot `r`.
 
     Args:
-        srcs: one tensor in HBM, seen as a flat buffer.
-        dsts: one tensor in HBM, seen as a flat buffer.
+        srcs: one tensor in HBM, used as a flat buffer.
+        dsts: one tensor in HBM, used as a flat buffer.
         replica_group: the groups.
-        metadata_tensor: uint32, (3, ranks) in HBM or (1, 3, ranks) in SBUF. Row 0, column 0: how
-            many elements are sent; row 1, column 0: from which one on; row 2: how many came from
-            each rank, written by the collective.
-        recv_counts_known: True leaves row 2 as it is.
+        metadata_tensor: uint32, (3, ranks) in HBM or (1, 3, ranks) in SBUF. Row 0, column 0: number
+            of elements to send; row 1, column 0: index of the first one; row 2: number of elements
+            received from each rank, written by the collective.
+        recv_counts_known: True leaves row 2 unchanged.
         has_rdispls: False; the public page documents True as not supported.
         priority: 0 (first) to 3, NeuronCore-v4 and newer.
         name: name of the instruction.
@@ -191,16 +194,16 @@ def all_gather_v_prepare(
     priority: int | None = None,
     name: str | None = None,
 ) -> NkiInstruction:
-    """Set up an `all_gather_v`, before what it sends is there; `all_gather_v_trigger` runs it.
+    """Set up an `all_gather_v`, before its data is available; `all_gather_v_trigger` runs it.
 
     Args:
-        srcs: one tensor in HBM, seen as a flat buffer; it may be filled later on.
-        dsts: one tensor in HBM, seen as a flat buffer.
+        srcs: one tensor in HBM, used as a flat buffer; it may be written later, before the trigger.
+        dsts: one tensor in HBM, used as a flat buffer.
         replica_group: the groups.
-        metadata_tensor: uint32, (3, ranks) in HBM or (1, 3, ranks) in SBUF. Row 0, column 0: how
-            many elements are sent; row 1, column 0: from which one on; row 2: how many came from
-            each rank, written by the collective.
-        recv_counts_known: True leaves row 2 as it is.
+        metadata_tensor: uint32, (3, ranks) in HBM or (1, 3, ranks) in SBUF. Row 0, column 0: number
+            of elements to send; row 1, column 0: index of the first one; row 2: number of elements
+            received from each rank, written by the collective.
+        recv_counts_known: True leaves row 2 unchanged.
         has_rdispls: False; the public page documents True as not supported.
         priority: 0 (first) to 3, NeuronCore-v4 and newer.
         name: name of the instruction.
@@ -212,8 +215,8 @@ def all_gather_v_prepare(
         )
         ncc.all_gather_v_trigger(handle)
 
-    Returns what `all_gather_v_trigger` takes. There is one slot: no other prepare, and no change of
-    the metadata, before the trigger.
+    Returns the handle for `all_gather_v_trigger`. There is one slot: before the trigger, no other
+    prepare and no change of the metadata is allowed.
     For kernels on two cores (`kernel[2]`) and groups of four ranks.
     Source: NKI API reference, nki.collectives.all_gather_v_prepare.
     """
@@ -221,10 +224,10 @@ def all_gather_v_prepare(
 
 
 def all_gather_v_trigger(prepare_instr: NkiInstruction, name: str | None = None) -> NkiInstruction:
-    """Run what `all_gather_v_prepare` has set up: sources are read and destinations written here.
+    """Run a prepared `all_gather_v`: read its sources and write its destinations.
 
     Args:
-        prepare_instr: what `all_gather_v_prepare` returned.
+        prepare_instr: the result of `all_gather_v_prepare`.
         name: name of the instruction.
 
     Example:
@@ -248,11 +251,11 @@ def reduce_scatter(
     priority: int | None = None,
     name: str | None = None,
 ) -> NkiInstruction:
-    """`dsts` of a rank: its part of the reduction of the `srcs` of all ranks of its group.
+    """Reduce the `srcs` of all ranks of a group, and write to `dsts` of each rank its part.
 
     Args:
         srcs: tensors, all in HBM, or one (P, N) tile in SBUF.
-        dsts: for each a tensor that is as many times smaller as the group has ranks.
+        dsts: for each of `srcs` a tensor that is smaller by the number of ranks in a group.
         replica_group: the groups.
         collective_dim: the dimension that is split, 0.
         op: nl.add, nl.minimum or nl.maximum; in float32, in the order of the group.
@@ -278,13 +281,15 @@ def all_to_all(
     priority: int | None = None,
     name: str | None = None,
 ) -> NkiInstruction:
-    """`dsts` of a rank: its part of the `srcs` of each rank of its group, in their order.
+    """Split the `srcs` of every rank, and concatenate the parts for a rank in its `dsts`.
+
+    Part `i` of a rank goes to rank `i` of its group. Parts are in the order of the sending ranks.
 
     Args:
         srcs: tensors in HBM.
-        dsts: a tensor of the same shape for each.
+        dsts: for each of `srcs` a tensor of the same shape.
         replica_group: the groups.
-        collective_dim: the dimension that is split and joined, 0.
+        collective_dim: the dimension to split and concatenate, 0.
         priority: 0 (first) to 3, NeuronCore-v4 and newer.
         name: name of the instruction.
 
@@ -307,23 +312,23 @@ def all_to_all_v(
     priority: int | None = None,
     name: str | None = None,
 ) -> NkiInstruction:
-    """Every rank sends a chunk of its own to each rank of its group; lengths differ.
+    """Send a chunk of `srcs` from every rank to each rank of its group. Lengths may differ.
 
     Args:
-        srcs: one tensor in HBM, seen as a flat buffer.
-        dsts: one tensor in HBM, seen as a flat buffer; without `has_rdispls` divided into equal
-            slots, one for each rank that sends.
+        srcs: one tensor in HBM, used as a flat buffer.
+        dsts: one tensor in HBM, used as a flat buffer; without `has_rdispls` divided into equal
+            slots, one per sending rank.
         replica_group: the groups.
-        metadata_tensor: uint32, (3 or 4, ranks) in HBM or (1, 3 or 4, ranks) in SBUF. Rows: how
-            many elements go to each rank, from which one of `srcs` on, how many came from each
-            (written by the collective), where they land in `dsts`.
-        recv_counts_known: True leaves row 2 as it is.
+        metadata_tensor: uint32, (3 or 4, ranks) in HBM or (1, 3 or 4, ranks) in SBUF. Per rank,
+            row 0: number of elements to send; row 1: index of the first one in `srcs`; row 2:
+            number of elements received, written by the collective; row 3: their index in `dsts`.
+        recv_counts_known: True leaves row 2 unchanged.
         has_rdispls: True reads row 3; NeuronCore-v4 only.
         priority: 0 (first) to 3, NeuronCore-v4 and newer.
         name: name of the instruction.
 
-    A rank exchanges with itself as with the others. Which groups a system can connect is not
-    checked. Source: NKI API reference, nki.collectives.all_to_all_v.
+    A rank also sends a chunk to itself. nkijit does not check which groups a system can connect.
+    Source: NKI API reference, nki.collectives.all_to_all_v.
 
     Example:
 
@@ -342,16 +347,16 @@ def all_to_all_v_prepare(
     priority: int | None = None,
     name: str | None = None,
 ) -> NkiInstruction:
-    """Set up an `all_to_all_v`, before what it sends is there; `all_to_all_v_trigger` runs it.
+    """Set up an `all_to_all_v`, before its data is available; `all_to_all_v_trigger` runs it.
 
     Args:
-        srcs: one tensor in HBM, seen as a flat buffer; it may be filled later on.
-        dsts: one tensor in HBM, seen as a flat buffer.
+        srcs: one tensor in HBM, used as a flat buffer; it may be written later, before the trigger.
+        dsts: one tensor in HBM, used as a flat buffer.
         replica_group: the groups.
-        metadata_tensor: uint32, (3 or 4, ranks) in HBM or (1, 3 or 4, ranks) in SBUF. Rows: how
-            many elements go to each rank, from which one of `srcs` on, how many came from each
-            (written by the collective), where they land in `dsts`.
-        recv_counts_known: True leaves row 2 as it is.
+        metadata_tensor: uint32, (3 or 4, ranks) in HBM or (1, 3 or 4, ranks) in SBUF. Per rank,
+            row 0: number of elements to send; row 1: index of the first one in `srcs`; row 2:
+            number of elements received, written by the collective; row 3: their index in `dsts`.
+        recv_counts_known: True leaves row 2 unchanged.
         has_rdispls: True reads row 3; NeuronCore-v4 only.
         priority: 0 (first) to 3, NeuronCore-v4 and newer.
         name: name of the instruction.
@@ -363,18 +368,18 @@ def all_to_all_v_prepare(
         )
         ncc.all_to_all_v_trigger(handle)
 
-    Returns what `all_to_all_v_trigger` takes. There is one slot: no other prepare, and no change of
-    the metadata, before the trigger.
+    Returns the handle for `all_to_all_v_trigger`. There is one slot: before the trigger, no other
+    prepare and no change of the metadata is allowed.
     Source: NKI API reference, nki.collectives.all_to_all_v_prepare.
     """
     return _prepare(AllToAllVPrepareOp, AllToAllVTriggerOp, locals())
 
 
 def all_to_all_v_trigger(prepare_instr: NkiInstruction, name: str | None = None) -> NkiInstruction:
-    """Run what `all_to_all_v_prepare` has set up: sources are read and destinations written here.
+    """Run a prepared `all_to_all_v`: read its sources and write its destinations.
 
     Args:
-        prepare_instr: what `all_to_all_v_prepare` returned.
+        prepare_instr: the result of `all_to_all_v_prepare`.
         name: name of the instruction.
 
     Example:
@@ -396,12 +401,11 @@ def collective_permute(
     priority: int | None = None,
     name: str | None = None,
 ) -> NkiInstruction:
-    """`dsts` of each target rank: the `srcs` of its source rank.
+    """Send the `srcs` of each source rank to `dsts` of its target rank.
 
     Args:
         srcs: one tensor in HBM.
-        dsts: one tensor in HBM of the same shape and dtype; of a rank that is no target it stays
-            as it was.
+        dsts: one tensor in HBM of the same shape and dtype; unchanged on ranks that are no target.
         source_target_pairs: (source, target) ranks.
         priority: 0 (first) to 3, NeuronCore-v4 and newer.
         name: name of the instruction.
@@ -423,13 +427,13 @@ def collective_permute_implicit(
     priority: int | None = None,
     name: str | None = None,
 ) -> NkiInstruction:
-    """A step around the ring of each group: to the next rank, from the one before.
+    """Send data one step around the ring of each group: from every rank to the next.
 
     Args:
         srcs_by_channel: for each channel a list of one tensor.
         dsts_by_channel: for each channel a list of one tensor of the same shape and dtype.
-        replica_group: the groups; the ring is their order.
-        channel_ids: 0, 1, … for as many channels, four at most.
+        replica_group: the groups; their order is that of the ring.
+        channel_ids: the channels, numbered 0, 1, …; four at most.
         priority: 0 (first) to 3, NeuronCore-v4 and newer.
         name: name of the instruction.
 
@@ -455,15 +459,15 @@ def collective_permute_implicit_reduce(
     priority: int | None = None,
     name: str | None = None,
 ) -> NkiInstruction:
-    """A step around the ring of each group with `srcs0 op srcs1`.
+    """Compute `srcs0 op srcs1` and send it one step around the ring of each group.
 
     Args:
         srcs0_by_channel: for each channel a list of one tensor, the left operand.
         srcs1_by_channel: for each channel a list of one tensor, the right operand.
-        dsts_by_channel: for each channel a list of one tensor for what the rank before computed.
-        replica_group: the groups; the ring is their order.
+        dsts_by_channel: for each channel a list of one tensor for the previous rank's result.
+        replica_group: the groups; their order is that of the ring.
         op: nl.add, nl.minimum or nl.maximum, in float32.
-        channel_ids: 0, 1, … for as many channels, four at most.
+        channel_ids: the channels, numbered 0, 1, …; four at most.
         priority: 0 (first) to 3, NeuronCore-v4 and newer.
         name: name of the instruction.
 
@@ -487,12 +491,12 @@ def collective_permute_implicit_current_processing_rank_id(
     channel_id: int = 0,
     name: str | None = None,
 ) -> VirtualRegister:
-    """The rank whose data is here after so many steps around the ring of the group.
+    """Return the rank whose data has arrived after some steps around the ring of the group.
 
     Args:
-        iteration_id: steps so far, an int or a register; 0 is this rank's own data.
-        replica_group: the groups; the ring is their order.
-        channel_id: the channel, 0 to 3; data goes around all of them alike.
+        iteration_id: number of steps, an int or a register; 0 is this rank's own data.
+        replica_group: the groups; their order is that of the ring.
+        channel_id: the channel, 0 to 3; all have the same order.
         name: name of the instruction.
 
     Example:
@@ -512,7 +516,7 @@ def collective_permute_implicit_current_processing_rank_id(
 
 
 def rank_id(name: str | None = None) -> VirtualRegister:
-    """A register with the rank that runs the kernel.
+    """Return a register with the rank that runs the kernel.
 
     Args:
         name: name of the instruction.
@@ -529,7 +533,7 @@ def rank_id(name: str | None = None) -> VirtualRegister:
 
 
 class _Prepared(NkiInstruction):
-    """A prepare, with the arguments that its trigger takes over."""
+    """The instruction of a prepare, with the arguments for its trigger."""
 
     __slots__ = ("arguments", "trigger")
 
@@ -557,7 +561,7 @@ def _trigger(trigger: type[NisaOp], prepared: Any, name: str | None) -> NkiInstr
 
 
 def _flat(call: str, field: str, value: Any) -> Any:
-    """The tensors of all channels, each of which has one."""
+    """Flatten a list with one tensor per channel."""
     if not isinstance(value, (list, tuple)):
         return value
     tensors: list[Any] = []
@@ -600,5 +604,5 @@ __all__ = [
 
 
 def __dir__() -> list[str]:
-    """The public names: modules that they come from are not completed."""
+    """Return only public names, for completion in editors and notebooks."""
     return sorted(__all__)

@@ -1,7 +1,7 @@
-"""`nki.compiler`: what a kernel tells the vendor's compiler about itself, since NKI 0.7.
+"""`nki.compiler`: configuration of the vendor's compiler for a kernel, since NKI 0.7.
 
-Nothing is compiled here: `nki.jit` takes the two configurations, keeps them on `kernel.options`,
-and computes the same. Example:
+nkijit does not use it: `nki.jit` accepts the two configurations and stores them in
+`kernel.options`; results are the same. Example:
 
     @nki.jit(compile_config=CompileConfig(barrier_check=True))
     def kernel(x): ...
@@ -22,37 +22,37 @@ class AddressRotation(Enum):
     """Whether the compiler may move tiles to other addresses (`nki.compiler.AddressRotation`)."""
 
     AUTO = auto()
-    """It may, but for tiles whose address is fixed."""
+    """Tiles without a fixed address may be moved."""
     ENABLE = auto()
-    """It may move all of them."""
+    """All tiles may be moved."""
     DISABLE = auto()
-    """It may move none."""
+    """No tile may be moved."""
 
 
 @dataclass(frozen=True, slots=True)
 class CompileConfig:
-    """Options for the compiler after tracing; None leaves one to the compiler."""
+    """Compiler options after tracing. None means the compiler's default."""
 
     address_rotation: AddressRotation | None = None
     """Whether tiles may be moved."""
     non_ssa_legalization: bool | None = None
     """Rewrite tiles that are written several times."""
     dead_code_elim: bool | None = None
-    """Remove what nothing reads."""
+    """Remove instructions whose results are never read."""
     barrier_check: bool | None = None
     """Check the barriers between cores."""
     prefetch_auto: bool | None = None
-    """Give loads a ring of SBUF that runs ahead."""
+    """Prefetch loads into a ring buffer in SBUF."""
     nki_alloc_fallback: bool | None = None
-    """Let another allocator try what NKI's finds no addresses for."""
+    """Use another allocator when NKI's finds no addresses."""
 
 
 @dataclass(frozen=True, slots=True)
 class SpecializationConfig:
-    """Options for tracing; None leaves one to the compiler."""
+    """Options for tracing. None means the compiler's default."""
 
     allow_nested_config_override: bool | None = None
-    """A kernel inside another one may have another configuration, with a warning."""
+    """Allow a kernel that another kernel calls to have its own configuration, with a warning."""
 
 
 _BINARIES = "it builds binaries for devices; kernels run with @nki.jit and nki.simulate(kernel)"

@@ -1,8 +1,7 @@
-"""Data types as kernels name them (`nki.dtype.bfloat16`), and what annotates one (`x: nki.dtype`).
+"""`nki.dtype`: data types (`nki.dtype.bfloat16`), and the annotation for one (`x: nki.dtype`).
 
-The names are those of `nki.language`. The module takes the place of a type where signatures have
-it: `isinstance(x, nki.dtype)` and `nki.dtype | None` work. Source: the Neuron documentation, in
-which signatures of kernels annotate data types with it.
+The names are those of `nki.language`. The module can be used like a type: `isinstance(x,
+nki.dtype)` and `nki.dtype | None` work. Source: signatures of kernels in the Neuron documentation.
 """
 
 from __future__ import annotations
@@ -18,10 +17,10 @@ from nkijit.tracing.dtype_names import as_dtype, missing
 
 
 class _Dtype(ModuleType):
-    """The module as a type: of the names of data types."""
+    """A module that behaves like the type of names of data types."""
 
     def __call__(self, value: Any) -> str:
-        """The name of a data type, as `as_dtype` knows it. Raises ValueError."""
+        """Return the name of a data type (see `as_dtype`). Raises ValueError."""
         return as_dtype(value).name
 
     def __instancecheck__(self, value: Any) -> bool:

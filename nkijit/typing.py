@@ -9,21 +9,21 @@ from nkijit.tracing.dtype_names import missing
 
 
 class tensor:
-    """A tensor parameter; `tensor[128, 512]` also states its shape, which calls are held to.
+    """A tensor parameter. `tensor[128, 512]` also states its shape, which calls must match.
 
-    A dimension that is no integer (a name, `None`, `...` for one dimension) may have any size.
+    A dimension that is not an integer (a name, `None`, `...` for one dimension) may have any size.
     Source: NKI 0.3.0 release notes and migration guide, nki.typing.
     """
 
     def __init__(self, shape: tuple[Any, ...]):
-        """What `tensor[...]` makes."""
+        """Called by `tensor[...]`."""
         self.shape = shape
 
     def __class_getitem__(cls, shape: Any) -> tensor:
         return cls(cast(tuple[Any, ...], shape) if isinstance(shape, tuple) else (shape,))
 
     def allows(self, shape: tuple[int, ...]) -> bool:
-        """Whether a tensor of that shape is what the annotation states."""
+        """Whether a shape matches the annotation."""
         return len(shape) == len(self.shape) and all(
             not isinstance(stated, int) or size == stated
             for size, stated in zip(shape, self.shape, strict=True)
@@ -34,7 +34,7 @@ class tensor:
 
 
 def annotation_of(function: Callable[..., Any], parameter: str) -> tensor | None:
-    """What a parameter is annotated with, if that is `tensor[...]`."""
+    """Return a parameter's annotation if it is a `tensor[...]`, else None."""
     annotation = _annotation(function, parameter)
     return annotation if isinstance(annotation, tensor) else None
 
@@ -47,10 +47,10 @@ def is_mutable(function: Callable[..., Any], parameter: str) -> bool:
 
 
 def _annotation(function: Callable[..., Any], parameter: str) -> Any:
-    """The annotation of a parameter.
+    """Return the annotation of a parameter, None if it has none.
 
-    One that is text (`from __future__ import annotations`) and cannot be evaluated from the
-    function's module says nothing.
+    Text (`from __future__ import annotations`) is evaluated in the function's module; None if that
+    fails.
     """
     annotation: Any = getattr(function, "__annotations__", {}).get(parameter)
     if isinstance(annotation, str):
@@ -62,7 +62,11 @@ def _annotation(function: Callable[..., Any], parameter: str) -> Any:
 
 
 class mutable_tensor(tensor):
-    """A tensor parameter that the kernel writes. A note for the reader: every kernel may."""
+    """A tensor parameter that the kernel writes.
+
+    Kernels of the current API may write any parameter. In a classic kernel that returns results,
+    writing a parameter without this annotation is an error.
+    """
 
 
 def __getattr__(name: str) -> NoReturn:

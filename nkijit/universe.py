@@ -1,4 +1,4 @@
-"""What nkijit adds to xDSL's tools: dialects, passes and a target, found as a plugin."""
+"""nkijit's plugin for xDSL's tools: dialects, passes and a target."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What those who work on nkijit run: `python -m tools.links`, `python -m tools.release`."""
+"""Scripts for the development of nkijit: `python -m tools.links`, `python -m tools.release`, …"""

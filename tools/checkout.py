@@ -1,4 +1,4 @@
-"""The checkout: where it is, and what its files say."""
+"""Access to the checkout: its root, TOML files and git."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def toml_of(path: Path) -> dict[str, Any]:
-    """The tables of a TOML file."""
+    """Return the tables of a TOML file."""
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 def git(*arguments: str, root: Path = ROOT) -> str:
-    """What git prints; raises CalledProcessError."""
+    """Run git and return its output. Raises CalledProcessError."""
     command = ["git", "-C", str(root), *arguments]
     done = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
     return done.stdout.strip()

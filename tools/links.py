@@ -1,8 +1,8 @@
-"""`nkijit/dialects` and `nkijit/passes` where git has made text files of these links.
+"""Repair the links `nkijit/dialects` and `nkijit/passes` where git has written text files instead.
 
-That is what git does on Windows unless it is allowed to make links. nkijit runs all the same: an
-editable install finds the folders by pyproject.toml's table. pyright, import-linter and editors do
-not, so `make lint` begins with this:
+git does this on Windows, unless it may create links. nkijit works without them: an editable install
+finds the folders by the table in pyproject.toml. pyright, import-linter and editors need them, so
+`make lint` begins with:
 
     python -m tools.links
 """
@@ -16,14 +16,14 @@ from pathlib import Path
 from tools.checkout import ROOT, toml_of
 
 _HELP = """\
-nkijit/ has text files in the place of links to {names}, and links cannot be made here:
+nkijit/ has text files instead of links to {names}, and links cannot be created here:
   {error}
-nkijit runs without them; pyright, import-linter and editors need them. On Windows switch on the
+nkijit works without them; pyright, import-linter and editors need them. On Windows, switch on the
 Developer Mode (Settings, System, For developers), and run this again."""
 
 
 def links(root: Path = ROOT) -> dict[Path, Path]:
-    """The links of the checkout, and what each leads to, relative to its own folder."""
+    """Return the links of the checkout with their targets, relative to the link's folder."""
     table = toml_of(root / "pyproject.toml")["tool"]["setuptools"]["package-dir"]
     return {
         root.joinpath(*package.split(".")): Path("..", folder)
@@ -33,29 +33,29 @@ def links(root: Path = ROOT) -> dict[Path, Path]:
 
 
 def repair(root: Path = ROOT) -> list[str]:
-    """Make links of the text files that git has left; returns the names of what they lead to.
+    """Replace the text files that git has written by links. Returns the names of their targets.
 
-    git takes the links for what it has left, so nothing counts as changed. Raises OSError where no
-    links can be made; the text files stay then.
+    git does not report the links as changes. Raises OSError where links cannot be created, and
+    leaves the text files.
     """
     repaired: list[str] = []
     for link, leads_to in links(root).items():
         if link.is_symlink() or not link.is_file():
             continue
-        made = link.with_name(f".{link.name}.link")
-        made.unlink(missing_ok=True)
-        os.symlink(leads_to, made, target_is_directory=True)
+        replacement = link.with_name(f".{link.name}.link")
+        replacement.unlink(missing_ok=True)
+        os.symlink(leads_to, replacement, target_is_directory=True)
         link.unlink()
-        made.rename(link)
+        replacement.rename(link)
         repaired.append(leads_to.name)
     return repaired
 
 
 def main() -> int:
-    """Repair the links of this checkout, and say so."""
+    """Repair the links of this checkout and print the repaired ones."""
     try:
         for name in repair():
-            print(f"nkijit/{name}: the text file that git had left is a link now")
+            print(f"nkijit/{name}: replaced git's text file by a link")
     except OSError as error:
         names = " and ".join(f"{leads_to.name}/" for leads_to in links().values())
         print(_HELP.format(names=names, error=error), file=sys.stderr)

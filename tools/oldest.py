@@ -1,4 +1,4 @@
-"""The oldest versions that pyproject.toml allows of what users install, as pip reads them.
+"""Print the oldest versions of dependencies that pyproject.toml allows, as requirements for pip.
 
 python -m tools.oldest > oldest.txt
 python -m pip install -r oldest.txt
@@ -13,14 +13,15 @@ from typing import Any
 from tools.checkout import ROOT, toml_of
 
 _LEFT_OUT = ("dev", "site", "torch", "jax")
-"""Extras for nkijit's own development, and frameworks, which are large."""
+"""Extras for nkijit's development, and for large frameworks."""
 _BOUND = re.compile(r"(?P<name>[\w.-]+)>=(?P<version>[\d.]+)(,<[\d.]+)?")
 
 
 def oldest(project: dict[str, Any]) -> Iterator[str]:
-    """A requirement for each dependency: `numpy==1.26.*` where it is `numpy>=1.26`.
+    """Yield a requirement for each dependency: `numpy==1.26.*` for `numpy>=1.26`.
 
-    `project`: the table of pyproject.toml. Raises ValueError for what has no oldest version.
+    `project` is the table of pyproject.toml. Raises ValueError for a dependency without a lower
+    bound.
     """
     extras: dict[str, list[str]] = project["optional-dependencies"]
     used = [each for name, found in extras.items() if name not in _LEFT_OUT for each in found]

@@ -71,8 +71,9 @@ def rejected(guide: str) -> dict[str, str]:
 
 def findings(path: Path, text: str, words: Mapping[str, str]) -> Iterator[Finding]:
     """Yield the rejected words in a Python file or a page of Markdown."""
+    # A parameter in a list of arguments may have such a name: `what: a text`.
     phrases = "|".join(words).replace(" ", r"\s+")
-    pattern = re.compile(rf"\b({phrases})\b", re.IGNORECASE)
+    pattern = re.compile(rf"\b({phrases})\b(?!:)", re.IGNORECASE)
     for line, prose in _prose(text) if path.suffix == ".py" else [(1, _without_code(text))]:
         plain = _QUOTED.sub(_blank, prose)
         for match in pattern.finditer(plain):

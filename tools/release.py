@@ -1,13 +1,13 @@
-"""The release checklist, as a script.
+"""Check the requirements of a release.
 
-    python -m tools.release                     # check everything that a release needs
-    python -m tools.release --draft             # what holds at any time, as CI checks it
-    python -m tools.release --draft --dist dist # and keep the distributions that were built
-    python -m tools.release --set 0.2.0         # write a version, where it stands
-    python -m tools.release --notes             # the newest section of the changelog
+    python -m tools.release                     # check all requirements
+    python -m tools.release --draft             # only those that hold at any time, as CI does
+    python -m tools.release --draft --dist dist # also keep the distributions that were built
+    python -m tools.release --set 0.2.0         # set the version in all files
+    python -m tools.release --notes             # print the newest section of the changelog
 
-It prints one line for each point and ends with 1 if there is a problem. CONTRIBUTING.md says how a
-release is made.
+It prints a line for each requirement and exits with 1 if one is not met. CONTRIBUTING.md describes
+the steps of a release.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ PLACES = {
     "aliases/pyproject.toml": rf'^version = "({VERSION})"$',
     "CITATION.cff": rf"^version: ({VERSION})$",
 }
-"""The files that say the version, and how; the first one is what pyproject.toml reads."""
+"""The files with the version, and its pattern in each. pyproject.toml reads the first one."""
 PIN = rf'^dependencies = \["nkijit==({VERSION})"\]$'
-"""What the alias asks for, in its pyproject.toml."""
+"""The dependency of the alias distribution, in its pyproject.toml."""
 
 
 # ---------------------------------------------------------------- versions
 
 
 def versions(root: Path = ROOT) -> dict[str, str]:
-    """The version, by the place that says it; empty where nothing is found."""
+    """Return the version in each place, "" where it is missing."""
     places = {**PLACES, "aliases/pyproject.toml (nkijit)": PIN}
     found = {
         place: re.search(pattern, _text(root / place.partition(" ")[0]), re.MULTILINE)
@@ -60,9 +60,9 @@ def versions(root: Path = ROOT) -> dict[str, str]:
 
 
 def set_version(version: str, root: Path = ROOT) -> None:
-    """Write a version wherever one stands but in the changelog, which has to say what is new.
+    """Set the version in all files except the changelog, whose new section is written by hand.
 
-    Raises ValueError for what is no version, with nothing written.
+    Raises ValueError for an invalid version, before any file is changed.
     """
     if re.fullmatch(VERSION, version) is None:
         raise ValueError(f"{version!r} is not of the form 1.2.3, 1.2.3a1, 1.2.3b1 or 1.2.3rc1")
@@ -78,7 +78,7 @@ def set_version(version: str, root: Path = ROOT) -> None:
 
 
 def notes(root: Path = ROOT) -> str:
-    """The newest section of the changelog, without its heading."""
+    """Return the newest section of the changelog, without its heading."""
     text = _text(root / "CHANGELOG.md")
     first, *following = HEADING.finditer(text)
     return text[first.end() : following[0].start() if following else len(text)].strip()
@@ -93,12 +93,12 @@ def _text(path: Path) -> str:
 
 @dataclass(frozen=True)
 class Built:
-    """What was built: a source archive and a wheel of each distribution."""
+    """A folder with the source archive and the wheel of each distribution."""
 
     folder: Path
 
     def metadata(self) -> dict[str, Message]:
-        """What each wheel says of itself."""
+        """Return the metadata of each wheel."""
         found: dict[str, Message] = {}
         for wheel in sorted(self.folder.glob("*.whl")):
             with ZipFile(wheel) as archive:
@@ -107,7 +107,7 @@ class Built:
         return found
 
     def files(self) -> dict[str, list[str]]:
-        """The names of the files in each wheel."""
+        """Return the names of the files in each wheel."""
         found: dict[str, list[str]] = {}
         for wheel in sorted(self.folder.glob("*.whl")):
             with ZipFile(wheel) as archive:
@@ -115,7 +115,7 @@ class Built:
         return found
 
     def links(self) -> list[str]:
-        """The links in source archives, of which there are to be none."""
+        """Return the links in source archives; there must be none."""
         found: list[str] = []
         for sdist in sorted(self.folder.glob("*.tar.gz")):
             with tarfile.open(sdist) as archive:
@@ -124,13 +124,13 @@ class Built:
 
 
 def build(into: Path, root: Path = ROOT) -> Built:
-    """Build both distributions from a clone of what is committed: wheels from source archives.
+    """Build both distributions from a clone of the last commit, wheels from source archives.
 
     Raises CalledProcessError.
     """
     with tempfile.TemporaryDirectory() as folder:
         clone = Path(folder) / "clone"
-        # As git makes it where there are no links.
+        # A checkout as on systems without links.
         git("-c", "core.symlinks=false", "clone", "--quiet", str(root), str(clone), root=root)
         for project in (clone, clone / "aliases"):
             command = [sys.executable, "-m", "build", "--outdir", str(into), str(project)]
@@ -139,7 +139,7 @@ def build(into: Path, root: Path = ROOT) -> Built:
 
 
 def shipped(root: Path = ROOT) -> set[str]:
-    """The files that the wheel of nkijit has to have, by git and the table of packages."""
+    """Return the files that nkijit's wheel must have, by git and the table of packages."""
     tables = toml_of(root / "pyproject.toml")["tool"]["setuptools"]
     found = {f"{module}.py" for module in tables["py-modules"]}
     for package, folder in tables["package-dir"].items():
@@ -243,22 +243,22 @@ POINTS: dict[str, Callable[[Built], Problems]] = {
     "one version everywhere": _versions_agree,
     "a source archive and a wheel of each, without links": _four_files,
     "twine check --strict": _twine,
-    "wheels have what they should, and nothing else": _contents,
+    "wheels have the expected files only": _contents,
     "pages with absolute links, licence, Python, URLs": _pages,
 }
-"""What holds at any time."""
+"""Requirements that hold at any time."""
 RELEASE_POINTS: dict[str, Callable[[Built], Problems]] = {
     "the changelog's newest section has a date": _changelog_is_dated,
     "CITATION.cff has that date": _citation_is_dated,
-    "the project's home is decided": _home_is_decided,
+    "the project's URLs have no placeholder": _home_is_decided,
     "everything is committed": _tree_is_clean,
     "the tag is free, or this commit": _tag_is_free_or_here,
 }
-"""What only a release needs."""
+"""Requirements of releases only."""
 
 
 def check(*, draft: bool, dist: Path | None) -> int:
-    """Print each point with its problems; returns how many points have any."""
+    """Print each requirement with its problems. Returns the number of requirements not met."""
     points = POINTS if draft else {**POINTS, **RELEASE_POINTS}
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -276,12 +276,12 @@ def check(*, draft: bool, dist: Path | None) -> int:
 
 
 def main() -> int:
-    """The command."""
+    """Run the command."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("--draft", action="store_true", help="leave out what only a release needs")
-    parser.add_argument("--dist", type=Path, help="an empty folder that keeps what is built")
-    parser.add_argument("--set", metavar="VERSION", help="write a version")
-    parser.add_argument("--notes", action="store_true", help="print what is new")
+    parser.add_argument("--draft", action="store_true", help="skip the requirements of releases")
+    parser.add_argument("--dist", type=Path, help="empty folder for the distributions to build")
+    parser.add_argument("--set", metavar="VERSION", help="set the version in all files")
+    parser.add_argument("--notes", action="store_true", help="print the newest changelog section")
     arguments = parser.parse_args()
     if arguments.notes:
         print(notes())
@@ -297,8 +297,8 @@ def main() -> int:
     try:
         return int(check(draft=arguments.draft, dist=arguments.dist) > 0)
     except subprocess.CalledProcessError as error:
-        said = error.stderr.decode() if isinstance(error.stderr, bytes) else str(error.stderr)
-        print(f"error: {' '.join(map(str, error.cmd))} failed\n{said}", file=sys.stderr)
+        output = error.stderr.decode() if isinstance(error.stderr, bytes) else str(error.stderr)
+        print(f"error: {' '.join(map(str, error.cmd))} failed\n{output}", file=sys.stderr)
         return 1
 
 

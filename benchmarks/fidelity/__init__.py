@@ -1,6 +1,6 @@
-"""How well predicted times agree with published ones: `python -m benchmarks.fidelity`.
+"""Comparison of predicted with published times: `python -m benchmarks.fidelity`.
 
 The rows of `rows.toml` are times that others have measured on a device and published, with the
-kernel they are of. Its source is fetched, traced at the shapes of the row and profiled; nothing of
-it is kept in this repository.
+name of the kernel. Its source is downloaded, traced with the shapes of the row and profiled. This
+repository contains no copy of it.
 """

@@ -1,8 +1,6 @@
-"""`python -m benchmarks.fidelity`: predict what was published, and print the table.
+"""Predict the times of published kernels and print the table.
 
-Kernels are fetched from GitHub into `--sources` (by default a cache of the user), one file each,
-and run here as any Python is. `--write` puts the table of all rows into a page, between the marks
-that `table.py` names.
+Kernels are downloaded from GitHub into the folder --sources, one file each, and executed.
 """
 
 from __future__ import annotations
@@ -18,24 +16,24 @@ from benchmarks.fidelity.table import table_text, write_into
 
 
 def main() -> None:
-    """Print the table."""
+    """Print the table; `--write` also puts it between the markers of a page (see `table.py`)."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.fidelity", description=__doc__)
-    parser.add_argument("--rows", type=Path, default=ROWS, help="the published times, in TOML")
-    parser.add_argument("--sources", type=Path, default=default_folder(), help="where kernels are")
-    parser.add_argument("--only", default="", help="the rows whose name or source has this in it")
-    parser.add_argument("--write", type=Path, help="a page that gets the table")
-    given = parser.parse_args()
-    if given.write and given.only:
-        parser.error("--write is for the table of all rows, --only is not")
-    published = read_rows(given.rows)
-    rows = [row for row in published.rows if given.only in row.name or given.only in row.source]
+    parser.add_argument("--rows", type=Path, default=ROWS, help="TOML file of published times")
+    parser.add_argument("--sources", type=Path, default=default_folder(), help="folder of kernels")
+    parser.add_argument("--only", default="", help="only rows whose name or source contains this")
+    parser.add_argument("--write", type=Path, help="page to write the table to")
+    options = parser.parse_args()
+    if options.write and options.only:
+        parser.error("--write and --only exclude each other")
+    published = read_rows(options.rows)
+    rows = [row for row in published.rows if options.only in row.name or options.only in row.source]
     found = {}
     for row in rows:
         print(f"{row.name} …", file=sys.stderr, flush=True)
-        found[row.name] = predicted(row, given.rows, given.sources)
+        found[row.name] = predicted(row, options.rows, options.sources)
     text = table_text(type(published)(published.sources, tuple(rows)), found)
-    if given.write:
-        write_into(given.write, text)
+    if options.write:
+        write_into(options.write, text)
     print(text, end="")
 
 

@@ -1,4 +1,4 @@
-"""The prediction of a row, in a process of its own: it runs what others have written."""
+"""The prediction of a row, in a separate process, because it executes downloaded code."""
 
 from __future__ import annotations
 
@@ -16,28 +16,34 @@ from benchmarks.fidelity.rows import Row, read_rows
 from benchmarks.fidelity.sources import UnavailableError, kernel_text, text_of
 
 TIMEOUT = 1800
-"""Seconds that a prediction may take."""
+"""Time limit of a prediction, in seconds."""
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """What became of a row."""
+    """The predicted times of a row, or the reason why there are none."""
 
     predicted_us: float | None = None
-    """Of what the compiler makes of the kernel."""
+    """Time of the kernel after the compiler's passes."""
     author_us: float = 0.0
-    """Of the kernel as it is written; 0 where it does not fit into memory that way."""
+    """Time of the kernel in the author's order; 0 where it does not fit into memory that way."""
     low_us: float = 0.0
     high_us: float = 0.0
     bound: str = ""
     refused: str = ""
-    """Why there is no time: nkijit refuses the kernel."""
+    """Ids of the violated rules, or the exception, if nkijit rejects the kernel."""
     unavailable: str = ""
-    """Why there is no time: its source cannot be had. The row does not count."""
+    """The reason why the source is not available. Such rows are not counted."""
 
 
 def predicted(row: Row, rows: Path, folder: Path) -> Prediction:
-    """Predict a row in a process of its own."""
+    """Predict a row in a separate process.
+
+    Args:
+        row: to predict.
+        rows: the TOML file with the row.
+        folder: for downloaded sources.
+    """
     command = [sys.executable, "-m", "benchmarks.fidelity.predicting"]
     try:
         done = subprocess.run(
@@ -64,8 +70,8 @@ def _predict(row: Row, rows: Path, folder: Path) -> Prediction:
         text = kernel_text(row, source, text_of(source, folder))
     except UnavailableError as error:
         return Prediction(unavailable=str(error))
-    with tempfile.TemporaryDirectory() as made:
-        path = Path(made) / "published.py"
+    with tempfile.TemporaryDirectory() as temporary:
+        path = Path(temporary) / "published.py"
         path.write_text(text)
         kernel = _function(path, row.function).for_target(row.target)
         specs = [TensorSpec(*_shape_and_dtype(text)) for text in row.inputs]

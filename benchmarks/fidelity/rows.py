@@ -1,4 +1,4 @@
-"""What was published: the rows of `rows.toml`."""
+"""Published times: the rows of `rows.toml`."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class Source:
     commit: str
     path: str
     prelude: str = ""
-    """Imports, for a kernel that stands in a text without them."""
+    """Imports to add, for a kernel in a text without them."""
 
     @property
     def url(self) -> str:
-        """Where the file is fetched from."""
+        """The address of the file."""
         return f"https://raw.githubusercontent.com/{self.repository}/{self.commit}/{self.path}"
 
 
@@ -41,30 +41,30 @@ class Row:
     target: str
     measured_us: float
     version: int = 0
-    """Which of the pieces of the source that define the function, from 0."""
+    """Index of the definition of the function, if the source has several."""
     constants: Mapping[str, int] = field(default_factory=dict[str, int])
-    """Numbers that whoever measured had set in the kernel, by the name they are assigned to."""
+    """Values for constants of the kernel in this measurement, by variable."""
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Arguments that are no tensors."""
+    """Arguments that are not tensors."""
     disable_dge: bool = False
     with_launch: bool = True
-    """True when the time has the start and the end of the launch in it."""
+    """Whether the measured time includes the start and the end of the launch."""
     versions: str = ""
-    """Rows with the same word are versions of one kernel, whose order is compared."""
+    """Rows with the same word are versions of one kernel; their order is compared."""
     unavailable: str = ""
-    """Why it cannot be predicted: its source is not public any more. It does not count."""
+    """The reason why the kernel's source is not public any more. Such rows are not counted."""
 
 
 @dataclass(frozen=True)
 class Published:
-    """Everything that is compared with."""
+    """All published times, with the sources of their kernels."""
 
     sources: Mapping[str, Source]
     rows: tuple[Row, ...]
 
 
 def read_rows(path: Path = ROWS) -> Published:
-    """The rows of a file."""
+    """Read the rows of a TOML file."""
     tables = tomllib.loads(path.read_text(encoding="utf-8"))
     sources = {name: Source(**table) for name, table in tables["sources"].items()}
     rows = tuple(Row(**{**t, "inputs": tuple(t["inputs"])}) for t in tables["rows"])

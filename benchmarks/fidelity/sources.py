@@ -1,4 +1,4 @@
-"""The sources of published kernels: fetched once, and cut out of what they stand in."""
+"""Sources of published kernels: downloaded once, and extracted from documents and strings."""
 
 from __future__ import annotations
 
@@ -17,33 +17,36 @@ TIMEOUT = 60
 
 
 class UnavailableError(Exception):
-    """A kernel whose source could not be had, or does not have it."""
+    """A source that cannot be downloaded or does not contain the kernel."""
 
 
 def default_folder() -> Path:
-    """Where fetched files are kept."""
+    """Return the default folder for downloaded files, in the user's cache."""
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(cache) / "nkijit" / "fidelity"
 
 
 def text_of(source: Source, folder: Path) -> str:
-    """A source, from the folder (at `owner/name/commit/path`), else fetched into it."""
-    kept = folder / source.repository / source.commit / source.path
-    if not kept.exists():
+    """Return the text of a source.
+
+    It is read from `folder/owner/name/commit/path`, or downloaded to this file first.
+    """
+    cached = folder / source.repository / source.commit / source.path
+    if not cached.exists():
         try:
             with urlopen(source.url, timeout=TIMEOUT) as answer:
                 data = answer.read()
         except OSError as error:
             raise UnavailableError(f"{source.url}: {error}") from error
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        made = kept.with_name(f"{kept.name}.{os.getpid()}")
-        made.write_bytes(data)
-        made.replace(kept)
-    return kept.read_text()
+        cached.parent.mkdir(parents=True, exist_ok=True)
+        partial = cached.with_name(f"{cached.name}.{os.getpid()}")
+        partial.write_bytes(data)
+        partial.replace(cached)
+    return cached.read_text()
 
 
 def kernel_text(row: Row, source: Source, text: str) -> str:
-    """The module that defines a row's kernel, with the constants of the row."""
+    """Return the module that defines a row's kernel, with the constants of the row."""
     pieces = [piece for piece in _pieces(text, source.path) if _defines(piece, row.function)]
     if row.version >= len(pieces):
         raise UnavailableError(f"{source.path} has {len(pieces)} of '{row.function}'")
@@ -51,7 +54,7 @@ def kernel_text(row: Row, source: Source, text: str) -> str:
 
 
 def _pieces(text: str, path: str) -> Iterator[str]:
-    """The modules that a file holds: itself, its strings, or the code blocks of a page."""
+    """Yield the Python texts of a file: the file and its strings, or the code blocks of a page."""
     if path.endswith(".rst"):
         yield from map(textwrap.dedent, _BLOCK.findall(text))
         return

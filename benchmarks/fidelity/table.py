@@ -1,4 +1,4 @@
-"""The table of predicted and published times, and what it sums up to."""
+"""The table of predicted and published times, with a summary."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from benchmarks.fidelity.predicting import Prediction
 from benchmarks.fidelity.rows import Published, Row
 
 SHARES = (0.15, 0.3)
-"""How far off a prediction may be, of the published time, to count."""
+"""Relative errors for which the summary counts the predictions."""
 DISTINCT = 0.05
-"""Times that are closer than this, of the shorter one, have no order."""
+"""Minimum relative difference of two times whose order is compared."""
 BEGIN, END = "<!-- fidelity: written by make fidelity -->", "<!-- end of fidelity -->"
 
 
 def table_text(published: Published, found: Mapping[str, Prediction]) -> str:
-    """The table in Markdown, with what it sums up to below."""
+    """Return the table in Markdown, followed by the summary."""
     lines = [
         "| source | kernel | target | published µs | as written | compiled | ratio |",
         "|---|---|---|--:|--:|--:|--:|",
@@ -29,15 +29,19 @@ def table_text(published: Published, found: Mapping[str, Prediction]) -> str:
     return "\n".join([*lines, "", *_sums(published.rows, found)]) + "\n"
 
 
-def _cells(row: Row, made: Prediction) -> list[str]:
+def _cells(row: Row, prediction: Prediction) -> list[str]:
     measured = f"{row.measured_us:,.4g}" if row.measured_us < 1000 else f"{row.measured_us:,.0f}"
-    if made.predicted_us is None:
-        missing = f"not to be had: {made.unavailable}" if made.unavailable else made.refused
-        return [measured, missing if made.unavailable else f"refused: {missing}", "", ""]
-    low, high = (_us(us) for us in (made.low_us, made.high_us))
-    ratio = made.predicted_us / row.measured_us
-    compiled = f"{_us(made.predicted_us)} ({low}–{high})"
-    author = _us(made.author_us) if made.author_us else "does not fit"
+    if prediction.predicted_us is None:
+        missing = (
+            f"not available: {prediction.unavailable}"
+            if prediction.unavailable
+            else prediction.refused
+        )
+        return [measured, missing if prediction.unavailable else f"refused: {missing}", "", ""]
+    low, high = (_us(us) for us in (prediction.low_us, prediction.high_us))
+    ratio = prediction.predicted_us / row.measured_us
+    compiled = f"{_us(prediction.predicted_us)} ({low}–{high})"
+    author = _us(prediction.author_us) if prediction.author_us else "does not fit"
     return [measured, author, compiled, f"{ratio:.2f}"]
 
 
@@ -66,7 +70,7 @@ def _sums(rows: Sequence[Row], found: Mapping[str, Prediction]) -> list[str]:
 
 
 def _order(versions: str, rows: Sequence[Row], found: Mapping[str, Prediction]) -> str:
-    """How many pairs of versions are in the published order."""
+    """Return a line with the number of pairs of versions that are in the published order."""
     pairs = [
         (a, b)
         for a, b in combinations(sorted(rows, key=lambda row: row.measured_us), 2)
@@ -87,9 +91,9 @@ def _order(versions: str, rows: Sequence[Row], found: Mapping[str, Prediction]) 
 
 
 def write_into(page: Path, text: str) -> None:
-    """Put the table between the two marks of a page.
+    """Put the table between the two markers of a page.
 
-    Raises ValueError when the page does not have them once each.
+    Raises ValueError when the page does not contain each of them exactly once.
     """
     old = page.read_text(encoding="utf-8")
     if old.count(BEGIN) != 1 or old.count(END) != 1:

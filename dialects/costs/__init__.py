@@ -1,1 +1,1 @@
-"""The cost model: formulas of what engine instructions take, and the constants that they use."""
+"""The cost model: formulas of the costs of engine instructions."""

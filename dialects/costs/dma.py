@@ -1,18 +1,20 @@
-"""What DMA costs: the descriptors of a transfer, and how long the DMA engines take for them.
+"""Costs of DMA: the descriptors of a transfer, and the time that the DMA engines take for them.
 
-A transfer is a queue's trigger, a while until data moves, the bytes, and a while until what waits
-is released. What many short transfers cost is the trigger: one takes its queue as long whatever its
-rows are. Two figures are given for the bytes, which published measurements force apart. In a
-stream of transfers every descriptor takes its engine `descriptor_ns` beside its bytes (profiles of
-transfers with descriptors that were made beforehand): `engine_ns`, what transfers that share the
-engines have to be counted with. A transfer on its own does not show that for the first
-`burst_descriptors` of an engine, and takes longer than its bytes otherwise (isolated probes):
-`payload_ns`, after which its data is there. So a short transfer may be complete before its engines
-could take on as much again.
+A transfer consists of a queue's trigger, a delay until data moves, the bytes, and a delay until
+waiting instructions can start. Many short transfers are limited by their triggers, as the time of
+a trigger does not depend on the length of rows. There are two times for the bytes, as published
+measurements differ:
 
-Each engine moves what is in eight partitions of SBUF (DMA overview), so that a transfer of fewer
-than 128 partitions leaves engines idle. A transfer takes as long as the engine that has most to
-move: with nine partitions, the one that has eight of them.
+- `engine_ns` is the time of an engine in a stream of transfers. Each descriptor takes
+  `descriptor_ns` in addition to its bytes (profiles of transfers with prebuilt descriptors).
+- `payload_ns` is the time of an isolated transfer. It does not include `descriptor_ns` for the
+  first `burst_descriptors` of an engine, but is otherwise longer than its bytes (isolated probes).
+
+So a short transfer can be complete before its engines are free for the next one.
+
+Each engine moves the data of eight partitions of SBUF (DMA overview), so a transfer of fewer than
+128 partitions leaves engines idle. The engine with the most data determines the time of a
+transfer: with nine partitions, the engine that has eight of them.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ Transfers = Callable[[NisaOp, Target], Transfer]
 
 
 def moving(transfer: Transfers) -> StageCost:
-    """The cost of an instruction that is a transfer."""
+    """The cost of an instruction that is one transfer."""
 
     def size(op: NisaOp, target: Target) -> float:
         return transfer(op, target).bytes
@@ -69,10 +71,11 @@ def _unless_given(op: NisaOp, select: Callable[[], dge_mode]) -> dge_mode:
 
 
 def _copy_mode(op: NisaOp, target: Target) -> dge_mode:
-    """Hardware where it can, software where it must, else descriptors made beforehand.
+    """The default descriptor mode of dma_copy.
 
-    Software alone takes a vector of indices (DGE reference) and converts data types; addresses
-    known at run time only rule out descriptors made beforehand.
+    A vector of indices requires software (DGE reference). With DGE, a conversion of data types
+    requires software too, and hardware generates all others. Without DGE, descriptors are
+    prebuilt, except for addresses that are known only at run time, which require software.
     """
     tiles = _tiles(op)
     if by_vector(op):
@@ -119,8 +122,8 @@ def _transfer(
 ) -> Transfer:
     """A transfer of `size` bytes in runs of `run` bytes at a share of the bandwidth.
 
-    What leaves SBUF for HBM is a store and everything else a load: of transfers within HBM and
-    within SBUF nothing was published.
+    Transfers from SBUF or PSUM to HBM are stores. All others count as loads, as nothing is
+    published about transfers within HBM and within SBUF.
     """
     dma = target.timing.dma
     run = min(run, size, dma.max_descriptor_bytes)
@@ -157,15 +160,15 @@ class _Parts(NamedTuple):
 
     engines: int
     fullest: int
-    """How many of the engines have most descriptors."""
+    """The number of engines with the most descriptors."""
     most: int
-    """The descriptors of each of these."""
+    """The descriptors of each of these engines."""
     least: int
     """The descriptors of each of the other engines."""
 
 
 def _parts(first: TileInfo, last: TileInfo, size: int, run: int, target: Target) -> _Parts:
-    """The descriptors of each DMA engine: those of its own partitions; within HBM all alike."""
+    """Distribute descriptors over DMA engines: by partition, or evenly for transfers within HBM."""
     dma = target.timing.dma
     descriptors = ceil(size / run)
     touched = [tile.partitions for tile in (first, last) if tile.region.on_chip]
@@ -185,7 +188,7 @@ def _parts(first: TileInfo, last: TileInfo, size: int, run: int, target: Target)
 
 
 def _ends(op: NisaOp) -> tuple[TileInfo, TileInfo]:
-    """A source and a destination of a transfer."""
+    """The first source and the first destination of a transfer."""
     given = [(f.role, info_of(value)) for f, value in op.given_operands() if is_tile(value)]
     read = [tile for role, tile in given if role is Role.read]
     written = [tile for role, tile in given if role is not Role.read]
@@ -193,7 +196,7 @@ def _ends(op: NisaOp) -> tuple[TileInfo, TileInfo]:
 
 
 def _run(tiles: Sequence[TileInfo]) -> int:
-    """Bytes of the elements that are neighbours on all sides, in the widest of the data types."""
+    """Bytes of the elements that are contiguous in all tiles, in the widest data type."""
     shortest = min(tile.run_bytes // tile.dtype.itemsize for tile in tiles)
     return shortest * max(tile.dtype.itemsize for tile in tiles)
 
@@ -203,15 +206,15 @@ def _largest(op: NisaOp) -> int:
 
 
 def copies(op: NisaOp, target: Target) -> Transfer:
-    """dma_copy."""
+    """The transfer of dma_copy."""
     mode = _unless_given(op, lambda: _copy_mode(op, target))
     return _transfer(op, target, mode, _largest(op), _run(_tiles(op)))
 
 
 def computes(op: NisaOp, target: Target) -> Transfer:
-    """dma_compute: each source after the first is added to what is there.
+    """The transfer of dma_compute: each source after the first is added to the previous ones.
 
-    Descriptors are made beforehand, by software with a vector of indices (API reference).
+    Descriptors are prebuilt, or generated by software with a vector of indices (API reference).
     """
     mode = dge_mode.swdge if by_vector(op) else dge_mode.none
     added = max(1, len(op.operands_named("srcs")) - 1)
@@ -220,7 +223,10 @@ def computes(op: NisaOp, target: Target) -> Transfer:
 
 
 def transposes(fits_hardware: Callable[[TileInfo], bool]) -> Transfers:
-    """dma_transpose; `fits_hardware` says whether hardware can make a source's descriptors."""
+    """The transfer of dma_transpose.
+
+    `fits_hardware` returns True if hardware can generate the descriptors of a source.
+    """
 
     def transfer(op: NisaOp, target: Target) -> Transfer:
         src, dma = _ends(op)[0], target.timing.dma
@@ -239,9 +245,9 @@ def transposes(fits_hardware: Callable[[TileInfo], bool]) -> Transfers:
 
 
 def exchanges(op: NisaOp, target: Target) -> Transfer:
-    """sendrecv: the cores meet before data moves.
+    """The transfer of sendrecv: the cores synchronise before data moves.
 
-    The GpSimd Engine's own DMA engine is none of the others, and is started by that engine.
+    The GpSimd Engine has its own DMA engine, separate from the others, and starts it.
     """
     timing = target.timing
     own_engine = op.value_of("dma_engine") is dma_engine.gpsimd_dma
@@ -260,12 +266,12 @@ def exchanges(op: NisaOp, target: Target) -> Transfer:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """How the data of a collective goes around: as functions of the ranks of a group."""
+    """The route of a collective's data, as functions of the number of ranks in a group."""
 
     hops: Callable[[int], int]
-    """Steps that wait for each other."""
+    """The number of steps that wait for each other."""
     share: Callable[[int], float]
-    """Of the largest tensors, what passes through each rank."""
+    """The share of the largest list of tensors that passes through each rank."""
 
 
 AROUND = Route(lambda n: n - 1, lambda n: (n - 1) / n)
@@ -282,10 +288,10 @@ def _ranks(op: NisaOp) -> int:
 
 
 def collects(route: Route) -> Transfers:
-    """A collective: steps from rank to rank, then what the bytes take.
+    """The transfer of a collective: steps from rank to rank, then the time of the bytes.
 
-    Two published figures, for reductions and gathers of a few bytes, are all there is; links are
-    taken to be as fast as the DMA engines.
+    Only two figures are published, for reductions and gathers of a few bytes. The model assumes
+    that links are as fast as the DMA engines.
     """
 
     def transfer(op: NisaOp, target: Target) -> Transfer:
@@ -298,7 +304,7 @@ def collects(route: Route) -> Transfers:
         size = max(1, round(whole * route.share(ranks)))
         made = _transfer(op, target, dge_mode.none, size, run)
         steps = constants.base_ns + constants.hop_ns * max(1, route.hops(ranks))
-        # The steps have the start and the end of each transfer in them.
+        # The steps include the start and the end of each transfer.
         return replace(made, payload_ns=steps + made.engine_ns, dispatch_ns=0.0, notify_ns=0.0)
 
     return transfer

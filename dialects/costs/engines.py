@@ -1,9 +1,9 @@
-"""What instructions of the Vector, Scalar and GpSimd Engines cost.
+"""Costs of instructions of the Vector, Scalar and GpSimd Engines.
 
-An instruction streams N elements of each partition through its engine. Neighbours that do not wait
-for each other start every `max(min_interval, N / rate)` cycles; a result is there after the
-engine's startup and N / rate cycles, whatever is before it. How many partitions take part
-makes no difference (NKI performance guide). Rates and startups are those of the data file.
+An instruction streams N elements of each partition through its engine. Consecutive independent
+instructions start every `max(min_interval, N / rate)` cycles. The result of an instruction is
+available after the engine's startup time and N / rate cycles. The number of partitions does not
+matter (NKI performance guide). Rates and startup times are in the target's data file.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from nkijit.dialects.operators import OPERATORS
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
 
 _NARROW_BITS = 16
-"""Of the floating-point types that have fast modes."""
+"""Width of the floating-point types with fast modes."""
 _FP8_BITS = 8
 
 
-# ------------------------------------------------------------------ what the formulas ask
+# ------------------------------------------------------------------ inputs of the formulas
 
 
 def elements(op: NisaOp, name: str) -> int:
-    """Elements per partition of an operand; 0 when it was left out or is a number."""
+    """Elements per partition of an operand; 0 when it is omitted or a number."""
     tile = tile_of(op, name)
     return 0 if tile is None else tile.free_size
 
@@ -45,7 +45,7 @@ def section_of(op: NisaOp, target: Target) -> Vector | Scalar | GpSimd:
 
 
 def min_interval(op: NisaOp, target: Target) -> float:
-    """Cycles from one instruction to the next on an engine, at least."""
+    """The shortest time between two instructions on an engine, in cycles."""
     section = section_of(op, target)
     dynamic = any(
         is_tile(value) and info_of(value).region.on_chip and info_of(value).indirection is not None
@@ -55,13 +55,13 @@ def min_interval(op: NisaOp, target: Target) -> float:
 
 
 def inner_stride(tile: TileInfo) -> int:
-    """Elements from one element to its neighbour within a partition, without sign."""
+    """Distance of neighbouring elements within a partition, in elements, without sign."""
     free = zip(tile.strides[1:], tile.shape[1:], strict=True)
     return next((abs(stride) for stride, count in reversed(list(free)) if count != 1), 1)
 
 
 def stride_factor(factors: StrideFactors, tile: TileInfo) -> float:
-    """How much slower a tile in SBUF is read than neighbours are."""
+    """The factor by which a strided tile in SBUF is read slower than a contiguous one."""
     if tile.region is not MemoryRegion.sbuf:
         return factors[0][1]
     size = inner_stride(tile) * tile.dtype.itemsize
@@ -78,7 +78,7 @@ def _is_half(tile: TileInfo) -> bool:
 
 
 def is_narrow(v: Vector, tile: TileInfo) -> bool:
-    """True for floating point of 16 bits, and what else has its modes."""
+    """True for 16-bit floating point, and for float8 on targets where it has the same modes."""
     is_fp8 = tile.dtype.kind is Kind.float and tile.dtype.bits == _FP8_BITS
     return _is_half(tile) or (v.fp8_is_narrow and is_fp8)
 
@@ -129,7 +129,7 @@ def constant(name: str) -> Formula:
 def count(name: str, *others: str) -> Formula:
     """The elements per partition of an operand, times the factor of its stride.
 
-    `others` are read at the same time; the operand that is read most slowly decides.
+    `others` are read at the same time; the largest factor applies.
     """
     return Formula(
         f"N({name})",
@@ -138,7 +138,7 @@ def count(name: str, *others: str) -> Formula:
 
 
 def _slowest(op: NisaOp, target: Target, names: tuple[str, ...]) -> float:
-    """The stride factor of the input that is read most slowly."""
+    """The largest stride factor of some inputs."""
     factors = section_of(op, target).stride_factors
     tiles = [tile for name in names if (tile := tile_of(op, name)) is not None]
     return max((stride_factor(factors, tile) for tile in tiles), default=1)
@@ -149,7 +149,7 @@ START = constant("start_cycles")
 
 
 def _startup(op: NisaOp, target: Target) -> float:
-    """The startup of most instructions of an engine, in ns."""
+    """The startup time of most instructions of an engine, in ns."""
     section = section_of(op, target)
     return section.affine_startup_ns if isinstance(section, Scalar) else section.startup_ns
 
@@ -157,12 +157,12 @@ def _startup(op: NisaOp, target: Target) -> float:
 def _streamed(
     stream: Formula, startup: Number = _startup, start: Formula | None = None
 ) -> StageCost:
-    """The cost of an instruction that streams.
+    """The cost of an instruction that streams elements.
 
     Args:
-        stream: cycles that its elements take.
-        startup: ns until a result is there, beside `stream`.
-        start: cycles that the engine is busy with it, beside `stream`.
+        stream: cycles of its elements.
+        startup: ns until its result is available, in addition to `stream`.
+        start: cycles that the engine is busy, in addition to `stream`.
     """
     busy = largest(MIN_INTERVAL, stream if start is None else start + stream)
 
@@ -175,13 +175,13 @@ def _streamed(
 
 
 def streaming(name: str, rate: str = "rate", start: str | None = None) -> StageCost:
-    """The elements of a tile, one after the other in every partition.
+    """The cost of streaming a tile, one element after the other in every partition.
 
     Args:
-        name: the operand that sets N.
-        rate: the constant of the engine that has the elements per cycle, or, with that ending,
-            the `cycles_per_element`.
-        start: the constant of the engine with cycles that are added, if any.
+        name: the operand whose elements count.
+        rate: name of the engine's constant for elements per cycle or, if it ends in
+            `_cycles_per_element`, for cycles per element.
+        start: name of the engine's constant for additional cycles, if any.
     """
     multiplies = rate.endswith("_cycles_per_element")
     stream = constant(rate) * count(name) if multiplies else count(name) / constant(rate)
@@ -189,12 +189,12 @@ def streaming(name: str, rate: str = "rate", start: str | None = None) -> StageC
 
 
 def on_gpsimd(name: str) -> StageCost:
-    """The elements of a tile, after the start of a program of the GpSimd Engine."""
+    """The cost of streaming a tile through a program of the GpSimd Engine."""
     return streaming(name, start="start_cycles")
 
 
 def copying(src: str, *columns: str) -> StageCost:
-    """tensor_copy and tensor_scalar, on the engine that runs them. `columns` may be [P, 1]."""
+    """The cost of tensor_copy and tensor_scalar. `columns` are operands that can be [P, 1]."""
 
     def rate(op: NisaOp, target: Target) -> float:
         section = section_of(op, target)
@@ -236,7 +236,7 @@ def _column_ns(op: NisaOp, target: Target, columns: tuple[str, ...]) -> float:
 
 
 def activating(*columns: str) -> StageCost:
-    """An activation of `data`; `columns` are the operands that may be [P, 1]."""
+    """The cost of an activation of `data`. `columns` are operands that can be [P, 1]."""
 
     def is_copy(op: NisaOp) -> bool:
         return op.value_of("op") == "copy"
@@ -246,7 +246,7 @@ def activating(*columns: str) -> StageCost:
         return data is not None and data.region is MemoryRegion.psum
 
     def on_gpsimd(op: NisaOp, target: Target) -> bool:
-        # Nothing is known of functions there but the engine's own rate.
+        # For functions there only the engine's default rate is published.
         return engine_of(op, target) is engine.gpsimd
 
     def rate(op: NisaOp, target: Target) -> float:
@@ -276,8 +276,11 @@ def activating(*columns: str) -> StageCost:
 
 
 def two_inputs(first: str, second: str, rate: str = "tensor_tensor_rate") -> StageCost:
-    """Two tiles of as many elements. `rate` is the Vector Engine's when both come from the same
-    memory; where one comes from PSUM it has a `psum_rate` of its own."""
+    """The cost of streaming two tiles of equal size.
+
+    `rate` is the Vector Engine's constant for two tiles in the same memory. Its counterpart with
+    `_psum_rate` applies when one is in PSUM and one in SBUF.
+    """
     psum_rate = rate.replace("_rate", "_psum_rate")
 
     def per_cycle(op: NisaOp, target: Target) -> float:
@@ -321,7 +324,7 @@ def _memset_startup(op: NisaOp, target: Target) -> float:
 
 
 WRITTEN = Formula("N(dst)", lambda op, target: elements(op, "dst"))
-"""Writes take as long whatever their stride."""
+"""Without a stride factor, as the stride of writes does not matter."""
 
 MEMSET = _streamed(
     WRITTEN
@@ -378,7 +381,7 @@ ACCUMULATOR_READ = StageCost("accumulator_read_cycles", _read_cycles, _read_time
 
 
 def sequenced(constant: str) -> StageCost:
-    """What a sequencer does itself takes a constant time."""
+    """The cost of work of a sequencer: a constant time, by the name of its constant."""
 
     def time(op: NisaOp, target: Target) -> Duration:
         ns: float = getattr(target.timing.sequencer, constant)

@@ -1,4 +1,4 @@
-"""Formulas of costs: expressions that compute a number for an instruction and print themselves."""
+"""Formulas of costs: expressions that compute a number of an instruction and have a text."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from nkijit.dialects.hardware.targets import Target
 Number = Callable[[NisaOp, Target], float]
 
 _ATOM, _PRODUCT, _SUM = range(3)
-"""How tightly an operator binds, the tightest first."""
+"""Precedence of operators, the highest first."""
 
 
 class Formula:
     """A number of an instruction on a target, with its text.
 
-    `*`, `/` and `+` make formulas of formulas. A `note` says when a part has another value; notes
-    are printed after the whole formula.
+    `*`, `/` and `+` combine formulas. A `note` explains when a part has another value; notes are
+    printed after the whole formula.
 
     Example: `str(Formula("N", n) / Formula("rate", rate, note="fast for bfloat16"))` is
     "N / rate, fast for bfloat16".
@@ -48,7 +48,7 @@ class Formula:
         return self._joined(other, text, _SUM, lambda a, b: a + b)
 
     def _inside(self, level: int) -> str:
-        """The text as an operand, in parentheses where it binds less tightly."""
+        """The text as an operand, in parentheses if its precedence is lower."""
         return f"({self._text})" if self._level > level else self._text
 
     def _joined(

@@ -1,9 +1,9 @@
-"""What instructions of the Tensor Engine cost.
+"""Costs of instructions of the Tensor Engine.
 
-A matmul loads its stationary tile and multiplies; the load runs while the one before multiplies.
-The columns of a tile stream through the array, all rows at once: neither few rows nor few columns
-of the result make it faster (NKI performance guide). What the packing of several values into a row
-(double_row, MX) saves is in the number of columns.
+A matmul loads its stationary tile and multiplies; the load overlaps with the previous
+multiplication. The columns of a tile stream through the array, all rows at once. A multiplication
+with fewer rows, or fewer columns of the result, is not faster (NKI performance guide). Packing
+several values into a row (double_row, MX) reduces the number of columns.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ def _is_fp32(op: NisaOp) -> bool:
 
 
 def _has_onezero(op: NisaOp) -> bool:
-    """Whether the author has said that a tile holds zeros and ones only."""
+    """True with a hint that a tile holds only zeros and ones."""
     names = ("is_stationary_onezero", "is_moving_onezero")
     return any(op.declares(name) and op.value_of(name) for name in names)
 
 
 def passes(op: NisaOp, target: Target) -> float:
-    """How often the moving tile of a matmul goes through the array."""
+    """The number of times that the moving tile of a matmul streams through the array."""
     t = target.timing.tensor
     if not _is_fp32(op):
         return 1
@@ -54,7 +54,7 @@ def _moving_feed(op: NisaOp, target: Target, columns: Columns) -> float:
 
 
 def loading(columns: Columns) -> StageCost:
-    """Loading the stationary tile."""
+    """The cost of loading the stationary tile."""
 
     def cycles(op: NisaOp, target: Target) -> float:
         return _stationary_feed(op, target, columns)
@@ -72,7 +72,7 @@ def loading(columns: Columns) -> StageCost:
 
 
 def multiplying(columns: Columns) -> StageCost:
-    """Streaming the moving tile through the array."""
+    """The cost of streaming the moving tile through the array."""
 
     def cycles(op: NisaOp, target: Target) -> float:
         t = target.timing.tensor

@@ -1,1 +1,1 @@
-"""How an instruction is declared: kinds of fields, the declaration, and what is derived from it."""
+"""Declaration of instructions: kinds of fields, the decorator, and reusable rules."""

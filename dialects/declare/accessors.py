@@ -1,12 +1,13 @@
-"""Operands and results by name, as attributes of operations.
+"""Fast access to operands and results by name, as attributes of operations.
 
-xDSL's own accessors find out with each use which kind of value they are about. Passes ask for
-operands of every instruction many times.
+xDSL's own accessors look up the kind of the value at each use. Passes read operands of every
+instruction many times.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from xdsl.ir import Operation, OpResult, SSAValue
@@ -16,13 +17,16 @@ from xdsl.irdl.operations import BeforeVariadicSingleAccessor, VarIRConstruct
 _ClassT = TypeVar("_ClassT", bound=type[IRDLOperation])
 
 value_at: Callable[[Any, int], Any] = tuple[SSAValue, ...].__getitem__
-"""The value at a position of operands or results: what `[]` of xDSL's tuples is for slices, too."""
+"""The value at a position of operands or results; faster than xDSL's `[]` as it has no slices."""
+
+operand_tuple: Callable[[Operation], tuple[SSAValue, ...]] = attrgetter("_operands")
+"""The operands of an operation; xDSL's `operands` makes an object that can replace them."""
 
 
 def with_direct_accessors(op_class: _ClassT) -> _ClassT:
-    """A class of operations whose operands and results in front of lists are at fixed positions.
+    """Replace the accessors of operands and results at fixed positions, which precede any list.
 
-    Its operations are keys by identity, as all are, without a call in Python.
+    Operations also hash by identity, like xDSL's, but without a call of a Python function.
     """
     op_class.__hash__ = object.__hash__
     for name, accessor in list(vars(op_class).items()):

@@ -1,8 +1,8 @@
-"""Creation of operations, of which a kernel has as many as it has instructions.
+"""Fast creation and copying of operations.
 
-xDSL's own `create` and `add_op` serve operations of any kind: with successors, regions and default
-properties, attached or not. Those of a kernel have none of these, and their parts are made in the
-form in which an operation keeps them.
+xDSL's own `create` and `add_op` support any operation: with successors, regions and default
+properties, attached or not. Most operations of a kernel have none of these, so the functions here
+build the fields of an operation directly. A kernel can have 100,000 operations.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue, SSAValues, 
 
 _OpT = TypeVar("_OpT", bound=Operation)
 
-# What follows is `Operation.__init__` and `Block.add_op` of xDSL for what kernels are made of.
+# The functions below are `Operation.__init__` and `Block.add_op` of xDSL, restricted to the
+# operations of kernels.
 # pyright: reportPrivateUsage=false
 
 
 class _Result(OpResult[Attribute]):
-    """A result that is a key by identity, as all are, without a call in Python."""
+    """A result that hashes by identity, like xDSL's, but without a call of a Python function."""
 
     __slots__ = ()
     __hash__ = object.__hash__
@@ -34,14 +35,14 @@ def created(
     properties: dict[str, Attribute],
     location: LocationAttr,
 ) -> _OpT:
-    """An operation without regions, successors and default properties.
+    """Create an operation without regions, successors and default properties.
 
     Args:
         op_class: its class.
-        operands: its operands, in their order.
+        operands: its operands, in order.
         result_types: types of its results.
-        properties: all of its properties; the operation keeps this dictionary.
-        location: where in the author's source it comes from.
+        properties: all of its properties; the operation owns this dictionary afterwards.
+        location: its location in the user's source.
     """
     op = op_class.__new__(op_class)
     if operands:
@@ -65,7 +66,7 @@ def created(
 
 
 def append(block: Block, op: Operation) -> None:
-    """Add an operation that has just been created, and has no regions, to the end of a block."""
+    """Append a new operation without regions to a block."""
     last = block._last_op
     if last is None:
         block._first_op = op
@@ -77,7 +78,7 @@ def append(block: Block, op: Operation) -> None:
 
 
 def put_in_order(block: Block, ops: Sequence[Operation]) -> None:
-    """Let all operations of a block stand in another order."""
+    """Reorder a block; `ops` are all of its operations in the new order."""
     before: Operation | None = None
     for op in ops:
         op._prev_op = before
@@ -92,22 +93,23 @@ def put_in_order(block: Block, ops: Sequence[Operation]) -> None:
 
 
 def copied(op: _OpT) -> tuple[_OpT, dict[Operation, Operation]]:
-    """A copy of an operation with all that is in it, and what each operation is a copy of.
+    """Return a copy of an operation with its regions, and the original of each copied operation.
 
-    What it uses from outside is used by the copy, too. xDSL's `clone` takes twice as long.
+    The copy uses the same values from outside. xDSL's `clone` takes twice as long.
     """
     origins: dict[Operation, Operation] = {}
-    values: dict[int, SSAValue] = {}  # by identity, as hashing a value is a call
+    values: dict[int, SSAValue] = {}  # by identity, as hashing a value calls a Python function
     return _copied(op, values, origins), origins
 
 
 def copied_before(op: _OpT, following: Operation, values: dict[int, SSAValue]) -> _OpT:
-    """A copy of an operation without regions, put before another one.
+    """Copy an operation without regions and insert the copy before another operation.
 
     Args:
-        op: the operation.
-        following: what stands behind the copy.
-        values: by identity, the values that the copy uses instead of others; gets its results.
+        op: the operation to copy.
+        following: the operation before which the copy is inserted.
+        values: replacements for operands, by identity of the original value. The results of the
+            copy are added for those of `op`.
     """
     made = _copied_alone(op, values)
     block = following.parent
@@ -117,7 +119,7 @@ def copied_before(op: _OpT, following: Operation, values: dict[int, SSAValue]) -
 
 
 def _copied_alone(op: _OpT, values: dict[int, SSAValue]) -> _OpT:
-    """A copy of an operation without what is in it, which keeps its names."""
+    """Copy an operation without the contents of its regions; results keep their names."""
     given = op._operands
     operands = [values.get(id(value), value) for value in given] if given else ()
     if op.regions or op._successors:
@@ -160,10 +162,10 @@ def _copied(op: _OpT, values: dict[int, SSAValue], origins: dict[Operation, Oper
 
 @lru_cache(maxsize=4096)
 def valid_name(name: str) -> str:
-    """What xDSL keeps of a name for a value. Raises ValueError for what is none."""
+    """Return a value's name as xDSL stores it. Raises ValueError for an invalid name."""
     return SSAValue.extract_valid_name(name)
 
 
 def name_value(value: SSAValue, name: str) -> None:
-    """Name a value, as its `name_hint`."""
+    """Set the `name_hint` of a value."""
     value._name = valid_name(name)

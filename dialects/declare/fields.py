@@ -1,7 +1,7 @@
-"""Fields of an instruction: what an argument may be, as Python value, attribute and text.
+"""Field definitions for the bodies of instruction classes.
 
-A field's kind is an xDSL constraint, so that one object says what is well formed, encodes the
-author's value, and prints and parses the textual form.
+Each function returns an xDSL field definition with a kind. The kind is a constraint that verifies
+the attribute; it also encodes the user's value, and prints and parses the textual form.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from nkijit.dialects.declare.properties import (
     WordKind,
 )
 
-# The functions below are what an op class is written with. Their return types are those of
-# xDSL's own field definitions, so that `op.data` is an SSAValue to a type checker.
+# The return types are those of xDSL's own field definitions, so that `op.data` is an SSAValue for
+# type checkers.
 
 
 def written(*indirections: Indirection) -> SSAValue:
@@ -40,7 +40,7 @@ def written(*indirections: Indirection) -> SSAValue:
 def updated(
     *indirections: Indirection, partial: bool = False, inside_quadrants: bool = False
 ) -> SSAValue:
-    """A tile that the instruction writes on top of: it adds to it, or, `partial`, writes a part."""
+    """A tile that the instruction updates: adds to, or, with `partial`, writes only in part."""
     kind = OperandKind(
         Role.update,
         indirections=indirections,
@@ -51,7 +51,7 @@ def updated(
 
 
 def opt_written() -> SSAValue | None:
-    """A tile that the instruction writes when it is given."""
+    """A tile that the instruction writes, and that can be omitted."""
     return opt_operand_def(OperandKind(Role.write, required=False))
 
 
@@ -61,7 +61,7 @@ def tile(
     inside_quadrants: bool = False,
     any_order: bool = False,
 ) -> SSAValue:
-    """A tile that the instruction reads; `partial`: maybe only some of its elements."""
+    """A tile that the instruction reads; with `partial`, maybe only some of its elements."""
     kind = OperandKind(
         Role.read,
         indirections=indirections,
@@ -73,13 +73,13 @@ def tile(
 
 
 def tiles(*indirections: Indirection, partial: bool = False) -> Sequence[SSAValue]:
-    """A list of tiles that the instruction reads; `partial`: maybe only some of their elements."""
+    """A list of tiles that the instruction reads; with `partial`, maybe only some elements."""
     kind = OperandKind(Role.read, variadic=True, indirections=indirections, partial=partial)
     return var_operand_def(kind)
 
 
 def written_tiles(*, partial: bool = False) -> Sequence[SSAValue]:
-    """A list of tiles that the instruction writes; `partial`: maybe only some of their elements."""
+    """A list of tiles that the instruction writes; with `partial`, maybe only some elements."""
     return var_operand_def(OperandKind(Role.write, variadic=True, partial=partial))
 
 
@@ -94,7 +94,7 @@ def register() -> SSAValue:
 
 
 def integer_or_register(default: int | None = None) -> Any:
-    """An integer or a register; it may be left out where it has a default."""
+    """An integer or a register; it can be omitted if it has a default."""
     kind = OperandKind(
         Role.read,
         accepts_scalar=True,
@@ -112,7 +112,7 @@ def tile_or_scalar() -> SSAValue:
 
 
 def opt_tile_or_scalar(default: float | None = None) -> SSAValue | None:
-    """A number, or a [P, 1] tile, that may be left out."""
+    """A number, or a [P, 1] tile, that can be omitted."""
     kind = OperandKind(Role.read, accepts_scalar=True, required=False, default=default)
     return opt_operand_def(kind)
 
@@ -123,7 +123,7 @@ def operator() -> Attribute:
 
 
 def opt_operator(default: str | None = None) -> Attribute | None:
-    """An operator that may be left out."""
+    """An operator that can be omitted."""
     return opt_prop_def(OperatorKind(required=False, default=default))
 
 
@@ -158,7 +158,7 @@ def groups() -> Attribute:
 
 
 def opt_integer() -> Attribute | None:
-    """A compile-time integer that may be left out."""
+    """A compile-time integer that can be omitted."""
     return opt_prop_def(IntegerKind(required=False))
 
 
@@ -168,12 +168,12 @@ def number() -> Attribute:
 
 
 def opt_number(default: float) -> Attribute | None:
-    """A compile-time number that may be left out."""
+    """A compile-time number that can be omitted."""
     return opt_prop_def(NumberKind(required=False, default=default))
 
 
 def opt_numbers() -> Attribute | None:
-    """A list of numbers that may be left out."""
+    """A list of numbers that can be omitted."""
     return opt_prop_def(NumbersKind(required=False))
 
 

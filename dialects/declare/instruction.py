@@ -1,10 +1,9 @@
-"""How an instruction is declared: fields, rules, and what is derived from them.
+"""The `@instruction` decorator, which declares instructions.
 
 An instruction is one op class. Its body lists its fields (`declare/fields.py`) in the order of the
-public API's signature; the `Args` of the API function document them. `@instruction` adds what is
-known of the instruction (engines, first generation, rules) and derives the rest: the xDSL
-definition, the textual form, the API's argument encoding and the statement of what it reads and
-writes. Every other layer reads the resulting `InstructionSpec`.
+public API's signature; the `Args` of the API function document them. `@instruction` adds engines,
+first generation, rules and costs, and derives the rest: the xDSL definition, the textual form, the
+encoding of arguments, and the effects. Every other layer reads the resulting `InstructionSpec`.
 """
 
 from __future__ import annotations
@@ -40,13 +39,13 @@ def instruction(
 
     Args:
         engines: engines that can run it, the default first.
-        rules: what the documents forbid, checked by the verification passes.
-        stages: the engine instructions it becomes, in order.
+        rules: the documented restrictions, checked by the verification passes.
+        stages: the engine instructions that it is lowered to, in order.
         since: the first NeuronCore generation that has it.
         accumulators: its use of the engine's accumulator registers, if any.
-        select_engine: chooses among `engines` when the author left it open.
-        transposes: it permutes dimensions and computes nothing.
-        per_partition: it does the same in every partition, with what is in that partition.
+        select_engine: chooses among `engines` when the user does not.
+        transposes: True if it always only permutes dimensions.
+        per_partition: True if it computes each partition alone, in the same way.
     """
 
     def declare(cls: type[_OpT]) -> type[_OpT]:
@@ -82,7 +81,7 @@ def instruction(
 
 
 def declared_in(module: ModuleType) -> tuple[type[NisaOp], ...]:
-    """The instructions that a module declares, in their order."""
+    """The instructions that a module declares, in source order."""
     members: list[object] = list(vars(module).values())
     return tuple(
         member

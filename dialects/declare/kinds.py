@@ -1,4 +1,4 @@
-"""Kinds of fields: an xDSL constraint that is also the codec of an argument."""
+"""Kinds of fields. A kind is an xDSL constraint and the codec of an argument."""
 
 from __future__ import annotations
 
@@ -26,41 +26,39 @@ f32 = Float32Type()
 
 
 class ArgumentError(ValueError):
-    """A value that a field cannot hold. The message says what was expected and what came."""
+    """A value that a field cannot hold. The message names the expected and the actual value."""
 
 
 class Role(Enum):
-    """What an instruction does with an operand."""
+    """How an instruction accesses an operand."""
 
     read = "read"
     write = "write"
     update = "update"
-    """Written on top of what is there."""
+    """Read and written: the result depends on the previous contents."""
 
 
 @dataclass(frozen=True)
 class OperandKind(AttrConstraint):
-    """A tile, or a tile or a scalar; read or written."""
+    """An operand that is read or written: a tile, a scalar, a register or a list of tiles."""
 
     role: Role
     accepts_scalar: bool = False
     required: bool = True
     default: float | None = None
-    """The value that an absent optional operand stands for; None means "not there"."""
+    """The value of an optional operand that is omitted; None if there is none."""
     accepts_tile: bool = True
     accepts_register: bool = False
     variadic: bool = False
-    """Any number of tiles, given as a list."""
+    """A list of any number of tiles."""
     indirections: tuple[Indirection, ...] = ()
-    """Addresses known at run time only that are documented for this operand, besides scalar ones,
-    which every tile may have."""
+    """Documented kinds of run-time addresses, besides scalar ones, which every tile may have."""
     partial: bool = False
-    """The instruction may leave elements of the tile alone: which ones it touches follows from
-    its arguments or from data."""
+    """True when the instruction may touch only some elements: its arguments or data decide."""
     inside_quadrants: bool = False
-    """It may start inside a quadrant, at the partitions that the instruction names."""
+    """True when the tile may start inside a quadrant; the instruction defines the partitions."""
     any_order: bool = False
-    """Its elements are read in another order than the results are written."""
+    """True when its elements are read in another order than the results are written."""
 
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
         if isinstance(attr, MemRefType) and self.accepts_tile:
@@ -74,7 +72,7 @@ class OperandKind(AttrConstraint):
                 raise VerifyException(f"a tensor has at most {MAX_RANK} dimensions, not {rank}")
             return
         if self.accepts_register:
-            # An i32 is a number or an induction variable, which nobody writes.
+            # An i32 is a number or an induction variable: read-only.
             if isinstance(attr, RegisterType) or (attr == i32 and self.role is Role.read):
                 return
         elif self.accepts_scalar and attr in (f32, i32, i64):
@@ -92,7 +90,7 @@ class OperandKind(AttrConstraint):
 
     @property
     def expected(self) -> str:
-        """What the API accepts, in words."""
+        """The values that the API accepts, in words, for messages."""
         if self.variadic:
             return "a list of tiles"
         number = "an int32" if self.accepts_register else "a number"
@@ -110,7 +108,7 @@ def _either(names: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class PropertyKind(AttrConstraint, ABC):
-    """A compile-time argument: its Python value, its attribute and its text, kept together."""
+    """A compile-time argument: converts between its Python value, its attribute and its text."""
 
     required: bool = True
     default: Any = None
@@ -118,19 +116,19 @@ class PropertyKind(AttrConstraint, ABC):
     @property
     @abstractmethod
     def expected(self) -> str:
-        """What the API accepts, in words."""
+        """The values that the API accepts, in words, for messages."""
 
     @abstractmethod
     def encode(self, value: Any) -> Attribute:
-        """The attribute for a Python value. Raises ArgumentError when there is none."""
+        """Return the attribute for a Python value. Raises ArgumentError if it has none."""
 
     @abstractmethod
     def decode(self, attr: Attribute) -> Any:
-        """The Python value of an attribute that `verify` accepts."""
+        """Return the Python value of an attribute that `verify` accepts."""
 
     @abstractmethod
     def source(self, value: Any) -> str:
-        """A value that `decode` gives, as authors write it: `True`, `0.5`, `nl.add`, `(0, 1)`."""
+        """Return a decoded value as Python source: `True`, `0.5`, `nl.add`, `(0, 1)`."""
 
     @abstractmethod
     def print(self, printer: Printer, attr: Attribute) -> None:
@@ -138,18 +136,18 @@ class PropertyKind(AttrConstraint, ABC):
 
     @abstractmethod
     def parse(self, parser: Parser) -> Attribute:
-        """Parse what `print` printed."""
+        """Parse the output of `print`."""
 
     def mapping_type_vars(self, type_var_mapping: Any) -> AttrConstraint:
         return self
 
     def reject(self, value: Any) -> ArgumentError:
-        """The error for a value that is not `expected`."""
+        """Return the error for a value that is not `expected`."""
         return ArgumentError(f"expected {self.expected}, got {described(value)}")
 
 
 def described(value: Any) -> str:
-    """A value and its type as messages have them, in one line."""
+    """Return a value, shortened to one line, and its type for a message."""
     text = " ".join(repr(value).split())
     if len(text) > 60:
         text = text[:57] + "..."
@@ -157,13 +155,13 @@ def described(value: Any) -> str:
 
 
 def expect(attr: Attribute, ok: bool, expected: str) -> None:
-    """Raise VerifyException, which says what was expected, unless an attribute is `ok`."""
+    """Raise VerifyException with the `expected` kind of attribute unless `ok`."""
     if not ok:
         raise VerifyException(f"expected {expected}, got {attr}")
 
 
 def parse_defined_operand(parser: Parser) -> SSAValue:
-    """Parse `%name` of a value that is defined above; its type need not be repeated."""
+    """Parse `%name` of a value that is defined above, without its type."""
     operand = parser.parse_unresolved_operand()
     values = parser.ssa_values.get(operand.operand_name)
     if values is None or operand.index >= len(values):
@@ -179,7 +177,7 @@ def _is_numpy_function(value: Any) -> bool:
 
 
 def operator_word(value: Any) -> str | None:
-    """The word that an operator of nki.language, or a function of NumPy, stands for."""
+    """Return the word of an nki.language operator or a NumPy function; None for other values."""
     name = getattr(value, "nki_operator", None)
     if name is None and _is_numpy_function(value):
         name = NUMPY_NAMES.get(value.__name__, value.__name__)

@@ -1,4 +1,4 @@
-"""`NisaOp`, the base of all instructions: access to fields, textual form, effects."""
+"""`NisaOp`, the base of all instructions: access to fields, and the textual form."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from nkijit.dialects.declare.spec import Field, InstructionSpec, Stage
 from nkijit.dialects.hardware.targets import Target
 
 SEGMENTS = AttrSizedOperandSegments.attribute_name
-"""The property that says how many values each operand has."""
+"""The property with the number of values of each declared operand."""
 
 
 def segments_attr(present: Sequence[int]) -> DenseArrayBase[IntegerType]:
-    """The attribute that says how many values each operand has: 1, 0, or the length of a list."""
+    """The attribute with the number of values of each operand: 1, 0, or the length of a list."""
     return DenseArrayBase.from_list(i32, present)
 
 
@@ -39,7 +39,7 @@ _POSITIONS: dict[bytes, tuple[range, ...]] = {}
 
 
 def _positions(segments: Any) -> tuple[range, ...]:
-    """Positions of each declared operand's values among all that are given."""
+    """Positions of each declared operand's values among all operand values."""
     key: bytes = segments.data.data
     positions = _POSITIONS.get(key)
     if positions is None:
@@ -53,23 +53,23 @@ def _positions(segments: Any) -> tuple[range, ...]:
 
 
 class NisaOp(IRDLOperation, ABC):
-    """Base of all instructions: derived access to fields, textual form, effects."""
+    """Base of all instructions: access to fields, and the textual form."""
 
     SPEC: ClassVar[InstructionSpec]
 
     instruction_name = opt_prop_def(StringKind(required=False), prop_name="name")
     after = opt_prop_def(NamesKind(required=False))
-    """Names of instructions that the author wants to run before this one."""
+    """Names of instructions that the user wants to run before this one."""
 
     def operand_named(self, name: str) -> SSAValue | None:
-        """The value given for operand `name`, None when it was left out."""
+        """The value of operand `name`; None when it is omitted."""
         return self._operand_of(self.SPEC.by_name[name])
 
     def required(self, name: str) -> SSAValue:
-        """The value of operand `name`, which a well-formed instruction has.
+        """The value of the required operand `name`.
 
         Raises:
-            LookupError: it was left out, and the caller should have used `operand_named`.
+            LookupError: the operand is omitted, so the caller should use `operand_named`.
         """
         value = self._operand_of(self.SPEC.by_name[name])
         if value is None:
@@ -78,13 +78,14 @@ class NisaOp(IRDLOperation, ABC):
 
     @classmethod
     def declares(cls, name: str) -> bool:
-        """True when instructions of this class have an argument `name`, given or not."""
+        """True when this class declares an argument `name`."""
         return name in cls.SPEC.by_name
 
     def get(self, name: str, default: Any = None) -> Any:
-        """`operand_named`, or `value_of`, of an argument that not every instruction declares.
+        """Return the value of an argument that not every instruction declares.
 
-        `default` stands for an argument that is not declared, never for one that was left out.
+        The result is that of `operand_named` or `value_of`. `default` is the result for an
+        argument that is not declared, not for one that is omitted.
         """
         f = self.SPEC.by_name.get(name)
         if f is None:
@@ -97,14 +98,14 @@ class NisaOp(IRDLOperation, ABC):
 
     @property
     def segments(self) -> tuple[range, ...] | None:
-        """Positions of each operand's values among all; None when each has exactly one."""
+        """Positions of each operand's values among all values; None when each has exactly one."""
         if not self.SPEC.has_segments:
             return None
         return _positions(self.properties[SEGMENTS])
 
     @property
     def segment_bytes(self) -> bytes:
-        """The same for two instructions of a class that are given the same operands."""
+        """A key that is equal for instructions of a class with the same operands present."""
         if not self.SPEC.has_segments:
             return b""
         segments: Any = self.properties[SEGMENTS]
@@ -132,34 +133,34 @@ class NisaOp(IRDLOperation, ABC):
 
     @property
     def runs_after(self) -> tuple[str, ...]:
-        """Names of instructions that the author wants to run before this one."""
+        """Names of instructions that the user wants to run before this one."""
         return () if self.after is None else NamesKind().decode(self.after)
 
     def run_after(self, name: str) -> None:
-        """Add the name of an instruction that runs before this one."""
+        """Add the name of an instruction that must run before this one."""
         names = dict.fromkeys((*self.runs_after, name))
         self.properties["after"] = NamesKind().encode(list(names))
 
     def value_of(self, name: str) -> Any:
-        """The Python value of property `name`, its default when it was left out."""
+        """The Python value of property `name`, or its default when it is omitted."""
         kind: Any = self.SPEC.by_name[name].kind
         attr = self.properties.get(name)
         return kind.default if attr is None else kind.decode(attr)
 
     def runs(self, stage: Stage) -> bool:
-        """True for a stage, of those declared, that runs with the operands that are given."""
+        """True when a declared stage runs with the operands that are present."""
         return stage.when is None or self.operand_named(stage.when) is not None
 
     def given_stages(self) -> list[Stage]:
-        """The engine instructions that it becomes, in order."""
+        """The stages that it is lowered to, in order."""
         return [stage for stage in self.SPEC.stages if self.runs(stage)]
 
     def cycles(self, target: Target) -> float:
-        """How long its engine is busy, in cycles of its clock; for DMA, bytes."""
+        """The time that its engine is busy, in cycles of the engine's clock; for DMA, bytes."""
         return sum(stage.cost.cycles(self, target) for stage in self.given_stages())
 
     def given_operands(self) -> list[tuple[Field, SSAValue]]:
-        """The operands that are given, with their declarations, in declared order."""
+        """The operands that are present, with their declarations, in declared order."""
         operands = self._operands
         if not self.SPEC.has_segments:
             return list(zip(self.SPEC.operand_fields, operands, strict=True))
@@ -243,13 +244,13 @@ _OWN_FIELDS = {
     "name": Field("name", StringKind(required=False), -1),
     "after": Field("after", NamesKind(required=False), -1),
 }
-"""What every instruction has besides the fields that it declares."""
+"""Fields of every instruction, besides those that it declares."""
 
 _INSTRUCTIONS: dict[type[Operation], bool] = {}
 
 
 def is_instruction(op: Operation) -> TypeGuard[NisaOp]:
-    """`isinstance(op, NisaOp)`, for loops over programs: a check against an ABC takes long."""
+    """`isinstance(op, NisaOp)` for loops over programs: faster, as `NisaOp` is an ABC."""
     kind = type(op)
     known = _INSTRUCTIONS.get(kind)
     if known is None:
@@ -258,18 +259,18 @@ def is_instruction(op: Operation) -> TypeGuard[NisaOp]:
 
 
 def form_key(op: Operation) -> tuple[object, ...]:
-    """Equal for operations that differ in their operands and results at most.
+    """Return a key that is equal only for operations that differ at most in operands and results.
 
-    They are of one class and have the same properties: compile-time arguments, names, and which
-    operands are given. Attributes count as the same when they are one object, so a key means
-    something only while the operations live, and equal forms may have different keys.
+    They have the same class and properties: compile-time arguments, names, and the choice of
+    operands present. Attributes are compared by identity. So a key is valid only while the
+    operations exist, and equal forms may have different keys.
     """
     properties = op.properties
     return type(op), *properties, *map(id, properties.values())
 
 
 def scalar_constant(value: SSAValue) -> int | float | None:
-    """The number that an operand is, when it is a compile-time constant."""
+    """The number of an operand that is a compile-time constant; None for other operands."""
     owner = value.owner
     if type(owner) is ConstantOp:
         attr = owner.properties["value"]

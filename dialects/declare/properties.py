@@ -134,7 +134,7 @@ class IntegerKind(PropertyKind):
 
 
 def is_int32(number: int) -> bool:
-    """True for an integer that 32 bits hold, with a sign."""
+    """True for an integer in the range of int32."""
     return -(2**31) <= number < 2**31
 
 
@@ -149,7 +149,7 @@ def _as_index(value: Any) -> int | None:
 
 @dataclass(frozen=True)
 class NumberKind(PropertyKind):
-    """A compile-time number: an integer is kept exactly, a float as float32."""
+    """A compile-time number: an int64, or a float that is rounded to float32."""
 
     @property
     def expected(self) -> str:
@@ -177,7 +177,10 @@ class NumberKind(PropertyKind):
 
 
 def encode_number(value: Any, kind: PropertyKind) -> Attribute:
-    """An IntegerAttr or a float32 FloatAttr for a Python or NumPy number."""
+    """Return an IntegerAttr or a float32 FloatAttr for a Python or NumPy number.
+
+    Raises ArgumentError for other values, and for integers beyond int64.
+    """
     if isinstance(value, bool):
         return integer_attr(int(value))
     if (number := _as_index(value)) is not None:
@@ -274,8 +277,8 @@ class WordKind(PropertyKind):
 class OperatorKind(PropertyKind):
     """An operator word: an ALU operator, an activation function, or bypass.
 
-    Which of them an instruction takes is judged by its rules, so that a wrong one can be
-    printed and explained.
+    Rules check which of them an instruction takes, so that IR with a wrong one can be printed and
+    reported.
     """
 
     @property
@@ -391,7 +394,7 @@ class PairsKind(PropertyKind):
 
 @dataclass(frozen=True)
 class NumbersKind(PropertyKind):
-    """A list of compile-time numbers, kept as float32."""
+    """A list of compile-time numbers, rounded to float32."""
 
     @property
     def expected(self) -> str:
@@ -457,7 +460,7 @@ class NamesKind(PropertyKind):
 
 @dataclass(frozen=True)
 class GroupsKind(PropertyKind):
-    """A list of lists of integers; an object with `groups` counts as them."""
+    """A list of lists of integers, or an object whose `groups` is one."""
 
     @property
     def expected(self) -> str:

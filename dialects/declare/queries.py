@@ -1,4 +1,4 @@
-"""What is asked of one instruction: its tiles, operators, numbers and its engine."""
+"""Queries of one instruction: its tiles, operators, numbers and engine."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ ON_CHIP = (SBUF, PSUM)
 
 
 def tile_of(op: NisaOp, name: str) -> TileInfo | None:
-    """The tile given for an operand; None when it was left out or is a number."""
+    """The tile of an operand; None when it is omitted or not a tile."""
     value = op.operand_named(name)
     return info_of(value) if value is not None and is_tile(value) else None
 
 
 def required_tile(op: NisaOp, name: str) -> TileInfo:
-    """The tile of an operand that is always given and takes nothing else."""
+    """The tile of a required operand that accepts only tiles."""
     return info_of(op.required(name))
 
 
 def constant_of(op: NisaOp, name: str) -> int | float | None:
-    """The number in a field, where that is a compile-time constant."""
+    """The number in a field, or its default; None if it is not a compile-time constant."""
     field = op.SPEC.by_name[name]
     if not field.is_operand:
         return op.value_of(name)
@@ -41,7 +41,7 @@ def constant_of(op: NisaOp, name: str) -> int | float | None:
 
 
 def tiles_in(op: NisaOp, names: tuple[str, ...]) -> list[tuple[str, TileInfo]]:
-    """The tiles given for these operands, by name; the first of a list is called `srcs[0]`."""
+    """Return the tiles of these operands with their names; the first of a list is `srcs[0]`."""
     found: list[tuple[str, TileInfo]] = []
     for name in names:
         listed = op.SPEC.by_name[name].variadic
@@ -52,7 +52,7 @@ def tiles_in(op: NisaOp, names: tuple[str, ...]) -> list[tuple[str, TileInfo]]:
 
 
 def alu_of(op: NisaOp, name: str) -> AluOp | None:
-    """The ALU operator in a field; None when it is left out, bypass, or not an ALU operator."""
+    """The ALU operator in a field; None when it is omitted, bypass, or not an ALU operator."""
     word = op.value_of(name)
     return None if word is None else OPERATORS[word].alu
 
@@ -68,7 +68,7 @@ def is_set(op: NisaOp, name: str) -> bool:
 
 
 def engine_of(op: NisaOp, target: Target) -> engine:
-    """The engine that runs an instruction: the author's choice, else the documented one."""
+    """The engine that runs an instruction: a supported choice of the user, or the default."""
     chosen = op.get("engine", engine.unknown)
     if chosen is not engine.unknown and chosen in op.SPEC.engines:
         return chosen
@@ -77,14 +77,14 @@ def engine_of(op: NisaOp, target: Target) -> engine:
 
 
 def rules_of(op_class: type[Operation]) -> tuple[Rule, ...]:
-    """The rules that a class of operations declares, in their order; none for most."""
+    """The rules that a class of operations declares, in declared order."""
     if issubclass(op_class, NisaOp):
         return op_class.SPEC.rules
     return getattr(op_class, "RULES", ())
 
 
 def is_transpose(op: NisaOp) -> bool:
-    """True when an instruction is there to permute dimensions: nc_transpose, dma_transpose and
+    """True when an instruction permutes dimensions: nc_transpose, dma_transpose and
     `nc_matmul(is_transpose=True)`."""
     return op.SPEC.transposes or bool(op.get("is_transpose"))
 
@@ -92,18 +92,21 @@ def is_transpose(op: NisaOp) -> bool:
 def passes_bits_through(op: NisaOp, target: Target) -> bool:
     """True when a matmul runs in the transpose mode of NeuronCore-v3 and newer, which moves bits.
 
-    Before, `is_transpose` is a hint, and the instruction multiplies.
+    On older cores `is_transpose` is a hint, and the instruction multiplies.
     """
     return bool(op.get("is_transpose")) and target.version >= nc_version.gen3
 
 
 def skips_out_of_bounds(op: NisaOp) -> bool:
-    """True when indices out of bounds leave out what they would have touched."""
+    """True when an instruction skips the accesses of indices that are out of bounds."""
     return op.get("oob_mode") is oob_mode.skip
 
 
 def number_of(value: SSAValue | None) -> float | None:
-    """A scalar operand's constant as a float; None for a tile or an absent operand."""
+    """The constant of a scalar operand as a float; NaN if it is not constant.
+
+    None for a tile or an omitted operand.
+    """
     if value is None or is_tile(value):
         return None
     number = scalar_constant(value)

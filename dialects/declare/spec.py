@@ -1,4 +1,4 @@
-"""What is declared of an instruction: fields, rules, stages, accumulators."""
+"""The declaration of an instruction as data: fields, rules, stages, accumulators."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nkijit.dialects.rule_texts.text import RuleText
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One argument of an instruction, in the order of the public signature."""
+    """One argument of an instruction."""
 
     name: str
     kind: OperandKind | PropertyKind
@@ -37,7 +37,7 @@ class Field:
 
     @property
     def role(self) -> Role | None:
-        """What is done with an operand; None for a property."""
+        """How the instruction accesses an operand; None for a property."""
         return self.kind.role if isinstance(self.kind, OperandKind) else None
 
     @property
@@ -55,18 +55,18 @@ class Violation:
 
     message: str
     operands: tuple[str, ...] = ()
-    """Names of the fields that the message is about."""
+    """Names of the fields in question."""
     help: str | None = None
-    """A way out that is more exact than the rule's own."""
+    """A fix that is more specific than the rule's own help."""
 
 
 Check = Callable[[Any, Target], Violation | None]
-"""What is wrong with an operation on a target; None for nothing."""
+"""Returns how an operation violates a rule on a target; None if it does not."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What operands may be, where a rule lists it; None stands for anything."""
+    """The buffers and data types that a rule allows for operands; None allows all."""
 
     operands: tuple[str, ...]
     buffers: tuple[MemoryRegion, ...] | None = None
@@ -75,30 +75,30 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule as one op declares it.
+    """A rule as declared for one op.
 
-    It may look at types, properties and scalar constants, at which operands share an allocation,
-    and at fixed addresses. Of where a tile begins it may look at the partition, and in PSUM at the
-    byte; at all of it for tiles of one allocation. So instructions of one form are judged once.
+    Instructions of one form are checked once, so `check` must depend only on: types, properties,
+    scalar constants, fixed addresses, and which operands share an allocation. Of a tile's start it
+    may use the partition, and in PSUM also the byte; for tiles of one allocation, all of it.
     """
 
     text: RuleText
     check: Check
     limits: Limits | None = None
-    """What `check` compares with, for explaining an instruction."""
+    """The limits that `check` enforces, shown by `nkijit explain`."""
     by_offset: bool = False
-    """Of views, it looks at where they begin: each is judged by itself."""
+    """True for a rule about the offset of a view: it checks every view, not one per form."""
 
 
 @dataclass(frozen=True, slots=True)
 class Accumulators:
     """How an instruction uses the accumulator registers of its engine.
 
-    `idle_clobbers` says that with `reduce_cmd.idle` the registers are undefined afterwards.
-    `operator` is the reduction when the instruction has only one, `command` the command when it
-    has no `reduce_cmd` field. `operator_field` names the reduction's field otherwise, and
-    `initial_field` what `reduce_cmd.load_reduce` loads. `optional` says that without a reduction
-    the registers are left alone, whatever `reduce_cmd` is.
+    `idle_clobbers`: with `reduce_cmd.idle` the registers are undefined afterwards.
+    `operator` is the reduction of an instruction that has only one; otherwise `operator_field` is
+    the field that names it. `command` is the command of an instruction without a `reduce_cmd`
+    field. `initial_field` is the operand that `reduce_cmd.load_reduce` loads. `optional`: without
+    a reduction the registers are unchanged, regardless of `reduce_cmd`.
     """
 
     engine: engine
@@ -112,11 +112,11 @@ class Accumulators:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One engine instruction that an NKI instruction becomes.
+    """One of the engine instructions that an NKI instruction is lowered to.
 
-    `operands` are the fields that it touches; a stage is emitted when `when` (an operand's name)
-    is given, always when it is None. `parts` says into how many instructions it is split, which do
-    an equal part of the work each.
+    `operands` are the fields that it touches. A stage with `when` (an operand's name) is emitted
+    only if that operand is present. `parts` returns the number of instructions that share the
+    stage's work equally; None means one.
     """
 
     mnemonic: str
@@ -128,28 +128,28 @@ class Stage:
 
 @dataclass(frozen=True)
 class InstructionSpec:
-    """Everything that is declared of an instruction."""
+    """The complete declaration of an instruction."""
 
     name: str
     """The name in `nki.isa`."""
     fields: tuple[Field, ...]
     engines: tuple[engine, ...]
-    """Engines that can run it; the first is the choice when nothing speaks against it."""
+    """Engines that can run it, the default first."""
     since: nc_version
     rules: tuple[Rule, ...]
     stages: tuple[Stage, ...]
     accumulators: Accumulators | None
     select_engine: Callable[[Any, Target], engine] | None
     transposes: bool
-    """It permutes dimensions and computes nothing. What does so only when it is asked to has an
-    argument `is_transpose`."""
+    """True when it always only permutes dimensions; an optional transpose is an `is_transpose`
+    argument instead."""
     per_partition: bool
-    """It does the same in every partition, with what is in that partition."""
+    """True when it computes each partition alone, in the same way."""
     by_name: Mapping[str, Field] = field(init=False)
     operand_fields: tuple[Field, ...] = field(init=False)
     has_segments: bool = field(init=False)
     main_stage: int = field(init=False)
-    """The number of the last stage that always runs: its end is the instruction's."""
+    """Index of the last stage that always runs: its end is the end of the instruction."""
 
     def __post_init__(self) -> None:
         operand_fields = tuple(f for f in self.fields if f.is_operand)

@@ -24,11 +24,11 @@ class QueueAttr(WordAttr[Queue]):
     ENUM = Queue
 
 
-QueueAttr._INTERNED = {queue: QueueAttr(queue) for queue in Queue}  # pyright: ignore[reportPrivateUsage]
+QueueAttr.INTERNED = {queue: QueueAttr(queue) for queue in Queue}
 
 
 class Reason(NamedTuple):
-    """Why something waits: the dependence and the operand that it is about, as far as known."""
+    """Why an item waits: the kind of dependence and the operand, as far as known."""
 
     kind: DependenceKind | None = None
     operand: str | None = None
@@ -38,21 +38,23 @@ class Reason(NamedTuple):
 
 
 class Semaphore(NamedTuple):
-    """What is waited for: how far a queue has counted in the block of the waiting instruction."""
+    """A wait: the count that a queue must have reached in the block of the waiting item."""
 
     queue: Queue
     level: int
     previous: bool
+    """True for the count in the previous iteration of the loop."""
     reason: Reason
 
 
 class Predecessor(NamedTuple):
-    """What is waited for: an instruction of the same block by its number, or a loop in a queue."""
+    """An edge: an instruction of the same block, or a loop in a queue, that must end first."""
 
     number: int
     queue: Queue | None
-    """Of a loop; `number` is then the loop's."""
+    """None for an instruction. For a loop its queue; `number` is then the loop's."""
     previous: bool
+    """True for the predecessor in the previous iteration of the loop."""
     reason: Reason
 
 

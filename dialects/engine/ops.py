@@ -1,4 +1,4 @@
-"""The `engine` dialect: a kernel as the sequencers of one core run it.
+"""The `engine` dialect: a kernel as instruction queues of one core.
 
     engine.program @softmax(%x: memref<...>) target=trn3 scheduled {
       %tile = nki.alloc address=[0, 0] : memref<128x512xf32, #nki.sbuf>
@@ -15,17 +15,18 @@
       nki.return %out
     }
 
-A queue holds what its engine, or DMA ring, runs in order. Every instruction has its number in
-program order over all queues. The one that does the last of an NKI instruction's work holds it
-(`engine.issue`); others that it becomes name that one by its number: a DMA's trigger, the load of
-a table, another stage or part. A loop stands in every queue that has instructions in it, with an
-induction variable of its own.
+An engine, or a DMA ring, runs the instructions of its queue in order. Instructions are numbered in
+program order over all queues. An NKI instruction can become several of them: the last one contains
+it (`engine.issue`), and the others refer to that one by number. They are a DMA's trigger, the load
+of a table, and other stages and parts. A loop is in every queue that has instructions of its body,
+each time with its own induction variable.
 
-Before scheduling `after` names what an instruction has to wait for; then `wait` names a queue and
-how far it must have counted in the same block, and `signal` how far the own queue has counted when
-the instruction has ended. `previous` is about the previous iteration of the loop. Both end with
-the reason: a kind of dependence, and the operand that it is about (`of` an instruction inside when
-a loop waits).
+Each queue counts signals, and waits compare these counts. Before scheduling, `after` lists the
+predecessors of an instruction. After scheduling, `wait` is a list of queues and the counts that
+they must have reached in the same block, and `signal` is the count of the instruction's own queue
+when the instruction has ended. `previous` refers to the previous iteration of the loop. `after` and
+`wait` end with their reason: a kind of dependence and an operand. When a loop waits, `of` is the
+number of the instruction in it that has the operand.
 """
 
 from __future__ import annotations
@@ -89,22 +90,22 @@ def _number(attr: IntegerAttr | None) -> int | None:
     return None if attr is None else attr.value.data
 
 
-# ------------------------------------------------------------------ what stands in a queue
+# ------------------------------------------------------------------ items of a queue
 
 
 @dataclass
 class Parsed:
-    """What has been parsed of an operation."""
+    """The parsed parts of an operation."""
 
     properties: dict[str, Attribute]
     operands: list[SSAValue] = field(default_factory=list[SSAValue])
     regions: list[Region] = field(default_factory=list[Region])
     arguments: list[Parser.Argument] = field(default_factory=list[Parser.Argument])
-    """Those of its body."""
+    """The block arguments of its body."""
 
 
 class ItemOp(IRDLOperation, ABC):
-    """What stands in a queue: an instruction or a loop, by its number."""
+    """An item of a queue: an instruction or a loop, with its number."""
 
     number_attr = prop_def(IntegerAttr, prop_name="number")
     edges_attr = opt_prop_def(ArrayAttr[EdgeAttr], prop_name="after")
@@ -113,12 +114,12 @@ class ItemOp(IRDLOperation, ABC):
 
     @property
     def number(self) -> int:
-        """Of an instruction, its place in program order; of a loop, its place among the loops."""
+        """Position of an instruction in program order, or of a loop among the loops."""
         return self.number_attr.value.data
 
     @property
     def edges(self) -> Sequence[Predecessor]:
-        """What it has to wait for, before scheduling."""
+        """The predecessors that it must wait for, before scheduling."""
         return [attr.data for attr in self.edges_attr or ()]
 
     @property
@@ -128,12 +129,12 @@ class ItemOp(IRDLOperation, ABC):
 
     @property
     def signal(self) -> int:
-        """What its queue has counted to when it has ended; 0 when nobody waits."""
+        """The count of its queue when it has ended; 0 if it does not signal."""
         return _number(self.signal_attr) or 0
 
     @property
     def queue(self) -> Queue:
-        """The queue that it stands in."""
+        """The queue that contains it."""
         parent = self.parent_op()
         while not isinstance(parent, QueueOp):
             assert parent is not None, "an item stands in a queue"
@@ -146,7 +147,7 @@ class ItemOp(IRDLOperation, ABC):
         waits: Sequence[Semaphore] = (),
         signal: int = 0,
     ) -> None:
-        """Set what it waits for and what it signals."""
+        """Set its edges, waits and signal."""
         if edges:
             self.properties["after"] = ArrayAttr(map(EdgeAttr, edges))
         if waits:
@@ -156,19 +157,19 @@ class ItemOp(IRDLOperation, ABC):
 
     @abstractmethod
     def print_own(self, printer: Printer) -> None:
-        """Print what stands after the number."""
+        """Print the part after the number."""
 
     @classmethod
     @abstractmethod
     def parse_own(cls, parser: Parser, parsed: Parsed) -> None:
-        """Parse what stands after the number."""
+        """Parse the part after the number."""
 
     def print_body(self, printer: Printer) -> None:
-        """Print what stands after waits and signals."""
+        """Print the part after waits and signals."""
 
     @classmethod
     def parse_body(cls, parser: Parser, parsed: Parsed) -> None:
-        """Parse what stands after waits and signals."""
+        """Parse the part after waits and signals."""
 
     def print(self, printer: Printer) -> None:
         printer.print_string(f" {self.number}")
@@ -207,9 +208,9 @@ class ItemOp(IRDLOperation, ABC):
 
 @irdl_op_definition
 class IssueOp(ItemOp):
-    """Run an NKI instruction: the last stage, and part, of it that always runs.
+    """Run an NKI instruction: the last part of the last stage that always runs.
 
-    `weights` is the number of the instruction that has loaded the stationary tile of a
+    `weights` is the number of the instruction that loads the stationary tile of a matrix
     multiplication. Instructions with the same `no_reorder` keep their order.
     """
 
@@ -241,12 +242,12 @@ class IssueOp(ItemOp):
 
     @property
     def weights(self) -> int | None:
-        """The number of the instruction that has loaded its stationary tile."""
+        """The number of the instruction that loads its stationary tile."""
         return _number(self.weights_attr)
 
     @property
     def group(self) -> int | None:
-        """Which `nl.no_reorder` it is in."""
+        """The number of the `nl.no_reorder` region that contains it."""
         return _number(self.group_attr)
 
     def print_own(self, printer: Printer) -> None:
@@ -277,13 +278,13 @@ class IssueOp(ItemOp):
 
 
 class PartOp(ItemOp):
-    """An instruction that belongs to an issued one."""
+    """An instruction that belongs to an `engine.issue` or to a loop."""
 
     of_attr = prop_def(IntegerAttr, prop_name="of")
 
     @property
     def of_number(self) -> int:
-        """The number of the `engine.issue`, or of the loop, that it belongs to."""
+        """The number of that `engine.issue` or loop."""
         return self.of_attr.value.data
 
 
@@ -314,7 +315,7 @@ class StageOp(PartOp):
 
     @property
     def part(self) -> int:
-        """Which part of the stage's work it does, from 0."""
+        """The number of the part of the stage's work, from 0."""
         return _number(self.part_attr) or 0
 
     def print_own(self, printer: Printer) -> None:
@@ -333,7 +334,7 @@ class StageOp(PartOp):
 
 @irdl_op_definition
 class TriggerOp(PartOp):
-    """Start a DMA, which stands in a ring."""
+    """Start a DMA, which is in a ring."""
 
     name = "engine.trigger"
 
@@ -370,7 +371,7 @@ class LoadTableOp(PartOp):
 
     @property
     def table(self) -> str:
-        """The table."""
+        """The name of the table."""
         return self.table_attr.data
 
     def print_own(self, printer: Printer) -> None:
@@ -387,9 +388,9 @@ class LoadTableOp(PartOp):
 
 @irdl_op_definition
 class TestOp(PartOp):
-    """Read the registers that say how often a loop runs, or whether it goes on.
+    """Read the registers that control a loop: its bounds, or the condition to continue.
 
-    It stands before a counted loop, and in one that runs while a register differs.
+    It is before a loop that counts, and inside a loop that runs while two numbers differ.
     """
 
     name = "engine.test"
@@ -412,7 +413,7 @@ class TestOp(PartOp):
 
 
 class AnyLoopOp(ItemOp):
-    """A loop in one queue. Equal numbers in several queues are one loop of the kernel."""
+    """A loop in one queue. Loops of several queues with one number are one loop of the kernel."""
 
     body = region_def("single_block")
 
@@ -432,7 +433,7 @@ class AnyLoopOp(ItemOp):
 
 @irdl_op_definition
 class LoopOp(AnyLoopOp):
-    """A loop that counts; registers among its bounds are read by the `engine.test` before it."""
+    """A loop that counts. An `engine.test` before it reads the registers among its bounds."""
 
     name = "engine.loop"
 
@@ -481,7 +482,7 @@ class LoopOp(AnyLoopOp):
 
 @irdl_op_definition
 class WhileOp(AnyLoopOp):
-    """A loop that goes on while two numbers differ; its first instruction reads registers."""
+    """A loop that runs while two numbers differ. Its `engine.test` reads them."""
 
     name = "engine.while"
 
@@ -516,7 +517,7 @@ class WhileOp(AnyLoopOp):
 
 @irdl_op_definition
 class QueueOp(IRDLOperation):
-    """What an engine, or a DMA ring, runs, in order."""
+    """The instructions that an engine, or a DMA ring, runs in order."""
 
     name = "engine.queue"
 
@@ -532,7 +533,7 @@ class QueueOp(IRDLOperation):
 
     @property
     def queue(self) -> Queue:
-        """Which queue it is."""
+        """The engine's or ring's queue."""
         return self.queue_attr.data
 
     def print(self, printer: Printer) -> None:
@@ -549,9 +550,10 @@ class QueueOp(IRDLOperation):
 
 
 def named_values(op: Operation) -> dict[str, SSAValue]:
-    """What an operation can wait for, by name: its operands, their indices, a loop's bounds.
+    """Return the values that can be the reason of a wait: operands, their indices, loop bounds.
 
-    The values of a list are numbered: `srcs.0`; the index of `src` is `src.index`.
+    Keys are operand names. The values of a list are numbered: `srcs.0`; the index of `src` is
+    `src.index`.
     """
     found: dict[str, SSAValue] = {}
     for name, value in _operands(op):

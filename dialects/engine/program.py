@@ -1,4 +1,4 @@
-"""`engine.program` and what makes one well formed: numbers, references, waits without a cycle."""
+"""`engine.program` and its verification: numbers, references, and waits without a cycle."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ from nkijit.dialects.nki.registers import RegisterOp
 from nkijit.dialects.nki.views import ViewOp
 
 DECLARED = (AllocOp, ConstantOp, RegisterOp, ViewOp, ArithConstantOp)
-"""Operations that may stand before the queues."""
+"""Operations that are allowed outside of queues."""
 
 LoopNumber = int | None
-"""The number of a loop, None outside of loops: what names a block of all queues together."""
+"""The number of a loop, None outside of loops. It identifies a block of all queues together."""
 
 
 @irdl_op_definition
@@ -61,12 +61,12 @@ class ProgramOp(CoreProgram):
 
     @property
     def return_op(self) -> ReturnOp:
-        """The terminator, which names the results."""
+        """The terminator, whose operands are the results."""
         return cast(ReturnOp, self.body.block.last_op)
 
     @property
     def queues(self) -> list[QueueOp]:
-        """The queues, in the order of the text."""
+        """The queues, in textual order."""
         return [op for op in self.body.block.ops if isinstance(op, QueueOp)]
 
     def verify_(self) -> None:
@@ -83,11 +83,11 @@ class ProgramOp(CoreProgram):
 
 
 def programs_of(module: Operation) -> list[ProgramOp]:
-    """The lowered programs of a module, in order."""
+    """The lowered programs of a module, in textual order."""
     return [op for op in module.walk() if isinstance(op, ProgramOp)]
 
 
-# ------------------------------------------------------------------ what there is
+# ------------------------------------------------------------------ contents
 
 
 @dataclass
@@ -98,7 +98,7 @@ class QueuesBlock:
     items: dict[Queue, list[ItemOp]] = field(default_factory=dict[Queue, list[ItemOp]])
 
     def find(self, semaphore: Semaphore) -> ItemOp | None:
-        """The item that is waited for."""
+        """Return the item that signals a semaphore's level; None if there is none."""
         return self._signals(semaphore.queue).get(semaphore.level)
 
     def _signals(self, queue: Queue) -> dict[int, ItemOp]:
@@ -113,7 +113,7 @@ class QueuesBlock:
     )
 
     def awaited(self, item: ItemOp) -> Iterator[ItemOp]:
-        """What ends before an item begins, in the same iteration."""
+        """Yield the items that must end before an item begins, in the same iteration."""
         for semaphore in item.waits:
             if not semaphore.previous:
                 yield _there(self.find(semaphore))
@@ -124,9 +124,9 @@ class QueuesBlock:
             yield self.contents.triggers[item.number]
 
     def in_order(self) -> list[ItemOp]:
-        """The items of all queues, each after all that it waits for; by number where possible.
+        """Return the items of all queues in an order that satisfies all waits.
 
-        Raises VerifyException when there is no such order.
+        Lower numbers come first where possible. Raises VerifyException if waits form a cycle.
         """
         items = [item for queue in self.items.values() for item in queue]
         missing: dict[ItemOp, int] = {}
@@ -156,22 +156,23 @@ class QueuesBlock:
 
 
 class Contents:
-    """What stands in a program, by number."""
+    """The instructions, loops and blocks of a program, by number."""
 
     def __init__(self, program: ProgramOp):
         self.instructions: dict[int, ItemOp] = {}
         self.loops: dict[int, dict[Queue, AnyLoopOp]] = {}
         self.blocks: dict[LoopNumber, QueuesBlock] = {None: QueuesBlock(self)}
         self.triggers: dict[int, TriggerOp] = {}
-        """By the number of what they start."""
+        """Triggers by the number of the DMA that they start."""
         self.parts: dict[int, list[PartOp]] = {}
-        """What belongs to an instruction, by its number; not what belongs to a loop."""
+        """Parts of each instruction, by its number; without those of loops."""
         self._first: dict[int, int] = {}
+        """The number of the first instruction in each loop."""
         for queue in program.queues:
             self._collect(queue.queue, queue.body.block, None)
 
     def item(self, edge: Predecessor) -> ItemOp | None:
-        """What an edge is from."""
+        """Return the item at the start of an edge; None if it does not exist."""
         if edge.queue is None:
             return self.instructions.get(edge.number)
         return self.loops.get(edge.number, {}).get(edge.queue)
@@ -181,7 +182,7 @@ class Contents:
         return self._first.get(item.number, -1) if isinstance(item, AnyLoopOp) else item.number
 
     def block_of(self, item: ItemOp) -> LoopNumber:
-        """The block that an item is in."""
+        """The number of the innermost loop that contains an item."""
         parent = item.parent_op()
         return parent.number if isinstance(parent, AnyLoopOp) else None
 
@@ -245,7 +246,7 @@ class _Verification:
         self._values: dict[Operation, dict[str, SSAValue]] = {}
 
     def run(self) -> None:
-        """Raise VerifyException for the first thing that is wrong."""
+        """Raise VerifyException for the first error."""
         queues = [op.queue for op in self._program.queues]
         for queue in queues:
             if queues.count(queue) > 1:
@@ -406,7 +407,7 @@ class _Verification:
 
 
 def reasoned(contents: Contents, item: ItemOp, reason: Reason) -> SSAValue | None:
-    """The value that is the reason of a wait; None when there is no such operand."""
+    """Return the value that is the reason of a wait; None when there is no such operand."""
     if reason.operand is None:
         return None
     about = item if reason.of is None else contents.instructions.get(reason.of)
@@ -420,7 +421,7 @@ def reasoned(contents: Contents, item: ItemOp, reason: Reason) -> SSAValue | Non
 
 
 def _bound(value: SSAValue) -> object:
-    """A bound of a loop; the induction variable of a loop is the same in all queues."""
+    """Return a key of a loop bound that is equal in all queues, also for induction variables."""
     owner = value.owner
     loop = owner.parent_op() if isinstance(owner, Block) else None
     return ("loop", loop.number) if isinstance(loop, LoopOp) else value

@@ -1,4 +1,4 @@
-"""The queues of a core, in which its engines and DMA rings run instructions."""
+"""The queues of a core: one per engine and one per DMA ring."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from nkijit.dialects.hardware.words import engine
 class Queue(IntEnum):
     """The queues of a core: one for each engine, then the rings of its DMA engines.
 
-    Which ring takes which DMA is not documented: here one for each direction of what the Sync
-    Engine starts, and one for each of the other engines that start DMAs.
+    The assignment of DMAs to rings is not documented. nkijit has one ring per direction for DMAs
+    that the Sync Engine starts, and one for each other engine that starts DMAs.
     """
 
     tensor = 0
@@ -24,11 +24,11 @@ class Queue(IntEnum):
     dma_store = 6
     """SBUF to HBM."""
     dma_copy = 7
-    """All others: inside HBM, inside SBUF, to other cores and ranks."""
+    """All other DMAs: within HBM, within SBUF, to other cores and ranks."""
     dma_scalar = 8
-    """What the Scalar Engine starts."""
+    """DMAs that the Scalar Engine starts."""
     dma_gpsimd = 9
-    """What the GpSimd Engine describes and starts."""
+    """DMAs that the GpSimd Engine describes and starts."""
 
     @property
     def is_ring(self) -> bool:

@@ -1,1 +1,1 @@
-"""The numbers of the hardware: what a generation has, and how long things take on it."""
+"""The numbers of the hardware: sizes and limits of each generation, and constants of time."""

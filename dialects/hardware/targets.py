@@ -1,7 +1,7 @@
-"""The hardware that kernels are written for: NeuronCore generations and their numbers.
+"""Targets: the NeuronCore generations and their numbers.
 
-Every number about a generation stands in `TARGETS` and nowhere else; those about time come from
-the generation's data file, see `hardware/timing.py`.
+`TARGETS` is the only source of a generation's numbers. Constants of time come from the
+generation's data file, see `hardware/timing.py`.
 """
 
 from __future__ import annotations
@@ -13,32 +13,33 @@ from nkijit.dialects.hardware.timing import TIMINGS, Timing, load_timing
 from nkijit.dialects.hardware.words import engine, nc_version
 
 PARTITIONS_PER_GPSIMD_CORE = 16
-"""Neighbouring partitions that one of the eight cores of the GpSimd Engine is connected to."""
+"""Number of neighbouring partitions of each of the eight cores of the GpSimd Engine."""
 
 
 def gpsimd_cores(partitions: int) -> range:
-    """The first partition of each GpSimd core that a tile of so many partitions reaches."""
+    """The first partition of each GpSimd core that a tile with `partitions` partitions reaches."""
     return range(0, partitions, PARTITIONS_PER_GPSIMD_CORE)
 
 
 def gpsimd_core_elements(free_size: int) -> int:
-    """Elements that a GpSimd core sees of a tile with `free_size` elements per partition."""
+    """Elements per GpSimd core of a tile with `free_size` elements per partition."""
     return free_size * PARTITIONS_PER_GPSIMD_CORE
 
 
 INDIRECTION_GROUP = 16
-"""Partitions that share the numbers of tensor indirection (NKI API reference, indirect)."""
+"""Partitions that share the indices of tensor indirection (NKI API reference, indirect)."""
 TENSOR_ENGINE_GROUP = 32
-"""`INDIRECTION_GROUP` of the Tensor Engine."""
+"""The counterpart of `INDIRECTION_GROUP` for the Tensor Engine."""
 
 PARTITIONS_PER_QUADRANT = 32
-"""Partitions that one bank of the Vector Engine reads, and moves data between."""
+"""Partitions that one bank of the Vector Engine reads and can move data between."""
 
 
 def start_partitions(partitions: int) -> range:
-    """The partitions at which a tile of so many can begin (architecture guide, NeuronCore-v2).
+    """The legal first partitions of a tile with a number of partitions.
 
-    Up to a quadrant: any quadrant. Up to two: either half. More: partition 0.
+    Up to one quadrant, a tile can begin at any quadrant; up to two, at either half; a larger one
+    begins at partition 0 (architecture guide, NeuronCore-v2).
     """
     quadrant = PARTITIONS_PER_QUADRANT
     step = quadrant if partitions <= quadrant else 2 * quadrant
@@ -46,10 +47,11 @@ def start_partitions(partitions: int) -> range:
 
 
 COMPUTE_ENGINES = frozenset({engine.tensor, engine.vector, engine.scalar, engine.gpsimd})
-"""The engines whose reads and writes of SBUF and PSUM run along all partitions in step."""
+"""The engines that access all partitions of SBUF and PSUM in lockstep."""
 
 ACCESS_COUNT_MAX = 2**16 - 1
-"""Elements along one free dimension of an engine's access (architecture guide, NeuronCore-v2)."""
+"""Most elements along a free dimension of an engine's access (architecture guide, NeuronCore-v2).
+"""
 ACCESS_STRIDES = range(-(2**15), 2**15)
 """Strides of a free dimension of an engine's access, in elements (the same guide)."""
 
@@ -70,40 +72,40 @@ class Target:
     sbuf_partition_bytes: int
     """SBUF bytes per partition."""
     sbuf_usable_bytes: int
-    """SBUF bytes per partition that a kernel may use."""
+    """SBUF bytes per partition that are available to a kernel."""
     psum_bank_bytes: int
     """Bytes per partition of one PSUM bank."""
     psum_banks: int
     gemm_stationary_fmax: int
-    """Columns of a stationary tile."""
+    """Most columns of a stationary tile."""
     gemm_moving_fmax: int
     """Columns of a moving tile that fill one PSUM bank with float32 (`nl.tile_size`)."""
     moving_columns_max: int
-    """Columns of a moving tile with a float32 dst that the Tensor Engine takes."""
+    """Most columns of a moving tile with a float32 dst."""
     vector_transpose_max: int
-    """Rows and columns of a transpose on the Vector Engine."""
+    """Most rows, and columns, of a transpose on the Vector Engine."""
     bn_stats_fmax: int
     sbuf_min_align: int
     psum_min_align: int
     max_access_dims: int
-    """Dimensions of an access pattern, the partition dimension included."""
+    """Most dimensions of an access pattern, including the partition dimension."""
     timing: Timing
-    """What its instructions cost."""
+    """The constants of its costs."""
     disable_dge: bool = False
-    """True when the descriptors of DMAs are made before the kernel runs, but for addresses that
-    are known at run time only: the vendor's compiler does so with its option `--disable-dge`, and
-    did on trn2 before 2.19 (release notes of June 2025)."""
+    """True when DMA descriptors are generated before the kernel runs, except for addresses that
+    are known only at run time. The vendor's compiler does so with `--disable-dge`, and did so on
+    trn2 before release 2.19 (release notes of June 2025)."""
 
     def __repr__(self) -> str:
         return f"<target {self.platform}, NeuronCore-v{self.version.value}>"
 
     @property
     def has_dge(self) -> bool:
-        """True when hardware makes descriptors where the author does not say what does."""
+        """True when hardware generates DMA descriptors by default."""
         return self.version >= nc_version.gen3 and not self.disable_dge
 
     def launch_ns(self, cores: int) -> float:
-        """Start and end of a kernel, outside of its data flow."""
+        """The time of a launch in addition to the kernel's instructions, in ns."""
         sequencer = self.timing.sequencer
         if cores > 1:
             return sequencer.kernel_two_cores_ns
@@ -111,7 +113,7 @@ class Target:
 
     @property
     def psum_partition_bytes(self) -> int:
-        """PSUM bytes per partition, all banks."""
+        """PSUM bytes per partition of all banks."""
         return self.psum_bank_bytes * self.psum_banks
 
     @property
@@ -141,8 +143,8 @@ def _target(
         moving_columns_max=moving_columns_max,
         vector_transpose_max=32,
         bn_stats_fmax=512,
-        # The public pages name the two alignments without giving numbers; one byte and one
-        # float32 are what every documented access satisfies.
+        # The public pages name the two alignments without numbers. Every documented access
+        # satisfies one byte and one float32.
         sbuf_min_align=1,
         psum_min_align=4,
         max_access_dims=5,
@@ -189,7 +191,7 @@ DEFAULT_PLATFORM = "trn3"
 
 
 def target_named(name: str) -> Target:
-    """The target called `name`. Raises ValueError with the known names otherwise."""
+    """Return the target called `name`. Raises ValueError with the known names if there is none."""
     try:
         return TARGETS[PLATFORM_NAMES[name]]
     except KeyError:
@@ -198,7 +200,7 @@ def target_named(name: str) -> Target:
 
 
 def with_timing(target: Target, path: str | PathLike[str]) -> Target:
-    """The target with the constants of time of another data file.
+    """Return the target with the constants of time of another data file.
 
     Raises:
         TimingError: the file cannot be used, see `load_timing`.
@@ -207,5 +209,5 @@ def with_timing(target: Target, path: str | PathLike[str]) -> Target:
 
 
 def without_dge(target: Target) -> Target:
-    """The target with descriptors of DMAs that are made beforehand, see `Target.disable_dge`."""
+    """Return the target with DMA descriptors that are prebuilt, see `Target.disable_dge`."""
     return replace(target, disable_dge=True)

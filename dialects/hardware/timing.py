@@ -1,13 +1,13 @@
 """The constants of time of a NeuronCore generation, read from one data file per generation.
 
 `timings/trn1.toml`, `trn2.toml` and `trn3.toml` hold every number of the cost model, each with its
-source and how far it can be relied on. A file of one's own makes `load_timing` take other numbers;
-it has the same sections and keys, all of them. A number may be written with the ends between which
-it was published, or may lie: `{ likely = 751, fast = 740, slow = 1000 }`. Nothing here knows of
-instructions: the modules beside this one make durations of these numbers.
+source and reliability. `load_timing` also reads a custom file, which must have all sections and
+keys. A number can be written with a published or assumed range:
+`{ likely = 751, fast = 740, slow = 1000 }`. The formulas that use the numbers are in `costs/`.
 
 Units are in the names: `_ghz`, `_ns`, `_cycles` (of the engine's own clock), `_bytes`, and
-`_rate` for elements per partition in a cycle of the engine's clock.
+`_rate` for elements per partition and cycle of the engine's clock. `startup` and `latency` are
+times from the start of an instruction to its result.
 """
 
 from __future__ import annotations
@@ -25,8 +25,10 @@ from typing import Any, NamedTuple, TypeVar, cast, get_type_hints
 from nkijit.dialects.files import read_regular
 
 StrideFactors = tuple[tuple[float, float], ...]
-"""Pairs of bytes and a factor: how much slower elements that far apart are read. In between the
-factor is interpolated; below the first and above the last pair it is theirs."""
+"""Pairs of a stride in bytes and the factor by which reads with that stride are slower.
+
+Factors between two pairs are interpolated; beyond the first and the last pair they are constant.
+"""
 
 
 TIMINGS = Path(__file__).parent / "timings"
@@ -34,7 +36,7 @@ TIMINGS = Path(__file__).parent / "timings"
 
 
 class TimingError(ValueError):
-    """A data file that cannot be used: names the file and, where there is one, the key."""
+    """A data file is invalid. The message names the file and, if known, the key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,32 +57,32 @@ class Vector:
     """The Vector Engine. 'Narrow' is floating point of 16 bits."""
 
     min_interval_cycles: float
-    """Between two instructions, at least."""
+    """Shortest time between two instructions."""
     min_interval_dynamic_cycles: float
-    """The same for an instruction with an address that is known at run time only."""
+    """The same for an instruction with an address that is known only at run time."""
     startup_ns: float
-    """From the start to the result of an instruction, beside its elements."""
+    """From the start to the result of an instruction, without the time of its elements."""
     stride_factors: StrideFactors
     fp8_is_narrow: bool
     """True when float8 has the fast modes of 16 bits."""
     rate: float
-    """Elements of an instruction that nothing else is said of."""
+    """Default rate of instructions."""
     narrow_rate: float
-    """tensor_copy, tensor_scalar: narrow to narrow, neighbours, in SBUF."""
+    """tensor_copy, tensor_scalar: narrow to narrow, contiguous, in SBUF."""
     narrow_strided_rate: float
-    """The same with elements that are not neighbours."""
+    """The same with elements that are not contiguous."""
     narrow_psum_rate: float
-    """The same with one side in PSUM, neighbours."""
+    """tensor_copy, tensor_scalar: narrow to narrow, contiguous, one of the two in PSUM."""
     wide_rate: float
-    """tensor_copy, tensor_scalar: other data types, neighbours, in SBUF."""
+    """tensor_copy, tensor_scalar: other data types, contiguous, in SBUF."""
     widening_rate: float
     """The same to a wider data type."""
     tensor_tensor_rate: float
-    """Two tiles that come from the same memory."""
+    """Two tiles in the same memory."""
     tensor_tensor_psum_rate: float
-    """Two tiles, one from PSUM and one from SBUF."""
+    """Two tiles, one in PSUM and one in SBUF."""
     tensor_tensor_narrow_rate: float
-    """Two narrow tiles from SBUF with a narrow result."""
+    """Two narrow tiles in SBUF with a narrow result."""
     scalar_tensor_tensor_rate: float
     scalar_tensor_tensor_psum_rate: float
     """The same with one of the two tiles in PSUM."""
@@ -90,11 +92,11 @@ class Vector:
     """The same with one of the two tiles in PSUM."""
     scan_rate: float
     scan_seed_ns: float
-    """Added to the startup when the first value of a scan is in a tile."""
+    """Added to the startup when the initial value of a scan is in a tile."""
     reciprocal_cycles_per_element: float
     memset_rate: float
     memset_narrow_zero_rate: float
-    """Zeros of 16 bits."""
+    """Zeros of 16-bit floating point."""
     memset_startup_ns: float
     bn_aggr_cycles_per_element: float
     exponential_rate: float
@@ -103,7 +105,7 @@ class Vector:
     shuffle_mask_ns: float
     """Loading the mask of nc_stream_shuffle."""
     transpose_cycles: float
-    """Between two transposes, at least."""
+    """Shortest time between two transposes."""
     transpose_ns: float
     """From the start to the result of a transpose."""
     accumulator_read_cycles: float
@@ -113,7 +115,7 @@ class Vector:
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """The Scalar Engine. A 'function' is any activation function but copy."""
+    """The Scalar Engine. A 'function' is any activation function except copy."""
 
     min_interval_cycles: float
     min_interval_dynamic_cycles: float
@@ -146,42 +148,42 @@ class GpSimd:
     min_interval_cycles: float
     min_interval_dynamic_cycles: float
     start_cycles: float
-    """Before it begins with an instruction of its own (iota, affine_select, ...)."""
+    """Start of a program of the GpSimd Engine (iota, affine_select, ...)."""
     startup_ns: float
     stride_factors: StrideFactors
     rate: float
     function_rate: float
     """rsqrt and power."""
     read_bytes_per_cycle: float
-    """Of all inputs together, per partition."""
+    """Bytes per partition, of all inputs together."""
     topk_element_cycles: float
-    """topk takes so many for each element, and one for each result."""
+    """topk: cycles per element; each result takes one more cycle."""
     gather_index_cycles: float
-    """local_gather: of each index."""
+    """local_gather: cycles per index."""
     gather_element_cycles: float
-    """local_gather: of each element of an index."""
+    """local_gather: cycles per element of an index."""
     gather_word_bytes: float
-    """local_gather: what is moved at once."""
+    """local_gather: bytes that are moved at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """The Tensor Engine. A column is one of the moving or the stationary tile, all rows at once;
-    'feed' is how many cycles a tile takes to stream in."""
+    """The Tensor Engine. A column is one column, with all rows, of the moving or stationary tile;
+    the 'feed' is the number of cycles in which a tile streams in."""
 
     min_interval_cycles: float
     overhead_cycles: float
-    """Beside the columns of a multiplication."""
+    """Cycles of a multiplication in addition to its columns."""
     fp32_passes: float
     fp32_onezero_passes: float
-    """`fp32_passes` where one of the tiles is said to hold zeros and ones only."""
+    """`fp32_passes` with a hint that one of the tiles holds only zeros and ones."""
     fp32_overhead_cycles: float
     """`overhead_cycles` of float32."""
     latency_ns: float
-    """From the start of a multiplication to its result, beside the columns."""
+    """From the start of a multiplication to its result, without its columns."""
     latency_cycles_per_column: float
     fp32_latency_cycles: float
-    """`latency_ns` of float32; all feed is added ..."""
+    """`latency_ns` of float32, to which the longest feed is added ..."""
     fp32_latency_moving_share: float
     """... and this share of the feed of the moving tile."""
     load_columns_per_cycle: float
@@ -189,89 +191,89 @@ class Tensor:
     fp32_load_columns_per_cycle: float
     load_latency_ns: float
     fp32_load_latency_ns: float
-    """Of the loads of a float32 matmul on its own ..."""
+    """Latency of the loads of an isolated float32 matmul, to which ..."""
     fp32_load_latency_moving_share: float
-    """... and this share of the feed of the moving tile, after which nothing hides then."""
+    """... this share of the feed of the moving tile is added."""
     fp32_transpose_passes: float
     fp32_transpose_latency_ns: float
-    """Beside the interval of the transpose."""
+    """Latency in addition to the interval of the transpose."""
     stride_factors: StrideFactors
     throttle: bool
-    """True to slow all multiplications down as the power limit does."""
+    """True to slow down all multiplications, as the power limit does."""
     throttle_factor: float
 
 
 @dataclass(frozen=True, slots=True)
 class Dma:
-    """The DMA engines of a core, and what starts them."""
+    """The DMA engines of a core, and the triggers of transfers."""
 
     engines: int
     rings: int
-    """Of each engine."""
+    """Rings per engine."""
     engine_bytes_per_ns: float
     hbm_bytes_per_ns: float
     """A core's share of the HBM bandwidth of its chip."""
     descriptor_ns: float
-    """What a descriptor takes of its engine beside its bytes, when there are many."""
+    """Time of an engine per descriptor in addition to its bytes, in a stream of transfers."""
     efficient_descriptor_bytes: int
-    """From here on descriptors are said to be long enough."""
+    """Length from which the vendor's documents call descriptors efficient."""
     max_descriptor_bytes: int
-    """A longer run of bytes becomes several descriptors."""
+    """Longest descriptor; a longer run of bytes becomes several descriptors."""
     burst_descriptors: int
-    """Descriptors of an engine that cost a transfer on its own no more than their bytes."""
+    """Descriptors per engine whose `descriptor_ns` an isolated transfer does not pay."""
     load_ns: float
-    """Of a transfer into SBUF on its own, beside its bytes."""
+    """Time of an isolated transfer into SBUF in addition to its bytes."""
     load_stretch: float
-    """Its bytes take so much longer than the bandwidth of all engines says."""
+    """Factor by which its bytes take longer than at the bandwidth of all engines."""
     store_ns: float
     store_stretch: float
     load_dispatch_ns: float
     """From the end of the trigger to the first byte."""
     store_dispatch_ns: float
     load_notify_ns: float
-    """From the last byte to the release of what waits."""
+    """From the last byte until an instruction that waits can start."""
     store_notify_ns: float
     hwdge_load_ns: float
-    """The trigger of a transfer with descriptors made by hardware."""
+    """Trigger of a transfer with descriptors generated by hardware."""
     hwdge_store_ns: float
     hwdge_free_descriptors: int
-    """So many are within the trigger ..."""
+    """Number of descriptors that the trigger includes ..."""
     hwdge_descriptor_ns: float
-    """... and each further one takes this."""
+    """... and the time of each further one."""
     swdge_ns: float
-    """The trigger of a transfer with descriptors made by the GpSimd Engine ..."""
+    """Trigger of a transfer with descriptors generated by the GpSimd Engine ..."""
     swdge_indirect_ns: float
     """... with a vector of indices ..."""
     swdge_descriptor_ns: float
-    """... and for each descriptor."""
+    """... and the additional time of each descriptor."""
     prebuilt_ns: float
-    """The trigger of a transfer with descriptors that were made beforehand ..."""
+    """Trigger of a transfer with prebuilt descriptors ..."""
     prebuilt_dispatch_ns: float
-    """... and from its end to the first byte."""
+    """... and the time from its end to the first byte."""
     transpose_hbm_share: float
-    """Of the bandwidth, in a transpose from HBM."""
+    """Share of the bandwidth in a transpose from HBM."""
     transpose_sbuf_share: float
     transpose_block_bytes: int
-    """What one step of a transpose moves."""
+    """Bytes of each descriptor of a transpose."""
     compute_share: float
-    """Of the bandwidth, when data is added to other data."""
+    """Share of the bandwidth when data is added to other data."""
     gpsimd_bytes_per_ns: float
-    """The DMA engine of the GpSimd Engine, in each of its two directions."""
+    """Bandwidth of the GpSimd Engine's DMA engine in each of its two directions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Semaphores:
-    """How engines wait for each other."""
+    """Synchronisation between engines."""
 
     instruction_ns: float
     """An instruction that only waits or signals."""
     latency_ns: float
-    """From a signal to the start of what waited for it."""
+    """From a signal to the start of the waiting instruction."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sequencer:
-    """What the sequencers of the engines do themselves."""
+    """Work of the sequencers of the engines."""
 
     register_move_ns: float
     register_access_ns: float
@@ -280,9 +282,9 @@ class Sequencer:
     """Arithmetic with registers."""
     core_barrier_ns: float
     kernel_ns: float
-    """Start and end of a kernel on one core, outside of its data flow ..."""
+    """Launch of a kernel on one core, in addition to its instructions ..."""
     kernel_prebuilt_ns: float
-    """... and with descriptors that were made beforehand."""
+    """... and with prebuilt descriptors."""
     kernel_two_cores_ns: float
 
 
@@ -296,20 +298,21 @@ class Collectives:
 
 
 class End(Enum):
-    """An end of the spread of constants."""
+    """An end of the ranges of constants."""
 
     fast = "fast"
     slow = "slow"
 
 
 class Spread(NamedTuple):
-    """How far a constant may be off."""
+    """The range of a constant, as factors of its likely value."""
 
     section: str
     key: str
     fast: float
-    """A kernel is fastest when the constant is so many times what is likely."""
+    """The factor at the end at which a kernel is fastest."""
     slow: float
+    """The factor at the other end."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -326,10 +329,10 @@ class Timing:
     sequencer: Sequencer
     collectives: Collectives
     spreads: tuple[Spread, ...] = field(default=(), kw_only=True)
-    """Of those constants whose ends the data file names."""
+    """Ranges of constants, where the data file has them."""
 
     def at(self, end: End) -> Timing:
-        """With all constants that may be off at one end of their spreads."""
+        """Return the constants with all ranges at one of their ends."""
         sections: dict[str, Any] = {}
         for spread in self.spreads:
             section = sections.get(spread.section, getattr(self, spread.section))
@@ -342,8 +345,8 @@ def load_timing(path: str | PathLike[str]) -> Timing:
     """Read a data file.
 
     Raises:
-        TimingError: the file cannot be read, is no TOML, has a key too few or too many, or a
-            value of the wrong kind. Numbers are at most `LARGEST`, and at least its inverse.
+        TimingError: the file cannot be read or is not TOML, a key is missing or unknown, or a
+            value is of the wrong kind. Numbers are at most `LARGEST` and at least its inverse.
     """
     try:
         tables = tomllib.loads(read_regular(path, _MAX_BYTES).decode())
@@ -353,7 +356,7 @@ def load_timing(path: str | PathLike[str]) -> Timing:
         raise TimingError(f"{path}: is not TOML: it is nested too deeply") from None
     except UnicodeDecodeError as error:
         raise TimingError(f"{path}: is not TOML: byte {error.start} is not UTF-8") from None
-    except ValueError as error:  # TOMLDecodeError, and what has too many digits
+    except ValueError as error:  # TOMLDecodeError, or a number with too many digits
         raise TimingError(f"{path}: is not TOML: {error}") from error
     kinds = {name: kind for name, kind in _kinds(Timing).items() if name != "spreads"}
     _check_keys(path, "", tables, kinds)
@@ -365,7 +368,7 @@ def load_timing(path: str | PathLike[str]) -> Timing:
 
 
 LARGEST = 1e12
-"""No constant is larger, none of an nkijit file by far; a duration made of several stays finite."""
+"""Limit for constants, far above those of nkijit's files, so that all durations are finite."""
 
 _MAX_BYTES = 1 << 20
 
@@ -432,12 +435,12 @@ _LEGAL = f"legal: {1 / LARGEST:g} to {LARGEST:g}"
 
 
 def _shown(value: object) -> str:
-    """A value as Python writes it, abbreviated where it is long or nested."""
+    """The repr of a value, abbreviated if it is long or nested."""
     return reprlib.repr(value)
 
 
 def _is_positive(value: object) -> bool:
-    """True for a number above 0 that is neither absurdly large nor absurdly small."""
+    """True for a positive number that is neither too large nor too small."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return False
     return 1 / LARGEST <= value <= LARGEST

@@ -1,4 +1,4 @@
-"""The words of the public API that name hardware: engines, generations, memories, commands."""
+"""Public enumerations of hardware: engines, generations, memories, commands."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from nkijit.dialects.spelling import did_you_mean
 
 
 class Members(EnumMeta):
-    """The class of public enumerations: a member that they do not have is answered by name."""
+    """Metaclass of the public enumerations: an unknown member raises an error that names it."""
 
     def __getattr__(cls, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
         members = cls.__members__
-        if name in members:  # where Python 3.11 looks members up
+        if name in members:  # Python 3.11 looks members up here
             return members[name]
         raise AttributeError(
             f"{cls.__name__} has no member {name!r}; it has {', '.join(members)}"
@@ -36,7 +36,7 @@ class engine(Enum, metaclass=Members):
 
 
 class reduce_cmd(Enum, metaclass=Members):
-    """What an instruction does with its engine's accumulators (`nki.isa.reduce_cmd`)."""
+    """Commands for the accumulators of an instruction's engine (`nki.isa.reduce_cmd`)."""
 
     idle = 0
     reset = 1
@@ -51,7 +51,7 @@ class reduce_cmd(Enum, metaclass=Members):
 
 
 class dge_mode(Enum, metaclass=Members):
-    """What builds DMA descriptors (`nki.isa.dge_mode`)."""
+    """Ways to generate DMA descriptors (`nki.isa.dge_mode`)."""
 
     unknown = 0
     swdge = 1
@@ -60,14 +60,14 @@ class dge_mode(Enum, metaclass=Members):
 
 
 class oob_mode(Enum, metaclass=Members):
-    """What an out-of-bounds dynamic access does (`nki.isa.oob_mode`)."""
+    """Handling of dynamic accesses that are out of bounds (`nki.isa.oob_mode`)."""
 
     error = 0
     skip = 1
 
 
 class dma_engine(Enum, metaclass=Members):
-    """Which DMA engine makes a transfer (`nki.isa.dma_engine`)."""
+    """DMA engines that can run a transfer (`nki.isa.dma_engine`)."""
 
     dma = 1
     gpsimd_dma = 2
@@ -89,7 +89,7 @@ class nc_version(IntEnum, metaclass=Members):
 
 
 class MemoryRegion(Enum, metaclass=Members):
-    """Where a tensor lives (`nki.language.MemoryRegion`)."""
+    """Memories of tensors (`nki.language.MemoryRegion`)."""
 
     sbuf = "sbuf"
     psum = "psum"
@@ -102,5 +102,5 @@ class MemoryRegion(Enum, metaclass=Members):
     def __init__(self, value: str):
         self.on_chip = value in ("sbuf", "psum")
 
-    # Asked for with every view; members are what they are by identity.
+    # Called for every view, and members are unique, so their identity is enough.
     __hash__ = object.__hash__

@@ -1,6 +1,6 @@
 """The `ncc` dialect: one op per function of `nki.collectives`, same name, same argument names.
 
-Ranks run the same kernel on memory of their own; a collective moves data between the ranks of a
+Ranks run the same kernel, each with its own memory. A collective moves data between the ranks of a
 group.
 """
 
@@ -26,7 +26,7 @@ TRIGGER_OF: dict[type[NisaOp], type[NisaOp]] = {
     AllGatherVPrepareOp: AllGatherVTriggerOp,
     AllToAllVPrepareOp: AllToAllVTriggerOp,
 }
-"""Collectives in two parts: the instruction that runs what another one has prepared."""
+"""Collectives in two parts: the prepare instruction and the instruction that triggers it."""
 
 MEETINGS: tuple[type[NisaOp], ...] = (
     CoreBarrierOp,

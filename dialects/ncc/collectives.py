@@ -106,7 +106,7 @@ class AllReduceOp(NisaOp):
     stages=_stage("ALL_GATHER", AROUND, "dsts", "srcs"),
 )
 class AllGatherOp(NisaOp):
-    """`dsts` of every rank: the `srcs` of all ranks of its group, one after the other."""
+    """`dsts` of every rank: the `srcs` of all ranks of its group, concatenated."""
 
     name = "ncc.all_gather"
 
@@ -157,7 +157,7 @@ class AllGatherVOp(NisaOp):
     stages=(Stage("ALL_GATHER_V_PREPARE", ("metadata_tensor",), REGISTER_ACCESS),),
 )
 class AllGatherVPrepareOp(NisaOp):
-    """Read the metadata of an all_gather_v, which a trigger runs later on."""
+    """Read the metadata of an all_gather_v that a trigger runs later."""
 
     name = "ncc.all_gather_v_prepare"
 
@@ -179,7 +179,7 @@ class AllGatherVPrepareOp(NisaOp):
     stages=_stage("ALL_GATHER_V", AROUND, "dsts", "srcs", "metadata_tensor"),
 )
 class AllGatherVTriggerOp(NisaOp):
-    """What `all_gather_v` does, prepared before."""
+    """Run an `all_gather_v` that was prepared before."""
 
     name = "ncc.all_gather_v_trigger"
 
@@ -256,7 +256,7 @@ class AllToAllOp(NisaOp):
     stages=_stage("ALL_TO_ALL_V", AROUND, "dsts", "srcs", "metadata_tensor"),
 )
 class AllToAllVOp(NisaOp):
-    """`dsts` of every rank: what each rank of its group sent to it, counts known at run time."""
+    """`dsts` of every rank: the elements that each rank sent to it. Counts are run-time values."""
 
     name = "ncc.all_to_all_v"
 
@@ -280,7 +280,7 @@ class AllToAllVOp(NisaOp):
     stages=(Stage("ALL_TO_ALL_V_PREPARE", ("metadata_tensor",), REGISTER_ACCESS),),
 )
 class AllToAllVPrepareOp(NisaOp):
-    """Read the metadata of an all_to_all_v, which a trigger runs later on."""
+    """Read the metadata of an all_to_all_v that a trigger runs later."""
 
     name = "ncc.all_to_all_v_prepare"
 
@@ -302,7 +302,7 @@ class AllToAllVPrepareOp(NisaOp):
     stages=_stage("ALL_TO_ALL_V", AROUND, "dsts", "srcs", "metadata_tensor"),
 )
 class AllToAllVTriggerOp(NisaOp):
-    """What `all_to_all_v` does, prepared before."""
+    """Run an `all_to_all_v` that was prepared before."""
 
     name = "ncc.all_to_all_v_trigger"
 
@@ -400,7 +400,7 @@ class CollectivePermuteImplicitReduceOp(NisaOp):
     stages=(Stage("RING_RANK_ID", ("dst", "iteration_id"), REGISTER_MOVE),),
 )
 class RingRankIdOp(NisaOp):
-    """`dst`: the rank whose data comes by in a step around the ring of a group."""
+    """`dst`: the rank whose data is processed in a step around the ring of a group."""
 
     name = "ncc.collective_permute_implicit_current_processing_rank_id"
 

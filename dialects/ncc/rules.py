@@ -1,4 +1,4 @@
-"""What is legal of collectives: groups, shapes, buffers, channels."""
+"""Rules of collectives: groups, shapes, buffers, channels."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from nkijit.dialects.tiles import TileInfo, info_of
 
 MAX_CHANNELS = 4
 GATHER_V_CORES, GATHER_V_RANKS = 2, 4
-"""The launch and the groups that all_gather_v is limited to."""
+"""Cores of a launch and ranks of a group that all_gather_v requires."""
 SBUF_DIMS = 2
 """Dimensions of a tensor in SBUF: partitions and one free dimension."""
 REDUCTIONS = ("add", "minimum", "maximum")
@@ -55,9 +55,9 @@ def _same_length(op: NisaOp, target: Target) -> Violation | None:
 
 
 def same_memory(*, sbuf: bool, one_kind: bool = False) -> Rule:
-    """All tensors live in HBM or, with `sbuf`, all in SBUF.
+    """All tensors are in HBM or, with `sbuf`, all in HBM or all in SBUF.
 
-    With `one_kind`, those of a list in HBM are all private, or all shared (NKI 0.7).
+    With `one_kind`, all tensors of a list are in the same kind of HBM: private or shared (NKI 0.7).
     """
 
     def check(op: NisaOp, target: Target) -> Violation | None:
@@ -88,7 +88,7 @@ def two_dims_in_sbuf(op: NisaOp, target: Target) -> Violation | None:
 
 
 def one_tensor(*, never: bool) -> Rule:
-    """Lists of tensors in SBUF have one; with `never`, so have all others."""
+    """Lists of tensors in SBUF have one tensor; with `never`, so do lists in HBM."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         count = len(op.operands_named("srcs" if op.declares("srcs") else _lists(op)[0]))
@@ -104,7 +104,7 @@ def one_tensor(*, never: bool) -> Rule:
 def _group_size(op: NisaOp) -> int | None:
     members = cast("tuple[tuple[int, ...], ...]", op.value_of("replica_group"))
     sizes = {len(group) for group in members}
-    # No size is no wrong size: that is a finding of its own.
+    # None without ranks: `_groups` reports that.
     return sizes.pop() or None if len(sizes) == 1 else None
 
 
@@ -156,11 +156,11 @@ def _one_dtype(op: NisaOp, target: Target) -> Violation | None:
 
 
 ResultShape = Callable[[TileInfo, int, int], tuple[int, ...]]
-"""The shape of a destination: from its source, the size of the group and the dimension."""
+"""Returns the shape of a destination for its source, the size of the group and the dimension."""
 
 
 def result_shape(shape: ResultShape) -> Rule:
-    """Destinations have the shape that follows from their sources."""
+    """Destinations have the shape that `shape` returns for their sources."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         has_group = op.declares("replica_group")
@@ -186,12 +186,12 @@ def result_shape(shape: ResultShape) -> Rule:
 
 
 def times_ranks(src: TileInfo, size: int, dim: int) -> tuple[int, ...]:
-    """The dimension is as many times larger as the group has ranks."""
+    """The source's shape with the dimension multiplied by the number of ranks."""
     return (*src.shape[:dim], src.shape[dim] * size, *src.shape[dim + 1 :])
 
 
 def over_ranks(src: TileInfo, size: int, dim: int) -> tuple[int, ...]:
-    """The dimension is as many times smaller as the group has ranks; nothing when it cannot be."""
+    """The source's shape with the dimension divided by the number of ranks; () if not divisible."""
     if src.shape[dim] % size:
         return ()
     return (*src.shape[:dim], src.shape[dim] // size, *src.shape[dim + 1 :])
@@ -203,12 +203,12 @@ def as_source(src: TileInfo, size: int, dim: int) -> tuple[int, ...]:
 
 
 def as_source_divisible(src: TileInfo, size: int, dim: int) -> tuple[int, ...]:
-    """The shape of the source, whose dimension the ranks divide; nothing when they do not."""
+    """The shape of the source; () if its dimension is not divisible by the number of ranks."""
     return src.shape if src.shape[dim] % size == 0 else ()
 
 
 def channels_counted(op: NisaOp, target: Target) -> Violation | None:
-    """`channel_ids` counts the channels that there are tensors for."""
+    """`channel_ids` are 0, 1, ... with one per tensor, and at most `MAX_CHANNELS`."""
     given = tuple(op.value_of("channel_ids"))
     count = len(op.operands_named(_lists(op)[0]))
     if given != tuple(range(len(given))):
@@ -221,7 +221,7 @@ def channels_counted(op: NisaOp, target: Target) -> Violation | None:
 
 
 def known_channel(op: NisaOp, target: Target) -> Violation | None:
-    """`channel_id` is that of a channel."""
+    """`channel_id` is below `MAX_CHANNELS`."""
     channel = op.value_of("channel_id")
     if 0 <= channel < MAX_CHANNELS:
         return None
@@ -229,7 +229,7 @@ def known_channel(op: NisaOp, target: Target) -> Violation | None:
 
 
 def ranks_paired_once(op: NisaOp, target: Target) -> Violation | None:
-    """No rank is a source, or a target, of two pairs."""
+    """No rank is the source of two pairs, or the target of two pairs."""
     given = cast("Sequence[tuple[int, int]]", op.value_of("source_target_pairs"))
     if not given:
         return Violation("there are no pairs of ranks")
@@ -244,11 +244,11 @@ def ranks_paired_once(op: NisaOp, target: Target) -> Violation | None:
 
 
 METADATA_ROWS = 3
-"""Rows of a metadata tensor: what is sent, from where, what is received."""
+"""Rows of a metadata tensor: counts sent, displacements in the source, counts received."""
 
 
 def metadata_layout(op: NisaOp, target: Target) -> Violation | None:
-    """The metadata tensor has its rows, a column for each rank, and nothing between them."""
+    """The metadata tensor is contiguous uint32 with the expected rows and a column per rank."""
     size = _group_size(op)
     if size is None:
         return None
@@ -273,7 +273,7 @@ def metadata_layout(op: NisaOp, target: Target) -> Violation | None:
 
 
 def equal_slots(op: NisaOp, target: Target) -> Violation | None:
-    """Without displacements the destination divides into a slot for each rank."""
+    """Without displacements, the destination is divisible into equal slots, one per rank."""
     size = _group_size(op)
     if op.value_of("has_rdispls") or size is None:
         return None
@@ -286,7 +286,7 @@ def equal_slots(op: NisaOp, target: Target) -> Violation | None:
 
 
 def rdispls_since(since: nc_version | None) -> Rule:
-    """`has_rdispls` needs this generation; None: no generation has it."""
+    """`has_rdispls` requires this generation or a newer one; None if no generation supports it."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         if not op.value_of("has_rdispls") or (since is not None and target.version >= since):
@@ -302,7 +302,7 @@ def rdispls_since(since: nc_version | None) -> Rule:
 
 
 def two_cores_four_ranks(op: NisaOp, target: Target) -> Violation | None:
-    """all_gather_v runs in launches of two cores and in groups of four ranks."""
+    """all_gather_v requires a launch of two cores and groups of four ranks."""
     size, cores = _group_size(op), cores_of(op)
     if cores != GATHER_V_CORES:
         return Violation("the kernel is launched on one core")

@@ -33,11 +33,11 @@ _FAMILIES = (
 )
 
 OF_SCALARS: tuple[type[NisaOp], ...] = (registers.RegisterComputeOp,)
-"""Instructions that are Python's operators on scalars, and no functions of the API."""
+"""Instructions that implement Python's operators on scalars; they are not functions of the API."""
 
 INSTRUCTIONS: tuple[type[NisaOp], ...] = tuple(
     op for family in _FAMILIES for op in declared_in(family) if op not in OF_SCALARS
 )
-"""Every instruction, in the order of the public API reference's families."""
+"""Every instruction of the API, in the order of the public API reference's families."""
 
 Nisa = Dialect("nisa", [*INSTRUCTIONS, *OF_SCALARS], list(WORD_ATTRIBUTES))

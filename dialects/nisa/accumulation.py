@@ -1,4 +1,4 @@
-"""What matmuls do with what they find in PSUM."""
+"""Accumulation of matmuls in PSUM."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from nkijit.dialects.hardware.targets import Target
 
 
 class Accumulation(Enum):
-    """What a matmul does with the elements that it finds in `dst`."""
+    """The effect of a matmul on the previous contents of `dst`."""
 
     overwrites = "overwrites"
     adds = "adds"
     by_location = "by_location"
-    """It adds where a matmul has written before, and overwrites the rest."""
+    """It adds to elements that a matmul has written before, and overwrites the rest."""
 
 
 _OF_ARGUMENT = {
@@ -26,9 +26,9 @@ _OF_ARGUMENT = {
 
 
 def accumulation_of(op: NisaOp, target: Target) -> Accumulation | None:
-    """What a matmul does with what is in `dst`; None for instructions that never add to it.
+    """The accumulation of a matmul; None for instructions that never add to `dst`.
 
-    `accumulate` says it where it is given. Transpose mode, which passes bits through, overwrites.
+    `accumulate` decides if it is not None. Otherwise transpose mode, which moves bits, overwrites.
     """
     if not op.declares("accumulate"):
         return None

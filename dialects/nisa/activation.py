@@ -51,7 +51,7 @@ from nkijit.dialects.rule_texts.targets import ENGINE_OPERATOR
 from nkijit.dialects.tiles import is_tile
 
 READ_ACCUMULATORS = Stage("READ_ACCUMULATORS", ("reduce_res",), ACCUMULATOR_READ, when="reduce_res")
-"""Reading the accumulators out is an engine instruction of its own."""
+"""The additional engine instruction that reads the accumulators."""
 
 
 def _has_scalar_bias(op: NisaOp) -> bool:
@@ -81,7 +81,10 @@ def _is_biased_reciprocal(op: NisaOp) -> bool:
 
 
 def _engine_rules(*operands: str) -> tuple[Rule, ...]:
-    """The rules of `engine`, and of what the GpSimd Engine cannot do; `operands` are tiles."""
+    """Rules of the `engine` argument and of the limits of the GpSimd Engine.
+
+    `operands` are the operands that can be tiles.
+    """
     return (
         engine_supported(),
         gpsimd_without_psum(*operands),

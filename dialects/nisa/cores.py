@@ -52,7 +52,7 @@ def _barrier_cores(op: NisaOp, target: Target) -> Violation | None:
     stages=(Stage("CORE_BARRIER", ("data",), CORE_BARRIER),),
 )
 class CoreBarrierOp(NisaOp):
-    """Wait until both cores are here; what they wrote in `data` is seen by both afterwards."""
+    """Wait until both cores arrive; afterwards both see all writes to `data`."""
 
     name = "nisa.core_barrier"
 
@@ -70,7 +70,7 @@ def _ranks(op: NisaOp, target: Target) -> Violation | None:
 
 
 GPSIMD_DMA_BYTES_PER_BYTE = 256
-"""Bytes per partition that the GpSimd Engine's DMA moves, for each byte of an element."""
+"""Most bytes per partition that the GpSimd Engine's DMA moves, per byte of an element."""
 
 
 def _gpsimd_dma_size(op: NisaOp, target: Target) -> Violation | None:

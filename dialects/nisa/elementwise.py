@@ -1,4 +1,4 @@
-"""Element-wise instructions, also those that accumulate their results along a partition."""
+"""Element-wise instructions, including those that accumulate results along a partition."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _INT32 = ("int32", "uint32")
 
 
 def native_int32(op: NisaOp) -> bool:
-    """True when all tiles of a tensor_tensor are int32/uint32 and its operator arithmetic."""
+    """True when a tensor_tensor has only int32/uint32 tiles and an arithmetic operator."""
     tiles = [tile_of(op, name) for name in ("dst", "data1", "data2")]
     return not is_bitvec(op, "op") and all(t is not None and t.dtype.name in _INT32 for t in tiles)
 
@@ -149,7 +149,7 @@ _ADDRESS_OPERATORS = ("add", "subtract", "multiply")
 
 
 def _no_address_arithmetic(op: NisaOp, target: Target) -> Violation | None:
-    # The reference names the pattern without its operators: these are what addresses are made of.
+    # The reference names the pattern without its operators; these are the ones used for addresses.
     tiles = [tile for name in ("dst", "data") if (tile := tile_of(op, name)) is not None]
     operators = [op.value_of(name) for name in ("op0", "op1") if is_set(op, name)]
     if all(tile.indirection is not Indirection.tensor for tile in tiles):

@@ -34,11 +34,11 @@ from nkijit.dialects.rule_texts.shapes import GATHER_SIZE, SHUFFLE_MASK, SHUFFLE
 from nkijit.dialects.tiles import info_of
 
 UNTOUCHED = 255
-"""The entry of a shuffle mask that leaves a partition as it is."""
+"""The entry of a shuffle mask that leaves a partition unchanged."""
 
 
 def shuffled_rows(mask: tuple[int, ...], rows: int) -> dict[int, int]:
-    """The row of src that each row of dst takes, without the rows that stay as they are."""
+    """The row of src for each row of dst that the shuffle writes; unchanged rows are missing."""
     taken: dict[int, int] = {}
     for row in range(rows):
         quadrant, lane = divmod(row, PARTITIONS_PER_QUADRANT)
@@ -75,7 +75,7 @@ def _shuffle_start(op: NisaOp, target: Target) -> Violation | None:
             continue
         start, _ = start_partition(op.required(name))
         if start in start_partitions(largest) or start not in start_partitions(info.partitions):
-            continue  # where a tile can start on its own is a rule of every instruction
+            continue  # a rule of all instructions checks the start of a tile alone
         other = "dst" if name == "src" else "src"
         return Violation(
             f"'{name}' starts at partition {start}; as many partitions as '{other}' has, "
@@ -111,7 +111,7 @@ _MAX_INDICES = 4096
 
 
 def valid_indices(op: NisaOp) -> int | None:
-    """Indices that each GpSimd core uses; None where that is not known."""
+    """The number of indices that each GpSimd core uses; None if unknown."""
     given, index = op.value_of("num_valid_indices"), tile_of(op, "index")
     if given is not None:
         return given
@@ -161,7 +161,7 @@ def _gather_size(op: NisaOp, target: Target) -> Violation | None:
     stages=(Stage("LOCAL_GATHER", ("dst", "src_buffer", "index"), LOCAL_GATHER),),
 )
 class LocalGatherOp(NisaOp):
-    """Elements of `src_buffer` at the indices that each 16 partitions of `index` hold together."""
+    """`dst` = elements of `src_buffer` at the indices in each group of 16 partitions of `index`."""
 
     name = "nisa.local_gather"
 
@@ -173,7 +173,7 @@ class LocalGatherOp(NisaOp):
 
 
 GATHERED_TOGETHER = 512
-"""Elements per partition that one instruction of a `nc_n_gather` gathers (NKI API reference)."""
+"""Elements per partition of each part of a `nc_n_gather` (NKI API reference)."""
 
 
 def _gathers(op: NcNGatherOp) -> int:
@@ -192,7 +192,7 @@ def _gathers(op: NcNGatherOp) -> int:
     stages=(Stage("N_GATHER", ("dst", "data", "indices"), on_gpsimd("indices"), parts=_gathers),),
 )
 class NcNGatherOp(NisaOp):
-    """`dst[p, i] = data[p, indices[p, i]]`, free dimensions flattened."""
+    """`dst[p, i] = data[p, indices[p, i]]`, with free dimensions flattened."""
 
     name = "nisa.nc_n_gather"
 

@@ -45,7 +45,7 @@ from nkijit.dialects.rule_texts.shapes import MATMUL_MODE, MATMUL_SHAPE, TRANSPO
 from nkijit.dialects.tiles import TileInfo
 
 DOUBLE_ROW = 2
-"""Rows that double_row packs into one PE row: size of the first free dimension."""
+"""Rows that double_row packs into one PE row: the size of the first free dimension."""
 
 _FP8FN = "float8_e4m3fn"
 _FP8FN_SINCE = nc_version.gen4
@@ -55,7 +55,7 @@ _INPUTS = (*_FP8, "bfloat16", "float16", *_WIDE)
 
 
 def input_dtypes(target: Target) -> tuple[str, ...]:
-    """The data types of the tiles that a matmul multiplies."""
+    """The legal data types of a matmul's inputs."""
     return tuple(name for name in _INPUTS if name != _FP8FN or target.version >= _FP8FN_SINCE)
 
 
@@ -190,7 +190,7 @@ class NcMatmulOp(NisaOp):
 
 
 def _transpose_engine(op: NisaOp, target: Target) -> engine:
-    # The NKI 0.4.0 release notes: the choice follows the destination buffer.
+    # NKI 0.4.0 release notes: the choice depends on the destination buffer.
     dst, data = required_tile(op, "dst"), required_tile(op, "data")
     to_psum = data.region is SBUF and dst.region is PSUM
     return engine.tensor if to_psum else engine.vector
@@ -244,7 +244,7 @@ def _transpose_shape(op: NisaOp, target: Target) -> Violation | None:
     transposes=True,
 )
 class NcTransposeOp(NisaOp):
-    """`dst = data.T`, the free dimensions of data flattened to one."""
+    """`dst = data.T`, with the free dimensions of data flattened to one."""
 
     name = "nisa.nc_transpose"
 

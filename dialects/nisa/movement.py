@@ -49,7 +49,7 @@ MAX_DMA_PRIORITY = 3
 
 
 def gathers_with_software() -> Rule:
-    """A vector of indices needs descriptors that software makes."""
+    """A vector of indices requires descriptors that software generates."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         mode = op.value_of("dge_mode")
@@ -71,7 +71,7 @@ PRIORITY_RULES = (
     argument_since(nc_version.gen4, "'priority'", lambda op: op.value_of("priority") is not None),
     Rule(DMA_ARGUMENTS, _priority),
 )
-"""Rules of the argument that says which DMAs come first."""
+"""Rules of the `priority` argument."""
 
 DMA_QUEUE_RULES = (
     argument_since(
@@ -82,7 +82,7 @@ DMA_QUEUE_RULES = (
     *PRIORITY_RULES,
     gathers_with_software(),
 )
-"""Rules of the arguments that say how a DMA is queued."""
+"""Rules of the arguments that control the queueing of a DMA."""
 
 
 def _dma_engine(op: NisaOp, target: Target) -> Violation | None:
@@ -123,7 +123,7 @@ def _hwdge_dtypes(op: NisaOp, target: Target) -> Violation | None:
     stages=(Stage("DMA_COPY", ("dst", "src"), moving(copies)),),
 )
 class DmaCopyOp(NisaOp):
-    """`dst = src`, between HBM and SBUF in any combination, element order row-major."""
+    """`dst = src` between HBM and SBUF in any combination, in row-major order of elements."""
 
     name = "nisa.dma_copy"
 

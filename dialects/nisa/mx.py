@@ -1,7 +1,7 @@
 """Microscaling (MX) instructions of NeuronCore-v4: quantize_mx and nc_matmul_mx.
 
-MX data is a tile of x4 elements, each of four float8 or float4 values, and a tile of scales. A
-group of 8 partitions by one x4 element, 32 values, shares a scale: a power of two.
+MX data is a tile of x4 elements, each of four float8 or float4 values, and a tile of scales. One
+x4 element in each of 8 partitions, 32 values, share a scale, which is a power of two.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ ELEMENT_TYPES = {
     "float8_e4m3fn_x4": "float8_e4m3fn",
     "float4_e2m1fn_x4": "float4_e2m1fn",
 }
-"""What four of are in an element of each x4 type."""
+"""The data type of the four values in an element of each x4 type."""
 MAX_EXPONENTS = {"float8_e5m2_x4": 15, "float8_e4m3fn_x4": 8}
-"""The exponent of the largest value of the types that can be quantized to: 1.75 * 2**exponent."""
+"""For each result type of quantize_mx, the exponent of its largest value: 1.75 * 2**exponent."""
 _SCALES = ("float8_e8m0fnu", "uint8")
 
 
 def scale_rows(partitions: int) -> list[int]:
-    """Row of the scale tile that each group of 8 partitions of the data has its scales in."""
+    """For each group of 8 partitions of the data, the row of the scale tile with its scales."""
     return [
         first + scale
         for first in range(0, partitions, QUADRANT)
@@ -64,7 +64,7 @@ def scale_rows(partitions: int) -> list[int]:
 
 
 def _quadrants(name: str) -> Rule:
-    """The tile fills quadrants."""
+    """The tile consists of whole quadrants."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         data = tile_of(op, name)
@@ -94,7 +94,7 @@ def _multiple(name: str, factor: int, unit: str) -> Rule:
 
 
 def _scales(name: str, data_name: str) -> Rule:
-    """The tile `name` has the scales of x4 data where the engines look for them."""
+    """The tile `name` has the shape and the start partition that the scales of x4 data require."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         scale, data = required_tile(op, name), required_tile(op, data_name)
@@ -129,7 +129,7 @@ def _scale_place(name: str, scale: SSAValue, data_name: str, data: SSAValue) -> 
         )
     data_start, data_fixed = start_partition(data)
     data_quadrant = data_start // QUADRANT
-    # A tile that starts at partition 0 of its allocation may be anywhere in SBUF.
+    # Without a fixed address, a tile at partition 0 of its allocation can be anywhere in SBUF.
     known = (scale_fixed or quadrant) and (data_fixed or data_quadrant)
     if known and quadrant != data_quadrant:
         return Violation(
@@ -231,5 +231,5 @@ class QuantizeMxOp(NisaOp):
 
     dst = written()
     src = tile()
-    # Partitions between the scales are left as they are.
+    # Partitions between the scales are not written.
     dst_scale = updated(partial=True, inside_quadrants=True)

@@ -43,7 +43,7 @@ _INTEGERS = ("int8", "int16", "int32", "uint8", "uint16", "uint32")
 STATE_WORDS = 6
 """32-bit words of a XORWOW generator: x, y, z, w, v and the Weyl counter d."""
 GENERATORS = {engine.gpsimd: 1, engine.vector: 4}
-"""Generators per lane of the engines that have some."""
+"""Generators per lane, by engine."""
 
 
 def _on_gpsimd(op: NisaOp) -> bool:
@@ -66,7 +66,7 @@ def _on_vector(op: NisaOp) -> bool:
     stages=(Stage("RNG", ("dst",), streaming("dst")),),
 )
 class RngOp(NisaOp):
-    """`dst` = random bits, as many low ones of 32 as an element has."""
+    """`dst` = random bits: each element takes the low bits of a 32-bit number."""
 
     name = "nisa.rng"
 
@@ -155,7 +155,7 @@ def _probability_dtype(op: NisaOp, target: Target) -> Violation | None:
     stages=(Stage("DROPOUT", ("dst", "data", "prob"), streaming("data")),),
 )
 class DropoutOp(NisaOp):
-    """`dst` = `data`, with zeros at random places."""
+    """`dst` = `data`, with zeros at random positions."""
 
     name = "nisa.dropout"
 
@@ -263,4 +263,4 @@ GENERATING: tuple[type[NisaOp], ...] = (
     RandSetStateOp,
     RandGetStateOp,
 )
-"""Instructions that use an engine's random number generators, or set them."""
+"""Instructions that use, read or set an engine's random number generators."""

@@ -20,11 +20,11 @@ from nkijit.dialects.rule_texts.operators import NEGATE, REDUCIBLE
 from nkijit.dialects.rule_texts.shapes import REDUCE_AXES, REDUCE_SHAPE
 
 MAX_REDUCED_DIMS = 4
-"""Free dimensions that one instruction can reduce."""
+"""Most free dimensions that one instruction can reduce."""
 
 
 def reduced_dims(rank: int, axis: tuple[int, ...]) -> int | None:
-    """How many of the last dimensions `axis` reduces; None when the axes are not legal."""
+    """The number of last dimensions that `axis` reduces; None when the axes are illegal."""
     dims = sorted(a + rank if a < 0 else a for a in axis)
     count = len(dims)
     legal = 0 < count < rank and dims == list(range(rank - count, rank))
@@ -39,7 +39,7 @@ def _reducible(op: NisaOp, target: Target) -> Violation | None:
 
 
 def wrong_axes(rank: int, axis: tuple[int, ...]) -> str | None:
-    """What is wrong with the axes of a reduction; None when they are legal."""
+    """Return why the axes of a reduction are illegal; None when they are legal."""
     if reduced_dims(rank, axis) is not None:
         return None
     first = max(rank - MAX_REDUCED_DIMS, 1)

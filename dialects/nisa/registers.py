@@ -1,4 +1,4 @@
-"""Registers: register_move, register_load, register_store, and what scalars are computed with."""
+"""Registers: register_move, register_load, register_store, and arithmetic of scalars."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from nkijit.dialects.hardware.words import engine
 from nkijit.dialects.rule_texts.operators import REGISTER_OPERATOR
 
 REGISTER_OPERATORS = ("add", "subtract", "multiply")
-"""What sequencers compute with the values of registers."""
+"""Operators that sequencers support on registers."""
 
 
 @instruction(
@@ -80,7 +80,7 @@ def _register_operator(op: NisaOp, target: Target) -> Violation | None:
 class RegisterComputeOp(NisaOp):
     """`dst = data1 op data2` on 32-bit integers, which wrap around.
 
-    No function of `nki.isa`: the arithmetic of `nki.isa.NkiScalar` is made of it.
+    Not a function of `nki.isa`: the arithmetic of `nki.isa.NkiScalar` uses it.
     """
 
     name = "nisa.register_compute"

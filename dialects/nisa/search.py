@@ -40,11 +40,11 @@ from nkijit.dialects.hardware.words import engine, nc_version
 from nkijit.dialects.rule_texts.shapes import COUNT_SLOT, TOPK_ORDER, TOPK_SIZE
 
 SEARCHED = 8
-"""Values that the Vector Engine's searches find, or look for, at once."""
+"""Values that a search of the Vector Engine finds, or looks up, at once."""
 MIN_ELEMENTS, MAX_ELEMENTS = 8, 16384
-"""Elements per partition that max8 and nc_find_index8 search."""
+"""Legal elements per partition of the input of max8 and nc_find_index8, both inclusive."""
 TOPK_MIN, TOPK_END, TOPK_K_END = 8, 65536, 32768
-"""topk ranks TOPK_MIN <= n < TOPK_END elements and returns 1 <= k < TOPK_K_END."""
+"""topk takes TOPK_MIN <= n < TOPK_END elements and returns 1 <= k < TOPK_K_END."""
 
 
 @instruction(
@@ -84,7 +84,7 @@ class Max8Op(NisaOp):
     stages=(Stage("FIND_INDEX8", ("dst", "data", "vals"), streaming("data")),),
 )
 class NcFindIndex8Op(NisaOp):
-    """`dst` = where in its partition of `data` each of the 8 `vals` is."""
+    """`dst` = the index of each of the 8 `vals` in its partition of `data`."""
 
     name = "nisa.nc_find_index8"
 
@@ -100,7 +100,7 @@ class NcFindIndex8Op(NisaOp):
         partitions_match("data", "vals", "dst", "dst_idx"),
         free_size_match("data", "dst"),
         free_size_in(SEARCHED, SEARCHED, "vals", "dst_idx"),
-        # The type of indices is documented for nc_find_index8 only; int32 holds them as well.
+        # The type of indices is documented only for nc_find_index8; int32 can hold them as well.
         dtype_in(("uint16", "uint32", "int32"), "dst_idx"),
         computable("dst", "data", "vals"),
         constant_held("imm"),
@@ -108,7 +108,10 @@ class NcFindIndex8Op(NisaOp):
     stages=(Stage("MATCH_REPLACE8", ("dst", "data", "vals", "dst_idx"), streaming("data")),),
 )
 class NcMatchReplace8Op(NisaOp):
-    """`dst` = `data` with `imm` where the 8 `vals` are first; `dst_idx` = where that is."""
+    """`dst` = `data` with the first of each of the 8 `vals` replaced by `imm`.
+
+    `dst_idx` = the indices of the replaced elements.
+    """
 
     name = "nisa.nc_match_replace8"
 
@@ -165,10 +168,10 @@ def _topk_order(op: NisaOp, target: Target) -> Violation | None:
     ),
 )
 class TopkOp(NisaOp):
-    """The largest of the `n` elements that each 16 partitions of `src` hold, and where they are.
+    """The largest of `n` elements in each 16 partitions of `src`, and their indices.
 
-    The results lie as the elements do, from partition to partition and then from column to
-    column, so that they fill a sixteenth of the destinations; the rest stays as it is.
+    Elements and results are ordered by column, and by partition within a column. So the results
+    fill a sixteenth of the destinations; the rest is unchanged.
     """
 
     name = "nisa.topk"
@@ -207,7 +210,7 @@ def _count_slot(op: NisaOp, target: Target) -> Violation | None:
 class NonzeroWithCountOp(NisaOp):
     """`dst` = the indices of the nonzero elements of `src`, padding, and their count.
 
-    In every 16th partition, the first of each GpSimd core; the others stay as they are.
+    Only in every 16th partition, the first of each GpSimd core; the others are unchanged.
     """
 
     name = "nisa.nonzero_with_count"

@@ -62,7 +62,7 @@ from nkijit.dialects.rule_texts.shapes import SEQUENCE_SHAPE
         not_both_in_psum("src", "predicate"),
         partitions_match("src", "predicate", "dst"),
         free_size_match("src", "predicate", "dst"),
-        # bool_ is uint8 that holds 0 or 1: what a comparison leaves in memory.
+        # bool_ is a uint8 of 0 or 1, the result of a comparison.
         dtype_in(("uint8", "uint16", "uint32", "bool_"), "predicate"),
         same_dtype("src", "dst"),
         computable("src", "dst", unless_same_dtype=True),
@@ -119,7 +119,7 @@ FP32_MIN = to_float32(-3.4028235e38)
 """The lowest finite float32."""
 
 MAX_INDEX = 2**24
-"""Up to here float32 has every integer."""
+"""The largest number up to which float32 has every integer."""
 
 
 def _on_false_value(op: NisaOp, target: Target) -> Violation | None:
@@ -195,7 +195,7 @@ class RangeSelectOp(NisaOp):
         free_size_match("on_true", "predicate", "dst"),
         column_of("on_false", "on_true"),
         column_of("reduce_res", "on_true"),
-        # bool_ is uint8 that holds 0 or 1: what a comparison leaves in memory.
+        # bool_ is a uint8 of 0 or 1, the result of a comparison.
         dtype_in(("int8", "uint8", "int16", "uint16", "bool_"), "predicate"),
         dtype_not(("tfloat32", "int32", "uint32"), "on_true"),
         dtype_float("reduce_res"),

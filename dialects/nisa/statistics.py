@@ -86,7 +86,7 @@ class BnStatsOp(NisaOp):
     per_partition=True,
 )
 class BnAggrOp(NisaOp):
-    """`dst` is (mean, variance) of all that the triples of `data` were taken of."""
+    """`dst` is (mean, variance) of all elements that the triples of `data` describe."""
 
     name = "nisa.bn_aggr"
 

@@ -27,7 +27,7 @@ from nkijit.dialects.rule_texts.shapes import (
 from nkijit.dialects.tiles import TileInfo, info_of
 
 DMA_AXES: dict[int, tuple[int, ...]] = {2: (1, 0), 3: (2, 1, 0), 4: (3, 1, 2, 0)}
-"""The one permutation that a tensor of each rank takes."""
+"""The only legal permutation for each rank of a tensor."""
 
 _ELEMENT_BITS = (16, 32)
 
@@ -82,7 +82,7 @@ def _static_modes(op: NisaOp, target: Target) -> Violation | None:
 
 
 def _hwdge_obstacle(src: TileInfo) -> str | None:
-    """What keeps hardware from making the descriptors of a transpose of `src`."""
+    """Return why hardware cannot generate the descriptors of a transpose of `src`, or None."""
     if len(src.shape) < 2:
         return None
     rank, rows, block, last = len(src.shape), src.shape[0], src.shape[-2], src.shape[-1]

@@ -1,8 +1,7 @@
-"""Rules about where in memory operands are and how engines walk them.
+"""Rules about the location of operands in memory and about the access patterns of engines.
 
-Most hold for every instruction (`UNIVERSAL_RULES`) and ask the operand fields which exceptions
-they document. Like all declared rules they look at types, properties and constants only; besides
-at fixed addresses, and at which operands are views of the same allocation.
+Most hold for every instruction (`UNIVERSAL_RULES`), with documented exceptions that are declared
+in the operand fields.
 """
 
 from __future__ import annotations
@@ -69,7 +68,7 @@ def _indirect_operands(op: NisaOp, target: Target) -> Violation | None:
 
 def _indirect_partitions(op: NisaOp, target: Target) -> Violation | None:
     tiles = [(f, value) for f, value in op.given_operands() if is_tile(value)]
-    # The operand that documents indirection decides, e.g. the predicate of a predicated copy.
+    # The read operand that documents indirection, e.g. the predicate of a predicated copy.
     reads = [
         (f, value)
         for f, value in tiles
@@ -113,7 +112,7 @@ def _scatter_to_psum(op: NisaOp, target: Target) -> Violation | None:
 
 
 def indirection_group(op: NisaOp, target: Target) -> int:
-    """Partitions that share the numbers of tensor indirection."""
+    """The number of partitions that share the indices of tensor indirection."""
     return TENSOR_ENGINE_GROUP if engine_of(op, target) is engine.tensor else INDIRECTION_GROUP
 
 
@@ -133,7 +132,7 @@ def _indirect_counts(op: NisaOp, target: Target) -> Violation | None:
     return None
 
 
-# ------------------------------------------------------------------ what engines can reach
+# ------------------------------------------------------------------ access of engines
 
 
 def _on_chip(op: NisaOp) -> Iterator[tuple[Field, SSAValue, TileInfo]]:
@@ -163,7 +162,7 @@ def _start_partition(op: NisaOp, target: Target) -> Violation | None:
 
 
 def inside_a_bank(name: str) -> Rule:
-    """What the Tensor Engine writes to the operand is in one bank, before NeuronCore-v4."""
+    """Writes of the Tensor Engine to this operand stay in one PSUM bank, before NeuronCore-v4."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         value, tile = op.required(name), required_tile(op, name)
@@ -172,10 +171,10 @@ def inside_a_bank(name: str) -> Rule:
         if target.matmul_spans_banks or engine_of(op, target) is not engine.tensor:
             return None
         bank, address = target.psum_bank_bytes, fixed_address_of(value)
-        if tile.indirection or tile.partition_bytes > bank:  # too much is a mistake of its own
+        if tile.indirection or tile.partition_bytes > bank:  # other rules report the size
             return None
-        # The compiler places a tile that fits into a bank so that it does, others from a bank's
-        # first byte on.
+        # The compiler places an allocation that fits a bank inside a bank, and a larger one at the
+        # start of a bank.
         if address is None and info_of(base_of(value)).partition_bytes <= bank:
             return None
         low, high = access_of(value).free_range(row_elements(value))
@@ -205,7 +204,7 @@ def _access_pattern(op: NisaOp, target: Target) -> Violation | None:
 
 
 def cannot_walk(access: AccessPattern, target: Target) -> str | None:
-    """What is wrong with the free dimensions of a tile for an engine's read or write port."""
+    """Return why an engine's port cannot access the free dimensions of a tile, or None."""
     axes = merged_axes(_free(access))
     needed = 0
     for stride, count in axes:
@@ -228,7 +227,7 @@ def cannot_walk(access: AccessPattern, target: Target) -> str | None:
 
 
 def merged_axes(access: AccessPattern) -> list[tuple[int, int]]:
-    """(stride, count) of the dimensions, with neighbours that make one run merged."""
+    """(stride, count) of the dimensions, with neighbours merged where one stride walks both."""
     axes: list[tuple[int, int]] = []
     for stride, count in zip(reversed(access.strides), reversed(access.shape), strict=True):
         if count == 1:
@@ -241,7 +240,10 @@ def merged_axes(access: AccessPattern) -> list[tuple[int, int]]:
 
 
 def _parts_of(stride: int, count: int) -> int | None:
-    """Dimensions that an engine needs for a run: one, or two for a long one; None: more."""
+    """The number of dimensions that an engine needs for a run: 1, or 2 for a long run.
+
+    None if two are not enough.
+    """
     if count <= ACCESS_COUNT_MAX:
         return 1
     for outer in range(2, ACCESS_COUNT_MAX + 1):
@@ -280,7 +282,7 @@ def _overlap(op: NisaOp, target: Target) -> Violation | None:
 
 
 def _read_too_late(read: Field, src: SSAValue, dst: SSAValue, streams: bool) -> str | None:
-    """Why what is written may be read again by the same instruction; None when it is not."""
+    """Return why an instruction may read elements that it has already overwritten, or None."""
     source, result = info_of(src), info_of(dst)
     if source.indirection or result.indirection or not source.overlaps(result):
         return None
@@ -302,9 +304,11 @@ def _read_too_late(read: Field, src: SSAValue, dst: SSAValue, streams: bool) -> 
 def _clash(
     read: AccessPattern, source: TileInfo, written: AccessPattern, result: TileInfo, in_step: bool
 ) -> bool:
-    """True when an element is read where another one is written; `in_step`: an earlier one.
+    """True when an element is read at a byte to which another element is written.
 
-    The walks have as many elements, and somewhere they overlap. False also when this is not known.
+    With `in_step`, elements are read and written one after the other, so only the write of an
+    earlier element counts. Both walks have the same number of elements, and they overlap. False
+    also for walks of more than `ENUMERABLE` elements that no simple case decides.
     """
     size, result_size = source.dtype.itemsize, result.dtype.itemsize
     if size == result_size and merged_axes(read) == merged_axes(written):
@@ -312,7 +316,7 @@ def _clash(
             return False
         if not in_step:
             return True
-        if _ascends(read):  # the walk comes to what is before it
+        if _ascends(read):  # later reads are at higher addresses
             return written.offset > read.offset
     if read.size > ENUMERABLE:
         return False
@@ -334,7 +338,7 @@ def _free(access: AccessPattern) -> AccessPattern:
 
 
 def _ascends(access: AccessPattern) -> bool:
-    """True when each element lies after the one before."""
+    """True when addresses increase from each element to the next."""
     reach = 0
     for stride, count in zip(reversed(access.strides), reversed(access.shape), strict=True):
         if count > 1:
@@ -358,6 +362,6 @@ UNIVERSAL_RULES = (
 
 @cache
 def all_rules_of(op_class: type[Operation]) -> tuple[Rule, ...]:
-    """The rules that hold for a class of operations: its own and, if any, those of all."""
+    """All rules of a class of operations: its own, and for instructions the universal ones."""
     universal = UNIVERSAL_RULES if issubclass(op_class, NisaOp) else ()
     return (*rules_of(op_class), *universal)

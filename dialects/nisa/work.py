@@ -1,4 +1,4 @@
-"""How much work instructions do, and how much an engine could do: for utilisation and roofline."""
+"""Floating-point operations of instructions, and peaks of engines: for utilisation and roofline."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from nkijit.dialects.tiles import info_of, is_tile
 def flops_of(op: NisaOp) -> float:
     """Floating-point operations of an instruction.
 
-    A matmul multiplies and adds: 2 K M N, K with the values that are packed into a row. One
-    operation for each element otherwise, and none where data only moves: DMA, registers,
-    transposes, barriers.
+    A matmul multiplies and adds: 2 K M N, where K includes the values that are packed into a row.
+    Other instructions count one operation per element of their largest tile. Instructions that
+    only move data count none: DMA, registers, transposes, barriers.
     """
     if is_transpose(op):
         return 0
@@ -32,9 +32,9 @@ def flops_of(op: NisaOp) -> float:
 
 
 def _packed_rows(op: NisaOp) -> int:
-    """Values of the contraction that a matmul packs into a row of the array."""
+    """The number of contraction values that a matmul packs into a row of the array."""
     stationary, dst = required_tile(op, "stationary"), required_tile(op, "dst")
-    # With double_row a stationary tile has two rows for each column of the result.
+    # With double_row a stationary tile has two values for each row of the result.
     return stationary.free_size // dst.partitions * _values(stationary.dtype)
 
 
@@ -43,11 +43,11 @@ def _values(dtype: DType) -> int:
 
 
 def peak_flops(of: NisaOp | DType, target: Target) -> float:
-    """Floating-point operations in a ns at the peak (GFLOPS).
+    """Peak floating-point operations per ns (GFLOPS).
 
-    Of an instruction's engine in the mode that the instruction runs in, or of the Tensor Engine
-    with inputs of a data type in their best mode. Engines that compute nothing, such as DMA, have
-    0. Sparse matmuls are not modelled.
+    For an instruction, the peak of its engine in the instruction's mode; for a data type, the peak
+    of the Tensor Engine with such inputs in their best mode. 0 for engines that do not compute,
+    such as DMA. Sparse matmuls are not modelled.
     """
     array = 2.0 * target.pmax * target.gemm_stationary_fmax * target.timing.clocks.tensor_ghz
     if isinstance(of, DType):

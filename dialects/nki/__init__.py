@@ -1,7 +1,7 @@
-"""The `nki` dialect: kernels and allocations; views and registers have files of their own.
+"""The `nki` dialect: kernels, allocations, views, constants, registers and repeats.
 
-Instructions live in the `nisa` dialect. Together with `arith.constant` for immediates and `scf`
-for loops on the device these are all the operations of a traced kernel.
+Instructions are in the `nisa` dialect and collectives in `ncc`. With `arith.constant` for
+immediates and `scf` for loops on the device these are all operations of a traced kernel.
 """
 
 from __future__ import annotations
@@ -61,4 +61,4 @@ Nki = Dialect(
 )
 
 WITH_RULES: tuple[type[Operation], ...] = tuple(filter(rules_of, Nki.operations))
-"""The operations besides instructions that have rules."""
+"""The operations with rules that are not instructions."""

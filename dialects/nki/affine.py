@@ -1,8 +1,7 @@
-"""Numbers that differ from iteration to iteration of `nki.repeat`: affine in its index.
+"""Numbers that vary with the iterations of `nki.repeat`: affine expressions of its index.
 
-An operation inside of repeats is written as in their first iterations, where all indices are 0.
-What is another number in the others stands in its attribute `varies`, by the name of the property
-that the number is part of.
+An operation in repeats is written as in their first iterations, where all indices are 0. Its
+attribute `varies` holds the numbers that vary, by the name of the property that contains them.
 """
 
 from __future__ import annotations
@@ -17,24 +16,24 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
 VARIES = "varies"
-"""The attribute of operations with what of them differs between iterations."""
+"""The attribute that holds the varying numbers of an operation."""
 TYPE = "type"
 """The name, in `VariesAttr`, of the type of an operation's only result."""
 HINT = "hint"
-"""The name, in `VariesAttr`, of the author's name of an operation's only result."""
+"""The name, in `VariesAttr`, of the name hint of an operation's only result."""
 
 
 @dataclass(frozen=True, slots=True)
 class Affine:
-    """A sum of indices, each times a step, and a constant."""
+    """An affine expression: a constant plus indices times their steps."""
 
     constant: int
     terms: tuple[tuple[str, int], ...] = ()
-    """Index and step of the repeats around, the outermost first; no step is 0."""
+    """(index, step) of the surrounding repeats, the outermost first; no step is 0."""
 
     @staticmethod
     def of(constant: int, steps: Iterable[tuple[str, int]]) -> Affine:
-        """The sum with these steps, of which some may be 0.
+        """Return the expression with these steps; steps of 0 are dropped.
 
         Example:
             >>> str(Affine.of(64, [("m", 512), ("k", 0)]))
@@ -43,7 +42,7 @@ class Affine:
         return Affine(constant, tuple((name, step) for name, step in steps if step))
 
     def at(self, indices: Mapping[str, int]) -> int:
-        """The number that it is where the indices have these values.
+        """Return the value for these values of the indices.
 
         Raises KeyError when an index is missing.
         """
@@ -60,7 +59,7 @@ class Affine:
 
 
 def parse_affine(parser: AttrParser) -> Affine:
-    """Parse what `str` gives: `m*512+k+64`."""
+    """Parse the output of `str`: `m*512+k+64`."""
     constant = 0
     steps: dict[str, int] = {}
     sign = -1 if parser.parse_optional_punctuation("-") else 1
@@ -83,7 +82,7 @@ def parse_affine(parser: AttrParser) -> Affine:
 
 @irdl_attr_definition
 class AffineAttr(Data[Affine]):
-    """A number that depends on the indices of the repeats around: `#nki.affine<m*512+64>`."""
+    """A number that depends on the indices of surrounding repeats: `#nki.affine<m*512+64>`."""
 
     name = "nki.affine"
 
@@ -98,16 +97,16 @@ class AffineAttr(Data[Affine]):
 
 
 Varying = tuple[tuple[str, tuple[Affine, ...]], ...]
-"""Names of properties with all integers that each has, in the order in which they are printed."""
+"""Names of properties, each with all of its integers in printed order."""
 
 
 @irdl_attr_definition
 class VariesAttr(Data[Varying]):
-    """What of an operation differs between iterations: `#nki.varies<address = [0, m*2048]>`.
+    """The varying numbers of an operation: `#nki.varies<address = [0, m*2048]>`.
 
-    For each property that differs, all of its integers in the order in which they are printed;
-    those of a string are its decimal numbers. `type` is the type of the result, and `hint` its
-    name. A property is left out where it has its default, if `?` follows its name.
+    For each property that varies, all of its integers in printed order; those of a string are its
+    decimal numbers. `type` is the type of the result, and `hint` its name. If `?` follows the name
+    of a property, iterations in which it has its default omit it.
     """
 
     name = "nki.varies"
@@ -138,18 +137,18 @@ class VariesAttr(Data[Varying]):
 
 
 def written(numbers: Iterable[Affine | int]) -> str:
-    """A list of numbers as text: `[0, m*2048]`."""
+    """Format a list of numbers: `[0, m*2048]`."""
     return f"[{', '.join(map(str, numbers))}]"
 
 
 def varying(op: Operation) -> dict[str, tuple[Affine, ...]]:
-    """What of an operation differs between iterations; see `VariesAttr`."""
+    """Return the varying numbers of an operation by property; see `VariesAttr`."""
     attr = op.attributes.get(VARIES)
     return attr.by_name if isinstance(attr, VariesAttr) else {}
 
 
 def set_varying(op: Operation, numbers: Mapping[str, tuple[Affine, ...]]) -> None:
-    """Say what of an operation differs between iterations, and how."""
+    """Set or remove the attribute with the varying numbers of an operation."""
     if numbers:
         op.attributes[VARIES] = VariesAttr(tuple(numbers.items()))
     else:
@@ -157,7 +156,7 @@ def set_varying(op: Operation, numbers: Mapping[str, tuple[Affine, ...]]) -> Non
 
 
 def print_attributes(printer: Printer, op: Operation, inline: tuple[str, ...]) -> None:
-    """Print the attributes of an operation that has printed some of what varies in its place."""
+    """Print attributes without the varying numbers of `inline`, which are printed elsewhere."""
     attributes = op.attributes
     if VARIES in attributes and any(name in varying(op) for name in inline):
         left = [entry for entry in cast(VariesAttr, attributes[VARIES]).data]
@@ -171,7 +170,7 @@ def print_attributes(printer: Printer, op: Operation, inline: tuple[str, ...]) -
 def add_inline(
     attributes: Mapping[str, Attribute], inline: Mapping[str, tuple[Affine, ...]]
 ) -> dict[str, Attribute]:
-    """Attributes as parsed, with what stood in other places and differs between iterations.
+    """Return parsed attributes with the varying numbers that were parsed in other places.
 
     Example:
         >>> add_inline({}, {"offset": (Affine(0, (("m", 512),)),)})

@@ -1,4 +1,4 @@
-"""`nki.alloc`: tensors and tiles, and what is legal of them."""
+"""`nki.alloc`: allocations of tensors and tiles, and their rules."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from nkijit.dialects.rule_texts.operands import (
 from nkijit.dialects.tiles import NkiMemRef, info_of
 
 MASKED = "masked"
-"""The attribute of an allocation of which a mask leaves out elements."""
+"""The attribute of an allocation that is partly undefined because of a mask."""
 
 
 @with_direct_accessors
@@ -53,8 +53,8 @@ MASKED = "masked"
 class AllocOp(IRDLOperation):
     """Allocate a tile or an HBM tensor (`nl.ndarray`). Its contents are undefined.
 
-    `name` is the author's `name=`; `address` is a fixed `[partition, byte]` address. The attribute
-    `masked` says that an instruction under a mask (classic API) fills part of it only.
+    `name` is the user's `name=`; `address` is a fixed `[partition, byte]` address. The attribute
+    `masked` is set when an instruction with a mask (classic API) writes only part of it.
     """
 
     name = "nki.alloc"
@@ -72,7 +72,7 @@ class AllocOp(IRDLOperation):
         address: Sequence[int] | None = None,
         location: LocationAttr = UNKNOWN_LOC,
     ) -> AllocOp:
-        """The allocation of a tensor; `address` is (partition, byte in the partition)."""
+        """Create an allocation; `address` is (partition, byte in the partition)."""
         properties: dict[str, Attribute] = {}
         if name is not None:
             properties["name"] = StringAttr(name)
@@ -82,12 +82,12 @@ class AllocOp(IRDLOperation):
 
     @property
     def masked(self) -> bool:
-        """True when a mask has left out elements of the tile on purpose: they stay undefined."""
+        """True when a mask intentionally leaves elements of the tile undefined."""
         return MASKED in self.attributes
 
     @property
     def fixed_address(self) -> tuple[int, int] | None:
-        """(partition, byte inside the partition) that the author fixed."""
+        """The fixed (partition, byte in the partition) address; None if the user set none."""
         address = self.properties.get("address")
         if address is None:
             return None
@@ -219,4 +219,4 @@ AllocOp.RULES = (
 
 
 DECLARATIONS = (AllocOp, ViewOp)
-"""Operations that do nothing when a kernel runs, of which there are as many as instructions."""
+"""Operations that do nothing at run time; a kernel has about as many as instructions."""

@@ -1,4 +1,4 @@
-"""Tensors whose elements are known while a kernel is traced: `nki.constant`."""
+"""`nki.constant`: tensors with elements that are known at trace time."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.tiles import NkiMemRef, info_of, tile_info
 
 SHOWN_BYTES = 64
-"""What is longer is compressed in the text."""
+"""Longer data are compressed in the text."""
 
 MAX_CONSTANT_BYTES = 1 << 28
-"""What a text may inflate to where no type says how much it is."""
+"""Limit for the decompressed bytes of a constant, also if its type gives no size."""
 
 
 @irdl_attr_definition
@@ -46,10 +46,10 @@ class DataAttr(Data[bytes]):
 
     @staticmethod
     def parse_bytes(parser: AttrParser) -> Callable[[int], bytes]:
-        """Parse what `print_bytes` printed.
+        """Parse the output of `print_bytes`.
 
-        Gives a function that takes how many bytes there may be, and gives the bytes; more of them
-        are a ParseError, and are not made.
+        Returns a function that takes a limit and returns the bytes. It raises ParseError for more
+        bytes than the limit, without decompressing them.
         """
         compressed = parser.parse_optional_keyword("zlib") is not None
         pos = parser.pos
@@ -75,7 +75,7 @@ class DataAttr(Data[bytes]):
 
 def _inflated(text: str, limit: int) -> bytes:
     stream = zlib.decompressobj()
-    # A byte more than there may be: a text of a few bytes can stand for any number of them.
+    # At most one byte more than the limit, as a short text can expand to any number of bytes.
     data = stream.decompress(base64.b64decode(text, validate=True), limit + 1)
     if len(data) > limit:
         raise ValueError(f"there are more than {limit}")
@@ -97,7 +97,7 @@ class ConstantOp(IRDLOperation):
 
     @staticmethod
     def of(data: bytes, memref: NkiMemRef) -> ConstantOp:
-        """`data` holds the elements of `memref`, little-endian and row-major."""
+        """`data` are the bytes of all elements of `memref`, little-endian and row-major."""
         return ConstantOp.create(result_types=[memref], properties={"data": DataAttr(data)})
 
     def print(self, printer: Printer) -> None:
@@ -130,7 +130,7 @@ class ConstantOp(IRDLOperation):
 
 
 def _limit(type: Attribute) -> int:
-    """How many bytes a constant of a type can have; what is wrong with the type is told later."""
+    """Return the limit for the bytes of a constant; `verify_` reports an invalid type later."""
     if not isinstance(type, MemRefType):
         return MAX_CONSTANT_BYTES
     try:

@@ -1,4 +1,4 @@
-"""`nki.kernel` and the operations of its body that are no instructions."""
+"""`nki.kernel` and operations of its body that are not instructions."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ _BODY = (
     *("nki.", "nisa.", "ncc.", "arith.constant", "arith.cmpi"),
     *("scf.for", "scf.while", "scf.condition", "scf.yield"),
 )
-"""Names of the operations that every layer knows; what is not modelled is refused."""
+"""Prefixes of the names of operations that every layer supports; others are refused."""
 _NOT_EQUAL = 1
 """`arith.cmpi ne`, the test of a loop."""
 
 
 def _verify_control(op: Operation) -> None:
-    """Loops carry no values: what they change is in registers and tensors."""
+    """Verify a loop or its test. Loops carry no values: their state is in registers and tensors."""
     if isinstance(op, CmpiOp):
         if cast(IntegerAttr[IntegerType], op.predicate).value.data != _NOT_EQUAL:
             raise VerifyException("expected arith.cmpi with the predicate ne")
@@ -73,7 +73,7 @@ class KernelOp(CoreProgram):
     name = "nki.kernel"
 
     classic = opt_prop_def(UnitAttr)
-    """It is written with the classic API, whose compiler takes more liberties."""
+    """Set for kernels of the classic API, whose compiler may change more."""
 
     KEYWORDS: ClassVar[tuple[str, ...]] = ("classic",)
 
@@ -81,7 +81,7 @@ class KernelOp(CoreProgram):
 
     @property
     def return_op(self) -> ReturnOp:
-        """The terminator, which names the results."""
+        """The terminator, whose operands are the results."""
         return cast(ReturnOp, self.body.block.last_op)
 
     def verify_(self) -> None:
@@ -98,7 +98,7 @@ class KernelOp(CoreProgram):
 
 
 def cores_of(op: Operation) -> int:
-    """On how many cores the kernel that an operation belongs to is launched."""
+    """The number of cores that the kernel of an operation is launched on."""
     parent = op.parent_op()
     while parent is not None and not isinstance(parent, CoreProgram):
         parent = parent.parent_op()
@@ -106,7 +106,7 @@ def cores_of(op: Operation) -> int:
 
 
 def shared_tensors(kernel: KernelOp) -> list[SSAValue]:
-    """The tensors that all cores see and may write: arguments, and allocations in shared HBM."""
+    """The tensors that all cores can access and may write: arguments, allocations in shared HBM."""
     allocated = [
         op.result
         for op in kernel.operations
@@ -129,7 +129,8 @@ def _return_shared(op: ReturnOp, target: Target) -> Violation | None:
 class ReturnOp(IRDLOperation):
     """End a kernel and name its results.
 
-    Nothing, one tensor, a tuple `(%a, %b)`, a list `[%a, %b]` or a dict `{"a": %a, "b": %b}`.
+    The result is nothing, one tensor, a tuple `(%a, %b)`, a list `[%a, %b]` or a dict
+    `{"a": %a, "b": %b}`.
     """
 
     name = "nki.return"
@@ -146,7 +147,7 @@ class ReturnOp(IRDLOperation):
     def of(
         values: Sequence[SSAValue], container: str | None = None, keys: Sequence[str] | None = None
     ) -> ReturnOp:
-        """`container` is None, "tuple", "list" or "dict"; `keys` go with "dict"."""
+        """`container` is None, "tuple", "list" or "dict"; only "dict" has `keys`."""
         properties: dict[str, Attribute] = {}
         if container is not None:
             properties["container"] = StringAttr(container)
@@ -180,7 +181,7 @@ class ReturnOp(IRDLOperation):
     @classmethod
     def parse(cls, parser: Parser) -> ReturnOp:
         op = cls._parse_values(parser)
-        # Behind a keyword, as braces alone would be a dict of results.
+        # After a keyword, as braces alone would be a dict of results.
         attributes = parser.parse_optional_attr_dict_with_keyword()
         if attributes is not None:
             op.attributes.update(attributes.data)
@@ -296,12 +297,12 @@ def _verify_static(value: SSAValue) -> None:
 
 
 def kernels_of(module: Operation) -> list[KernelOp]:
-    """The kernels of a module, in order."""
+    """The kernels of a module, in textual order."""
     return [op for op in module.walk() if isinstance(op, KernelOp)]
 
 
 def launches(module: Operation) -> list[list[KernelOp]]:
-    """The kernels of a module, each as its programs for the cores that it has one for."""
+    """The kernels of a module, grouped by launch: each list has one kernel per core."""
     found: dict[str, list[KernelOp]] = {}
     for kernel in kernels_of(module):
         found.setdefault(kernel.launch_name, []).append(kernel)

@@ -1,6 +1,6 @@
-"""Loops on the device: the numbers that say how often one runs.
+"""Loops on the device: the values that control the number of iterations.
 
-A loop is `scf.for`, which counts, or `scf.while`, which goes on while two numbers differ.
+A loop is `scf.for`, which counts, or `scf.while`, which runs while two numbers differ.
 """
 
 from __future__ import annotations
@@ -12,17 +12,18 @@ from xdsl.dialects.scf import ConditionOp, ForOp, WhileOp
 from xdsl.ir import SSAValue
 from xdsl.utils.exceptions import VerifyException
 
+from nkijit.dialects.declare.accessors import operand_tuple
 from nkijit.dialects.declare.operation import scalar_constant
 from nkijit.dialects.nki.registers import ReadRegisterOp
 
 
 def condition_of(loop: WhileOp) -> SSAValue:
-    """What says whether a loop goes on."""
+    """The condition under which a loop continues."""
     return cast(ConditionOp, loop.before_region.block.last_op).condition
 
 
 def compared(loop: WhileOp) -> tuple[SSAValue, SSAValue] | None:
-    """The two numbers that differ while a loop goes on; None when its condition is none of ours."""
+    """The two numbers that a loop compares; None when its condition is not an `arith.cmpi`."""
     test = condition_of(loop).owner
     return (test.lhs, test.rhs) if isinstance(test, CmpiOp) else None
 
@@ -30,12 +31,12 @@ def compared(loop: WhileOp) -> tuple[SSAValue, SSAValue] | None:
 def bounds_of(loop: ForOp) -> tuple[SSAValue, SSAValue, SSAValue]:
     """The lower bound, the upper bound and the step of a loop."""
     # xDSL's own access by name takes ten times as long.
-    lower, upper, step, *_ = loop._operands  # pyright: ignore[reportPrivateUsage]
+    lower, upper, step, *_ = operand_tuple(loop)
     return lower, upper, step
 
 
 def controls(loop: ForOp | WhileOp) -> dict[str, SSAValue]:
-    """The numbers that say how often a loop runs, by name."""
+    """The values that control the number of iterations of a loop, by name."""
     if isinstance(loop, ForOp):
         return dict(zip(("lower", "upper", "step"), bounds_of(loop), strict=True))
     return dict(zip(("left", "right"), compared(loop) or (), strict=False))
@@ -44,8 +45,8 @@ def controls(loop: ForOp | WhileOp) -> dict[str, SSAValue]:
 def verify_step(step: SSAValue) -> None:
     """Raise VerifyException for a step that is constant and not positive.
 
-    As MLIR does for `scf.for` (https://mlir.llvm.org/docs/Dialects/SCFDialect/): such a loop has
-    no end. A step in a register is judged when the loop begins.
+    MLIR requires a positive step of `scf.for` (https://mlir.llvm.org/docs/Dialects/SCFDialect/), as
+    the loop would not end otherwise. A step in a register is checked when the loop begins.
     """
     constant = scalar_constant(step)
     if constant is not None and constant < 1:
@@ -53,6 +54,6 @@ def verify_step(step: SSAValue) -> None:
 
 
 def storage_of(number: SSAValue) -> SSAValue:
-    """The register that a number has been read from, or the number when it comes from none."""
+    """The register that a number was read from, or else the number itself."""
     owner = number.owner
     return owner.source if isinstance(owner, ReadRegisterOp) else number

@@ -1,9 +1,8 @@
-"""Registers: 32-bit integers that an engine's sequencer holds while a kernel runs.
+"""Registers: 32-bit integers in an engine's sequencer at run time.
 
-A register is storage, like a tile: `nki.register` allocates one, instructions write it, and
-whatever uses it reads the value it holds at that moment. `nki.read` takes the value out, for the
-bounds of a loop. The induction variable of a loop is an `i32` and may be used like a register
-that nobody writes.
+A register is storage, like a tile: `nki.register` allocates one, instructions write it, and every
+use reads its value at that time. `nki.read` reads the value for the bounds of a loop. The
+induction variable of a loop is an `i32` and can be used like a read-only register.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from nkijit.dialects.register_type import REGISTER, RegisterType
 
 @irdl_op_definition
 class RegisterOp(IRDLOperation):
-    """Allocate a register (`nisa.register_alloc`). It holds nothing until it is written."""
+    """Allocate a register (`nisa.register_alloc`). Its value is undefined until it is written."""
 
     name = "nki.register"
 
@@ -41,7 +40,7 @@ class RegisterOp(IRDLOperation):
 
 @irdl_op_definition
 class ReadRegisterOp(IRDLOperation):
-    """The value that a register holds at this point of the program."""
+    """Read the value of a register at this point of the program."""
 
     name = "nki.read"
 

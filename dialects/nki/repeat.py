@@ -1,8 +1,8 @@
-"""`nki.repeat`: a loop of the author's Python, of which the trace has every iteration.
+"""`nki.repeat`: a Python loop of the user's, whose iterations are all in the trace.
 
-It is a way to write a kernel, no loop on the device: it means its iterations in a row. Whatever
-runs, verifies or lowers a kernel gets these (`unroll`). Inside, an operation is written as in the
-first iteration, with what differs in the others (`nki.affine`).
+It shortens the text of a kernel and is not a loop on the device: it means its iterations in
+sequence. Execution, verification and lowering work on the unrolled kernel (`unroll`). In a repeat,
+an operation is written as in the first iteration, with numbers that vary (`nki.affine`).
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ from nkijit.dialects.walks import operations
 
 @irdl_attr_definition
 class TilesType(ParametrizedAttribute, TypeAttribute):
-    """A list of the tiles that a repeat has made: `!nki.tiles<memref<…>>`.
+    """A list of tiles from all iterations of a repeat: `!nki.tiles<memref<…>>`.
 
-    The element type is that of the first one; others may differ in their sizes.
+    The element type is that of the first tile; others may have other sizes.
     """
 
     name = "nki.tiles"
@@ -59,7 +59,7 @@ class TilesType(ParametrizedAttribute, TypeAttribute):
 
 @irdl_op_definition
 class YieldOp(IRDLOperation):
-    """The tiles of an iteration that are used after the repeat; the last operation of its body."""
+    """Yield the tiles of an iteration that are used after the repeat; ends its body."""
 
     name = "nki.yield"
 
@@ -94,7 +94,7 @@ class YieldOp(IRDLOperation):
             kept = is_tile(value) or isinstance(value.type, (RegisterType, TilesType))
             if not kept:
                 raise VerifyException(f"expected a tile, a register or a list, got {value.type}")
-            # A list from outside would be multiplied, and that again.
+            # A list from outside would be repeated by each iteration, and grow exponentially.
             if value.owner is self.parent or not isinstance(value.owner, Operation):
                 raise VerifyException("a repeat yields what its body makes")
             if value.owner.parent is not self.parent:
@@ -103,17 +103,16 @@ class YieldOp(IRDLOperation):
 
 @irdl_op_definition
 class RepeatOp(IRDLOperation):
-    """Iterations in a row: `%tiles = nki.repeat m = 0 to 16 { … nki.yield %tile }`.
+    """Iterations in sequence: `%tiles = nki.repeat m = 0 to 16 { … nki.yield %tile }`.
 
-    `m` is the name of its index, which counts from 0; the end may depend on the indices of the
-    repeats around (`0 to g+1`). Each result is the list of a value of all iterations, in their
-    order; of a list of each iteration, all elements in order. `nki.element` takes one out.
+    `m` is the name of its index, which counts from 0; the end may depend on the indices of
+    surrounding repeats (`0 to g+1`). Each result is the list of a yielded value from all
+    iterations, in order; yielded lists are concatenated. `nki.element` selects an element.
 
-    Its body is that of the first iteration. What differs in another one is affine in the indices
-    of the repeats around: offsets of views and addresses in their places (`offset=m*512+64`),
-    operands that are numbers as `nki.number`, everything else in the attribute `varies`
-    (`VariesAttr`). A view that is like one that exists already, in the same block or one around,
-    is that one.
+    The body is that of the first iteration. Numbers that vary are affine in the indices of the
+    surrounding repeats: offsets of views and addresses are written in place (`offset=m*512+64`),
+    scalar operands are `nki.number`, and all others are in the attribute `varies` (`VariesAttr`).
+    Unrolling creates equal views of a block and of its surrounding blocks only once.
     """
 
     name = "nki.repeat"
@@ -127,7 +126,7 @@ class RepeatOp(IRDLOperation):
 
     @staticmethod
     def of(index: str, end: Affine, body: Block) -> RepeatOp:
-        """The repeat of a block, whose `nki.yield`, if any, says what its results are."""
+        """Create a repeat with a body; its results are those of the body's `nki.yield`, if any."""
         last = body.last_op
         values = last.values if isinstance(last, YieldOp) else ()
         return RepeatOp.create(
@@ -138,7 +137,7 @@ class RepeatOp(IRDLOperation):
 
     @property
     def yielded(self) -> Sequence[SSAValue]:
-        """The values of an iteration that the results are lists of."""
+        """The values that each iteration adds to the results."""
         last = self.body.block.last_op
         return last.values if isinstance(last, YieldOp) else ()
 
@@ -169,7 +168,9 @@ class RepeatOp(IRDLOperation):
     def verify_(self) -> None:
         around = [repeat.index.data for repeat in repeats_around(self)]
         if self.index.data in around:
-            raise VerifyException(f"the repeat is inside of another one with index {around[-1]}")
+            raise VerifyException(
+                f"the repeat is inside of another one with index {self.index.data}"
+            )
         _verify_indices(self, self.end.data, around)
         expected = [list_type(value) for value in self.yielded]
         if [*self.result_types] != expected:
@@ -183,9 +184,9 @@ class RepeatOp(IRDLOperation):
 
 @irdl_op_definition
 class ElementOp(IRDLOperation):
-    """An element of a list: `%q = nki.element %q_tiles[m+1]`.
+    """Select an element of a list: `%q = nki.element %q_tiles[m+1]`.
 
-    Several lists, and tiles among them, are one: `nki.element %first, %others[m]`.
+    Several lists and tiles are concatenated: `nki.element %first, %others[m]`.
     """
 
     name = "nki.element"
@@ -196,7 +197,7 @@ class ElementOp(IRDLOperation):
 
     @staticmethod
     def of(lists: Sequence[SSAValue], position: Affine, kind: Attribute | None = None) -> ElementOp:
-        """`kind`: the type of the element in the first iteration; by default that of the first."""
+        """`kind` is the element's type in the first iteration, by default that of element 0."""
         return ElementOp.create(
             operands=lists,
             properties={"position": AffineAttr(position)},
@@ -232,22 +233,22 @@ class ElementOp(IRDLOperation):
 
 @irdl_op_definition
 class NumberOp(IRDLOperation):
-    """A number for the instruction below: `%n = nki.number m*128 : i32`.
+    """A scalar operand that varies: `%n = nki.number m*128 : i32`.
 
-    With `unless 0`, the operand that it is given for is left out where it is 0, as in a call that
-    gives a default.
+    With `unless 0`, iterations in which the number is 0 omit the operand, as tracing does for an
+    argument that equals its default.
     """
 
     name = "nki.number"
 
     value = prop_def(AffineAttr)
     left_out = opt_prop_def(IntegerAttr)
-    """The number of which the operand is left out."""
+    """The number for which the operand is omitted."""
     result = result_def(IntegerType)
 
     @staticmethod
     def of(value: Affine, kind: IntegerType, left_out: int | None = None) -> NumberOp:
-        """`left_out`: the number of which the operand is left out, if there is one."""
+        """`left_out` is the number for which the operand is omitted, if any."""
         properties: dict[str, Attribute] = {"value": AffineAttr(value)}
         if left_out is not None:
             properties["left_out"] = IntegerAttr(left_out, kind)
@@ -255,7 +256,7 @@ class NumberOp(IRDLOperation):
 
     @property
     def omitted(self) -> int | None:
-        """The number of which the operand is left out, if there is one."""
+        """The number for which the operand is omitted, if any."""
         attr = self.left_out
         return None if attr is None else cast(IntegerAttr[IntegerType], attr).value.data
 
@@ -291,17 +292,17 @@ def _is_integer(kind: Attribute) -> TypeGuard[IntegerType]:
 
 
 def list_type(value: SSAValue) -> TilesType:
-    """The type of the list of a value of all iterations; of lists, that of their elements."""
+    """The type of the list of a yielded value; lists are concatenated, so theirs is the same."""
     return value.type if isinstance(value.type, TilesType) else TilesType(value.type)
 
 
 def element_type(value: SSAValue) -> Attribute:
-    """The type of the first element of a list; a value that is none is its only element."""
+    """The type of the first element of a list; any other value counts as a list of itself."""
     return value.type.element if isinstance(value.type, TilesType) else value.type
 
 
 def repeats_around(op: Operation) -> list[RepeatOp]:
-    """The repeats that an operation is inside of, the outermost first."""
+    """The repeats that contain an operation, the outermost first."""
     found: list[RepeatOp] = []
     parent = op.parent_op()
     while parent is not None:
@@ -317,12 +318,12 @@ def indices_of(op: Operation) -> list[str]:
 
 
 def is_written_once(op: Operation) -> bool:
-    """True for an operation that stands for others, or for another one."""
+    """True for an operation that unrolling expands, replaces or changes."""
     return isinstance(op, (RepeatOp, YieldOp, ElementOp, NumberOp)) or VARIES in op.attributes
 
 
 def has_repeats(op: Operation) -> bool:
-    """True when there is such an operation in an operation's regions."""
+    """True when an operation's regions contain an operation that is `is_written_once`."""
     return any(
         is_written_once(inner)
         for region in op.regions

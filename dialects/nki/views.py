@@ -1,4 +1,4 @@
-"""Views: which elements of an allocation an instruction touches, statically or at run time."""
+"""Views: the elements of an allocation that an instruction touches, static or known at run time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from nkijit.dialects.access import AccessPattern, Indirection, ViewError
 from nkijit.dialects.attributes import IndirectionAttr, integer_attr
-from nkijit.dialects.declare.accessors import value_at, with_direct_accessors
+from nkijit.dialects.declare.accessors import operand_tuple, value_at, with_direct_accessors
 from nkijit.dialects.declare.creation import created
 from nkijit.dialects.declare.kinds import OperandKind, Role, parse_defined_operand
 from nkijit.dialects.declare.properties import PairsKind
@@ -53,34 +53,34 @@ INDEX_DTYPES = ("int32", "uint32")
 
 
 def numbers_held(index: TileInfo, group: int = INDIRECTION_GROUP) -> int:
-    """How many numbers an index tile has for every group of partitions."""
+    """The number of indices of an index tile per group of partitions."""
     rows = index.partitions % group if index.partitions > group else index.partitions
     return (rows or group) * index.free_size
 
 
 def base_of(value: SSAValue) -> SSAValue:
-    """The allocation or kernel argument that a value is, or is a view of."""
+    """The allocation or kernel argument of a view; any other value is its own base."""
     owner = value.owner
-    # Asked for every operand: xDSL's own access by name takes ten times as long.
-    return value_at(owner._operands, 0) if type(owner) is ViewOp else value  # pyright: ignore[reportPrivateUsage]
+    # Called for every operand, and xDSL's own access by name takes ten times as long.
+    return value_at(operand_tuple(owner), 0) if type(owner) is ViewOp else value
 
 
 def views_of(base: SSAValue) -> list[SSAValue]:
-    """The views that there are of an allocation or kernel argument."""
+    """The views of an allocation or kernel argument."""
     return _uses_of(base)[0]
 
 
 def used_of(base: SSAValue) -> list[SSAValue]:
-    """The tiles of an allocation or kernel argument that operations use.
+    """The tiles through which operations use an allocation or kernel argument.
 
-    Itself, unless there is nothing but views of it, and these.
+    These are its views, and itself if an operation other than a view uses it.
     """
     views, is_used = _uses_of(base)
     return [base, *views] if is_used else views
 
 
 def _uses_of(base: SSAValue) -> tuple[list[SSAValue], bool]:
-    """The views of an allocation, and whether there are other uses of it."""
+    """The views of an allocation, and True if it has other uses."""
     found: list[SSAValue] = []
     is_used = False
     use = base.first_use
@@ -95,54 +95,54 @@ def _uses_of(base: SSAValue) -> tuple[list[SSAValue], bool]:
 
 
 def reach_of(*bases: SSAValue) -> Reach:
-    """The memory of an allocation or kernel argument with what its views reach beyond it.
+    """Return an allocation or kernel argument with the memory that its views touch outside of it.
 
     Args:
-        bases: the tensor, by all the names that it has in the programs of a launch.
+        bases: the values that denote the tensor in the programs of a launch.
     """
     views = (info_of(view) for base in bases for view in views_of(base))
     return Reach.of(info_of(bases[0]), views)
 
 
 def leaves_its_tensor(value: SSAValue) -> bool:
-    """True for a tile with elements that are not its allocation's."""
+    """True for a tile with elements outside its allocation."""
     owner = value.owner
     return type(owner) is ViewOp and leaves(info_of(base_of(value)), info_of(value))
 
 
 def index_of(value: SSAValue) -> SSAValue | None:
-    """The register or tile that says at run time where a view is; None for static ones."""
+    """The register or tile that a view's address depends on at run time; None for a static view."""
     owner = value.owner
     if type(owner) is not ViewOp:
         return None
-    operands = owner._operands  # pyright: ignore[reportPrivateUsage]
+    operands = operand_tuple(owner)
     return value_at(operands, 1) if len(operands) > 1 else None
 
 
 def access_of(value: SSAValue) -> AccessPattern:
-    """The access pattern of a tile relative to its allocation; where indices are 0, if any."""
+    """The access pattern of a tile relative to its allocation; indices count as 0."""
     info = info_of(value)
     if info.indirection is None:
-        return info.pattern  # of a view, too: its type says where it is
+        return info.pattern  # also for a view, as its type contains the offset
     owner = value.owner
     return owner.access if type(owner) is ViewOp else info.pattern
 
 
 def row_elements(value: SSAValue) -> int:
-    """Elements, of a tile's own data type, in a partition of its allocation."""
+    """The number of elements of a tile's data type in a partition of its allocation."""
     source = info_of(base_of(value))
     return source.free_size * source.dtype.bits // info_of(value).dtype.bits
 
 
 def fixed_address_of(value: SSAValue) -> tuple[int, int] | None:
-    """(partition, byte) at which the author placed the allocation that a tile is a view of."""
+    """The fixed (partition, byte) address of a tile's allocation; None if the user set none."""
     return getattr(base_of(value).owner, "fixed_address", None)
 
 
 def start_partition(value: SSAValue) -> tuple[int, bool]:
-    """The first partition of an on-chip tile, and whether the author fixed it.
+    """The first partition of an on-chip tile, and True if its allocation has a fixed address.
 
-    Without a fixed address it counts from the start of the allocation.
+    Without a fixed address the partition is relative to the allocation.
     """
     first, _ = access_of(value).start(row_elements(value))
     address = fixed_address_of(value)
@@ -150,7 +150,7 @@ def start_partition(value: SSAValue) -> tuple[int, bool]:
 
 
 def access_in_partition(value: SSAValue) -> AccessPattern:
-    """The access pattern of a tile's free dimensions, relative to a partition."""
+    """The access pattern of a tile's free dimensions, relative to the start of a partition."""
     access = access_of(value)
     _, element = access.start(row_elements(value))
     return AccessPattern(element, access.strides[1:], access.shape[1:])
@@ -158,13 +158,13 @@ def access_in_partition(value: SSAValue) -> AccessPattern:
 
 @dataclass(frozen=True, slots=True)
 class DynamicPart:
-    """What of a view's address is known at run time only.
+    """The part of a view's address that is known only at run time.
 
-    scalar: the view starts `index * scale` elements further on. vector: element `w` of dim 0 is
-    `index[w] * scale` elements from the offset. Both: `0 <= index < bound`. tensor: the view is
-    `count` elements of every partition; those of partition `p` have the numbers
-    `index[g + i % G, i // G]`, where `g` is the first of the `G` partitions of its group, among
-    the `bound` elements of the free dimensions.
+    scalar: the view starts `index * scale` elements after its offset. vector: element `w` of dim 0
+    is `index[w] * scale` elements after the offset. Both: `0 <= index < bound`. tensor: the view
+    selects `count` of the `bound` elements of the free dimensions in every partition. Element `i`
+    of partition `p` is number `index[g + i % G, i // G]`, where `g` is the first of the `G`
+    partitions of its group.
     """
 
     indirection: Indirection
@@ -175,10 +175,10 @@ class DynamicPart:
 
 
 def selectable(access: AccessPattern, part: DynamicPart) -> AccessPattern:
-    """Everything that an index can select of a view, as one more dimension in front: the index.
+    """Return the pattern of all elements that an index can select; its dim 0 is the index.
 
-    In the place of dim 0 with a vector of indices, which has one for each element of it. With
-    tensor indirection indices select among the view's own elements, so it is the view itself.
+    scalar: dim 0 is added to the view. vector: it replaces dim 0 of the view. With tensor
+    indirection the indices select among the view's own elements, so the result is the view.
     """
     if part.indirection is Indirection.tensor:
         return access
@@ -271,11 +271,11 @@ class ViewOp(IRDLOperation):
     """A view of an allocation or kernel argument: an offset and `[stride, count]` pairs.
 
     Offset and strides count elements of the result's data type from the start of the
-    allocation. The result type follows from them, so the pretty form leaves it out; `as` names
-    the element type when the view reinterprets the bits.
+    allocation. They determine the result type, so the pretty form omits it; `as` names the
+    element type when the view reinterprets the bits.
 
     `scalar=`, `vector=` and `tensor=` name the register or index tile that the address depends
-    on (`DynamicPart`). It is read by each instruction that uses the view, when it runs.
+    on (`DynamicPart`). Each instruction that uses the view reads it when the instruction runs.
     """
 
     name = "nki.view"
@@ -305,7 +305,7 @@ class ViewOp(IRDLOperation):
         dynamic: DynamicPart | None = None,
         location: LocationAttr = UNKNOWN_LOC,
     ) -> ViewOp:
-        """Build a view; raises ViewError when one with an index leaves the allocation."""
+        """Create a view. Raises ViewError for one with an index that can leave the allocation."""
         info = info_of(source)
         dtype = info.dtype if dtype is None else dtype
         strides, counts = access.strides, access.shape
@@ -328,24 +328,24 @@ class ViewOp(IRDLOperation):
     def at(
         source: SSAValue, form: ViewForm, offset: int, location: LocationAttr = UNKNOWN_LOC
     ) -> ViewOp:
-        """The view of a form that begins at an element of an allocation."""
+        """Create a view of a form that begins at element `offset` of an allocation."""
         memref, number = form.at(offset)
         properties: dict[str, Attribute] = {"offset": number, "pattern": form.pattern}
         return created(ViewOp, (source,), (memref,), properties, location)
 
     @property
     def access(self) -> AccessPattern:
-        """The access pattern relative to the allocation, where all indices are 0."""
+        """The access pattern relative to the allocation; indices count as 0."""
         return AccessPattern.from_pairs(PairsKind().decode(self.pattern), _number(self.offset))
 
     @property
     def kind(self) -> Indirection | None:
-        """What of the address is known at run time only, if anything."""
+        """The kind of run-time address; None for a static view."""
         return None if self.indirection is None else self.indirection.data
 
     @property
     def dynamic(self) -> DynamicPart | None:
-        """The part of the address that is known at run time only."""
+        """The part of the address that is known only at run time; None for a static view."""
         if self.index is None or self.indirection is None:
             return None
         return DynamicPart(
@@ -447,14 +447,14 @@ def _shape(access: AccessPattern, count: int | None) -> tuple[int, ...]:
 def _check(access: AccessPattern, dynamic: DynamicPart | None, size: int) -> None:
     """Raise ViewError for a view that leaves its allocation for some index below its bound.
 
-    Whether a view without an index does is a rule.
+    A view without an index may leave its allocation; a rule reports that.
     """
     if dynamic is None:
         return
     if dynamic.indirection is Indirection.vector:
         access = AccessPattern(access.offset, access.strides, (1, *access.shape[1:]))
     access.check_bounds(size)
-    if dynamic.bound < 1:  # a mistake of its own
+    if dynamic.bound < 1:  # reported separately
         return
     if dynamic.indirection is not Indirection.tensor:
         _at_last_index(access, dynamic).check_bounds(size)

@@ -1,7 +1,7 @@
-"""What is said about every rule: id, category, sentence, way out, source.
+"""Texts of all rules: id, category, sentence, help, source.
 
-`nkijit explain` prints these; diagnostics carry the id and the way out. The checks stand in
-`declare/rules/` (rules that ops declare) and in the passes that look at whole kernels.
+`nkijit explain` prints them; findings show the id and the help. The checks are in
+`declare/rules/` (rules that ops declare) and in the passes that verify whole kernels.
 """
 
 from nkijit.dialects.rule_texts import (

@@ -1,4 +1,4 @@
-"""Rules about how engines walk memory."""
+"""Rules about access patterns of engines."""
 
 from __future__ import annotations
 

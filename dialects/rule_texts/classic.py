@@ -9,7 +9,7 @@ ERRORS = "NKI API errors (nki.errors)"
 
 
 def _error(name: str, category: str, sentence: str, help: str, severity: str = "error") -> RuleText:
-    """A rule of the public error reference, under its name there."""
+    """Define a rule of the public error reference, with the name that it has there."""
     return rule(name, category, sentence, help, ERRORS, severity=severity)
 
 

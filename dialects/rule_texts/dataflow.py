@@ -1,4 +1,4 @@
-"""Rules about a kernel as a whole."""
+"""Rules about the data flow of a whole kernel."""
 
 from __future__ import annotations
 

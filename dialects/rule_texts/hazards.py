@@ -1,4 +1,4 @@
-"""Rules about operations that use the same memory without an order between them."""
+"""Rules about operations that use the same memory without a defined order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules about memory that nothing has written."""
+"""Rules about uninitialised memory."""
 
 from __future__ import annotations
 

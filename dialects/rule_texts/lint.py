@@ -1,4 +1,4 @@
-"""Rules about what works and wastes time or memory."""
+"""Rules about kernels that work, but waste time or memory."""
 
 from __future__ import annotations
 
@@ -109,4 +109,4 @@ LINT = (
     WIDENED_MATMUL,
     BROADCAST_LOAD,
 )
-"""All of them: told of kernels without errors."""
+"""All of these rules. They are reported only for kernels without errors."""

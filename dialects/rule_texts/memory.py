@@ -1,4 +1,4 @@
-"""Rules about what SBUF and PSUM hold at one time."""
+"""Rules about the capacity of SBUF and PSUM."""
 
 from __future__ import annotations
 

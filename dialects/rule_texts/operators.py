@@ -1,4 +1,4 @@
-"""Rules about operators, flags and commands, and how they combine."""
+"""Rules about operators, flags and commands, and their combinations."""
 
 from __future__ import annotations
 

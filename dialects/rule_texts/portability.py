@@ -1,4 +1,4 @@
-"""Rules about what the vendor's compiler takes."""
+"""Rules about code that the vendor's compiler accepts."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ PORTABLE_FIELD = rule(
 )
 
 FOUND_BY_TRACING = (PORTABLE_NUMBER, PORTABLE_FIELD)
-"""Rules that are not judged by the source of a kernel but while it is traced."""
+"""Rules that are checked while a kernel is traced, not in its source."""
 _RELEASES = "NKI release notes and migration guides, 0.1.0 to 0.7.0"
 
 PORTABLE_NAME = rule(

@@ -18,7 +18,7 @@ def rule(
     severity: str = "error",
     kind: ErrorKind = ErrorKind.illegal,
 ) -> RuleText:
-    """Define a rule; `RuleText` says what the texts are. A warning is of no kind."""
+    """Define a rule; `RuleText` documents the arguments. A warning has no kind."""
     if id in RULE_TEXTS:
         raise ValueError(f"rule '{id}' is defined twice")
     of_error = kind if severity == "error" else None

@@ -1,4 +1,4 @@
-"""Rules about what a generation and an engine have."""
+"""Rules about features of generations and engines."""
 
 from __future__ import annotations
 

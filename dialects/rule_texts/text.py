@@ -7,28 +7,30 @@ from enum import Enum
 
 
 class ErrorKind(Enum):
-    """What becomes of a kernel that has an error."""
+    """The consequence of an error for a kernel."""
 
     illegal = "illegal"
-    """No compiler or device takes it."""
+    """No compiler or device accepts it."""
     undefined = "undefined"
-    """It runs, and some values are not determined."""
+    """It runs, but some values are undefined."""
     does_not_fit = "does not fit"
-    """It would run if the memories on the chip were larger, or tiles lay elsewhere."""
+    """It would run with larger on-chip memories or other addresses of tiles."""
 
 
 @dataclass(frozen=True, slots=True)
 class RuleText:
-    """What is said about a rule wherever it is shown."""
+    """The texts of a rule."""
 
     id: str
     category: str
-    """buffer, shape, dtype, operator, target, access, dataflow or memory."""
+    """The subject: `shape`, `dtype`, `access`, ..."""
     sentence: str
+    """The rule: a statement that holds for a correct kernel."""
     help: str
+    """How to fix a violation."""
     source: str
-    """The public document that states it."""
+    """The public document that states the rule."""
     severity: str = "error"
-    """`error` for what hardware or the documents forbid, `warning` for what they advise against."""
+    """`error` for a violation of hardware limits or documents, `warning` for bad practice."""
     kind: ErrorKind | None = ErrorKind.illegal
-    """Of an error, what becomes of the kernel; None of a warning."""
+    """The consequence of an error; None for a warning."""

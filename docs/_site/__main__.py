@@ -11,11 +11,11 @@ from docs._site.assemble import assemble
 
 
 def main(folder: Path) -> int:
-    """Assemble the pages, and have Sphinx make HTML of them; the exit code."""
+    """Assemble the pages and build HTML with Sphinx. Returns the exit code."""
     from sphinx.cmd.build import main as sphinx
 
     assemble(folder / "pages")
-    # Cells run in processes of this machine, which need not be told that others could listen.
+    # Cells run in local processes: the kernel's warning about other listeners is irrelevant.
     profile = folder / "ipython" / "profile_default"
     profile.mkdir(parents=True, exist_ok=True)
     settings = profile / "ipython_kernel_config.py"

@@ -1,4 +1,4 @@
-"""The folder that Sphinx reads: the pages of docs/, generated ones, and sources they link to."""
+"""The source folder for Sphinx: pages of docs/, generated pages, and the sources they link to."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from docs._site.reference import generated_pages
 DOCS = ROOT / "docs"
 
 FROM_THE_TOP = {"CONTRIBUTING.md": "contributing.md", "SECURITY.md": "security.md"}
-"""Pages that stand at the top of the repository, and what they are on the site."""
+"""Pages in the top folder of the repository, with their names on the site."""
 
 ELSEWHERE = {
     **{str(ROOT / name): page for name, page in FROM_THE_TOP.items()},
@@ -27,7 +27,7 @@ _FENCE = re.compile(r"^(```|~~~).*?^\1", re.M | re.S)
 
 
 def assemble(folder: Path) -> None:
-    """Write all pages below a folder. What is right already is left alone, the rest removed."""
+    """Write all pages to a folder. Unchanged files are not written, other files are removed."""
     wanted = dict(pages())
     for name, data in wanted.items():
         path = folder / name
@@ -42,7 +42,7 @@ def assemble(folder: Path) -> None:
 
 
 def pages() -> Iterator[tuple[str, bytes]]:
-    """All files of the site's source, by their names."""
+    """Yield the name and contents of all files of the site's source."""
     shown: dict[str, Path] = {}
     for path in sorted(DOCS.rglob("*")):
         name = path.relative_to(DOCS).as_posix()
@@ -62,7 +62,13 @@ def pages() -> Iterator[tuple[str, bytes]]:
 
 
 def _relinked(path: Path, name: str, shown: dict[str, Path]) -> str:
-    """A page whose links lead to the site's pages; `shown` gets the sources that it links to."""
+    """Return a page with links to the site's pages. Sources that it links to are added to `shown`.
+
+    Args:
+        path: of the page in the repository.
+        name: of the page on the site.
+        shown: files of the repository that are shown as pages, by the page's name.
+    """
     text = path.read_text(encoding="utf-8")
 
     def outside_of_code(piece: str) -> str:
@@ -87,13 +93,13 @@ def _relinked(path: Path, name: str, shown: dict[str, Path]) -> str:
 
 
 def _page_of(target: Path, shown: dict[str, Path]) -> str | None:
-    """The page that a file is on the site. Raises FileNotFoundError for one that is not there."""
+    """Return the site's page for a file, None for a folder. Raises FileNotFoundError."""
     if str(target) in ELSEWHERE:
         return ELSEWHERE[str(target)]
     if target.is_dir():
         return None
     if target.is_relative_to(DOCS):
-        # Generated pages are linked to by the names that they get.
+        # Links to generated pages name files that do not exist in docs/.
         return target.relative_to(DOCS).as_posix()
     if not target.exists():
         raise FileNotFoundError(f"a page links to {target}")
@@ -103,7 +109,7 @@ def _page_of(target: Path, shown: dict[str, Path]) -> str | None:
 
 
 def _source_page(path: Path) -> str:
-    """A file of the repository as a page, which searches leave out."""
+    """Return a page with a file of the repository. The search does not index it."""
     text = path.read_text(encoding="utf-8")
     language = {".py": "python", ".toml": "toml", ".css": "css", ".js": "javascript"}
     name = path.relative_to(ROOT).as_posix()

@@ -1,4 +1,4 @@
-"""The colours of IR on the site: a lexer of MLIR's text for Pygments, which has none."""
+"""Syntax highlighting of IR on the site: a lexer for MLIR, which Pygments lacks."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The pictures of the report in the documentation: `make pictures`, which needs Chromium.
 
-They are of the kernel on the page *Start*. `report.sha256` is of the page that they show: a test
-compares it with today's, so that pictures of an older report do not stay.
+They show the report of the kernel on the page *Start*. `report.sha256` is the digest of this
+report. A test compares it with the current one, to detect outdated pictures.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ WIDTH, HEIGHT = 1360, 860
 
 
 def page() -> str:
-    """The report that the page *Start* makes."""
+    """Return the report of the page *Start*, as HTML."""
     start = ROOT / "docs" / "start.md"
     with tempfile.TemporaryDirectory() as folder:
         for name, text in blocks(start, "file").items():
@@ -33,12 +33,12 @@ def page() -> str:
 
 
 def digest(text: str) -> str:
-    """What tells one page from another."""
+    """Return the digest of a report."""
     return hashlib.sha256(text.encode()).hexdigest() + "\n"
 
 
 def main() -> None:
-    """Take all pictures anew, and note of which page they are."""
+    """Take all pictures and write the digest of the report that they show."""
     text = page()
     with tempfile.TemporaryDirectory() as folder, started() as driver:
         path = Path(folder, "kernel.html")

@@ -14,7 +14,7 @@ SIZE, STRIDE = 3, 2
 
 @nki.jit
 def average_pool(x):
-    """`x` is (channels, height, width); every window of SIZE x SIZE becomes its mean."""
+    """Return the mean of every window of SIZE x SIZE; `x` is (channels, height, width)."""
     channels, height, width = x.shape
     rows, columns = (height - SIZE) // STRIDE + 1, (width - SIZE) // STRIDE + 1
     out = nl.ndarray((channels, rows, columns), dtype=x.dtype, buffer=nl.shared_hbm)

@@ -1,4 +1,4 @@
-"""Runs a kernel of this folder and compares it with NumPy; no kernel needs it."""
+"""Runs the kernels of this folder and compares them with NumPy. The kernels do not need it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ def check(
     reference: Callable[..., np.ndarray[Any, Any]],
     bound: float,
 ) -> float:
-    """The largest error of a kernel, as a part of the largest number that is expected.
+    """Return the largest error of a kernel, relative to the largest expected number.
 
-    Raises AssertionError when it is above `bound`.
+    Raises AssertionError when it exceeds `bound`.
     """
     expected = reference(**{name: a.astype(np.float64) for name, a in inputs.items()})
     result = np.asarray(kernel(**inputs), dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Causal attention of one head, in the classic API: queries do not see later keys."""
+"""Causal attention of one head, in the classic API: later keys are masked."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TILE = 128
 
 @nki.jit
 def masked_attention(q, k, v):
-    """`q` and `k` are (d, sequence), `v` is (sequence, d); d is at most 128."""
+    """Return the attention (sequence, d) of `q`, `k` (d, sequence), `v` (sequence, d); d <= 128."""
     d, length = q.shape
     tiles = length // TILE
     out = nl.ndarray((length, d), dtype=q.dtype, buffer=nl.shared_hbm)
@@ -23,7 +23,7 @@ def masked_attention(q, k, v):
     for q_tile in nl.affine_range(tiles):
         queries = nl.load(q[:, nl.ds(q_tile * TILE, TILE)])
         scores = nl.full((TILE, length), nl.fp32.min, dtype=nl.float32)
-        # Keys after the last query of the tile are masked as a whole: nothing is computed.
+        # Key tiles after the last query of the tile are masked entirely, so they are skipped.
         for k_tile in nl.affine_range(q_tile + 1):
             product = nisa.nc_matmul(queries, keys[:, nl.ds(k_tile * TILE, TILE)])
             scores[i_q, k_tile * TILE + i_k] = nisa.affine_select(

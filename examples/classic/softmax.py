@@ -1,4 +1,4 @@
-"""Softmax over rows, in the classic API: the last tile is cut by a mask."""
+"""Softmax over rows, in the classic API: a mask limits the last tile."""
 
 from __future__ import annotations
 

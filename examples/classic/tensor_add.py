@@ -14,7 +14,7 @@ ROWS, COLUMNS = 128, 512
 
 @nki.jit
 def add_block(a, b):
-    """Each instance adds one block of ROWS x COLUMNS."""
+    """Add one block of ROWS x COLUMNS in each instance."""
     out = nl.ndarray(a.shape, dtype=a.dtype, buffer=nl.shared_hbm)
     i_p = nl.program_id(0) * ROWS + nl.arange(ROWS)[:, None]
     i_f = nl.program_id(1) * COLUMNS + nl.arange(COLUMNS)[None, :]

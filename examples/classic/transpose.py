@@ -1,4 +1,4 @@
-"""Transposes, in the classic API: of the free dimensions, and of partitions with elements."""
+"""Transposes, in the classic API: of the free dimensions, and of partitions with columns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TILE = 128
 
 @nki.jit
 def transpose_free(x):
-    """(p, rows, columns) to (p, columns, rows): a copy with its index expressions exchanged."""
+    """Transpose (p, rows, columns) to (p, columns, rows) by a copy with swapped indices."""
     partitions, rows, columns = x.shape
     out = nl.ndarray((partitions, columns, rows), dtype=x.dtype, buffer=nl.shared_hbm)
     i_p = nl.arange(partitions)[:, None, None]
@@ -28,7 +28,7 @@ def transpose_free(x):
 
 @nki.jit
 def transpose_blocks(x):
-    """(rows, columns) to (columns, rows), block by block on the Tensor Engine."""
+    """Transpose (rows, columns) to (columns, rows), block by block on the Tensor Engine."""
     rows, columns = x.shape
     out = nl.ndarray((columns, rows), dtype=x.dtype, buffer=nl.shared_hbm)
     i_p, i_f = nl.mgrid[0:TILE, 0:TILE]

@@ -1,4 +1,4 @@
-"""The `nkijit` command: trace, verify, list, memory, profile, diff, report, run, explain."""
+"""The `nkijit` command line. `app` lists the commands."""
 
 from nkijit.cli.app import app, main
 

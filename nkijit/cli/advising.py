@@ -1,4 +1,4 @@
-"""The command that says what would make a kernel faster."""
+"""`nkijit advise`."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from nkijit.host.terminal import progress_bar, show
 from nkijit.passes.advise.advice import Advice, kinds_as_markdown, list_of_kinds
 
 
-def _list(asked: bool) -> None:
-    if asked:
+def _list(requested: bool) -> None:
+    if requested:
         show(list_of_kinds())
         raise typer.Exit
 
 
-def _markdown(asked: bool) -> None:
-    if asked:
+def _markdown(requested: bool) -> None:
+    if requested:
         show(kinds_as_markdown())
         raise typer.Exit
 
@@ -33,18 +33,21 @@ def advise(
     list_all: Annotated[
         bool,
         typer.Option(
-            "--list", callback=_list, is_eager=True, help="list the kinds of advice; no kernel"
+            "--list",
+            callback=_list,
+            is_eager=True,
+            help="list the kinds of advice; needs no kernel",
         ),
     ] = False,
     markdown: Annotated[
         bool,
         typer.Option(
-            "--markdown", callback=_markdown, is_eager=True, help="the same as a Markdown section"
+            "--markdown", callback=_markdown, is_eager=True, help="print this list as Markdown"
         ),
     ] = False,
     output: Output,
 ) -> None:
-    """Say what would make a kernel faster, and by how much: each change is tried on the model."""
+    """Suggest changes that make a kernel faster, each tried with the timing model."""
     traced = kernels.traced()
     if as_json:
         traced = [only(traced)]

@@ -1,8 +1,8 @@
-"""The `nkijit` command: which commands it has, and how each of them ends.
+"""The table of commands, and the exit codes and error messages that they share.
 
-A command's module is imported when it is asked for, so that `nkijit --help` starts at once: only
-its line of help stands here. To add one, write a function in a module of this package and a line
-in `COMMANDS`.
+A command's module is imported when the command is run, so that `nkijit --help` is fast; this module
+has only its help line. To add a command, write a function in a module of this package and add a
+line to `COMMANDS`.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from nkijit.version import __version__
 COMMANDS = {
     "trace": (
         "tracing:trace",
-        "Trace a kernel and print its IR. Findings go to standard error, the IR is printed anyway.",
+        "Trace a kernel and print its IR.",
     ),
     "verify": (
         "tracing:verify",
-        "Check a kernel against the rules of the hardware; prints every finding.",
+        "Check kernels against the rules of the hardware and print all findings.",
     ),
     "list": (
         "lowering:list_",
-        "Print what each queue of a core runs, with addresses, waits and signals.",
+        "Print the instructions of each queue, with addresses, waits and signals.",
     ),
     "lower": (
         "lowering:lower",
@@ -38,15 +38,15 @@ COMMANDS = {
     ),
     "export": (
         "exporting:export",
-        "Write a kernel, traced or as IR, as a plain file of today's NKI that traces to it again.",
+        "Write a kernel as Python source that traces to the same IR.",
     ),
     "migrate": (
         "migrating:migrate",
-        "Rewrite kernels of the classic API in today's, and prove that they compute the same.",
+        "Rewrite kernels of the classic API in the current API, and compare their results.",
     ),
     "memory": (
         "reports:memory",
-        "Show what is in SBUF and PSUM over time, by the names of tiles, also if it is too much.",
+        "Show the tiles in SBUF and PSUM over time, also for kernels that exceed the capacity.",
     ),
     "profile": (
         "reports:profile",
@@ -54,61 +54,61 @@ COMMANDS = {
     ),
     "advise": (
         "advising:advise",
-        "Say what would make a kernel faster, and by how much: each change is tried on the model.",
+        "Suggest changes that make a kernel faster, each tried with the timing model.",
     ),
     "cost": (
         "costing:cost",
-        "Print what a kernel costs in short: predicted time, memory, critical lines, findings.",
+        "Print a summary of a kernel's cost: predicted time, memory, critical lines, findings.",
     ),
     "sweep": (
         "sweeping:sweep",
-        "Predict variants of a kernel, with other values of its arguments, and find the best.",
+        "Predict variants of a kernel with different arguments, and find the best.",
     ),
     "diff": (
         "reports:diff",
-        "Show what differs between two kernels: instructions, IR, memory, predicted time.",
+        "Compare two kernels: instructions, IR, memory, predicted time.",
     ),
     "report": (
         "reports:report",
-        "Write one HTML page: source, IR and listing side by side, timeline, profile, memory.",
+        "Write an HTML page: source, IR and listing side by side, timeline, profile, memory.",
     ),
     "watch": (
         "watching:watch",
-        "Check a kernel each time that it is saved, and show its report in the browser.",
+        "Check a kernel whenever its file is saved, and show its report in the browser.",
     ),
     "run": (
         "running:run",
-        "Run a kernel on NumPy files, or on random data: `-a x=128x512:float32` without `-i`.",
+        "Run a kernel on NumPy files, or on random data.",
     ),
     "record": (
         "recording:record",
-        "Run a kernel and show what each line wrote: shapes, least and largest, NaN.",
+        "Run a kernel and show the values that each line writes: shape, minimum, maximum, NaN.",
     ),
     "bisect": (
         "bisecting:bisect",
-        "Find the first instruction that departs from a reference by more than rounding explains.",
+        "Find the first instruction that differs from a reference by more than rounding.",
     ),
     "lsp": (
         "serving:lsp",
-        "Be a language server: findings, times and IR of kernels in an editor, as they are typed.",
+        "Run a language server: findings, predicted times and IR of kernels in an editor.",
     ),
     "mcp": (
         "serving:mcp",
-        "Be a server of the Model Context Protocol: agents ask it about kernels.",
+        "Run a server of the Model Context Protocol, with tools for agents that write kernels.",
     ),
     "explain": (
         "explaining:explain",
-        "Explain a rule (what it says, what to do, who has it, its source), or what can be called.",
+        "Explain a rule, an instruction or a function.",
     ),
     "lit-config": (
         "testing:lit_config",
-        "Print a lit.cfg.py, with which lit runs FileCheck tests of kernels.",
+        "Print a lit.cfg.py for FileCheck tests of kernels.",
     ),
 }
-"""Of each command, in the order of the help: its module and function, and what it does."""
+"""Module and function of each command, and its help line, in the order of `nkijit --help`."""
 
 FOUND, FAILED = 1, 2
-"""Exit codes: the kernel has errors; the command could not do what it was asked."""
+"""Exit codes: the kernel has errors; the command failed."""
 
 _SETTINGS: dict[str, Any] = {
     "pretty_exceptions_enable": False,
@@ -117,7 +117,7 @@ _SETTINGS: dict[str, Any] = {
 
 
 class _Commands(TyperGroup):
-    """Commands that are imported when they are run, or asked for their own help."""
+    """A group that imports a command when it is run or its help is requested."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, command, rest = super().resolve_command(ctx, args)
@@ -132,8 +132,8 @@ app = typer.Typer(
 )
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(requested: bool) -> None:
+    if requested:
         print(f"nkijit {__version__}")
         raise typer.Exit
 
@@ -147,20 +147,20 @@ def nkijit(
 ) -> None:
     """Trace, check and run kernels for AWS Trainium on this machine.
 
-    A kernel is named as FILE.py:KERNEL (the name may be left out when the file has one kernel),
-    or as FILE.mlir, the text that `nkijit trace` prints.
+    Name a kernel as FILE.py:KERNEL, or as FILE.py if the file has one kernel. FILE.mlir is the IR
+    that `nkijit trace` prints.
 
-    Give the kernel's arguments with -a: a tensor as NAME=SHAPE:DTYPE, anything else as a Python
+    Give the kernel's arguments with -a: a tensor as NAME=SHAPE:DTYPE, another value as a Python
     literal. Example:
 
         nkijit trace kernel.py -a x=128x512:float32 -a scale=2.0
 
-    Exit codes: 0 no errors, 1 the kernel has errors, 2 the command could not do what it was asked.
+    Exit codes: 0 no errors, 1 the kernel has errors, 2 the command failed.
     """
 
 
 def _stub() -> None:
-    """Stands for a command until it is asked for."""
+    """Placeholder for a command that has not been imported."""
 
 
 for _name, (_, _line) in COMMANDS.items():
@@ -169,7 +169,7 @@ for _name, (_, _line) in COMMANDS.items():
 
 @cache
 def whole(name: str) -> Any:
-    """A command with all of its options."""
+    """Import a command and return it with all of its options."""
     from nkijit.cli.options import with_options
 
     module, _, function = COMMANDS[name][0].partition(":")
@@ -180,7 +180,7 @@ def whole(name: str) -> Any:
 
 
 def _reported(command: Callable[..., None]) -> Callable[..., None]:
-    """Mistakes of the user end a command with a message, not with a traceback."""
+    """Wrap a command so that exceptions end it with a message and an exit code."""
 
     @wraps(command)
     def call(**options: object) -> None:
@@ -189,13 +189,13 @@ def _reported(command: Callable[..., None]) -> Callable[..., None]:
         except (typer.Exit, BrokenPipeError):
             raise
         except Exception as error:
-            raise typer.Exit(_told(error)) from None
+            raise typer.Exit(_reported_failure(error)) from None
 
     return call
 
 
-def _told(error: Exception) -> int:
-    """Tell what has ended a command; returns the exit code."""
+def _reported_failure(error: Exception) -> int:
+    """Print the exception that ended a command. Returns the exit code."""
     from nkijit.discovery.errors import failure_of
     from nkijit.host.terminal import show_findings
     from nkijit.passes.diagnostics.errors import GOES_ON, NkiValidationError

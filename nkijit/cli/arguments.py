@@ -1,4 +1,4 @@
-"""What the command line says of a kernel's arguments: values, tensor types, arrays in files."""
+"""Arguments of a call from the command line: values and tensor types (`-a`), arrays (`-i`)."""
 
 from __future__ import annotations
 
@@ -21,13 +21,17 @@ from nkijit.testing.inputs import with_random_data
 from nkijit.tracing.dtype_names import as_dtype
 from nkijit.tracing.locations import ssa_name
 
-Given = npt.NDArray[Any] | Random
-"""What `-i` gives: the array of a file, or random data."""
+Input = npt.NDArray[Any] | Random
+"""The value of one `-i`: the array of a file, or random data."""
 
 
-def named_arrays(inputs: Sequence[str]) -> Iterator[tuple[str, Given]]:
-    """The arrays of `-i`, by the names given to them; `#0`, `#1`, … without one."""
-    given: set[str] = set()
+def named_arrays(inputs: Sequence[str]) -> Iterator[tuple[str, Input]]:
+    """Yield each `-i` as a name and its array. Unnamed inputs are called `#0`, `#1`, …
+
+    The number is the position among all inputs. Raises UsageError for files without an array and
+    for a name that is given twice.
+    """
+    seen: set[str] = set()
     for index, text in enumerate(inputs):
         name, equals, path = text.partition("=")
         if not equals:
@@ -38,16 +42,21 @@ def named_arrays(inputs: Sequence[str]) -> Iterator[tuple[str, Given]]:
             array = RANDOM if path == str(RANDOM) else load_array(path, mapped=True)
         except (OSError, ValueError) as error:
             raise UsageError(f"-i {text}: cannot read {path}: {error}") from None
-        if name in given:
+        if name in seen:
             raise UsageError(f"-i {text}: input '{name}' is given twice")
-        given.add(name)
+        seen.add(name)
         yield name, array
 
 
-def arrays_in_order(arrays: dict[str, Given], names: Sequence[str]) -> list[Given]:
-    """The array for each tensor argument of a kernel that was loaded from IR."""
+def arrays_in_order(arrays: dict[str, Input], names: Sequence[str]) -> list[Input]:
+    """Return the arrays of `-i` in the order of the tensor arguments of a kernel loaded from IR.
+
+    Args:
+        arrays: as `named_arrays` yields them; unnamed ones fill the remaining arguments in order.
+        names: of the kernel's tensor arguments.
+    """
     unnamed = [array for name, array in arrays.items() if name.startswith("#")]
-    # The author's `x_1` is `x.1` in the IR; both are accepted.
+    # A Python argument `x_1` is `x.1` in the IR; both names are accepted.
     renamed = {
         name if name.startswith("#") else ssa_name(name) or name: a for name, a in arrays.items()
     }
@@ -57,7 +66,7 @@ def arrays_in_order(arrays: dict[str, Given], names: Sequence[str]) -> list[Give
     unknown = [name for name in arrays if not name.startswith("#") and name not in names]
     if unknown:
         raise UsageError(f"no tensor argument '{unknown[0]}'; there are {', '.join(names)}")
-    result: list[Given] = []
+    result: list[Input] = []
     for name in names:
         if name in arrays:
             result.append(arrays[name])
@@ -71,11 +80,11 @@ def arrays_in_order(arrays: dict[str, Given], names: Sequence[str]) -> list[Give
 
 
 def call_arguments(
-    kernel: Kernel, arrays: Mapping[str, Given], values: Mapping[str, Any], seed: int = 0
+    kernel: Kernel, arrays: Mapping[str, Input], values: Mapping[str, Any], seed: int = 0
 ) -> dict[str, Any]:
-    """The arguments of a call: arrays from files, values, and random data for other tensors.
+    """Return the arguments of a call: arrays from files, values, and random data for other tensors.
 
-    `-a x=128x512:bfloat16` beside `-i x=x.npy` says what the bits in the file are.
+    `-a x=128x512:bfloat16` together with `-i x=x.npy` gives the data type of the file's bits.
     """
     static = dict(values)
     free = [n for n in kernel.signature.parameters if n not in arrays]
@@ -90,15 +99,15 @@ def call_arguments(
         declared = static.get(name)
         if isinstance(array, Random):
             if not isinstance(declared, TensorSpec):
-                raise UsageError(f"-i {name}=random: of which shape? Add -a {name}=128x512:float32")
+                raise UsageError(f"-i {name}=random needs a shape: add -a {name}=128x512:float32")
             continue
         if isinstance(declared, TensorSpec):
             array = stored_as(array, as_dtype(declared.dtype).name, name)
         elif array.dtype.kind == "V":
             shape = "x".join(map(str, array.shape))
             raise UsageError(
-                f"input '{name}': the file does not say what its {array.dtype.itemsize}-byte "
-                f"values are; add e.g. -a {name}={shape}:bfloat16"
+                f"input '{name}': the file does not name the data type of its "
+                f"{array.dtype.itemsize}-byte values; add e.g. -a {name}={shape}:bfloat16"
             )
         named[name] = array
     arguments = checked(kernel, {**static, **named}, "-i {name}={name}.npy")
@@ -106,7 +115,11 @@ def call_arguments(
 
 
 def stored_as(array: npt.NDArray[Any], dtype: str, name: str) -> npt.NDArray[Any]:
-    """An array of a file as the data type of a tensor; its bits where NumPy lacks the type."""
+    """Return an array from a file in the data type of a tensor.
+
+    Unsigned integers and void data (`V`) of the same item size are reinterpreted: NumPy's file
+    format has no names for types such as bfloat16. Raises UsageError for other data types.
+    """
     stored = STORAGE[dtype]
     if array.dtype == stored or (dtype == "bool_" and array.dtype == np.bool_):
         return array
@@ -116,7 +129,7 @@ def stored_as(array: npt.NDArray[Any], dtype: str, name: str) -> npt.NDArray[Any
 
 
 def result_arrays(result: Any) -> list[npt.NDArray[Any]]:
-    """The arrays that a kernel has returned, in order."""
+    """Return the arrays that a kernel returned (one, a tuple, list or dict) as a list."""
     if result is None:
         return []
     if isinstance(result, dict):
@@ -125,7 +138,7 @@ def result_arrays(result: Any) -> list[npt.NDArray[Any]]:
 
 
 def save(path: Path, array: npt.NDArray[Any]) -> None:
-    """Write an array; of a type that is not NumPy's own, its bits as unsigned integers."""
+    """Write an array as `.npy`. Types that are not NumPy's own are written as unsigned integers."""
     standard = array.dtype.isbuiltin == 1
     with writing(path) as file:
         np.save(file, array if standard else array.view(f"u{array.dtype.itemsize}"))

@@ -1,4 +1,4 @@
-"""The command that finds the first instruction whose numbers are wrong."""
+"""`nkijit bisect`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def bisect(
         typer.Option(
             "--reference",
             metavar="FILE.py:FUNCTION",
-            help="a function of the same arguments that returns named intermediates",
+            help="function that takes the kernel's arguments and returns named intermediates",
         ),
     ] = None,
     against: Annotated[
@@ -34,20 +34,21 @@ def bisect(
         typer.Option("--against", metavar="FILE[:KERNEL]", help="another version of the kernel"),
     ] = None,
     float32: Annotated[
-        bool, typer.Option("--float32", help="the same kernel, with all in float32")
+        bool, typer.Option("--float32", help="the same kernel with bfloat16 and float8 as float32")
     ] = False,
     strict: Strict = None,
 ) -> None:
-    """Find the first instruction that departs from a reference by more than rounding explains.
+    """Find the first instruction that differs from a reference by more than rounding.
 
-    Tensors come from -i, or are random numbers for -a x=128x512:float32. A reference returns a
-    dict from the names of variables to arrays. Ends with 1 when an instruction departs.
+    Tensors are read from -i, or are random data of the shapes given with -a x=128x512:float32. A
+    reference function returns a dict from names of variables to arrays. Exits with 1 when an
+    instruction differs.
     """
     if sum((reference is not None, against is not None, float32)) != 1:
-        raise UsageError("say what is right with one of --reference, --against and --float32")
+        raise UsageError("give exactly one of --reference, --against and --float32")
     call = Call(kernels, inputs or (), seed)
     if reference is not None and kernels.is_ir:
-        raise UsageError("--reference takes the arguments of a kernel of a Python file")
+        raise UsageError("--reference needs a kernel of a Python file, not IR")
     compared: Any = "float32"
     if reference is not None:
         compared = _function(reference)(**call.arguments())

@@ -1,4 +1,4 @@
-"""The kernels of several files and folders."""
+"""Commands' argument for several files and folders."""
 
 from __future__ import annotations
 
@@ -14,16 +14,19 @@ from nkijit.cli.selection import FILE_HELP, Selection, Tracing
 from nkijit.discovery.python_files import defines_kernels
 
 _LEFT_OUT = frozenset({"__pycache__", "build", "dist", "node_modules", "site-packages", "venv"})
-"""Folders whose files nobody has written by hand, or for this project."""
+"""Folders of generated files and of other projects' files."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Files(Tracing):
-    """Kernels of several files, and how they are traced."""
+    """Files and folders of a command, and the options for tracing their kernels."""
 
     files: Annotated[
         list[str],
-        typer.Argument(metavar="FILE[:KERNEL]...", help=f"{FILE_HELP}; a folder is all its files"),
+        typer.Argument(
+            metavar="FILE[:KERNEL]...",
+            help=f"{FILE_HELP}; a folder stands for all its files with kernels",
+        ),
     ]
 
     @property
@@ -32,7 +35,7 @@ class Files(Tracing):
         return any(Path(file).is_dir() for file in self.files)
 
     def selections(self) -> list[Selection]:
-        """Each file, those of folders among them."""
+        """Return a selection per file, without duplicates; folders are searched for kernels."""
         found: dict[str, None] = {}
         for file in self.files:
             if Path(file).is_dir():
@@ -46,12 +49,12 @@ class Files(Tracing):
 
 
 def _with_kernels(folder: Path) -> Iterator[Path]:
-    """The Python files below a folder that define kernels; told without running them."""
+    """Yield the Python files below a folder that define kernels. Does not execute them."""
     for path in sorted(folder.iterdir()):
         if path.name.startswith(".") or path.name in _LEFT_OUT:
             continue
         if path.is_dir():
-            # Links may lead round in circles.
+            # Symbolic links may form cycles.
             if not path.is_symlink():
                 yield from _with_kernels(path)
         elif path.suffix == ".py" and path.is_file() and _defines_kernels(path):

@@ -1,4 +1,4 @@
-"""The command for searches in other languages: what a kernel costs, in one small document."""
+"""`nkijit cost`, for searches that are not written in Python."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def cost(
     as_json: Annotated[bool, typer.Option("--json", help="print everything as JSON")] = False,
     output: Output,
 ) -> None:
-    """Print what a kernel costs in short: predicted time, memory, critical lines, findings.
+    """Print a summary of a kernel's cost: predicted time, memory, critical lines, findings.
 
-    With --json there is a document also when the kernel has errors or cannot be traced.
+    With --json, a document is also printed when the kernel has errors or cannot be traced.
     """
     found = _cost(kernels, prediction)
     output.write(found.to_json() if as_json else f"{found}\n")
     if found.time is None:
-        # As everywhere: 1 is the kernel's mistake, 2 what could not be done.
+        # As for all commands: 1 for errors of the kernel, 2 for failures.
         raise typer.Exit(1 if found.errors else 2)
 
 

@@ -1,4 +1,4 @@
-"""The command that explains rules and instructions."""
+"""`nkijit explain`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def explain(
         str | None,
         typer.Argument(
             metavar="NAME",
-            help="a rule's id, e.g. both-in-psum, an instruction, e.g. nisa.max8, or a function, "
+            help="id of a rule, e.g. both-in-psum; an instruction, e.g. nisa.max8; or a function, "
             "e.g. nl.load",
         ),
     ] = None,
@@ -24,7 +24,7 @@ def explain(
         bool, typer.Option("--markdown", help="print all rules as a Markdown document")
     ] = False,
 ) -> None:
-    """Explain a rule (what it says, what to do, who has it, its source), or what can be called."""
+    """Explain a rule, an instruction or a function."""
     if markdown:
         print(catalogue.rules_as_markdown(), end="")
         return

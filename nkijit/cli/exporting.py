@@ -1,4 +1,4 @@
-"""The command that writes kernels as Python."""
+"""`nkijit export`."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ def export(
     kernels: Selection,
     *,
     comments: Annotated[
-        bool, typer.Option("--comments/--no-comments", help="quote the author's lines")
+        bool, typer.Option("--comments/--no-comments", help="quote the original source lines")
     ] = True,
     loops: Annotated[
         bool,
-        typer.Option("--loops/--no-loops", help="write what repeats itself as loops"),
+        typer.Option("--loops/--no-loops", help="write repeated instructions as loops"),
     ] = True,
     schedule: ScheduleOf = Schedule.author,
     output: Output,
 ) -> None:
-    """Write a kernel, traced or as IR, as a plain file of today's NKI that traces to it again.
+    """Write a kernel as Python source that traces to the same IR.
 
-    What `nkijit-opt` has made of a kernel can be taken to a device this way, and with --schedule
-    compiler what the compiler's passes make of it.
+    The file uses the current API, so it can be run on a device. The kernel may be IR, such as the
+    output of `nkijit-opt`. With --schedule compiler, the compiler's passes are applied first.
     """
     launches = [traced.cores(schedule) for traced in kernels.traced()]
     output.write(source_of(launches, comments=comments, loops=loops))

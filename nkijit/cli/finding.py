@@ -1,4 +1,4 @@
-"""`nkijit run --first-nan`: where the first NaN or infinity of a run comes from."""
+"""`nkijit run --first-nan`."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from nkijit.cli.values import Call
 
 
 def tell_first_nan(call: Call, strict: bool | None) -> None:
-    """Print the instruction that makes the first NaN or infinity; ends with 1 if there is one."""
+    """Print the instruction that makes the first NaN or infinity. Exits with 1 if there is one."""
     record = call.record(strict)
     found = record.first()
     if found is None:
-        print(f"no NaN and no infinity in what {len(record):,} instructions wrote")
+        print(f"no NaN or infinity in the results of {len(record):,} instructions")
         return
     print(found)
     raise typer.Exit(1)

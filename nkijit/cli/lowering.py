@@ -1,4 +1,4 @@
-"""Commands on what a kernel is lowered to."""
+"""`nkijit list` and `nkijit lower`."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def list_(
     schedule: ScheduleOf = Schedule.author,
     output: Output,
 ) -> None:
-    """Print what each queue of a core runs, with addresses, waits and signals.
+    """Print the instructions of each queue, with addresses, waits and signals.
 
-    Takes kernels, and what `nkijit lower` prints.
+    The input may be a kernel, or the output of `nkijit lower`.
     """
     programs = _programs(kernels, strict=strict, disable_dge=disable_dge, schedule=schedule)
     output.write(listing_json(programs) if as_json else "\n".join(map(listing, programs)))
@@ -54,7 +54,7 @@ def lower(
 ) -> None:
     """Lower a kernel to queues of engine instructions and print the IR.
 
-    Without --locations the IR does not say which lines instructions come from.
+    Use --locations to include the source lines of instructions.
     """
     module = _lowerable(kernels)
     steps = run_lowering(module, stop_after)
@@ -69,7 +69,7 @@ def lower(
 
 
 def _lowerable(kernels: Selection) -> ModuleOp:
-    """Kernels without errors, and lowered programs."""
+    """Return a module to lower: its kernels have no errors, programs may be lowered already."""
     if kernels.is_ir:
         module = kernels.module((KernelOp, ProgramOp))
         traced = launched(module)
@@ -84,15 +84,15 @@ def _lowerable(kernels: Selection) -> ModuleOp:
 def _programs(
     kernels: Selection, *, strict: bool | None, disable_dge: bool, schedule: Schedule
 ) -> list[Program]:
-    """The programs of each core, which lowering may have begun with."""
+    """Return the program of each core, from kernels or from IR that `nkijit lower` printed."""
     programs = list[ProgramOp]()
     if kernels.is_ir:
         module = kernels.module((KernelOp, ProgramOp))
         traced, programs = launched(module), list(programs_of(module))
         if disable_dge and programs:
-            raise UsageError("--disable-dge is for kernels: a lowered one has its DMAs in queues")
+            raise UsageError("--disable-dge does not apply to lowered kernels, which have queues")
         if schedule is Schedule.compiler and programs:
-            raise UsageError("--schedule is for kernels: a lowered one has its order")
+            raise UsageError("--schedule does not apply to lowered kernels, whose order is fixed")
     else:
         traced = kernels.traced()
     lowered = [

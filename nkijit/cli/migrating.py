@@ -1,4 +1,4 @@
-"""The command that migrates modules of the classic API."""
+"""`nkijit migrate`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import typer
 from nkijit.cli.app import FOUND
 from nkijit.discovery.config import split_kernel
 from nkijit.discovery.errors import UsageError
-from nkijit.discovery.given_arguments import argument_values
+from nkijit.discovery.option_values import argument_values
 from nkijit.host.output_files import writing
 from nkijit.host.terminal import show, waiting
 from nkijit.migrate.migration import Migration, migrate_file
@@ -31,7 +31,7 @@ def migrate(
             "-a",
             "--arg",
             metavar="NAME=VALUE",
-            help="an argument that kernels are traced at: x=128x512:float32, scale=2.0",
+            help="an argument for tracing the kernels: x=128x512:float32, scale=2.0",
         ),
     ] = None,
     target: Annotated[
@@ -39,27 +39,29 @@ def migrate(
     ] = None,
     to: Annotated[
         str | None,
-        typer.Option(metavar="RELEASE", help="the release of NKI to write for, e.g. 0.5"),
+        typer.Option(metavar="RELEASE", help="target release of NKI, e.g. 0.5; default the newest"),
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="write here instead of the terminal"),
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="write to this file instead of the terminal"
+        ),
     ] = None,
     check: Annotated[
-        bool, typer.Option("--check", help="write nothing: only the report and the exit code")
+        bool, typer.Option("--check", help="only print the report and set the exit code")
     ] = False,
     diff: Annotated[
-        bool, typer.Option("--diff", help="print what changes instead of the new file")
+        bool, typer.Option("--diff", help="print a diff instead of the new file")
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="print the report as JSON")] = False,
 ) -> None:
-    """Rewrite kernels of the classic API in today's, and prove that they compute the same.
+    """Rewrite kernels of the classic API in the current API, and compare their results.
 
-    The report goes to standard error, with --json or --check to standard output. Exit code 0 says
-    that all kernels are migrated and proven to agree bit by bit, 1 that something is left.
+    The report goes to standard error, with --json or --check to standard output. The exit code is
+    0 if all kernels are migrated and their results are identical bit by bit, 1 otherwise.
 
-    A module of today's API is taken to the release of --to, by default the newest: what it
-    renamed is renamed, and what it no longer has is left out or listed.
+    A module of the current API is migrated to the release of --to: renamed names and arguments are
+    renamed, removed ones are dropped or listed.
     """
     if to is not None:
         try:
@@ -72,18 +74,16 @@ def migrate(
     if not path.endswith(".py"):
         raise UsageError(f"{path} is not a Python file")
     if output is not None and output.exists() and output.samefile(path):
-        raise UsageError(f"{output} is the file itself: write to another one")
+        raise UsageError(f"{output} is the input file: write to another one")
     if output is not None and not output.absolute().parent.is_dir():
         raise UsageError(f"no such folder: {output.parent}")
     if json and output is None and not check and not diff:
-        raise UsageError(
-            "--json prints the report: say with -o where the new file goes, or --check"
-        )
+        raise UsageError("--json prints the report: add -o FILE for the new file, or --check")
     with waiting(f"migrating {path}"):
         found = migrate_file(path, argument_values(arg or []), kernel=kernel, target=target, nki=to)
     report = found.report
     if found.is_empty:
-        raise UsageError(f"{path} has no kernels of the classic API, and does not import today's")
+        raise UsageError(f"{path} has no classic kernels, and does not import the current API")
     if not check:
         _write(found, output, diff=diff, quiet=json)
     sys.stdout.flush()

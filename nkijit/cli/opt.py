@@ -1,4 +1,4 @@
-"""`nkijit-opt`: xDSL's `xdsl-opt` with nkijit's dialects and passes; errors without tracebacks."""
+"""`nkijit-opt`: xDSL's `xdsl-opt` with nkijit's dialects and passes, and without tracebacks."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from nkijit.passes.transform.reroll import RerollPass
 from nkijit.passes.transform.unroll import UnrollPass
 
 _ROLLING = (RerollPass.name, UnrollPass.name)
-"""The passes that know `nki.repeat`."""
+"""The passes that accept `nki.repeat`."""
 
 
 class _Shown(StringIO):
-    """Standard output."""
+    """A stream that writes to standard output in pieces (see `show`)."""
 
     def write(self, text: str, /) -> int:
         show(text)
@@ -38,7 +38,10 @@ class _Shown(StringIO):
 
 
 class _Driver(xDSLOptMain):
-    """The driver, with nkijit's guards for its input; it writes its output when all is there."""
+    """The driver with nkijit's checks of the input. Output files are written when it has finished.
+
+    An error therefore does not leave a partial file.
+    """
 
     def get_input_stream(self) -> tuple[IO[bytes], str]:
         path = self.args.input_file
@@ -77,9 +80,9 @@ class _Driver(xDSLOptMain):
         )
 
     def _takes_repeats(self) -> bool:
-        """True when what is read may have `nki.repeat`, which few know.
+        """Return whether the parser may leave `nki.repeat` in the IR.
 
-        Raises ValueError when one that does not know it would get it.
+        Raises ValueError when a pass or target that does not accept it would run after `reroll`.
         """
         readers = [each.name for each in self.pipeline.passes]
         if self.args.target != "mlir":
@@ -87,10 +90,11 @@ class _Driver(xDSLOptMain):
         for before, after in pairwise(readers):
             if before == RerollPass.name and after not in _ROLLING:
                 raise ValueError(
-                    f"{after} knows no nki.repeat: run it before {RerollPass.name}, or "
-                    f"{UnrollPass.name} between them"
+                    f"{after} does not accept nki.repeat: run it before {RerollPass.name}, or "
+                    f"run {UnrollPass.name} in between"
                 )
-        return not readers  # those that know it want the iterations first, with places of errors
+        # Reroll and unroll get unrolled IR as well: the parser's errors then name a place.
+        return not readers
 
     def prepare_output(self) -> IO[str]:
         if self.args.output_file is None:
@@ -108,13 +112,13 @@ class _Driver(xDSLOptMain):
 
 @ended_by_signals
 def main(args: Sequence[str] | None = None) -> int:
-    """Run the driver; returns 1 when the input is malformed or breaks a rule.
+    """Run the driver. Returns 1 when the input is malformed or breaks a rule.
 
-    Dialects, passes and the listing target come in through the plugin entry point, as they do
-    for plain `xdsl-opt`.
+    Dialects, passes and the listing target are found through the plugin entry point, as in plain
+    `xdsl-opt`.
     """
     try:
-        _Driver("nkijit-opt: run passes over IR", args).run()
+        _Driver("nkijit-opt: run passes on IR", args).run()
     except BrokenPipeError:
         raise
     except NkiValidationError as error:

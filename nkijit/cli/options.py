@@ -1,6 +1,7 @@
-"""Groups of options that commands share; a command takes a group as one object.
+"""Options that several commands share.
 
-A group is a dataclass whose fields are annotated as typer wants it, so an option is defined once.
+A group of options is a dataclass whose fields have typer's annotations. A command has one parameter
+per group.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from nkijit.passes.compile.schedules import Schedule
 
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:
-    """A command as typer takes it: in the place of each group that it has, the group's options."""
+    """Return a command whose parameters are options: each group is replaced by its fields."""
     groups: dict[str, Any] = {}
     parameters: list[Parameter] = []
     for name, parameter in signature(command, eval_str=True).parameters.items():
@@ -37,8 +38,8 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
 
     call.__doc__ = command.__doc__
     call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    made: Any = call
-    made.__signature__ = Signature(parameters)
+    wrapped: Any = call
+    wrapped.__signature__ = Signature(parameters)
     return call
 
 
@@ -52,15 +53,15 @@ def _options(group: Any) -> Iterator[Parameter]:
 
 
 Locations = Annotated[
-    bool, typer.Option("--locations", help="print file:line:column behind every operation")
+    bool, typer.Option("--locations", help="print file:line:column after every operation")
 ]
 
 Strict = Annotated[
     bool | None,
     typer.Option(
         "--strict/--no-strict",
-        help="stop at every error (the default), or go on where values are undefined or tiles do "
-        "not fit",
+        help="stop at every error (the default), or continue where values are undefined or tiles "
+        "do not fit",
         show_default=False,
     ),
 ]
@@ -69,7 +70,7 @@ DisableDge = Annotated[
     bool,
     typer.Option(
         "--disable-dge",
-        help="make the descriptors of DMAs beforehand, as the vendor's compiler does with this",
+        help="generate DMA descriptors in advance, as the vendor's compiler does with this option",
     ),
 ]
 
@@ -78,22 +79,24 @@ ScheduleOf = Annotated[
     Schedule,
     typer.Option(
         "--schedule",
-        help="the author's order of instructions and tiles, or what a compiler makes of them",
+        help="order of instructions and tiles: the author's, or that of the compiler's passes",
     ),
 ]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Output:
-    """Where a command writes its text."""
+    """The output of a command: a file, or the terminal."""
 
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="write here instead of the terminal"),
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="write to this file instead of the terminal"
+        ),
     ] = None
 
     def write(self, text: str) -> None:
-        """Write text to the file, else to the terminal."""
+        """Write text to the file, or print it."""
         if self.output is None:
             show(text)
         else:

@@ -1,4 +1,4 @@
-"""The command that records a run."""
+"""`nkijit record`."""
 
 from __future__ import annotations
 
@@ -26,27 +26,27 @@ def record(
             "-o",
             "--output",
             metavar="FILE",
-            help="where the recording goes; a page with the values where it ends in .html",
+            help="file for the recording; FILE.html is a page with the values",
         ),
     ] = None,
     strict: Strict = None,
 ) -> None:
-    """Run a kernel and show what each line wrote: shapes, least and largest, NaN.
+    """Run a kernel and show the values that each line writes: shape, minimum, maximum, NaN.
 
-    Tensors come from -i, or are random numbers for -a x=128x512:float32. FILE may also be a
-    recording that -o has written (FILE.nkirecord).
+    Tensors are read from -i, or are random data of the shapes given with -a x=128x512:float32. FILE
+    may also be a recording that -o has written (FILE.nkirecord).
     """
     if kernels.file.endswith(SUFFIX):
-        made = load_record(kernels.file)
+        recorded = load_record(kernels.file)
     else:
-        made = Call(kernels, inputs or (), seed).record(strict)
+        recorded = Call(kernels, inputs or (), seed).record(strict)
     if output is None:
-        show(str(made))
+        show(str(recorded))
     elif output.suffix == ".html":
-        write_text(output, made.report())
+        write_text(output, recorded.report())
     else:
-        made.save(output)
+        recorded.save(output)
 
 
 SUFFIX = ".nkirecord"
-"""What recordings are called."""
+"""The suffix of files with recordings."""

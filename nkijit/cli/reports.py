@@ -1,4 +1,4 @@
-"""Commands that report on a kernel: memory, predicted time, both of two kernels, and pages."""
+"""`nkijit memory`, `profile`, `diff` and `report`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Prediction:
-    """What predictions of time are made from."""
+    """Options of the timing model."""
 
     constants: Annotated[
         Path | None,
@@ -39,7 +39,7 @@ class Prediction:
             "--iterations",
             metavar="N",
             min=0,
-            help="how often loops are taken to run of which only the device knows it; default 1",
+            help="assumed trip count of loops whose bounds are known only at run time",
         ),
     ] = 1
 
@@ -48,7 +48,7 @@ class Prediction:
     schedule: ScheduleOf = Schedule.compiler
 
     def profile(self, traced: TracedKernel) -> Profile:
-        """How long a kernel takes; the terminal shows progress."""
+        """Predict a kernel's time. The terminal shows progress."""
         with progress_bar(f"@{traced.name}") as progress:
             return traced.profile(
                 self.constants,
@@ -67,11 +67,11 @@ def memory(
     as_svg: Annotated[bool, typer.Option("--svg", help="draw the map as an SVG picture")] = False,
     output: Output,
 ) -> None:
-    """Show what is in SBUF and PSUM over time, by the names of tiles, also if it is too much."""
+    """Show the tiles in SBUF and PSUM over time, also for kernels that exceed the capacity."""
     if as_json and as_svg:
         raise UsageError("--json and --svg exclude each other")
     traced = kernels.traced()
-    # A picture or an object is of one kernel; text may follow text.
+    # A picture or a JSON document is about one kernel; texts can be concatenated.
     reports = [t.memory() for t in ([only(traced)] if as_json or as_svg else traced)]
     if as_json:
         output.write(reports[0].to_json())
@@ -87,9 +87,7 @@ def profile(
     prediction: Prediction,
     against: Annotated[
         str | None,
-        typer.Option(
-            "--against", metavar="FILE[:KERNEL]", help="show what differs from another kernel"
-        ),
+        typer.Option("--against", metavar="FILE[:KERNEL]", help="compare with another kernel"),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print everything as JSON")] = False,
     output: Annotated[
@@ -125,12 +123,12 @@ def diff(
     tracing: Tracing,
     prediction: Prediction,
     queues: Annotated[
-        bool, typer.Option("--queues", help="show also how the listings of the queues differ")
+        bool, typer.Option("--queues", help="also compare the listings of the queues")
     ] = False,
 ) -> None:
-    """Show what differs between two kernels: instructions, IR, memory, predicted time.
+    """Compare two kernels: instructions, IR, memory, predicted time.
 
-    The IR is compared with loops (`trace --rolled`).
+    The compared IR has loops (`trace --rolled`).
     """
     pair = [tracing.of(file).one() for file in (first, second)]
     one, other = (
@@ -163,37 +161,41 @@ def report(
             "-o",
             "--output",
             metavar="FILE",
-            help="the page; by default the kernel's name with .html, - is standard output",
+            help="file for the page; by default the kernel's name with .html; - is standard output",
         ),
     ] = None,
     with_values: Annotated[
         bool,
         typer.Option(
             "--record",
-            help="run the kernel, as `nkijit run` does, and show what its instructions wrote",
+            help="run the kernel as `nkijit run` does, and show the values that instructions write",
         ),
     ] = False,
     inputs: Inputs = None,
     seed: Annotated[int | None, SEED] = None,
     advise: Annotated[
-        bool, typer.Option("--advise", help="with what would make the kernel faster; takes longer")
+        bool, typer.Option("--advise", help="include suggestions of `nkijit advise`; takes longer")
     ] = False,
     against: Annotated[
         str | None,
-        typer.Option("--against", metavar="FILE[:KERNEL]", help="with another kernel beside it"),
+        typer.Option(
+            "--against", metavar="FILE[:KERNEL]", help="include another kernel for comparison"
+        ),
     ] = None,
-    open_page: Annotated[bool, typer.Option("--open", help="show the page in the browser")] = False,
+    open_page: Annotated[bool, typer.Option("--open", help="open the page in the browser")] = False,
 ) -> None:
-    """Write one HTML page: source, IR and listing side by side, timeline, profile, memory.
+    """Write an HTML page: source, IR and listing side by side, timeline, profile, memory.
 
-    Findings go to standard error. A kernel with errors has a page without listing and timeline,
-    unless --no-strict goes on with them. With --record, -i and --seed are those of `nkijit run`,
-    and a kernel that cannot be run has no page; one that --against names runs on the same arrays.
+    Findings go to standard error. The page of a kernel with errors has no listing and timeline,
+    unless --no-strict ignores the errors.
+
+    With --record, -i and --seed have the same meaning as for `nkijit run`. No page is written for a
+    kernel that cannot be run. The kernel of --against runs on the same arrays.
     """
     if open_page and str(output) == "-":
-        raise UsageError("--open is for a page in a file")
+        raise UsageError("--open needs a page in a file, not on standard output")
     if not with_values and (inputs or seed is not None):
-        raise UsageError(f"{'-i' if inputs else '--seed'} is for a page with --record")
+        raise UsageError(f"{'-i' if inputs else '--seed'} needs --record")
     record: TracedRecording | None = None
     other: TracedKernel | TracedRecording | None = None
     if with_values:

@@ -1,4 +1,4 @@
-"""The command that runs a kernel on files."""
+"""`nkijit run`."""
 
 from __future__ import annotations
 
@@ -28,12 +28,15 @@ def run(
     outputs: Annotated[
         list[Path] | None,
         typer.Option(
-            "-o", "--output", metavar="FILE.npy", help="where results go, in order; else printed"
+            "-o",
+            "--output",
+            metavar="FILE.npy",
+            help="file for a result, in order; results are printed by default",
         ),
     ] = None,
     kernels: Selection,
     sanitize: Annotated[
-        bool, typer.Option("--sanitize", help="stop at a read of what nothing has written")
+        bool, typer.Option("--sanitize", help="stop at reads of values that were never written")
     ] = False,
     seed: Seed = 0,
     strict: Strict = None,
@@ -44,10 +47,10 @@ def run(
         ),
     ] = False,
 ) -> None:
-    """Run a kernel on NumPy files, or on random data: `-a x=128x512:float32` without `-i`.
+    """Run a kernel on NumPy files, or on random data.
 
-    Low-precision types that NumPy's format does not know are read and written as their bits
-    (uint8 or uint16).
+    Tensors are read from -i, or are random data of the shapes given with -a x=128x512:float32.
+    Low-precision types, which NumPy's format lacks, are read and written as uint8 or uint16.
     """
     call = Call(kernels, inputs or (), seed)
     if first_nan:
@@ -76,7 +79,7 @@ def run(
 
 
 def _check_outputs(traced: TracedKernel, outputs: list[Path] | None) -> None:
-    """A kernel may run for long: what is wrong with its results' names is told before."""
+    """Check the number of output files, before a run that may take long."""
     results = len(traced.result_types)
     if outputs and len(outputs) != results:
         raise UsageError(f"the kernel has {results} results, -o is given {len(outputs)} times")

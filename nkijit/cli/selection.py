@@ -1,4 +1,4 @@
-"""Which kernels a command is about: those of a file, and how they are traced."""
+"""Commands' argument for the kernels of a file, and the options for tracing them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.spelling import did_you_mean
 from nkijit.discovery.config import split_kernel
 from nkijit.discovery.errors import UsageError
-from nkijit.discovery.given_arguments import argument_values
+from nkijit.discovery.option_values import argument_values
 from nkijit.discovery.python_files import STDIN, run_file, run_text
 from nkijit.discovery.selection import Chosen, KernelRequest, chosen_of, the_only
 from nkijit.host.terminal import waiting
@@ -35,7 +35,7 @@ File = Annotated[str, typer.Argument(metavar="FILE[:KERNEL]", help=FILE_HELP)]
 
 @dataclass(frozen=True, kw_only=True)
 class Tracing:
-    """How the kernels of a Python file are traced."""
+    """Options for tracing the kernels of a Python file."""
 
     arg: Annotated[
         list[str] | None,
@@ -58,11 +58,15 @@ class Tracing:
     ] = None
     cores: Annotated[
         int | None,
-        typer.Option("-c", "--cores", metavar="N", help="launch on so many cores, 1 or 2"),
+        typer.Option("-c", "--cores", metavar="N", help="number of cores, 1 or 2"),
     ] = None
 
     def of(self, file: str) -> Selection:
-        """The kernels of one of two files: what a .mlir file says already is for the other one."""
+        """Return the kernels of one of two files.
+
+        The options are ignored for a .mlir file, which is traced already: they apply to the other
+        file.
+        """
         if _is_ir(file):
             return Selection(file=file)
         return Selection(file=file, arg=self.arg, target=self.target, cores=self.cores)
@@ -70,24 +74,24 @@ class Tracing:
 
 @dataclass(frozen=True, kw_only=True)
 class Selection(Tracing):
-    """Kernels of a file, and how they are traced."""
+    """The file of a command, and the options for tracing its kernels."""
 
     file: File
 
     @property
     def is_ir(self) -> bool:
-        """Whether the file is IR, and its kernels are traced already."""
+        """Whether the file is IR, so its kernels are traced already."""
         if self.file == STANDARD_INPUT:
             return looks_like_ir(_stdin())
         return _is_ir(self.file)
 
     @property
     def values(self) -> dict[str, Any]:
-        """The kernel's arguments as they are given."""
+        """The kernel's arguments from `-a`."""
         return argument_values(self.arg or [])
 
     def traced(self) -> list[TracedKernel]:
-        """The kernels, traced."""
+        """Return the kernels of the IR, or trace the one kernel of a Python file."""
         if self.is_ir:
             return launched(self.module((KernelOp,)))
         chosen = self.chosen()
@@ -96,24 +100,24 @@ class Selection(Tracing):
             return [chosen.kernel.trace(**arguments)]
 
     def one(self) -> TracedKernel:
-        """The kernel, traced, when it is one."""
+        """Return the traced kernel. Raises UsageError when there are several."""
         return only(self.traced())
 
     def kernel(self) -> Kernel:
-        """The kernel that a Python file has."""
+        """Return the one kernel of a Python file."""
         return self.chosen().kernel
 
     def chosen(self) -> Chosen:
-        """The kernel that a Python file has, with its arguments."""
+        """Return the one kernel of a Python file with its arguments. Raises UsageError."""
         path, _ = split_kernel(self.file)
         return the_only(self.all_chosen(), path)
 
     def all_chosen(self) -> list[Chosen]:
-        """The kernels that a Python file has, or the one that is named."""
+        """Return the kernels of a Python file, or the one that FILE:KERNEL names."""
         path, name = split_kernel(self.file)
-        asked = KernelRequest(self.values, self.target, self.cores)
+        request = KernelRequest(self.values, self.target, self.cores)
         shown = STDIN if path == STANDARD_INPUT else path
-        return chosen_of(self._module, path, name, asked, shown=shown)
+        return chosen_of(self._module, path, name, request, shown=shown)
 
     @cached_property
     def _module(self) -> ModuleType:
@@ -127,7 +131,14 @@ class Selection(Tracing):
         return run_file(Path(path))
 
     def module(self, kinds: tuple[type[CoreProgram], ...]) -> ModuleOp:
-        """What a .mlir file has of some kinds, without what has another name than the one given."""
+        """Parse the IR and keep only its programs of some kinds.
+
+        Args:
+            kinds: of ops to keep (kernels, lowered programs).
+
+        If FILE:KERNEL names a kernel, programs of other launches are dropped as well. Raises
+        UsageError when none remains.
+        """
         path, name = split_kernel(self.file)
         if self.arg or self.target or self.cores:
             raise UsageError("a .mlir file is traced already: -a, -t and -c do not apply")
@@ -135,9 +146,9 @@ class Selection(Tracing):
         found: list[str] = []
         for op in list(module.walk()):
             if isinstance(op, CoreProgram):
-                kept = isinstance(op, kinds) and (not name or op.launch_name == name)
+                is_selected = isinstance(op, kinds) and (not name or op.launch_name == name)
                 found.append(op.launch_name)
-                if not kept:
+                if not is_selected:
                     op.detach()
         if not any(isinstance(op, kinds) for op in module.walk()):
             near = did_you_mean(name, found) if name else ""
@@ -146,12 +157,12 @@ class Selection(Tracing):
 
 
 def launched(module: ModuleOp) -> list[TracedKernel]:
-    """The kernels of a module."""
+    """Return the kernels of a module: one per launch, which may have two cores."""
     return [TracedKernel(module, kernels=cores) for cores in launches_of(module).values()]
 
 
 def only(traced: Sequence[TracedKernel]) -> TracedKernel:
-    """The one kernel, for what is about one."""
+    """Return the only kernel, for output that describes one. Raises UsageError for several."""
     if len(traced) != 1:
         names = ", ".join(t.name for t in traced)
         raise UsageError(f"the file has several kernels, name one: {names}")
@@ -169,5 +180,5 @@ def _module_of_stdin() -> ModuleOp:
 
 @cache
 def _stdin() -> str:
-    """All of standard input, which can be read once."""
+    """Return all of standard input, which can be read only once."""
     return sys.stdin.read()

@@ -1,4 +1,4 @@
-"""The commands that editors and agents start."""
+"""`nkijit lsp` and `nkijit mcp`: the servers that editors and agents start."""
 
 from __future__ import annotations
 
@@ -14,15 +14,13 @@ def lsp(
     *,
     tcp: Annotated[
         int | None,
-        typer.Option(
-            metavar="PORT", min=1, max=65535, help="wait for the editor at a port of this machine"
-        ),
+        typer.Option(metavar="PORT", min=1, max=65535, help="listen on this port of this machine"),
     ] = None,
 ) -> None:
-    """Be a language server: findings, times and IR of kernels in an editor, as they are typed.
+    """Run a language server: findings, predicted times and IR of kernels in an editor.
 
-    The editor starts this, and speaks with it over standard input and output. Opening a file with
-    kernels executes it. See docs/editors.md.
+    The editor starts this command and communicates over standard input and output. Opening a file
+    with kernels executes it. See docs/editors.md.
     """
     try:
         from nkijit.lsp.server import serve
@@ -37,17 +35,16 @@ def mcp(
     *,
     time_limit: Annotated[
         float,
-        typer.Option("--time-limit", metavar="SECONDS", min=0.1, help="that an answer may take"),
+        typer.Option("--time-limit", metavar="SECONDS", min=0.1, help="time limit of an answer"),
     ] = 60.0,
     memory_limit: Annotated[
-        int, typer.Option("--memory-limit", metavar="MIB", min=64, help="that an answer may take")
+        int, typer.Option("--memory-limit", metavar="MIB", min=64, help="memory limit of an answer")
     ] = 8192,
 ) -> None:
-    """Be a server of the Model Context Protocol: agents ask it about kernels.
+    """Run a server of the Model Context Protocol, with tools for agents that write kernels.
 
-    The agent starts this, and speaks with it over standard input and output.
-    What it asks about is executed, each time in a process of its own. See
-    docs/mcp.md.
+    The agent starts this command and communicates over standard input and output. Each request
+    executes the file of its kernel in a separate process. See docs/mcp.md.
     """
     try:
         from nkijit.mcp.server import serve

@@ -1,4 +1,4 @@
-"""The command that looks for the best variant of a kernel."""
+"""`nkijit sweep`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 from nkijit.cli.options import Output, ScheduleOf
 from nkijit.cli.selection import Selection
 from nkijit.discovery.errors import UsageError
-from nkijit.discovery.given_arguments import each_once
+from nkijit.discovery.option_values import each_once
 from nkijit.discovery.selection import checked
 from nkijit.host.output_files import write_text
 from nkijit.passes.compile.schedules import Schedule
@@ -22,14 +22,14 @@ from nkijit.sweeps.sweeping import sweep as sweep_of
 
 @dataclass(frozen=True, kw_only=True)
 class Sampling:
-    """How variants are chosen, if not all of the grid."""
+    """Options for sampling variants instead of predicting the whole grid."""
 
     sampler: Annotated[
         str | None,
         typer.Option(
             "--sampler",
             metavar="NAME",
-            help="choose variants by Optuna's sampler of this name: tpe, random, cmaes, nsgaii, …",
+            help="choose variants with this sampler of Optuna: tpe, random, cmaes, nsgaii, …",
         ),
     ] = None
     trials: Annotated[
@@ -38,7 +38,7 @@ class Sampling:
             "--trials",
             metavar="N",
             min=1,
-            help="how many variants a sampler (tpe by default) chooses, with those of earlier runs",
+            help="number of variants that the sampler (tpe by default) chooses, with earlier runs",
         ),
     ] = None
     storage: Annotated[
@@ -46,20 +46,22 @@ class Sampling:
         typer.Option(
             "--storage",
             metavar="URL",
-            help="keep Optuna's study there, and go on with it: sqlite:///x.db, or a journal file",
+            help="store or resume Optuna's study: sqlite:///x.db, or a journal file",
         ),
     ] = None
     study_name: Annotated[
         str | None,
         typer.Option(
-            "--study-name", metavar="NAME", help="the study there; by default the kernel's name"
+            "--study-name",
+            metavar="NAME",
+            help="name of the study in --storage; by default the kernel's name",
         ),
     ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Computing:
-    """Who looks at the variants, and for how long."""
+    """Options for the processes that predict the variants."""
 
     workers: Annotated[
         int | None,
@@ -67,7 +69,7 @@ class Computing:
             "--workers",
             metavar="N",
             min=1,
-            help="variants at a time; by default as many as there are processors",
+            help="variants at a time; by default the number of processors",
         ),
     ] = None
     scheduler: Annotated[
@@ -75,7 +77,7 @@ class Computing:
         typer.Option(
             "--scheduler",
             metavar="ADDRESS",
-            help="have the workers of a Dask scheduler look at them: tcp://10.0.0.1:8786",
+            help="predict variants on the workers of a Dask scheduler: tcp://10.0.0.1:8786",
         ),
     ] = None
     timeout: Annotated[
@@ -84,7 +86,7 @@ class Computing:
             "--timeout",
             metavar="SECONDS",
             min=0.001,
-            help="end a variant that takes longer; it has failed, and the sweep goes on",
+            help="time limit of a variant; one that exceeds it fails, and the sweep continues",
         ),
     ] = None
 
@@ -106,20 +108,20 @@ def sweep(
         typer.Option(
             "--objective",
             metavar="NAME",
-            help=f"one of {', '.join(OBJECTIVES)}; time by default; may be given several times",
+            help=f"one of {', '.join(OBJECTIVES)}; time by default; may be repeated",
         ),
     ] = None,
     sampling: Sampling,
     run: Annotated[
         bool,
         typer.Option(
-            "--run", help="run the variants, too, and compare results with the first valid one"
+            "--run", help="also run the variants, and compare results with the first valid one"
         ),
     ] = False,
     seed: Annotated[
         int,
         typer.Option(
-            "--seed", metavar="N", min=0, help="of the sampler, and of the random data of --run"
+            "--seed", metavar="N", min=0, help="seed of the sampler and of the random data of --run"
         ),
     ] = 0,
     schedule: ScheduleOf = Schedule.compiler,
@@ -127,7 +129,7 @@ def sweep(
     resume: Annotated[
         Path | None,
         typer.Option(
-            "--resume", metavar="FILE", help="keep results here, and do not compute them again"
+            "--resume", metavar="FILE", help="store results in this file, and reuse those in it"
         ),
     ] = None,
     html: Annotated[
@@ -137,7 +139,7 @@ def sweep(
     as_json: Annotated[bool, typer.Option("--json", help="print everything as JSON")] = False,
     output: Output,
 ) -> None:
-    """Predict variants of a kernel, with other values of its arguments, and find the best."""
+    """Predict variants of a kernel with different arguments, and find the best."""
     if kernels.is_ir:
         raise UsageError("a .mlir file is traced already: its arguments cannot be swept")
     axes = each_once("--space", space, axis_of)
@@ -175,7 +177,7 @@ def _check(sampling: Sampling) -> None:
         only_warn()
         return
     if sampling.sampler is not None:
-        raise UsageError("--sampler: how many variants is it to choose? Add e.g. --trials 100")
-    for option, given in (("--storage", sampling.storage), ("--study-name", sampling.study_name)):
-        if given is not None:
-            raise UsageError(f"{option} is about a sampler's study: add --trials N")
+        raise UsageError("--sampler needs the number of variants: add e.g. --trials 100")
+    for option, value in (("--storage", sampling.storage), ("--study-name", sampling.study_name)):
+        if value is not None:
+            raise UsageError(f"{option} applies to a sampler's study: add --trials N")

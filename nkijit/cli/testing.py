@@ -1,4 +1,4 @@
-"""The command that helps to set up tests."""
+"""`nkijit lit-config`."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from nkijit.cli.options import Output
 
 
 def lit_config(*, output: Output) -> None:
-    """Print a lit.cfg.py, with which lit runs FileCheck tests of kernels.
+    """Print a lit.cfg.py for FileCheck tests of kernels.
 
-    Save it in the folder of the tests: nkijit lit-config -o tests/lit.cfg.py, then lit -v tests.
-    See docs/testing.md.
+    Save it in the folder of the tests with nkijit lit-config -o tests/lit.cfg.py, then run
+    lit -v tests. See docs/testing.md.
     """
     from nkijit.testing.lit import lit_config as text_of_config
 

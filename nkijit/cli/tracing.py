@@ -1,4 +1,4 @@
-"""Commands on a kernel as it was traced: its IR, and its findings."""
+"""`nkijit trace` and `nkijit verify`."""
 
 from __future__ import annotations
 
@@ -33,14 +33,16 @@ def trace(
     locations: Locations = False,
     generic: Annotated[bool, typer.Option("--generic", help="print MLIR's generic form")] = False,
     rolled: Annotated[
-        bool, typer.Option("--rolled", help="print what repeats itself once, in loops")
+        bool, typer.Option("--rolled", help="print repeated instructions once, in loops")
     ] = False,
     output: Output,
 ) -> None:
-    """Trace a kernel and print its IR. Findings go to standard error, the IR is printed anyway.
+    """Trace a kernel and print its IR.
 
-    With --rolled, loops of Python are loops (`nki.repeat`), as far as their iterations differ in
-    numbers only. All commands read that, too.
+    Findings go to standard error; the IR is printed even if there are errors.
+
+    With --rolled, Python loops are printed as loops (`nki.repeat`) if their iterations differ only
+    in numbers. All commands accept this form as well.
     """
     found = kernels.traced()
     texts = (t.text(locations=locations, generic=generic, rolled=rolled) for t in found)
@@ -55,13 +57,15 @@ def verify(
     *,
     portable: Annotated[
         bool,
-        typer.Option("--portable", help="warn of Python that the vendor's compiler does not take"),
+        typer.Option(
+            "--portable", help="warn about Python that the vendor's compiler does not support"
+        ),
     ] = False,
     nki: Annotated[
         str | None,
         typer.Option(
             metavar="RELEASE",
-            help="with --portable: judge for this release of NKI, e.g. 0.5, not the newest",
+            help="with --portable: check for this release of NKI, e.g. 0.5; default the newest",
         ),
     ] = None,
     only: Annotated[
@@ -72,7 +76,7 @@ def verify(
         bool,
         typer.Option(
             "--require-arguments",
-            help="exit with 1 if a kernel is not checked, as nobody says what its arguments are",
+            help="exit with 1 if a kernel is not checked because its arguments are not known",
         ),
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="print one JSON document")] = False,
@@ -81,35 +85,35 @@ def verify(
     ] = False,
     output: Output,
 ) -> None:
-    """Check a kernel against the rules of the hardware; prints every finding.
+    """Check kernels against the rules of the hardware and print all findings.
 
-    Of several files, and of all Python files in a folder, each kernel is checked whose arguments
-    are known: [tool.nkijit] in pyproject.toml gives them. The kernels of a folder are those of
-    files with a function under @nki.jit.
+    Given several files or a folder, checks every kernel whose arguments are known, from
+    @nkijit.example or from the table tool.nkijit in pyproject.toml. In a folder, files with a
+    function under @nki.jit are searched for kernels.
 
-    With --portable, no arguments are needed: without any, only the kernel's source is judged. It
-    is about the names and arguments of the newest release of NKI, too, or of that of --nki.
-    With --json and --sarif, there is a document also when the kernel cannot be traced.
+    With --portable, arguments are optional: without them, only the kernel's source is checked.
+    --portable also checks the names and arguments of the newest release of NKI, or that of --nki.
+    With --json or --sarif, a document is also printed when a kernel cannot be traced.
     """
     if json and sarif:
-        raise UsageError("--json and --sarif are two documents; ask for one")
+        raise UsageError("--json and --sarif exclude each other")
     if nki is not None and not portable:
-        raise UsageError("--nki names the release that --portable is about; ask for that, too")
+        raise UsageError("--nki needs --portable")
     form = as_json if json else as_sarif if sarif else None
-    judge = _Judge(portable, nki, tuple(only or ()))
+    checker = _Checker(portable, nki, tuple(only or ()))
     try:
-        judge.files(files)
+        checker.files(files)
     except Exception as error:
         if form is not None:
-            output.write_document(form(judge.findings, failure_of(error), __version__))
+            output.write_document(form(checker.findings, failure_of(error), __version__))
         raise
     if form is not None:
-        output.write_document(form(judge.findings, None, __version__))
+        output.write_document(form(checker.findings, None, __version__))
     elif output.output is not None:
-        output.write(f"{judge.text()}\n")
+        output.write(f"{checker.text()}\n")
     else:
-        judge.show()
-    if judge.errors or (require_arguments and judge.unknown):
+        checker.show()
+    if checker.errors or (require_arguments and checker.unknown):
         raise typer.Exit(1)
 
 
@@ -122,41 +126,41 @@ def _portability(kernel: Kernel, values: Mapping[str, Any], nki: str | None) -> 
 
 
 @dataclass(frozen=True)
-class _Judged:
-    """What was found in a kernel, or in the kernels of a file of IR."""
+class _Checked:
+    """Findings of a kernel of a Python file, or of all kernels of a .mlir file."""
 
     label: str
     kernels: Sequence[KernelFindings]
     of: str = ""
-    """What has been judged, in words; empty for IR, which says it itself."""
+    """Target of the trace and its origin, in words: `for trn3 (default)`. Empty for IR."""
 
 
-class _Judge:
-    """Judges kernels, one after the other."""
+class _Checker:
+    """Checks kernels and collects their findings."""
 
     def __init__(self, portable: bool, nki: str | None, passes: Sequence[str]):
         self._portable, self._nki, self._passes = portable, nki, passes
-        self._judged: list[_Judged] = []
+        self._checked: list[_Checked] = []
         self.unknown: list[Chosen] = []
-        """Kernels whose arguments nobody gives."""
+        """Kernels that were not checked: their arguments are not known."""
 
     @property
     def findings(self) -> list[KernelFindings]:
-        """What was found, kernel by kernel."""
-        return [kernel for each in self._judged for kernel in each.kernels]
+        """The findings of each kernel."""
+        return [kernel for each in self._checked for kernel in each.kernels]
 
     @property
     def errors(self) -> int:
-        """How many errors were found."""
+        """The number of errors."""
         return sum(found.findings.errors for found in self.findings)
 
     def files(self, files: Files) -> None:
-        """Judge all kernels of files and folders."""
+        """Check all kernels of files and folders."""
         selections = files.selections()
         several = len(selections) > 1 or files.has_folder
-        with progress_bar("kernels") as tell:
+        with progress_bar("kernels") as update:
             for done, selection in enumerate(selections):
-                tell(done / len(selections))
+                update(done / len(selections))
                 if selection.is_ir:
                     self._ir(selection)
                     continue
@@ -166,24 +170,22 @@ class _Judge:
                 if selection.arg and len(kernels) > 1:
                     names = ", ".join(chosen.name for chosen in kernels)
                     raise UsageError(
-                        f"-a is about one kernel, {selection.file} has {len(kernels)}: {names}; "
-                        f"name one as {selection.file}:KERNEL"
+                        f"-a applies to one kernel, but {selection.file} has {len(kernels)}: "
+                        f"{names}; name one as {selection.file}:KERNEL"
                     )
                 for chosen in kernels:
                     self._kernel(chosen, alone=not several and len(kernels) == 1)
 
     def _ir(self, selection: Selection) -> None:
         if self._portable:
-            raise UsageError(
-                "--portable is about a kernel's Python source, which a .mlir file lacks"
-            )
+            raise UsageError("--portable checks Python source, which a .mlir file does not have")
         found = [
             KernelFindings(
                 t.name, t.target.platform, t.find(*self._passes) if self._passes else t.diagnostics
             )
             for t in selection.traced()
         ]
-        self._judged.append(_Judged(selection.file, found))
+        self._checked.append(_Checked(selection.file, found))
 
     def _kernel(self, chosen: Chosen, *, alone: bool) -> None:
         sets: Sequence[Mapping[str, Any] | None] = chosen.arguments
@@ -199,8 +201,10 @@ class _Judge:
         if sets:
             traced = any(values is not None for values in sets)
             platform = chosen.kernel.target.platform if traced else None
-            entry = KernelFindings(chosen.kernel.__name__, platform, chosen.told(found))
-            self._judged.append(_Judged(chosen.label, [entry], chosen.judged if traced else ""))
+            entry = KernelFindings(chosen.kernel.__name__, platform, chosen.unsuppressed(found))
+            self._checked.append(
+                _Checked(chosen.label, [entry], chosen.target_in_words if traced else "")
+            )
 
     def _found(self, chosen: Chosen, values: Mapping[str, Any] | None) -> list[Diagnostic]:
         kernel = chosen.kernel
@@ -210,21 +214,21 @@ class _Judge:
         try:
             traced = kernel.trace(**checked(kernel, dict(values)))
             return [*found, *(traced.find(*self._passes) if self._passes else traced.diagnostics)]
-        except NkiValidationError as error:  # the trace has come to an end
+        except NkiValidationError as error:  # tracing stopped at an error
             return [*found, *error.diagnostics]
 
     def text(self) -> str:
-        """All findings, and what was judged."""
+        """Return all findings, and the kernels that were checked, as text."""
         return "\n".join(as_text(lines) for lines in self._lines())
 
     def show(self) -> None:
-        """Print all findings, and what was judged."""
+        """Print all findings and the kernels that were checked."""
         for lines in self._lines():
             print(as_ansi(lines) if has_colours(sys.stdout) else as_text(lines))
 
     def _lines(self) -> Iterator[list[Line]]:
-        several = len(self._judged) + len(self.unknown) > 1
-        for each in self._judged:
+        several = len(self._checked) + len(self.unknown) > 1
+        for each in self._checked:
             found = Findings(d for kernel in each.kernels for d in kernel.findings)
             lines = found.lines(each.of)
             if several:
@@ -232,21 +236,21 @@ class _Judge:
             yield lines
         for chosen in self.unknown:
             yield _unknown(chosen)
-        if not self._judged and not self.unknown:
+        if not self._checked and not self.unknown:
             yield [line("no kernels")]
 
 
 def _unknown(chosen: Chosen) -> list[Line]:
-    """A kernel that was not checked, and how to have it checked."""
+    """Return lines about a kernel that was not checked, and how to supply its arguments."""
     needed = chosen.needed
-    text = f"{chosen.label}: not checked: what {'is' if len(needed) == 1 else 'are'} "
-    text += " and ".join(needed)
+    are = "is" if len(needed) == 1 else "are"
+    text = f"{chosen.label}: not checked: {' and '.join(needed)} {are} not known"
     if chosen.path == STDIN:
-        return [line(f"{text}? Give each with -a, and name the kernel: -- -:{chosen.name}")]
+        return [line(f"{text}. Add -a for each, and name the kernel: -- -:{chosen.name}")]
     example = ", ".join(f'{name} = "128x512:float32"' for name in needed)
     return [
-        line(f"{text}? Say in pyproject.toml:"),
+        line(f"{text}. Add to pyproject.toml:"),
         line(f'    [tool.nkijit.kernels."{chosen.label}"]'),
         line(f"    arguments = {{ {example} }}"),
-        line(f"or over the kernel: {chosen.decorator}"),
+        line(f"or above the kernel: {chosen.decorator}"),
     ]

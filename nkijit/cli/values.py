@@ -1,4 +1,4 @@
-"""What commands that run a kernel share: arrays for all of its tensors."""
+"""Arguments for the commands that run a kernel: arrays for all of its tensors."""
 
 from __future__ import annotations
 
@@ -25,47 +25,47 @@ Inputs = Annotated[
         "-i",
         "--input",
         metavar="NAME=FILE.npy",
-        help="a tensor argument, in NumPy's format; NAME= may be left out, in order; "
-        "NAME=random is random data",
+        help="file of a tensor argument, in NumPy's format, or NAME=random; without NAME=, files "
+        "are in the order of the arguments",
     ),
 ]
 
-SEED = typer.Option("--seed", metavar="N", min=0, help="of the random data for other tensors")
+SEED = typer.Option("--seed", metavar="N", min=0, help="seed of the random data for other tensors")
 Seed = Annotated[int, SEED]
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A kernel and the arguments of a call, by name; of a `.mlir` file they are in order."""
+    """A kernel and the arguments of a call."""
 
     kernels: Selection
     inputs: Sequence[str]
     seed: int = 0
 
     def kernel(self, strict: bool | None) -> Kernel:
-        """The kernel of a Python file."""
+        """Return the kernel of a Python file; `strict` None keeps the kernel's own setting."""
         kernel = self.kernels.kernel()
         return kernel if strict is None else kernel.strict(strict)
 
     def arguments(self) -> dict[str, Any]:
-        """The arguments of the kernel of a Python file."""
+        """Return the arguments for the kernel of a Python file, by name."""
         chosen = self.kernels.chosen()
         arrays = dict(named_arrays(self.inputs))
         return call_arguments(chosen.kernel, arrays, chosen.known, self.seed)
 
     def arrays(self, traced: TracedKernel) -> list[npt.NDArray[Any]]:
-        """The arrays for the tensors of a kernel of IR."""
+        """Return an array per tensor argument of a kernel from IR, in order."""
         leaves = traced.argument_types
-        given = dict(named_arrays(self.inputs)) or {name: RANDOM for name, _, _ in leaves}
-        ordered = arrays_in_order(given, [name for name, _, _ in leaves])
-        made = random_inputs(traced, self.seed)
+        named = dict(named_arrays(self.inputs)) or {name: RANDOM for name, _, _ in leaves}
+        ordered = arrays_in_order(named, [name for name, _, _ in leaves])
+        drawn_arrays = random_inputs(traced, self.seed)
         return [
             drawn if isinstance(array, Random) else stored_as(array, dtype, name)
-            for array, drawn, (name, _, dtype) in zip(ordered, made, leaves, strict=True)
+            for array, drawn, (name, _, dtype) in zip(ordered, drawn_arrays, leaves, strict=True)
         ]
 
     def record(self, strict: bool | None = None) -> TracedRecording:
-        """The run, recorded."""
+        """Run the kernel and record the run."""
         if self.kernels.is_ir:
             traced = self.kernels.one()
             return traced.record(*self.arrays(traced), strict=strict)

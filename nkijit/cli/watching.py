@@ -1,4 +1,4 @@
-"""The command that looks at a kernel each time that it is saved."""
+"""`nkijit watch`."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from nkijit.discovery.config import FILE, split_kernel
 from nkijit.discovery.errors import UsageError
 
 _EVERY = 0.3
-"""Seconds between looks at the files."""
+"""Seconds between checks for changed files."""
 
 
 def watch(
     kernels: Selection,
     *,
     port: Annotated[
-        int, typer.Option(metavar="N", min=0, max=65535, help="of the page; 0 takes a free one")
+        int, typer.Option(metavar="N", min=0, max=65535, help="port of the page; 0 is any free one")
     ] = 0,
     open_page: Annotated[
-        bool, typer.Option("--open/--no-open", help="show the page in the browser")
+        bool, typer.Option("--open/--no-open", help="open the page in the browser")
     ] = True,
 ) -> None:
-    """Check a kernel each time that it is saved, and show its report in the browser.
+    """Check a kernel whenever its file is saved, and show its report in the browser.
 
-    The page is made anew when a Python file beside the kernel, or pyproject.toml, has changed. It
-    is served on this machine only. Ctrl+C ends it.
+    The page is updated when a Python file in the kernel's folder, or pyproject.toml, changes. It is
+    served on this machine only. Press Ctrl+C to stop.
     """
     path, _ = split_kernel(kernels.file)
     if not Path(path).is_file():
@@ -59,7 +59,7 @@ def watch(
 
 
 def _changes(path: Path) -> Iterator[None]:
-    """Once at the beginning, and after each change of what the kernel may be made of."""
+    """Yield once at the beginning, and after each change of a file that the kernel may use."""
     seen: dict[Path, int] | None = None
     while True:
         found = dict(_states(path))
@@ -70,31 +70,34 @@ def _changes(path: Path) -> Iterator[None]:
 
 
 def _states(path: Path) -> Iterator[tuple[Path, int]]:
-    """When each file was changed."""
+    """Yield the modification time, in ns, of the kernel's file and of its possible inputs.
+
+    These are the Python files in the same folder, and pyproject.toml in all folders above.
+    """
     beside = path.parent.glob("*.py")
     above = (folder / FILE for folder in path.resolve().parents)
     for file in {path, *beside, *above}:
         try:
             yield file, file.stat().st_mtime_ns
         except OSError:
-            continue  # an editor is putting it into its place
+            continue  # an editor is replacing it
 
 
 @dataclass
 class _Page:
-    """The report of the last state of a kernel that had one."""
+    """The report of the last version of a kernel for which a report could be made."""
 
     path: Path
     version: int = 0
-    """How often the kernel was looked at."""
+    """The number of checks so far."""
     text: str = ""
-    """What was said about the kernel."""
+    """Findings or errors of the last check."""
     ok: bool = True
-    """Whether the page is that of the last state."""
+    """Whether the last check produced a report."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def make(self, kernels: Selection) -> None:
-        """Look at the kernel in a process of its own, which knows nothing of earlier states."""
+        """Run `nkijit report` in a new process, which imports the changed files."""
         command = [sys.executable, "-m", "nkijit", "report", kernels.file, "-o", str(self.path)]
         for option, values in (
             ("-a", kernels.arg or []),
@@ -110,7 +113,7 @@ class _Page:
         print(f"\n{time.strftime('%H:%M:%S')}\n{text}", flush=True)
 
     def status(self) -> str:
-        """What the page around the report asks for, as JSON."""
+        """Return the state that the page around the report polls, as JSON."""
         with self._lock:
             shown = {"version": self.version, "text": self.text, "ok": self.ok}
         return json.dumps(shown)
@@ -119,7 +122,8 @@ class _Page:
 def _handler(page: _Page) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            # Other pages in the browser could ask under a name of their own for this machine.
+            # Other web pages could reach this server through a host name of their own (DNS
+            # rebinding).
             host = self.headers.get("Host", "").rpartition(":")[0]
             if host not in ("127.0.0.1", "localhost"):
                 self.send_error(403)
@@ -166,7 +170,7 @@ async function look() {
     failure.textContent = now.text;
     if (now.version !== version) {
       version = now.version;
-      // What was selected stays selected.
+      // Keep the selection.
       const shown = version > 1 ? frame.contentWindow.location.hash : "";
       if (now.ok) frame.src = "/report?" + version + shown;
     }

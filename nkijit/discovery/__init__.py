@@ -1,1 +1,1 @@
-"""Kernels in Python files, and the arguments to trace them with."""
+"""Discovery of kernels in Python files, and of the arguments to trace them with."""

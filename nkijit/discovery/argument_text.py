@@ -1,17 +1,17 @@
-"""Arguments of a kernel as text: what `-a` takes, and the strings of `[tool.nkijit]`.
+"""Parser for arguments of a kernel as text: `-a`, `[tool.nkijit]` and `@nkijit.example`.
 
-| text | the argument |
+| text | argument |
 |---|---|
 | `128x512:float32` | a tensor: its shape and data type |
 | `2`, `-0.5`, `1e-3`, `inf`, `true`, `none` | a number, a boolean, None, in any case |
 | `'relu'`, `"relu"` | a string |
-| `nl.bfloat16`, `nisa.engine.vector` | what NKI calls so |
+| `nl.bfloat16`, `nisa.engine.vector` | the member of NKI's API with this name |
 | `[…]`, `(…, …)`, `{name: …}` | a list, a tuple, a dictionary of any of these |
 | `@x.npy` | the array of a file |
-| `@args.py:name` | what a Python file calls so: a dataclass of tensors, a function |
+| `@args.py:name` | a member of a Python file, such as a dataclass of tensors or a function |
 | `random` | random data for a tensor whose shape is known from elsewhere |
 
-Anything else is refused: a word without quotes could be a mistyped `false` as well as a string.
+Other text is an error. A word without quotes is not a string: it could be a mistyped `false`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,15 @@ from nkijit.kernels.arguments import TensorSpec
 
 
 class ArgumentTextError(ValueError):
-    """A text that is no argument: what is wrong, where, and what could be written."""
+    """A text that cannot be parsed as an argument. The message marks the place and suggests a fix.
+
+    Args:
+        message: of the error.
+        text: the whole text.
+        start: first character of the wrong part.
+        end: its end (exclusive).
+        help: the fix, for a `help:` line.
+    """
 
     def __init__(self, message: str, text: str, start: int, end: int, help: str = ""):
         super().__init__(message)
@@ -40,16 +48,16 @@ class ArgumentTextError(ValueError):
     def __str__(self) -> str:
         first = max(0, self._start - _AROUND)
         last = min(len(self._text), max(self._start + _AROUND, first + 2 * _AROUND))
-        before, behind = "…" * (first > 0), "…" * (last < len(self._text))
+        before, after = "…" * (first > 0), "…" * (last < len(self._text))
         marker = " " * (len(before) + self._start - first)
-        marker += "^" * (min(self._end, last + len(behind)) - self._start)
-        shown = [f"  {before}{self._text[first:last]}{behind}", f"  {marker}"]
+        marker += "^" * (min(self._end, last + len(after)) - self._start)
+        shown = [f"  {before}{self._text[first:last]}{after}", f"  {marker}"]
         helps = [f"help: {self.help}"] if self.help else []
         return "\n".join([self.message, *(shown if self._text.strip() else []), *helps])
 
 
 class Random:
-    """Random data, for a tensor whose shape is known from elsewhere."""
+    """The argument `random`: random data for a tensor whose shape is known from elsewhere."""
 
     def __repr__(self) -> str:
         return "random"
@@ -58,9 +66,9 @@ class Random:
 RANDOM = Random()
 
 _AROUND = 40
-"""Characters before and behind a mistake that are shown."""
+"""Characters that error messages show before and after a mistake."""
 _DEPTH = 32
-"""Lists in lists; there are no deeper ones in kernels' arguments."""
+"""Maximum nesting of lists; protects against Python's recursion limit."""
 _ATOM = re.compile(r"""[^\s,\[\](){}'"]+""")
 _KEY = re.compile(r"""[^\s,:\[\](){}'"]+""")
 _PATH = re.compile(r"""[^,\[\](){}]+""")
@@ -78,14 +86,14 @@ _EXAMPLES = "128x512:float32 is a tensor, 2.0 a number, true and none are words"
 
 
 def argument_of(text: str, folder: Path | None = None) -> Any:
-    """The argument that a text stands for.
+    """Parse the text of an argument.
 
     Args:
-        text: see above.
-        folder: what the paths of files are relative to; the current folder by default.
+        text: in the syntax of the module's table.
+        folder: base of relative paths; the current folder by default.
 
-    Tensors are `TensorSpec`, arrays are read when they are looked at. Raises ArgumentTextError for
-    other texts and for files that do not have what they should.
+    Tensors are returned as `TensorSpec`. Arrays are memory-mapped, so their data is read on access.
+    Raises ArgumentTextError for other text, for files that cannot be read and for missing members.
 
     Example: `argument_of("{w: 4x8:bfloat16, axes: [0, 1]}")` is
     `{"w": TensorSpec((4, 8), "bfloat16"), "axes": [0, 1]}`.
@@ -94,19 +102,20 @@ def argument_of(text: str, folder: Path | None = None) -> Any:
 
 
 def written_argument(value: Any, folder: Path) -> Any:
-    """An argument as files write it: strings, also in lists, are what `argument_of` takes.
+    """Parse the strings in a value from a file with `argument_of`, also those in containers.
 
-    Raises ArgumentTextError for strings that are none. Example:
+    Raises ArgumentTextError for strings that cannot be parsed. Example:
     `written_argument(["4x8:int8", 2], Path())` is `[TensorSpec((4, 8), "int8"), 2]`.
     """
     return _with_texts_read(value, lambda text: argument_of(text, folder))
 
 
 def with_tensors(value: Any) -> Any:
-    """An argument of a call, with tensors in the place of their texts, also in containers.
+    """Replace strings such as `4x8:int8` in a call's argument by a `TensorSpec`.
 
-    Other strings are what they are, as in a call. Raises ValueError for a text that has the form of
-    a tensor and is none. Example: `with_tensors(["4x8:int8", "fast"])` is
+    Strings in containers are replaced as well; other strings are unchanged. Raises ValueError for a
+    string with the form of a tensor that cannot be parsed. Example:
+    `with_tensors(["4x8:int8", "fast"])` is
     `[TensorSpec((4, 8), "int8"), "fast"]`.
     """
     return _with_texts_read(
@@ -115,7 +124,7 @@ def with_tensors(value: Any) -> Any:
 
 
 def _with_texts_read(value: Any, read: Callable[[str], Any]) -> Any:
-    """A value with its strings read, also those in lists, tuples and dictionaries."""
+    """Apply `read` to the strings of a value, also in lists, tuples and dictionary values."""
     if isinstance(value, str):
         return read(value)
     if type(value) in (list, tuple):
@@ -133,7 +142,7 @@ class _Parser:
         self._folder = folder
 
     def whole(self) -> Any:
-        """The argument that all of the text is."""
+        """Parse all of the text as one argument."""
         self._skip()
         if self._at == len(self._text):
             self._fail("there is no value", self._at, help=_EXAMPLES)
@@ -142,7 +151,7 @@ class _Parser:
         value = self._value(0)
         self._skip()
         if self._at < len(self._text):
-            self._fail("there is more behind the value", self._at, len(self._text), help=_EXAMPLES)
+            self._fail("there is more after the value", self._at, len(self._text), help=_EXAMPLES)
         return value
 
     def _fail(self, message: str, start: int, end: int | None = None, help: str = "") -> NoReturn:
@@ -159,8 +168,8 @@ class _Parser:
         match = pattern.match(self._text, self._at)
         if match is None:
             found = self._peek()
-            what = f"'{found}'" if found else "the end"
-            self._fail(f"expected a value, got {what}", self._at, help=_EXAMPLES)
+            shown = f"'{found}'" if found else "the end"
+            self._fail(f"expected a value, got {shown}", self._at, help=_EXAMPLES)
         self._at = match.end()
         return match[0], match.start()
 
@@ -169,7 +178,7 @@ class _Parser:
     def _value(self, depth: int) -> Any:
         self._skip()
         if depth > _DEPTH:
-            self._fail("is not a value: too many lists in lists", self._at)
+            self._fail("too many nested lists", self._at)
         match self._peek():
             case "[":
                 return self._items("]", depth)[0]
@@ -190,13 +199,13 @@ class _Parser:
                 return self._atom(*self._take(_ATOM))
 
     def _items(self, end: str, depth: int) -> tuple[list[Any], bool]:
-        """What stands in brackets, and whether a comma is last."""
+        """Parse a list up to the bracket `end`. Also returns whether it ends with a comma."""
         items: list[Any] = []
         comma = self._each(end, lambda: items.append(self._value(depth + 1)))
         return items, comma
 
     def _each(self, end: str, read: Callable[[], None]) -> bool:
-        """Read what stands between an opening bracket and `end`; whether a comma is last."""
+        """Call `read` for each item up to the bracket `end`. Returns whether a comma is last."""
         opened = self._at
         self._at += 1
         comma = True
@@ -228,7 +237,7 @@ class _Parser:
                 key = text if text.isidentifier() else self._number(text, start)
             self._skip()
             if self._peek() != ":":
-                self._fail("expected ':' behind the key", self._at)
+                self._fail("expected ':' after the key", self._at)
             self._at += 1
             if key in found:
                 self._fail(f"the key {key!r} is given twice", start, self._at - 1)
@@ -249,7 +258,7 @@ class _Parser:
         try:
             return str(ast.literal_eval(self._text[start : self._at]))
         except (SyntaxError, ValueError) as error:
-            self._fail(f"is no string of Python: {error}", start, self._at)
+            self._fail(f"is not a Python string: {error}", start, self._at)
 
     def _atom(self, text: str, start: int) -> Any:
         end = start + len(text)
@@ -266,7 +275,7 @@ class _Parser:
         if ":" in text and text.removeprefix("-")[:1].isnumeric():
             self._fail("expected SHAPE:DTYPE, e.g. 128x512:float32", start, end)
         if re.fullmatch(r"[1-9]\d*(x\d+)+", text):
-            self._fail(f"a tensor has a data type, e.g. {text}:float32", start, end)
+            self._fail(f"a tensor needs a data type, e.g. {text}:float32", start, end)
         if _NUMBER.fullmatch(text):
             return self._number(text, start)
         root, dot, rest = text.partition(".")
@@ -293,11 +302,11 @@ class _Parser:
             f"'{shown}' is not a value{near}",
             start,
             end,
-            f"""a string is in quotes: "'{shown}'"; {_EXAMPLES}""",
+            f"""a string needs quotes: "'{shown}'"; {_EXAMPLES}""",
         )
 
     def _named(self, root: str, names: str, start: int, end: int) -> Any:
-        """What NKI calls so."""
+        """Return the member of a module of NKI's API, e.g. `engine.vector` of `nisa`."""
         found: Any = import_module(_MODULES[root])
         for name in names.split("."):
             if name.startswith("_"):

@@ -1,4 +1,4 @@
-"""`[tool.nkijit]` of the nearest pyproject.toml: what kernels are for, and looked at with.
+"""`[tool.nkijit]` of the nearest pyproject.toml: targets and arguments of kernels.
 
     [tool.nkijit]
     target = "trn2"
@@ -7,8 +7,8 @@
     [tool.nkijit.kernels."kernels/softmax.py:softmax"]
     arguments = { x = "128x512:bfloat16", scale = 2.0 }
 
-Strings among arguments are what `-a` takes (see `argument_text`); a list of tables is several
-sets of arguments. Paths are relative to the file's folder.
+Strings among arguments have the syntax of `-a` (see `argument_text`). A list of tables gives
+several sets of arguments. Paths are relative to the folder of pyproject.toml.
 """
 
 from __future__ import annotations
@@ -30,34 +30,34 @@ FILE = "pyproject.toml"
 
 
 class ConfigError(ValueError):
-    """A wrong `[tool.nkijit]`: what is wrong, with the file."""
+    """An invalid `[tool.nkijit]`. The message names the file and the table."""
 
 
 @dataclass(frozen=True)
 class KernelConfig:
-    """What is said of one kernel."""
+    """The configuration of one kernel."""
 
     arguments: tuple[Mapping[str, Any], ...] = ()
-    """Sets of arguments, as they are written."""
+    """Sets of arguments as in the file: strings are not parsed."""
     target: str | None = None
     cores: int | None = None
 
 
 @dataclass(frozen=True)
 class Config:
-    """What a project says of its kernels."""
+    """The configuration of a project's kernels."""
 
     folder: Path = Path()
     target: str | None = None
     suppress: frozenset[str] = frozenset()
-    """The ids of warnings that are not told."""
+    """Ids of suppressed warnings."""
     kernels: Mapping[tuple[Path, str | None], KernelConfig] = field(
         default_factory=dict[tuple[Path, str | None], KernelConfig]
     )
-    """By file, and name unless the file has one kernel only."""
+    """By file and name. The name is None in an entry for the only kernel of a file."""
 
     def of(self, path: Path, name: str, *, alone: bool) -> KernelConfig:
-        """What is said of a kernel; `alone`: it is the only one of its file."""
+        """Return the configuration of a kernel; `alone`: it is the only one of its file."""
         file = path.resolve()
         found = self.kernels.get((file, name))
         if found is None and alone:
@@ -65,14 +65,15 @@ class Config:
         return found or KernelConfig()
 
     def arguments(self, written: Mapping[str, Any]) -> dict[str, Any]:
-        """One set of arguments. Raises ArgumentTextError for strings that are none."""
+        """Parse one set of arguments. Raises ArgumentTextError."""
         return {name: written_argument(value, self.folder) for name, value in written.items()}
 
 
 def config_for(path: Path) -> Config:
-    """The configuration of a file or folder: that of the nearest pyproject.toml which has one.
+    """Return the configuration for a file or folder.
 
-    Raises ConfigError when it is wrong.
+    It is read from the nearest pyproject.toml with a `[tool.nkijit]`, in its folder or above.
+    Raises ConfigError.
     """
     path = path.resolve()
     for folder in (path, *path.parents) if path.is_dir() else path.parents:
@@ -147,13 +148,13 @@ class _Reader:
                 near = did_you_mean(str(rule), RULE_TEXTS)
                 raise self._fail(where, f"there is no rule {rule!r}{near}")
             if text.severity == "error":
-                raise self._fail(where, f"{rule} is an error; only warnings can be left out")
+                raise self._fail(where, f"{rule} is an error; only warnings can be suppressed")
         return frozenset(cast("list[str]", value))
 
     def _kernel(self, value: Any, where: str) -> KernelConfig:
         table = self._table(value, where, ("arguments", "target", "cores"))
-        given: Any = table.get("arguments", [])
-        sets: Iterable[Any] = cast("list[Any]", given) if isinstance(given, list) else [given]
+        written: Any = table.get("arguments", [])
+        sets: Iterable[Any] = cast("list[Any]", written) if isinstance(written, list) else [written]
         arguments = tuple(self._table(each, f"{where} arguments") for each in sets)
         cores = table.get("cores")
         if cores is not None and cores not in GRIDS:
@@ -162,7 +163,7 @@ class _Reader:
 
 
 def split_kernel(text: str) -> tuple[str, str | None]:
-    r"""The path and the kernel's name in `FILE:KERNEL`; `C:\k.py` is a path."""
+    r"""Split `FILE:KERNEL` into path and name, None without a name. `C:\k.py` is a path."""
     path, colon, name = text.rpartition(":")
     if colon and path and name.isidentifier() and not name.endswith((".py", ".mlir")):
         return path, name

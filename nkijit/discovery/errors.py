@@ -1,4 +1,4 @@
-"""Exceptions that end a command: what they say, and whose they are."""
+"""Messages for exceptions that end a command, and their blame: the user's or an internal error."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ from nkijit.passes.diagnostics.styled import printable
 
 
 class UsageError(Exception):
-    """The command line asks for something that does not exist."""
+    """An invalid request: of a command line, a configuration or an agent."""
 
 
 def failure_of(error: BaseException) -> Failure:
-    """An exception as a message for the user, with the author's lines.
+    """Return the message for an exception, with a traceback of the user's files.
 
-    What nobody meant to raise keeps its type, and says that it is a defect of nkijit.
+    The message of an unintended exception of a library keeps the exception's type and the last
+    calls, and asks for a bug report.
     """
-    message, where = _said(error)
+    message, where = _message_of(error)
     if _is_defect(error):
         message = f"{message}\n{_DEFECT}\n{_library_frames(error)}"
     return Failure(printable(message.rstrip()), where)
 
 
 _LONGEST_LINE = 1000
-"""What stands on longer lines of IR is not shown."""
+"""Characters; longer lines of IR are not quoted."""
 
 _DEFECT = (
-    "This is an internal error: nkijit should have worked here, or said what is wrong. "
-    "Please report it with the kernel and all of this text."
+    "This is an internal error of nkijit. Please report it with the kernel and all of this text."
 )
 
 
-def _said(error: BaseException) -> tuple[str, tuple[Position, ...]]:
+def _message_of(error: BaseException) -> tuple[str, tuple[Position, ...]]:
     if isinstance(error, (ParseError, InvalidOperation)):
         where = _start_of(error.span)
         text = str(error)
@@ -66,9 +66,10 @@ def _said(error: BaseException) -> tuple[str, tuple[Position, ...]]:
 
 
 def _is_defect(error: BaseException) -> bool:
-    """Whether nobody decided to raise an exception: no `raise` did, in code that is installed.
+    """Whether an exception is unintended: library code raised it, but not by a `raise` statement.
 
-    What the system refuses (files, memory) and modules that are not installed are no defects.
+    A failed `assert` is unintended as well. Errors of the operating system (files, memory) and
+    modules that are not installed are not defects.
     """
     if isinstance(error, (OSError, MemoryError, ImportError, SyntaxError, ArgSpecParseError)):
         return False
@@ -85,7 +86,7 @@ def _is_defect(error: BaseException) -> bool:
 
 
 def _library_frames(error: BaseException) -> str:
-    """The last calls, of nkijit and what it is built on, outermost first."""
+    """Format the last calls, including those in libraries, outermost first."""
     frames = traceback.extract_tb(error.__traceback__)[-_FRAMES:]
     return "".join(traceback.format_list(frames))
 

@@ -1,4 +1,4 @@
-"""`@nkijit.example`: arguments that a kernel is looked at with, beside the kernel."""
+"""`@nkijit.example`: example arguments of a kernel, in its source."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class ExampleError(ValueError):
-    """An example with a text that is no argument."""
+    """An example with a string that cannot be parsed as an argument."""
 
     def __init__(self, message: str, where: Position):
         super().__init__(f"{where}: @nkijit.example: {message}")
@@ -28,17 +28,17 @@ class ExampleError(ValueError):
 
 @dataclass(frozen=True)
 class Example:
-    """Arguments of a kernel, as its author has written them."""
+    """The arguments of one `@nkijit.example`. Strings are not parsed."""
 
     written: Mapping[str, Any]
     where: Position
 
     def arguments(self) -> dict[str, Any]:
-        """The arguments. Raises ExampleError for strings that are none."""
+        """Parse the strings. Raises ExampleError."""
         folder = Path(self.where.file).parent
         found: dict[str, Any] = {}
         for name, value in self.written.items():
-            # `nl.bfloat16` is a string, too.
+            # `nl.bfloat16` is a string as well.
             is_dtype = isinstance(value, str) and value in DTYPES
             try:
                 found[name] = value if is_dtype else written_argument(value, folder)
@@ -48,20 +48,21 @@ class Example:
 
 
 _examples: Noted[list[Example]] = Noted()
-"""By the function that the author has written. It stays as it is, and so do keys of traces."""
+"""Examples by the kernel's undecorated function, whose attributes are part of trace cache keys."""
 
 
 def example(**arguments: Any) -> Callable[[_Function], _Function]:
-    """Say what a kernel is looked at with: `@nkijit.example(...)` over or under `@nki.jit`.
+    """Give example arguments of a kernel: `@nkijit.example(...)` above or below `@nki.jit`.
 
     Args:
-        arguments: the kernel's arguments by name. A string is what `-a` takes on the command line
-            (`"128x512:bfloat16"` is a tensor, `"'relu'"` a string; paths are relative to the
-            file); anything else, such as an array or `nkijit.TensorSpec`, is the argument itself.
+        arguments: the kernel's arguments by name. A string has the syntax of `-a` on the command
+            line (`"128x512:bfloat16"` is a tensor, `"'relu'"` a string; paths are relative to the
+            file). Other values, such as an array or `nkijit.TensorSpec`, are the arguments
+            themselves.
 
-    Editors, and commands that get no arguments, take them; several are several examples. They make
-    no difference to calls. Raises ArgumentTypeError for what is no function, when it is applied;
-    a string that is no argument is told when the example is used.
+    Editors use the examples, and commands without `-a`. Several decorators give several examples.
+    Calls of the kernel ignore them. The decorator raises ArgumentTypeError when it is not applied
+    to a function. A string that cannot be parsed is reported when the example is used.
 
     Example:
 
@@ -80,23 +81,23 @@ def example(**arguments: Any) -> Callable[[_Function], _Function]:
         if frame is None
         else Position(frame.f_code.co_filename, frame.f_lineno, 1)
     )
-    given = Example(arguments, where)
+    added = Example(arguments, where)
 
     def noted(function: _Function) -> _Function:
         written: Any = function
         if isinstance(written, Kernel):
             written = written.func
         if isinstance(written, type) or not callable(written):
-            raise ArgumentTypeError(f"@nkijit.example stands over a kernel, not over {function!r}")
+            raise ArgumentTypeError(f"@nkijit.example decorates a kernel, not {function!r}")
         # Decorators are applied from the bottom up.
-        _examples.note(written, [given, *(_examples.of(written) or ())])
+        _examples.note(written, [added, *(_examples.of(written) or ())])
         return function
 
     return noted
 
 
 def examples_of(kernel: Kernel) -> tuple[Example, ...]:
-    """The examples of a kernel in the order of the source, also those below other decorators."""
+    """Return the examples of a kernel in source order, including those below other decorators."""
     found: list[Example] = []
     function: Any = kernel.func
     while function is not None:

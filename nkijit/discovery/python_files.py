@@ -1,4 +1,4 @@
-"""Python files that are named on the command line, run as modules."""
+"""Execution of Python files as modules, and the kernels that their source defines."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from types import ModuleType
 from nkijit.passes.diagnostics.source_text import hold_text
 
 STDIN = "<stdin>"
-"""What a file is called that comes in through standard input."""
+"""The name of a file that is read from standard input."""
 
 
 def run_file(path: Path) -> ModuleType:
-    """The module of a file. Its neighbours can be imported, as by a script.
+    """Execute a file as a module. It can import other files of its folder, as a script can.
 
-    A file is run once as long as it stays the same, so that what is defined in it is one thing.
+    An unchanged file is executed once, so that its definitions keep their identity.
     """
     state = path.stat()
     return _run(path, (state.st_mtime_ns, state.st_size, state.st_ino))
 
 
 def run_unsaved(path: Path, text: str) -> ModuleType:
-    """The module of a file with the text that an editor has, which may not be saved yet.
+    """Execute the text of a file from an editor, where it may not be saved yet.
 
-    Findings and tracebacks quote that text.
+    Findings and tracebacks quote this text.
     """
     hold_text(str(path), text)
     return _module_of(path, text)
@@ -46,13 +46,13 @@ def _module_of(path: Path, source: bytes | str) -> ModuleType:
     if folder not in sys.path:
         sys.path.insert(0, folder)
     sys.modules[path.stem] = module
-    # Compiled under the path as it was typed, not the absolute one: diagnostics show it.
+    # Compiled with the path as typed, not the absolute one: findings show it.
     exec(compile(source, str(path), "exec"), vars(module))
     return module
 
 
 def run_text(text: str, name: str = STDIN) -> ModuleType:
-    """The module of a text that is in no file: that of standard input, or of another `name`."""
+    """Execute text that is not in a file, such as standard input, as a module."""
     module = ModuleType(name.strip("<>"))
     module.__file__ = name
     hold_text(name, text)
@@ -62,13 +62,13 @@ def run_text(text: str, name: str = STDIN) -> ModuleType:
 
 
 def defines_kernels(module: ast.Module) -> bool:
-    """Whether a file has something under `@nki.jit`; told without running it."""
+    """Whether a file has a function or class under `@nki.jit`. Reads the syntax tree only."""
     functions = (n for n in ast.walk(module) if isinstance(n, (ast.FunctionDef, ast.ClassDef)))
     return any(_is_jit(each) for function in functions for each in function.decorator_list)
 
 
 def _is_jit(decorator: ast.expr) -> bool:
-    """`@nki.jit`, `@jit`, `@nki.jit(…)`."""
+    """Whether a decorator is `@nki.jit`, `@jit` or `@nki.jit(…)`."""
     named = decorator.func if isinstance(decorator, ast.Call) else decorator
     name = named.attr if isinstance(named, ast.Attribute) else getattr(named, "id", "")
     return name == "jit"
@@ -78,7 +78,7 @@ _NKI = {"nki", "nkijit", "neuronxcc"}
 
 
 def imports_nki(module: ast.Module) -> bool:
-    """Whether a file imports the kernel language, also through a module of its own."""
+    """Whether a file imports NKI, or a module with `nki` or `nkijit` in its dotted name."""
     for node in ast.walk(module):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]

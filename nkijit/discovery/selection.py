@@ -1,6 +1,7 @@
-"""The kernels of a Python file, each with what it is looked at with: target, cores, arguments.
+"""Selection of a Python file's kernels, each with its target, number of cores and arguments.
 
-That is what is asked for, else what `[tool.nkijit]` or `@nkijit.example` say.
+These come from the request (such as a command line), else from `[tool.nkijit]`, else from
+`@nkijit.example`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from nkijit.tracing.target import TARGET_VARIABLE
 
 @dataclass(frozen=True)
 class KernelRequest:
-    """What somebody asks for, which outranks what files say."""
+    """Arguments, target and cores of a request. They override those of files."""
 
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
     target: str | None = None
@@ -35,55 +36,56 @@ class KernelRequest:
 
 @dataclass(frozen=True)
 class Chosen:
-    """A kernel of a Python file, and what it is looked at with."""
+    """A kernel of a Python file with its target, number of cores and arguments."""
 
     path: str
-    """The file, as it was named."""
+    """The file, as the request names it."""
     name: str
-    """What the file calls it."""
+    """The kernel's variable in the file."""
     kernel: Kernel
-    """For the target and the cores that were asked for."""
+    """For the selected target and number of cores."""
     target_from: str
-    """Who says for which target."""
-    given: Mapping[str, Any]
-    """Arguments that were asked for."""
+    """Origin of the target: an option, a file, a variable of the environment or `default`."""
+    requested: Mapping[str, Any]
+    """Arguments of the request."""
     config: Config
-    said: KernelConfig
-    """What the configuration says of this kernel."""
+    entry: KernelConfig
+    """The entry of this kernel in `config`."""
 
     @property
     def label(self) -> str:
-        """File and name."""
+        """`FILE:NAME`."""
         return f"{self.path}:{self.name}"
 
     @property
-    def judged(self) -> str:
-        """What it was traced for, in words: `for trn3 (default)`."""
+    def target_in_words(self) -> str:
+        """The target and its origin, in words: `for trn3 (default)`."""
         return f"for {self.kernel.target.platform} ({self.target_from})"
 
     @cached_property
     def arguments(self) -> tuple[Mapping[str, Any], ...]:
-        """Sets of arguments; none when nobody gives any.
+        """Sets of arguments, empty when none is known.
 
-        Raises ArgumentTextError and ExampleError for texts that are none.
+        Those of pyproject.toml, else of the examples, each updated with the request's arguments.
+        Raises ArgumentTextError and ExampleError for strings that cannot be parsed.
         """
-        sets = [self.config.arguments(written) for written in self.said.arguments]
+        sets = [self.config.arguments(written) for written in self.entry.arguments]
         sets = sets or [example.arguments() for example in examples_of(self.kernel)]
-        sets = sets or ([{}] if self.given else [])
-        return tuple(_merged(values, self.given) for values in sets)
+        sets = sets or ([{}] if self.requested else [])
+        return tuple(_merged(values, self.requested) for values in sets)
 
     @property
     def known(self) -> Mapping[str, Any]:
-        """The first set of arguments."""
+        """The first set of arguments, empty when none is known."""
         return self.arguments[0] if self.arguments else {}
 
     def checked(self) -> dict[str, Any]:
-        """The first set of arguments. Raises UsageError when it is not complete."""
+        """Return the first set of arguments. Raises UsageError when it is incomplete."""
         return checked(self.kernel, dict(self.known))
 
     @property
     def needed(self) -> list[str]:
-        """The arguments that have to be known."""
+        """Names of the parameters without a default."""
         return [
             p.name
             for p in self.kernel.signature.parameters.values()
@@ -92,19 +94,19 @@ class Chosen:
 
     @property
     def decorator(self) -> str:
-        """An example of the kernel, for its author to fill in."""
+        """A template of an `@nkijit.example` for this kernel, with placeholder shapes."""
         values = (f'{name}="128x512:float32"' for name in self.needed)
         return f"@nkijit.example({', '.join(values)})"
 
     @property
     def is_known(self) -> bool:
-        """Whether there are arguments for all that need one."""
+        """Whether the kernel has a set of arguments or needs none."""
         return bool(self.arguments) or not self.needed
 
-    def told(self, found: Iterable[Diagnostic]) -> Findings:
-        """Findings without those that the project suppresses, each once.
+    def unsuppressed(self, found: Iterable[Diagnostic]) -> Findings:
+        """Return the findings that the project does not suppress, without duplicates.
 
-        What is wrong with a comment, or for several sets of arguments, is found again.
+        Several sets of arguments, and comments that suppress nothing, give equal findings.
         """
         return Findings(d for d in dict.fromkeys(found) if d.rule.id not in self.config.suppress)
 
@@ -113,20 +115,21 @@ def chosen_of(
     module: ModuleType,
     path: str,
     name: str | None = None,
-    asked: KernelRequest | None = None,
+    request: KernelRequest | None = None,
     *,
     shown: str = "",
 ) -> list[Chosen]:
-    """The kernels that a Python file defines, or else imports.
+    """Return the kernels that a Python file defines, or if there are none, those that it imports.
 
     Args:
-        module: the file, executed.
-        path: the file, for which its project may say something.
-        name: of the only one that is asked for.
-        asked: what outranks what the project says.
-        shown: what the file is called, if not by its path.
+        module: the executed file.
+        path: the file, for its project's configuration.
+        name: the only kernel to return; all by default.
+        request: overrides the configuration.
+        shown: name of the file in messages, if not its path.
 
-    Raises UsageError when there is no kernel of that name, ConfigError for a wrong configuration.
+    Raises UsageError when there is no kernel of this name, ConfigError for an invalid
+    configuration.
     """
     kernels = {n: v for n, v in vars(module).items() if isinstance(v, Kernel)}
     if name is not None:
@@ -144,7 +147,7 @@ def chosen_of(
             shown or path,
             n,
             k,
-            asked or KernelRequest(),
+            request or KernelRequest(),
             config,
             config.of(Path(path), n, alone=alone),
         )
@@ -153,7 +156,7 @@ def chosen_of(
 
 
 def the_only(found: Sequence[Chosen], path: str) -> Chosen:
-    """The one kernel of a file, for what is about one. Raises UsageError when it has several."""
+    """Return the only kernel of a file. Raises UsageError for none or several."""
     if len(found) != 1:
         known = f": {', '.join(each.name for each in found)}" if found else ""
         raise UsageError(f"{path} has {len(found)} kernels{known}; name one as {path}:KERNEL")
@@ -161,19 +164,26 @@ def the_only(found: Sequence[Chosen], path: str) -> Chosen:
 
 
 def _chosen(
-    path: str, name: str, kernel: Kernel, asked: KernelRequest, config: Config, said: KernelConfig
+    path: str,
+    name: str,
+    kernel: Kernel,
+    request: KernelRequest,
+    config: Config,
+    entry: KernelConfig,
 ) -> Chosen:
-    cores = asked.cores or said.cores
+    cores = request.cores or entry.cores
     kernel = kernel if cores is None else kernel.on_cores(cores)
-    target, source = _target(kernel, asked.target, said.target or config.target)
+    target, source = _target(kernel, request.target, entry.target or config.target)
     kernel = kernel.for_target(target) if target else kernel
-    return Chosen(path, name, kernel, source, asked.arguments, config, said)
+    return Chosen(path, name, kernel, source, request.arguments, config, entry)
 
 
-def _target(kernel: Kernel, asked: str | None, configured: str | None) -> tuple[str | None, str]:
-    """The target to ask for, None to leave it as it is, and who says so."""
-    if asked:
-        return asked, "--target"
+def _target(
+    kernel: Kernel, requested: str | None, configured: str | None
+) -> tuple[str | None, str]:
+    """Return the target to set, None to keep the kernel's, and its origin in words."""
+    if requested:
+        return requested, "--target"
     if kernel.platform_target is not None:
         return None, "@nki.jit"
     if os.environ.get(TARGET_VARIABLE):
@@ -182,20 +192,20 @@ def _target(kernel: Kernel, asked: str | None, configured: str | None) -> tuple[
 
 
 def _is_of(kernel: Kernel, module: ModuleType) -> bool:
-    """Whether a kernel is defined in a module, not imported into it."""
+    """Whether a module defines a kernel, rather than importing it."""
     return getattr(kernel.func, "__module__", None) == module.__name__
 
 
-def _merged(known: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments with others in the place of some; `random` keeps the tensor that is known."""
-    for name, value in given.items():
+def _merged(known: Mapping[str, Any], requested: Mapping[str, Any]) -> dict[str, Any]:
+    """Update arguments with those of a request. `random` keeps the known tensor."""
+    for name, value in requested.items():
         if isinstance(value, Random) and name not in known:
             raise UsageError(
-                f"-a {name}=random: of which shape? -a {name}=128x512:float32 is random data for "
+                f"-a {name}=random needs a shape: -a {name}=128x512:float32 is random data for "
                 "`nkijit run`"
             )
-    kept = {n: v for n, v in given.items() if not isinstance(v, Random)}
-    return {**known, **kept}
+    replaced = {n: v for n, v in requested.items() if not isinstance(v, Random)}
+    return {**known, **replaced}
 
 
 def checked(
@@ -204,7 +214,16 @@ def checked(
     tensor_option: str = "-a {name}=128x512:float32",
     value_option: str = "-a {name}=2.0",
 ) -> dict[str, Any]:
-    """The arguments of a kernel, when they are those that it has."""
+    """Return the arguments if they match the kernel's parameters.
+
+    Raises UsageError for unknown and missing ones.
+
+    Args:
+        kernel: the kernel.
+        values: arguments by name.
+        tensor_option: how to add a tensor, for the message; `{name}` is replaced.
+        value_option: how to add another value.
+    """
     parameters = kernel.signature.parameters
     unknown = [name for name in values if name not in parameters]
     missing = [

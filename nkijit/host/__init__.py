@@ -1,1 +1,1 @@
-"""The host: files, installed packages, the terminal, processes."""
+"""Files, installed packages, the terminal and processes of the host."""

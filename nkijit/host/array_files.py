@@ -14,14 +14,15 @@ _MAGIC = b"\x93NUMPY"
 
 
 def load_array(path: str | os.PathLike[str], *, mapped: bool = False) -> npt.NDArray[Any]:
-    """The array of a `.npy` file.
+    """Return the array of a `.npy` file.
 
     Args:
         path: the file.
-        mapped: read only what is looked at, when it is. What is written does not reach the file.
+        mapped: map the file into memory, so that data is read on access. Writes to the array do
+            not change the file.
 
-    Raises OSError when the file cannot be read and ValueError when it holds anything else than
-    one array of numbers.
+    Raises OSError when the file cannot be read and ValueError when its content is not one array of
+    numbers.
     """
     check_regular(path)
     try:
@@ -35,13 +36,13 @@ def load_array(path: str | os.PathLike[str], *, mapped: bool = False) -> npt.NDA
     except OSError:
         raise
     except MemoryError:
-        raise ValueError("its header says that it is larger than the memory") from None
-    except Exception as error:  # of the header, which NumPy reads with Python's own parser
-        raise ValueError(f"holds no array of NumPy's format: {error}") from None
+        raise ValueError("its header declares more data than fits into memory") from None
+    except Exception as error:  # NumPy reads the header with Python's parser
+        raise ValueError(f"is not an array in NumPy's format: {error}") from None
     if not isinstance(found, np.ndarray):
         raise ValueError("is an archive of arrays (.npz); expected one array (.npy)")
     array = cast(npt.NDArray[Any], found)
-    # What has bytes only (V) is of a type that NumPy's format has no name for.
+    # Void (V): bytes of a type without a name in NumPy's format, such as bfloat16.
     if array.dtype.kind not in "biufV" or array.dtype.fields is not None:
         raise ValueError(f"holds {array.dtype}, expected numbers")
     return array

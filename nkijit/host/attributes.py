@@ -1,4 +1,4 @@
-"""The attributes of an object, read without asking it."""
+"""Attributes of an object, read without running its code."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any, cast
 
 
 def attributes_of(value: Any) -> dict[str, Any]:
-    """What an object itself keeps, in its dictionary and its slots.
+    """Return the attributes that an object stores in its dictionary and its slots.
 
-    Reads past `__getattr__`, `__getattribute__` and properties, so that no code of an author runs.
+    Bypasses `__getattr__`, `__getattribute__` and properties, so that no user code runs.
     """
     found: dict[str, Any] = {}
     for base in cast("type[Any]", type(value)).__mro__:
@@ -19,9 +19,9 @@ def attributes_of(value: Any) -> dict[str, Any]:
             elif type(reader) is MemberDescriptorType:
                 try:
                     content = reader.__get__(value)
-                except AttributeError:  # a slot that is empty
+                except AttributeError:  # an empty slot
                     continue
-                if name == "__dict__":  # of classes that are made in C
+                if name == "__dict__":  # of classes implemented in C
                     found |= content
                 else:
                     found[name] = content

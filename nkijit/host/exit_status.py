@@ -1,4 +1,4 @@
-"""How commands end: as the shell expects, when nobody reads what they print or they are stopped."""
+"""Exit status of commands after signals and closed pipes, as shells expect it."""
 
 from __future__ import annotations
 
@@ -16,18 +16,17 @@ _P = ParamSpec("_P")
 
 
 def ended_by_signals(function: Callable[_P, int | None]) -> Callable[_P, int]:
-    """What a script calls, with the exit status that the shell expects.
+    """Wrap a script's entry point so that it returns the exit status that shells expect.
 
-    Nothing is printed when a pipe is closed that the command writes to (status 141), one line when
-    it is interrupted (130), and nothing when it is told to end (143, or 129 by a terminal that is
-    closed).
+    141 when the reader of a pipe closes it, 143 after SIGTERM and 129 after SIGHUP (the terminal
+    was closed): these print nothing. 130 after an interrupt, with one line on standard error.
     """
 
     @wraps(function)
     def call(*args: _P.args, **kwargs: _P.kwargs) -> int:
         stdout = cast(Any, sys.stdout)
         if hasattr(stdout, "reconfigure"):
-            # A file's name may have what the terminal cannot show, or what is no text at all.
+            # Names of files may have characters that the terminal lacks, or bytes that are no text.
             stdout.reconfigure(errors="backslashreplace")
         _unwind_on(signal.SIGTERM)
         if sys.platform != "win32":
@@ -53,26 +52,29 @@ def ended_by_signals(function: Callable[_P, int | None]) -> Callable[_P, int]:
 
 
 _SIGPIPE = 13
-"""The number of the signal, which Windows does not have."""
+"""SIGPIPE by number: Windows lacks the name."""
 
 
 def _is_broken_pipe(error: BaseException) -> bool:
-    """Whether nobody reads what was written; Windows calls that an invalid argument, of no file."""
+    """Whether a write failed because the reader closed the pipe.
+
+    Windows reports EINVAL, without the name of a file.
+    """
     if isinstance(error, OSError) and sys.platform == "win32" and error.filename is None:
         return error.errno in (errno.EPIPE, errno.EINVAL)
     return isinstance(error, BrokenPipeError)
 
 
 def _status_of(number: int) -> int:
-    """The exit status of a process that a signal has ended, as shells say it."""
+    """Return the exit status that shells give a process ended by a signal."""
     return 128 + number
 
 
 def _unwind_on(number: signal.Signals) -> None:
-    """Take a signal as an exception, unless whoever started the process has it ignored."""
+    """Raise SystemExit on a signal, unless the parent process has set it to be ignored."""
 
     def end(received: int, frame: FrameType | None) -> None:
-        signal.signal(number, signal.SIG_DFL)  # for those who cannot wait
+        signal.signal(number, signal.SIG_DFL)  # a second signal ends the process at once
         raise SystemExit(_status_of(number))
 
     if signal.getsignal(number) is signal.SIG_DFL:
@@ -80,7 +82,7 @@ def _unwind_on(number: signal.Signals) -> None:
 
 
 def _causes(error: BaseException) -> list[BaseException]:
-    """An exception and those that it was raised in place of."""
+    """Return an exception and the exceptions in its `__context__` chain."""
     found = [error]
     while (before := found[-1].__context__) is not None and before not in found:
         found.append(before)
@@ -88,7 +90,10 @@ def _causes(error: BaseException) -> list[BaseException]:
 
 
 def _close_broken_streams() -> None:
-    """Have what is left in the streams that nobody reads go nowhere: Python would complain."""
+    """Redirect streams with a closed reader to the null device.
+
+    Python would print an error when it flushes them at exit.
+    """
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

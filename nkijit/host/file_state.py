@@ -1,4 +1,4 @@
-"""Whether a file is still what it was when it was read."""
+"""Detection of changed files."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """What tells a file from what it was before."""
+    """The state of a file, to detect a later change."""
 
     stat: tuple[int, ...]
     digest: bytes | None
-    """Of its content, if it had just been written: clocks of file systems are coarse, so that the
-    next write may leave the same times."""
+    """Of the content if the file was modified in the last seconds: clocks of file systems are
+    coarse, so that the next write may leave the same times."""
 
     @classmethod
     def of(cls, path: Path) -> FileState:
-        """The state of a file now. Raises OSError when there is none."""
+        """Return the current state of a file. Raises OSError when it does not exist."""
         stat = _stat(path)
         is_recent = time.time_ns() - max(stat[:2]) < _RECENT
         return cls(stat, _digest(path) if is_recent else None)
 
     def is_of(self, path: Path) -> bool:
-        """Whether the file has this state still."""
+        """Whether the file is unchanged."""
         try:
             return _stat(path) == self.stat and self.digest in (None, _digest(path))
         except OSError:
@@ -33,7 +33,7 @@ class FileState:
 
 
 _RECENT = 2_000_000_000
-"""Nanoseconds; the coarsest clock in use, that of FAT, has steps of two seconds."""
+"""Nanoseconds. The coarsest clock in use, that of FAT, has steps of two seconds."""
 
 
 def _stat(path: Path) -> tuple[int, ...]:

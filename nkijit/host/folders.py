@@ -1,7 +1,7 @@
-"""The folders that nkijit's own code is in: what stands in them is no author's.
+"""The folders of nkijit's own code, as opposed to users' code.
 
-In a wheel that is one. In a checkout without symbolic links, as git makes them on Windows,
-`nkijit.dialects` and `nkijit.passes` are found where they stand at the top of the repository.
+A wheel has one. In a checkout without symbolic links, as git creates it on Windows,
+`nkijit.dialects` and `nkijit.passes` are top-level folders of the repository.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import nkijit.passes
 
 
 def prefixes(folders: Iterable[str | Path]) -> tuple[str, ...]:
-    """What the paths of files in some folders begin with, for `str.startswith`.
+    """Return the prefixes of paths in some folders, for `str.startswith`.
 
-    With its end: `nkijit_kernels/` beside `nkijit/` is not a part of it.
+    Each ends with a separator: `nkijit_kernels/` is not in `nkijit/`.
     """
     return tuple({str(folder).rstrip(os.sep) + os.sep: None for folder in folders})
 
 
 OWN = prefixes((Path(__file__).parents[1], *nkijit.dialects.__path__, *nkijit.passes.__path__))
-"""What the paths of nkijit's own files begin with."""
+"""Prefixes of the paths of nkijit's own files."""

@@ -1,7 +1,7 @@
-"""What is noted of objects, by their identity, for as long as they are alive.
+"""A map from objects, by identity, to values, without keeping the objects alive.
 
-`weakref.WeakKeyDictionary` compares objects, and calls Python code when one comes to its end, which
-swallows an interrupt. Here entries of objects that are no more go when others are added.
+`weakref.WeakKeyDictionary` compares objects, and runs Python code when one is destroyed, which
+swallows an interrupt. Here, entries of dead objects are removed when others are added.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ _FEW = 256
 
 
 class Noted(Generic[_T]):
-    """A value for each of some objects that can be weakly referenced."""
+    """A map with weakly referenced keys that are compared by identity."""
 
     def __init__(self) -> None:
         self._of: dict[int, tuple[weakref.ref[Any], _T]] = {}
-        """By the `id` of an object, which may have been another one's."""
+        """By the `id` of an object, which a dead object may have had before."""
         self._most = _FEW
-        """Entries from which on those of objects that are no more are looked for."""
+        """Entries of dead objects are removed when there are more entries than this."""
 
     def of(self, key: object) -> _T | None:
-        """What is noted of an object, if anything."""
+        """Return the value of an object, None if it has none."""
         found = self._of.get(id(key))
         return None if found is None or found[0]() is not key else found[1]
 
     def note(self, key: object, value: _T) -> _T:
-        """Note a value, and return it. Raises TypeError for what has no weak references."""
+        """Set the value of an object and return it. Raises TypeError without weak references."""
         self._of[id(key)] = weakref.ref(key), value
         if len(self._of) > self._most:
-            # Copied, for another thread may add one.
+            # A copy: another thread may add an entry meanwhile.
             for number, one in list(self._of.items()):
                 if one[0]() is None and self._of.get(number) is one:
                     del self._of[number]

@@ -1,8 +1,8 @@
-"""What comes with Python, with an installed package or with nkijit, and what of it is constant.
+"""Code of Python, installed packages and nkijit, and which of it is constant.
 
-Tracing a kernel runs code of two kinds. The author's may change between calls: functions are
-defined anew, values assigned. A library stays as it is, but some of it gives something else at
-every call: time, random numbers, files. `varies` says which.
+Tracing a kernel runs code of two kinds. User code may change between calls: functions are
+redefined and values assigned. Library code does not change, but some of its functions return
+different results at every call: time, random numbers, files. `varies` lists these.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _STDLIB = prefixes(sysconfig.get_path(name) for name in ("stdlib", "platstdlib")
 _INSTALLED = prefixes(sysconfig.get_path(name) for name in ("purelib", "platlib"))
 _OWN_OR_STDLIB = (*OWN, *_STDLIB)
 _INSTALLATION = re.compile(r"[\\/](site|dist)-packages[\\/]")
-"""Where packages are installed for a user, or by a system beside Python's own folder."""
+"""Folders of packages that a user or the system has installed outside of Python's own folder."""
 
 
 def is_library_file(path: str) -> bool:
@@ -37,7 +37,7 @@ def _is_installed(path: str) -> bool:
 
 
 def is_library(value: Any) -> bool:
-    """Modules, classes and functions that come with Python, an installed package or nkijit."""
+    """Whether a value is a module, class or function of Python, an installed package or nkijit."""
     if isinstance(value, ModuleType):
         return _is_builtin(value) or is_library_file(getattr(value, "__file__", None) or "")
     if isinstance(value, FunctionType):
@@ -51,61 +51,64 @@ def _is_builtin(module: ModuleType) -> bool:
 
 
 def is_library_code(file: str) -> bool:
-    """`is_library_file` of what a code object says that it is from."""
-    # Modules of Python that are frozen into it are named so.
+    """`is_library_file` for the file name of a code object."""
+    # The file name of Python's frozen modules.
     return is_library_file(file) or file.startswith("<frozen ")
 
 
-def _is_defined_in(cls: type[Any], judge: Any) -> bool:
-    """Whether a module that is judged so has the class under its name.
+def _is_defined_in(cls: type[Any], is_origin: Any) -> bool:
+    """Whether a module that satisfies `is_origin` has the class under its name.
 
-    What a class says of its origin may be copied from elsewhere: dataclasses and wrappers do so.
+    `__module__` alone is no proof: dataclasses and wrappers copy it from another class.
     """
-    if not cls.__flags__ & _MADE_BY_CODE:
+    if not cls.__flags__ & _HEAP_TYPE:
         return True
     module = sys.modules.get(text_of(cls, "__module__"))
-    if module is None or module.__name__ == "__main__" or not judge(module):
+    if module is None or module.__name__ == "__main__" or not is_origin(module):
         return False
     found = _named_in(module, text_of(cls, "__qualname__"))
-    # Modules do not give out all of their classes that are made in C.
-    return found is cls or (found is None and not _is_made_by_a_statement(cls))
+    # Modules do not export all of their classes that are implemented in C.
+    return found is cls or (found is None and not _has_class_statement(cls))
 
 
-def _is_made_by_a_statement(cls: type[Any]) -> bool:
-    """Whether a class is Python's: its instances have a dictionary, or it says their slots."""
+def _has_class_statement(cls: type[Any]) -> bool:
+    """Whether a `class` statement made a class: instances have a `__dict__`, or it has slots."""
     return any("__dict__" in vars(base) or "__slots__" in vars(base) for base in cls.__mro__[:-1])
 
 
 def _named_in(module: ModuleType, path: str) -> Any:
-    """What a module has under a name such as `Class.method`; None for nothing."""
+    """Return a module's member by a name such as `Class.method`, None if there is none."""
     found: Any = module
     for name in path.split("."):
         found = vars(found).get(name) if isinstance(found, (ModuleType, type)) else None
     return found
 
 
-_MADE_BY_CODE = 1 << 9
-"""The flag of classes that are made while a program runs (Py_TPFLAGS_HEAPTYPE)."""
+_HEAP_TYPE = 1 << 9
+"""The flag of classes that are allocated at run time (Py_TPFLAGS_HEAPTYPE)."""
 
 
 PYTHONS_METACLASSES = frozenset((type, abc.ABCMeta, EnumMeta))
-"""Metaclasses whose classes are compared by identity; others may say what is equal."""
+"""Metaclasses whose classes are compared by identity; others may define `__eq__`."""
 
 _T = TypeVar("_T")
 
 
 def per_class(function: Callable[[type[Any]], _T]) -> Callable[[type[Any]], _T]:
-    """A function of classes, asked once for each: it gives the same at every call."""
+    """Cache a pure function of classes.
+
+    Classes with other metaclasses are not cached: they may compare equal to another class.
+    """
     remembered = functools.lru_cache(maxsize=1024)(function)
 
-    def ask(cls: type[Any]) -> _T:
+    def cached(cls: type[Any]) -> _T:
         return (remembered if type(cls) in PYTHONS_METACLASSES else function)(cls)
 
-    return ask
+    return cached
 
 
 def text_of(cls: type[Any], name: str) -> str:
-    """What a class has under a name such as `__module__`, if that is a text; else nothing."""
+    """Return a string attribute of a class, such as `__module__`; "" if it is no string."""
     found = type.__getattribute__(cls, name)
     return found if isinstance(found, str) else ""
 
@@ -114,19 +117,19 @@ def text_of(cls: type[Any], name: str) -> str:
 
 
 def words(text: str) -> frozenset[str]:
-    """Names that are written in one text."""
+    """Split a text into names."""
     return frozenset(text.split())
 
 
 _ALL_CONSTANT = ("nkijit", "_pytest", "ml_dtypes", "typing_extensions", "xdsl")
-"""Packages of which all is constant. Pytest puts its own calls into `assert` of tests."""
+"""Packages that are entirely constant. Pytest inserts calls of `_pytest` into tests' asserts."""
 _PACKAGES = (*_ALL_CONSTANT, "jax", "jaxlib", "numpy", "scipy", "torch")
-"""Packages whose code no author changes. All others may hold kernels and their settings."""
+"""Packages whose code users do not change. All others may have kernels and their settings."""
 
 
 @functools.lru_cache(maxsize=4096)
 def is_constant_module(module: ModuleType) -> bool:
-    """Whether a module is Python's, nkijit's or of a package that holds no kernels."""
+    """Whether a module is Python's, nkijit's or of a package without kernels."""
     name = vars(module).get("__name__")
     if not isinstance(name, str) or sys.modules.get(name) is not module:
         return False
@@ -142,7 +145,7 @@ def is_constant_module(module: ModuleType) -> bool:
 
 
 def is_constant_code(function: FunctionType) -> bool:
-    """Whether the code of a function is of a module that `is_constant_module` knows."""
+    """Whether a function's code is from a constant module (`is_constant_module`)."""
     module = sys.modules.get(function.__globals__.get("__name__", ""))
     return (
         module is not None
@@ -153,9 +156,9 @@ def is_constant_code(function: FunctionType) -> bool:
 
 
 def is_constant_function(function: FunctionType) -> bool:
-    """Whether such a module has the function itself, and did not make it of an author's.
+    """Whether a constant module has the function under its name.
 
-    Decorators make functions that have in their closures what authors gave them.
+    Functions that a library's decorator makes are not constant: their closures hold user code.
     """
     return is_constant_code(function) and function is _named_in(
         sys.modules[function.__globals__["__name__"]], function.__qualname__
@@ -163,7 +166,7 @@ def is_constant_function(function: FunctionType) -> bool:
 
 
 def is_constant_object(value: Any) -> bool:
-    """Whether a module that is constant has an object under the name that it says itself."""
+    """Whether a constant module has an object under its `__name__`, and it does not vary."""
     module = sys.modules.get(getattr(value, "__module__", None) or "")
     name = getattr(value, "__name__", None)
     return (
@@ -177,58 +180,46 @@ def is_constant_object(value: Any) -> bool:
 
 @per_class
 def is_constant_class(cls: type[Any]) -> bool:
-    """Whether a class is of a module that `is_constant_module` knows."""
+    """Whether a class is from a constant module (`is_constant_module`)."""
     return _is_defined_in(cls, is_constant_module)
 
 
 _PURE = words(
     "__future__ abc array base64 binascii"
     " bisect builtins cmath collections collections.abc colorsys contextlib copy copyreg"
-    " dataclasses difflib enum fractions functools genericpath graphlib hashlib heapq html"
-    " itertools json keyword logging math numbers operator posixpath pprint re statistics"
-    " string struct textwrap types typing unicodedata warnings zlib"
+    " dataclasses difflib enum fractions functools graphlib hashlib heapq html itertools keyword"
+    " logging math numbers operator pprint re string struct textwrap types typing unicodedata"
+    " warnings zlib"
 )
-"""Modules of Python that give the same for the same arguments."""
+"""Modules of Python whose functions are pure, except for those in `_VARYING`."""
 
 _VARYING: dict[str, frozenset[str]] = {
     "builtins": words("__import__ breakpoint compile eval exec help id input open"),
-    "genericpath": words(
-        "exists getatime getctime getmtime getsize isdevdrive isdir isfile isjunction islink"
-        " lexists samefile sameopenfile"
-    ),
-    "json": frozenset(["load"]),
     "logging": words("LogRecord getLevelName getLogger lastResort makeLogRecord root"),
     "numpy": words(
         "DataSource ctypeslib empty empty_like f2py fromfile fromregex genfromtxt geterr"
         " geterrcall get_printoptions lib load loadtxt memmap random show_config show_runtime"
         " testing"
     ),
-    "posixpath": words(
-        "abspath exists expanduser expandvars getatime getctime getmtime getsize isdir isfile"
-        " islink ismount lexists realpath relpath samefile sameopenfile"
-    ),
-    "statistics": frozenset(["NormalDist"]),
 }
-"""Names of such modules that do not."""
+"""Exceptions in `_PURE` and in numpy: members that are not pure."""
 
 _CONSTANT: dict[str, frozenset[str]] = {
     "argparse": frozenset(["Namespace"]),
-    "datetime": frozenset(["timedelta"]),
-    "os": frozenset(["PathLike", "fspath", "path"]),
     "sys": words("float_info getsizeof int_info version_info"),
 }
-"""Names of other modules of Python that do."""
+"""Pure members of Python's other modules."""
 
 _NUMERIC = ("scipy.linalg", "scipy.special")
 
 
 def varies(module: str, name: str, value: Any) -> bool:
-    """Whether what a library has under a name may give something else at every use.
+    """Whether a member of a library may give different results at every use.
 
     Args:
-        module: the module, whose `is_constant_module` is true.
-        name: the name in it.
-        value: what is there.
+        module: a module with a true `is_constant_module`.
+        name: the member's name.
+        value: the member.
     """
     root = module.partition(".")[0]
     if root in _ALL_CONSTANT or module in _NUMERIC:
@@ -237,23 +228,23 @@ def varies(module: str, name: str, value: Any) -> bool:
         parts = {*module.split(".")[1:], name}
         return not parts.isdisjoint(_VARYING["numpy"])
     if isinstance(value, ModuleType):
-        return False  # what is asked of it says so
+        return False  # its members are checked when they are used
     if root in ("torch", "jax", "jaxlib", "scipy"):
         return callable(value) and not isinstance(value, type)
-    if module.lstrip("_") in _PURE:  # what is made in C is from `_bisect`, not from `bisect`
+    if module.lstrip("_") in _PURE:  # C functions of `bisect` are from `_bisect`
         return name in _VARYING.get(module, ())
     return not (name in _CONSTANT.get(module, ()) or is_scalar(value))
 
 
 def has_varying(module: ModuleType) -> bool:
-    """Whether a module of a library may have something that `varies`."""
+    """Whether a constant module may have members that vary."""
     name = module.__name__
     root = name.partition(".")[0]
     return root not in _ALL_CONSTANT and (name not in _PURE or name in _VARYING)
 
 
 def is_scalar(value: Any) -> bool:
-    """Numbers, texts, words, and tuples of them."""
+    """Whether a value is a number, text, None, an enum member, or a tuple of these."""
     kind = cast(type[Any], type(value))
     if kind is tuple:
         return all(map(is_scalar, cast(tuple[Any, ...], value)))
@@ -263,18 +254,18 @@ def is_scalar(value: Any) -> bool:
 BY_VALUE = frozenset(
     map(id, (int, str, bytes, bool, type(None), type(Ellipsis), type(NotImplemented)))
 )
-"""Classes whose objects compare as what they are. By `id`, as authors say how theirs compare."""
+"""Ids of classes whose objects are compared by value. Ids: users' metaclasses define `__eq__`."""
 SCALARS = BY_VALUE | {id(float), id(complex)}
-"""Classes of constants."""
+"""Ids of the classes of constants."""
 
 BUILTINS = {
     name: value for name, value in vars(builtins).items() if name not in _VARYING["builtins"]
 }
-"""What every module can name without importing it, and is the same at every use."""
+"""The builtins that do not vary."""
 
 
 def varies_by_itself(value: Any) -> bool:
-    """`varies` of a function or class of a library, by where it says that it is from."""
+    """`varies` for a library's function or class, by the module that it names itself."""
     if isinstance(value, FunctionType):
         module, name = value.__globals__.get("__name__", ""), value.__name__
     elif isinstance(value, type):

@@ -1,4 +1,4 @@
-"""Files that commands and kernels write: each is there as a whole, or as it was before."""
+"""Atomic writes of files: a file has its new content completely, or is unchanged."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ StrPath = str | os.PathLike[str]
 
 
 class Writable(Protocol):
-    """What bytes can be written to."""
+    """A stream for bytes."""
 
     def write(self, data: bytes, /) -> object:
         """Write all of the bytes."""
@@ -25,9 +25,9 @@ class Writable(Protocol):
 
 
 def write_text(path: StrPath, text: str) -> None:
-    """Write a text as UTF-8; see `writing`.
+    """Write a text as UTF-8, atomically (see `writing`).
 
-    What is no text (the bytes of a file name) is escaped, as JSON has it: `\\udcff`.
+    Surrogates (undecodable bytes of file names) are escaped as in JSON: `\\udcff`.
     """
     with writing(path) as file:
         file.write(text.encode(errors="backslashreplace"))
@@ -35,15 +35,16 @@ def write_text(path: StrPath, text: str) -> None:
 
 @contextmanager
 def writing(path: StrPath) -> Generator[Writable]:
-    """A file to write; what is written takes the place of what was there when the block ends.
+    """Open a file for writing; its new content replaces the old when the block ends.
 
-    An exception, an interrupt as well, leaves what was there. Links are followed and permissions
-    kept, as if the file were opened and written; a link to the same file under another name (a hard
-    link) keeps the old contents. Written as they come are the standard streams (`/dev/stdout`, or
-    the file that they go to), pipes and devices, and a file that is in a folder where none can be
-    made.
+    An exception or an interrupt leaves the old content. As for a plain `open`, symbolic links are
+    followed and permissions are preserved. A hard link to the file under another name keeps the old
+    content.
 
-    Raises OSError for what cannot be written.
+    Some files are written directly instead: the standard streams (`/dev/stdout`, or the file that
+    they are redirected to), pipes, devices, and files in folders where no new file can be created.
+
+    Raises OSError.
 
     Example:
 
@@ -62,7 +63,7 @@ def writing(path: StrPath) -> Generator[Writable]:
     except FileNotFoundError:
         before = None
     if _is_opened_elsewhere(path) or (before is not None and not stat.S_ISREG(before.st_mode)):
-        # Opening a folder raises what it should.
+        # For a folder, `open` raises the right error.
         with open(path, "wb") as file:
             yield _Stream(file)
         return
@@ -71,9 +72,9 @@ def writing(path: StrPath) -> Generator[Writable]:
 
 
 class _Stream:
-    """A pipe or a device: what can be written to, but has no place to go back to.
+    """A pipe or a device, without a `fileno`.
 
-    NumPy asks files that have a number for their place.
+    NumPy requests the position of files that have a `fileno`, and a pipe has no position.
     """
 
     def __init__(self, file: BinaryIO):
@@ -81,9 +82,9 @@ class _Stream:
 
 
 def _standard_stream(path: StrPath) -> int | None:
-    """The number of the standard stream that a path names, or that goes to the file at the path.
+    """Return the descriptor of the standard stream that writes to a path, if any.
 
-    Opened anew, a file would be cut, and what the stream writes later would be lost.
+    Opening the path again would truncate the file, and later output of the stream would be lost.
     """
     try:
         named = os.stat(path)
@@ -97,21 +98,27 @@ def _standard_stream(path: StrPath) -> int | None:
 
 
 def _is_opened_elsewhere(path: StrPath) -> bool:
-    """Whether a path names a device, or a file by the number that it was opened as."""
-    if sys.platform == "win32":  # where these are folders as any other
+    """Whether a path is below `/dev` or `/proc`: a device or an open file descriptor."""
+    if sys.platform == "win32":  # ordinary folders there
         return False
     return Path(path).absolute().parts[1:2] in (("dev",), ("proc",))
 
 
 @contextmanager
 def _beside(target: Path, before: os.stat_result | None, path: StrPath) -> Generator[BinaryIO]:
-    """A new file that replaces `target`, which `path` leads to, when the block ends."""
+    """Open a new file that replaces `target` when the block ends.
+
+    Args:
+        target: the real path.
+        before: its state; None if it does not exist.
+        path: as the user wrote it, for errors.
+    """
     if before is not None:
-        open(target, "r+b").close()  # what may not be written may not be replaced
-    made = target.parent / f".{secrets.token_hex(8)}.part"
+        open(target, "r+b").close()  # raises for a read-only file, which must not be replaced
+    new = target.parent / f".{secrets.token_hex(8)}.part"
     try:
         try:
-            file = open(made, "xb")  # noqa: SIM115  (closed before it is renamed)
+            file = open(new, "xb")  # noqa: SIM115  (closed before it is renamed)
         except OSError as error:
             if before is None:
                 raise type(error)(error.errno, error.strerror, os.fspath(path)) from None
@@ -120,27 +127,27 @@ def _beside(target: Path, before: os.stat_result | None, path: StrPath) -> Gener
             return
         with file:
             if before is not None:
-                _make_alike(made, before)
+                _copy_attributes(new, before)
             yield file
-        _replace(made, target)
+        _replace(new, target)
     finally:
         with suppress(OSError):
-            made.unlink()
+            new.unlink()
 
 
-def _make_alike(made: Path, before: os.stat_result) -> None:
-    """Give a new file owner and permissions of the one that it will replace, as far as allowed."""
+def _copy_attributes(new: Path, before: os.stat_result) -> None:
+    """Give a new file the owner and permissions of the file that it will replace, if allowed."""
     if sys.platform != "win32":
         with suppress(OSError):
-            os.chown(made, before.st_uid, before.st_gid)
+            os.chown(new, before.st_uid, before.st_gid)
     with suppress(OSError):
-        made.chmod(stat.S_IMODE(before.st_mode))
+        new.chmod(stat.S_IMODE(before.st_mode))
 
 
-def _replace(made: Path, target: Path) -> None:
+def _replace(new: Path, target: Path) -> None:
     try:
-        made.replace(target)
+        new.replace(target)
     except OSError as error:
         if error.errno != errno.EBUSY:
             raise
-        shutil.copyfile(made, target)  # a file that is a mount point keeps its place
+        shutil.copyfile(new, target)  # a mount point cannot be replaced

@@ -1,4 +1,4 @@
-"""What the terminal shows: findings, in colours where it has some, and progress."""
+"""Output to the terminal: findings, in colours if it has them, and progress."""
 
 from __future__ import annotations
 
@@ -16,78 +16,78 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _CHUNK = 1 << 15
-"""Characters that are written together: less than what a pipe holds."""
+"""Characters per write: less than the capacity of a pipe."""
 
 
 def show(text: str) -> None:
-    """Print a text on standard output as it is.
+    """Write a text to standard output, in pieces.
 
-    In pieces: a stream without a buffer (PYTHONUNBUFFERED) says nothing when a pipe that is closed
-    has taken only the first part of one.
+    An unbuffered stream (PYTHONUNBUFFERED) reports no error when a pipe is closed after it has
+    taken a part of one write.
     """
     for start in range(0, len(text), _CHUNK):
         sys.stdout.write(text[start : start + _CHUNK])
 
 
 def show_findings(findings: Findings, stream: IO[str], of: str = "") -> None:
-    """Print findings; `of` stands behind their count: what has been judged."""
+    """Print findings. `of` is added to the line with their count, e.g. `for trn3 (default)`."""
     lines = findings.lines(of)
     print(as_ansi(lines) if has_colours(stream) else as_text(lines), file=stream)
 
 
 def has_colours(stream: IO[str]) -> bool:
-    """Whether a stream is a terminal with colours; NO_COLOR and FORCE_COLOR are respected."""
+    """Whether to write colours to a stream. Respects NO_COLOR and FORCE_COLOR."""
     console = _console(file=stream, force_jupyter=False)
     return console.color_system is not None and not console.no_color
 
 
 def _console(**options: Any) -> Console:
-    from rich.console import Console  # takes longer than many commands
+    from rich.console import Console  # importing it takes longer than many commands
 
     return Console(**options)
 
 
 PATIENCE = 1.0
-"""Seconds after which something that takes long is shown to make progress."""
+"""Seconds of work after which progress is shown."""
 
 
 @contextmanager
-def progress_bar(what: str) -> Generator[Callable[[float], None]]:
-    """A bar on standard error, where that is a terminal and the work takes long.
+def progress_bar(label: str) -> Generator[Callable[[float], None]]:
+    """Show a progress bar on standard error if that is a terminal and the work takes long.
 
-    Gives a function that takes which part of the work is done, from 0 to 1.
+    Yields a function that takes the completed part of the work, from 0 to 1.
     """
     started = time.monotonic()
     with ExitStack() as shown:
         update: Callable[[float], None] | None = None
 
-        def tell_part(part: float) -> None:
+        def report_part(part: float) -> None:
             nonlocal update
             if update is None and time.monotonic() - started >= PATIENCE:
-                update = _shown_bar(what, shown)
+                update = _shown_bar(label, shown)
             if update is not None:
                 update(part)
 
-        yield tell_part
+        yield report_part
 
 
-def _shown_bar(what: str, shown: ExitStack) -> Callable[[float], None]:
-    """Show a bar, where there is a terminal; gives what updates it."""
+def _shown_bar(label: str, shown: ExitStack) -> Callable[[float], None]:
+    """Show a bar if there is a terminal. Returns the function that updates it."""
     console = _console(stderr=True)
     if not console.is_terminal:
         return lambda part: None
     from rich.progress import Progress
 
     bar = shown.enter_context(Progress(console=console, transient=True))
-    task = bar.add_task(what, total=1.0)
+    task = bar.add_task(label, total=1.0)
     return lambda part: bar.update(task, completed=part)
 
 
 @contextmanager
-def waiting(what: str) -> Generator[None]:
-    """Something that may take long and cannot tell how far it is: a spinner on a terminal."""
+def waiting(label: str) -> Generator[None]:
+    """Show a spinner on a terminal during long work whose progress is unknown."""
     with ExitStack() as shown:
-        timer = threading.Timer(PATIENCE, _show_spinner, (what, shown))
+        timer = threading.Timer(PATIENCE, _show_spinner, (label, shown))
         timer.daemon = True
         timer.start()
         try:
@@ -97,7 +97,7 @@ def waiting(what: str) -> Generator[None]:
             timer.join()
 
 
-def _show_spinner(what: str, shown: ExitStack) -> None:
+def _show_spinner(label: str, shown: ExitStack) -> None:
     console = _console(stderr=True)
     if console.is_terminal:
-        shown.enter_context(console.status(what))
+        shown.enter_context(console.status(label))

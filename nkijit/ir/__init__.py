@@ -1,1 +1,1 @@
-"""IR as text."""
+"""Printing and parsing of IR."""

@@ -1,7 +1,7 @@
-"""The parser of IR text that comes from elsewhere: whatever it holds, an error has a place.
+"""Parser for untrusted IR text: resources are bounded, and every error has a line and column.
 
-xDSL's parser is taken for the grammar. What is added bounds it: string literals are read in linear
-time, nesting and the size of aliases are limited, and every failure names line and column.
+The grammar is that of xDSL's parser. The subclasses here read string literals in linear time, and
+limit nesting, the size of expanded aliases and of numbers.
 """
 
 from __future__ import annotations
@@ -45,29 +45,29 @@ from nkijit.passes.diagnostics.source_text import claim_source, parsed_as
 from nkijit.passes.transform.unroll import unroll
 
 MAX_TEXT_BYTES = 1 << 28
-"""A file of IR may have so many bytes; constants of a whole model are smaller."""
+"""Maximum size of a file of IR. The constants of a whole model are smaller."""
 
 MAX_NESTING = 64
-"""So deep may regions be nested, and attributes; Python's own stack bears several times that."""
+"""Maximum nesting of regions and attributes. Python's stack can hold several times as many."""
 
 MAX_WRITTEN_OUT = 1 << 25
-"""So many characters may all uses of aliases stand for, written out: they can double each other."""
+"""Maximum characters of all expanded aliases: nested ones can grow exponentially."""
 
 MAX_DIGITS = 1000
-"""So long may a number be."""
+"""Maximum digits of a number."""
 
 MAX_BITS = (1 << 24) - 1
-"""So many bits may an integer type have, as in MLIR (https://mlir.llvm.org/docs/Dialects/Builtin/)."""
+"""Maximum bits of an integer type, as in MLIR (https://mlir.llvm.org/docs/Dialects/Builtin/)."""
 
 MAX_AFFINE_CHARACTERS = 600
-"""So long may an affine map or set be; nkijit has none."""
+"""Maximum characters of an affine map or set; nkijit's dialects use none."""
 
 MAX_DENSE_ELEMENTS = 1 << 20
-"""A literal of one element stands for so many, each of which xDSL makes an object of."""
+"""Maximum elements of a dense literal. xDSL creates them all, even from a single value."""
 
 
 class InvalidOperation(VerifyException):
-    """An operation that parses and means nothing, with its place in the text."""
+    """An operation that parses but does not verify, with its place in the text."""
 
     def __init__(self, message: str, span: Span[str]):
         super().__init__(message)
@@ -79,17 +79,17 @@ class InvalidOperation(VerifyException):
 
 
 def read_ir(path: str | os.PathLike[str]) -> str:
-    """The text of a file of IR.
+    """Return the text of a file of IR.
 
-    Raises OSError when it cannot be read, is no regular file or too large, and ParseError at the
-    first byte that is not UTF-8.
+    Raises OSError when the file cannot be read, is too large or is not a regular file, and
+    ParseError at the first byte that is not UTF-8.
     """
     name = os.fspath(path)
     return decoded(read_regular(name, MAX_TEXT_BYTES), name)
 
 
 def read_stream(stream: IO[bytes], name: str) -> str:
-    """The text of a stream of IR; ValueError when it is too large, else the errors of `read_ir`."""
+    """Return the text of a stream of IR. Raises ValueError for too much, else as `read_ir`."""
     data = stream.read(MAX_TEXT_BYTES + 1)
     if len(data) > MAX_TEXT_BYTES:
         raise ValueError(f"{name}: is larger than {MAX_TEXT_BYTES >> 20} MiB")
@@ -97,7 +97,7 @@ def read_stream(stream: IO[bytes], name: str) -> str:
 
 
 def decoded(data: bytes, name: str) -> str:
-    """Bytes of IR as text. Raises ParseError at the first byte that is not UTF-8."""
+    """Decode the bytes of IR. Raises ParseError at the first byte that is not UTF-8."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -118,22 +118,23 @@ def parse_ir(
     lines_before: int = 0,
     rolled: bool = False,
 ) -> ModuleOp:
-    """Parse IR text, and verify it.
+    """Parse IR text and verify it.
 
-    Operations without a `loc` have the place in the text as their location, as in MLIR, if the text
-    has a name.
+    If the text has a name, operations without a `loc` get their place in the text as their
+    location, as in MLIR.
 
     Args:
-        context: the dialects.
-        text: the text.
-        name: the file that it comes from.
-        implicit_module: a text without a module is in one.
-        verify: see that all operations mean something.
-        lines_before: the lines of the file that stand before the text.
-        rolled: keep `nki.repeat`, which nothing but passes of its own knows; else there are its
-            iterations.
+        context: with the dialects.
+        text: the IR.
+        name: of the file that the text comes from.
+        implicit_module: wrap a text without a module in one.
+        verify: run xDSL's verification of all operations.
+        lines_before: number of lines of the file before the text.
+        rolled: keep `nki.repeat`, which only `reroll` and `unroll` accept. By default it is
+            unrolled.
 
-    Raises ParseError, or InvalidOperation for what parses and means nothing.
+    Raises ParseError for text that does not parse, InvalidOperation for operations that do not
+    verify.
     """
     parser = _Parser(context, text, name, lines_before)
     module = parser.parse_all(implicit_module)
@@ -145,14 +146,14 @@ def parse_ir(
 
 
 class _Lexer(MLIRLexer):
-    """xDSL's lexer, with string literals as MLIR's own lexer has them.
+    """xDSL's lexer, with the string literals of MLIR's lexer.
 
-    A literal ends on its line; escapes are `\\n`, `\\t`, `\\\\`, `\\"` and two hexadecimal digits,
-    which are a byte of UTF-8 (https://github.com/llvm/llvm-project, `mlir/lib/AsmParser`).
+    A literal ends on its line. Escapes are `\\n`, `\\t`, `\\\\`, `\\"` and two hexadecimal digits
+    for a byte of UTF-8 (https://github.com/llvm/llvm-project, `mlir/lib/AsmParser`).
     """
 
-    # No two ways lead through it, so there is no backtracking: xDSL's own expression takes time
-    # exponential in the length of a literal that it refuses.
+    # The expression is unambiguous, so there is no backtracking. xDSL's own takes time exponential
+    # in the length of a literal that does not match.
     _inside = re.compile(r'"[^"\\\n\v\f]*(?:\\(?:["nt\\]|[0-9A-Fa-f]{2})[^"\\\n\v\f]*)*')
 
     def _lex_string_literal(self, start_pos: Position) -> MLIRToken:
@@ -174,7 +175,7 @@ class _Lexer(MLIRLexer):
         return Token(MLIRTokenKind.STRING_LIT, literal)
 
     def _lex_number(self, start_pos: Position) -> MLIRToken:
-        if self.input.content[start_pos] not in digits:  # ² and its like are numeric, too
+        if self.input.content[start_pos] not in digits:  # `str.isnumeric` is true for ² as well
             self._refuse(start_pos, "unexpected character")
         token = super()._lex_number(start_pos)
         if self.pos - start_pos > MAX_DIGITS:
@@ -186,7 +187,7 @@ class _Lexer(MLIRLexer):
 
 
 class _Aliases(dict[str, Attribute]):
-    """Aliases of attributes; `used` is told which one stands for its definition."""
+    """Aliases of attributes. `used` is called with the name of each alias that is expanded."""
 
     def __init__(self, used: Callable[[str], None]):
         super().__init__()
@@ -198,7 +199,7 @@ class _Aliases(dict[str, Attribute]):
 
 
 class _Parser(Parser):
-    """xDSL's parser with bounds; it knows where each operation begins."""
+    """xDSL's parser with limits. Records the place of each operation."""
 
     def __init__(self, context: Context, text: str, name: str | None, lines_before: int):
         shown = "<text>" if name is None else name
@@ -212,16 +213,16 @@ class _Parser(Parser):
         self._lines = [match.end() for match in re.finditer("\n", text)]
         self._has_location = False  # of the operation that was read last
         self.has_repeats = False
-        """There is a `nki.repeat`, or what goes with it."""
+        """Whether the text has a `nki.repeat` or an operation that is used only with it."""
         self._depth = 0
         self._deepest = 0
         self._constant_bytes = 0
-        self._written_out = 0  # characters that aliases have stood for
-        self._extents: dict[str, tuple[int, int]] = {}  # of an alias: characters and depth
+        self._written_out = 0  # characters of all aliases expanded so far
+        self._extents: dict[str, tuple[int, int]] = {}  # per alias: expanded characters, and depth
         self.attribute_aliases = _Aliases(self._use_alias)
 
     def parse_all(self, implicit_module: bool) -> ModuleOp:
-        """The module that the text is. What xDSL raises without a place is given one here."""
+        """Parse the module. Errors that xDSL raises without a place get the current one."""
         try:
             return self.parse_module(implicit_module)
         except ParseError:
@@ -234,7 +235,7 @@ class _Parser(Parser):
             message = "this takes more memory than there is"
         except (DiagnosticException, ValueError, OverflowError) as error:
             message = str(error)
-            if message.startswith("Exceeds the limit"):  # of Python, in the name of a type or value
+            if message.startswith("Exceeds the limit"):  # of int(), in the name of a type or value
                 message = "the number has too many digits"
         except Exception as error:
             message = f"the parser has failed here: {type(error).__name__}: {error}"
@@ -242,11 +243,11 @@ class _Parser(Parser):
         raise ParseError(self._current_token.span, message)
 
     def verify(self, module: ModuleOp) -> None:
-        """Raise InvalidOperation for the first operation that means nothing."""
+        """Raise InvalidOperation for the first operation that does not verify."""
         try:
             module.verify()
         except Exception as error:
-            # xDSL does not say which operation it was; those that are in order are soon passed.
+            # xDSL does not say which operation failed: verify them one by one to find it.
             for op in _innermost_first(module):
                 try:
                     _verify_alone(op)
@@ -257,7 +258,7 @@ class _Parser(Parser):
             raise InvalidOperation(str(error), self._place_of(module)) from error
 
     def unroll(self, module: ModuleOp, *, verify: bool) -> None:
-        """Write out all iterations. Raises InvalidOperation for what means nothing in one."""
+        """Unroll `nki.repeat`. Raises InvalidOperation if an iteration does not verify."""
         origins: dict[Operation, Operation] = {}
         try:
             unroll(module, origins)
@@ -272,12 +273,12 @@ class _Parser(Parser):
         return self._places.get(op) or Span(0, 0, self.lexer.input)
 
     def _enter(self, depth: int) -> None:
-        """Note that what is read now lies this deep."""
+        """Record a new maximum depth of nesting. Raises ParseError if it is too deep."""
         if depth > MAX_NESTING:
             self.raise_error(_TOO_DEEP)
         self._deepest = depth
 
-    # Counters are not set back after an exception: it ends the parser.
+    # Counters are not restored after an exception, because it ends the parser.
 
     def parse_operation(self) -> Operation:
         place = self._current_token.span
@@ -303,7 +304,7 @@ class _Parser(Parser):
         return location
 
     def _location_at(self, name: StringAttr, start: Position) -> LocationAttr:
-        """Where the name of an operation stands in the text, as MLIR places those without `loc`."""
+        """Return the place of an operation's name, MLIR's location for operations without `loc`."""
         text = self.lexer.input.content
         if text[start] == "%":  # its results
             start = text.index("=", start) + 1
@@ -345,7 +346,7 @@ class _Parser(Parser):
         return found
 
     def _check_affine(self, start: Position) -> None:
-        """A sum of many terms is a tree as deep as it is long."""
+        """Limit the length of an affine map: the tree of a sum is as deep as it has terms."""
         if self.pos - start > MAX_AFFINE_CHARACTERS:
             self.raise_error(_TOO_DEEP, start)
 
@@ -388,13 +389,13 @@ class _Parser(Parser):
 
 
 _SPACE = re.compile(r"(?:\s|//[^\n]*)*")
-"""What may stand before a name."""
+"""Spaces and comments between tokens."""
 
 _TOO_DEEP = f"this is nested too deeply, more than {MAX_NESTING} levels"
 
 
 def _innermost_first(op: Operation) -> Iterator[Operation]:
-    """Operations in the order in which xDSL verifies them."""
+    """Yield operations in the order in which xDSL verifies them."""
     for region in op.regions:
         for block in region.blocks:
             for inner in block.ops:

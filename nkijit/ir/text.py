@@ -1,4 +1,4 @@
-"""IR as text: printing, parsing, and the kernels that a parsed module has."""
+"""Printing and parsing of IR, and the kernels of a parsed module."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from nkijit.passes.transform.reroll import rolled_module
 def ir_text_of(
     module: ModuleOp, *, locations: bool = False, generic: bool = False, rolled: bool = False
 ) -> str:
-    """IR as text; the arguments are those of `TracedKernel.text`."""
+    """Print IR; the arguments are those of `TracedKernel.text`."""
     if rolled:
         module = rolled_module(module)
     stream = StringIO()
@@ -35,7 +35,7 @@ def ir_text_of(
 
 
 def ir_context() -> Context:
-    """An xDSL context with the dialects of traced kernels and lowered programs."""
+    """Return an xDSL context with the dialects of traced kernels and lowered programs."""
     context = Context()
     for dialect in (Builtin, Arith, Scf, Nki, Nisa, Ncc, Engine):
         context.load_dialect(dialect)
@@ -46,17 +46,18 @@ def parse(text: str, name: str | None = None, *, rolled: bool = False) -> Module
     """Parse IR text. Raises xDSL's ParseError or `InvalidOperation`, both with line and column.
 
     Args:
-        text: the text.
-        name: the file that it comes from. Operations without a `loc` have their place in it.
-        rolled: keep `nki.repeat`, for passes that know it; else there are its iterations.
+        text: the IR.
+        name: of the file that the text comes from, for the locations of operations without `loc`.
+        rolled: keep `nki.repeat`, which only `reroll` and `unroll` accept. By default it is
+            unrolled.
     """
     return parse_ir(ir_context(), text, name, rolled=rolled)
 
 
 def load_module(path: str | os.PathLike[str]) -> ModuleOp:
-    """The module of a `.mlir` file; source that it names may be shown if it lies beside it.
+    """Parse a `.mlir` file. Findings may quote source that its locations name, from its folder.
 
-    Raises what `parse` and `read_ir` raise.
+    Raises the exceptions of `parse` and `read_ir`.
     """
     text = read_ir(path)
     show_source_below(Path(path).parent)
@@ -64,9 +65,9 @@ def load_module(path: str | os.PathLike[str]) -> ModuleOp:
 
 
 def launches_of(module: ModuleOp) -> dict[str, list[KernelOp]]:
-    """The kernels of a module by name, each with its specialisation for every core.
+    """Return the kernels of a module by name, each with its specialisations in order of cores.
 
-    Raises ValueError when one for a core is missing.
+    Raises ValueError when the specialisation for a core is missing.
     """
     found = {kernels[0].launch_name: kernels for kernels in launches(module)}
     for name, kernels in found.items():
@@ -79,7 +80,7 @@ def launches_of(module: ModuleOp) -> dict[str, list[KernelOp]]:
 
 
 def looks_like_ir(text: str) -> bool:
-    """Whether a text is IR, and not Python."""
+    """Whether a text is IR rather than Python."""
     lines = (line.strip() for line in text.splitlines())
     first = next((line for line in lines if line and not line.startswith("//")), "")
     return first.startswith(("builtin.module", '"builtin.module"', "module", "nki.", '"nki.'))

@@ -72,7 +72,7 @@ def nc_match_replace8(
     Equal `vals` match successive occurrences, the first one belongs to the highest column of
     `dst_idx`: the opposite of `nc_find_index8`. Values are compared in float32 as `nl.equal` does,
     against `data` as it was: an `imm` that has been written is not matched. The reference does not
-    say what `dst_idx` gets for a value that is not found: here all ones, as in `nc_find_index8`.
+    document `dst_idx` for a value that is not found: here all ones, as in `nc_find_index8`.
 
     Args:
         dst: tile in SBUF or PSUM, as many elements per partition as `data`, which it may be.

@@ -53,8 +53,9 @@ class TraceCache:
         """Return the trace for a key; trace the kernel if the cache does not have it.
 
         Args:
-            key_of: returns the key; called before and after tracing, which may change what it
-                reads. Raises UnkeyableError for a value that cannot be recognised at another call.
+            key_of: returns the key; called before and after tracing, which may change the values
+                that it reads. Raises UnkeyableError for a value that cannot be recognised at
+                another call.
             trace: makes the trace.
         """
         key, why = _key_or_reason(key_of)

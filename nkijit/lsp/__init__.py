@@ -1,5 +1,5 @@
-"""A language server: what nkijit knows of a kernel, in the author's editor while it is typed.
+"""A language server: findings, predicted times and IR of kernels in an editor.
 
-`analysis.py` looks at one text and knows nothing of editors; `process.py` runs it apart, for it
-executes the author's file; `server.py` speaks the protocol.
+`analysis.py` analyses one text, independently of editors. `process.py` runs the analysis in a
+separate process, because it executes the user's file. `server.py` implements the protocol.
 """

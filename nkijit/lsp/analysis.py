@@ -1,6 +1,6 @@
-"""What there is to say of a Python file with kernels, as an editor has it: plain data.
+"""Analysis of the text of a Python file with kernels. Returns plain data.
 
-This executes the file, and traces its kernels. It runs in a process of its own.
+It executes the file and traces its kernels, so it runs in a separate process.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from nkijit.tracing.locations import column_in_line, definition_of
 
 
 def analyse(path: str, text: str, folder: Path) -> Iterator[Analysis]:
-    """Look at a file: first what is wrong with it, then also what it is predicted to take.
+    """Analyse a file. Yields first its problems, then the same with predicted times.
 
     Args:
         path: the file, absolute.
-        text: what the editor has of it.
-        folder: where the IR of its kernels is written to.
+        text: its text in the editor.
+        folder: for files with the IR of its kernels.
     """
     problem = syntax_problem(path, text)
     if problem is not None:
@@ -54,7 +54,7 @@ def analyse(path: str, text: str, folder: Path) -> Iterator[Analysis]:
         return
     kernels = [_Kernel(path, text, chosen, folder) for chosen in found]
     for kernel in kernels:
-        kernel.judge()
+        kernel.verify()
     problems = _merged(p for kernel in kernels for p in kernel.problems)
     yield Analysis(problems, tuple(k.view for k in kernels), complete=False)
     for kernel in kernels:
@@ -63,10 +63,13 @@ def analyse(path: str, text: str, folder: Path) -> Iterator[Analysis]:
 
 
 def _merged(problems: Iterable[Problem]) -> tuple[Problem, ...]:
-    """Problems, each once: several kernels may call a function, or one with other arguments."""
+    """Return problems without duplicates, with the related places of all duplicates.
+
+    Several kernels, or one with several sets of arguments, may call the same function.
+    """
     found: dict[tuple[Any, ...], Problem] = {}
     for problem in problems:
-        # The lines behind the first one are notes, which say how often it was found.
+        # The lines after the first are notes, such as the number of occurrences, and help.
         key = (problem.span, problem.rule, problem.message.partition("\n")[0])
         before = found.get(key, problem)
         related = dict.fromkeys((*before.related, *problem.related))
@@ -75,7 +78,7 @@ def _merged(problems: Iterable[Problem]) -> tuple[Problem, ...]:
 
 
 class _Kernel:
-    """A kernel that is being looked at."""
+    """The analysis of one kernel: its problems, and its view so far."""
 
     def __init__(self, path: str, text: str, chosen: Chosen, folder: Path):
         self._path, self._text, self._chosen, self._folder = path, text, chosen, folder
@@ -83,11 +86,13 @@ class _Kernel:
         place = definition_of(code)
         self._span = Span(place, place.line, place.column + place.width)
         self.problems: list[Problem] = []
-        self.view = KernelView(chosen.name, self._span, code.co_firstlineno, chosen.judged, "")
+        self.view = KernelView(
+            chosen.name, self._span, code.co_firstlineno, chosen.target_in_words, ""
+        )
         self._traced: TracedKernel | None = None
 
-    def judge(self) -> None:
-        """Trace the kernel with all of its arguments, and note what is found."""
+    def verify(self) -> None:
+        """Trace the kernel with each set of arguments and collect the findings."""
         found: list[Diagnostic] = []
         is_known = True
         try:
@@ -101,9 +106,9 @@ class _Kernel:
             self.problems.append(self._unknown())
             self.view = replace(self.view, note="its arguments are not known")
             return
-        told = self._chosen.told(found)
-        self.problems += [_of_finding(self._path, d, self._span) for d in told]
-        self.view = replace(self.view, summary=Findings(told).summary())
+        findings = self._chosen.unsuppressed(found)
+        self.problems += [_of_finding(self._path, d, self._span) for d in findings]
+        self.view = replace(self.view, summary=Findings(findings).summary())
         if self._traced is not None:
             self._write_ir(self._traced)
 
@@ -112,33 +117,33 @@ class _Kernel:
         try:
             tensor, value = '{name}="128x512:float32"', "{name}=2.0"
             traced = kernel.trace(**checked(kernel, values, tensor, value))
-        except NkiValidationError as error:  # the trace has come to an end
+        except NkiValidationError as error:  # tracing stopped at an error
             return error.diagnostics
         self._traced = self._traced or traced
         return traced.diagnostics
 
     def _unknown(self) -> Problem:
-        """How to say what the arguments are."""
+        """Return the problem that the arguments are not known, with its remedy."""
         chosen = self._chosen
         needed = " and ".join(chosen.needed)
         are = "is" if len(chosen.needed) == 1 else "are"
         message = (
-            f"not checked: what {are} {needed}? Say it over the kernel, {chosen.decorator}, or in "
-            f"pyproject.toml under [tool.nkijit.kernels]"
+            f"not checked: {needed} {are} not known. Add {chosen.decorator} above the kernel, or "
+            f"an entry under [tool.nkijit.kernels] in pyproject.toml"
         )
         return Problem(self._span, "information", message, remedy=self._remedy())
 
     def _remedy(self) -> tuple[Insertion, ...]:
-        """The decorator, and the import that it needs."""
+        """Return insertions for the `@nkijit.example` decorator and the import that it needs."""
         line = self.view.line
         text = lines_of(self._text)[line - 1]
         indent = text[: len(text) - len(text.lstrip())]
-        called, imports = _import_of_nkijit(ast.parse(self._text), line)
-        decorator = self._chosen.decorator.replace("nkijit", called, 1)
+        name, imports = _import_of_nkijit(ast.parse(self._text), line)
+        decorator = self._chosen.decorator.replace("nkijit", name, 1)
         return (*imports, Insertion(line, f"{indent}{decorator}\n"))
 
     def _write_ir(self, traced: TracedKernel) -> None:
-        """Write the IR to a file that has the same name each time: editors show its last state."""
+        """Write the IR to a file of the kernel's name. Editors reload it after each analysis."""
         ir = printed(traced.module)
         lines: dict[int, int] = {}
         for op, (first, _) in ir.lines.items():
@@ -150,7 +155,7 @@ class _Kernel:
         self.view = replace(self.view, ir_file=str(file), ir_lines=tuple(sorted(lines.items())))
 
     def predict(self) -> None:
-        """Predict what the kernel takes, if it has no errors."""
+        """Predict the kernel's time, unless it has errors."""
         if self._traced is None:
             return
         try:
@@ -173,7 +178,7 @@ class _Kernel:
 
 
 def _time_of(line: int, uses: Sequence[LineUse]) -> LineTime:
-    """What a line takes over all queues."""
+    """Sum the predicted time of a line over all queues."""
     uses = sorted(uses, key=lambda use: (-use.busy, -use.path))
     return LineTime(
         line,
@@ -187,13 +192,16 @@ def _time_of(line: int, uses: Sequence[LineUse]) -> LineTime:
 
 
 def _file_of(chosen: Chosen) -> str:
-    """The file that a kernel's function stands in."""
+    """Return the file of a kernel's function."""
     code = getattr(chosen.kernel.func, "__code__", None)
     return getattr(code, "co_filename", "")
 
 
 def _import_of_nkijit(module: ast.Module, line: int) -> tuple[str, tuple[Insertion, ...]]:
-    """What nkijit is called in a file, and the import that it needs, at the latest at a line."""
+    """Return the name of nkijit in a file, and the insertion of its import if it is missing.
+
+    The import is inserted before the first other import, and at `line` if there is none.
+    """
     imports = [n for n in module.body if isinstance(n, (ast.Import, ast.ImportFrom))]
     for node in imports:
         for name in node.names if isinstance(node, ast.Import) else ():
@@ -207,14 +215,14 @@ def _import_of_nkijit(module: ast.Module, line: int) -> tuple[str, tuple[Inserti
 
 
 def _whole_line(path: str, line: int) -> Span:
-    """A line without the spaces around its text."""
+    """Return the span of a line without the spaces around its text."""
     text = source_line(path, line)
     first = len(text) - len(text.lstrip()) + 1
     return Span(Position(path, line, first), line, max(len(text.rstrip()), first) + 1)
 
 
 def _of_finding(path: str, finding: Diagnostic, kernel: Span) -> Problem:
-    """A finding at the innermost line of it in the file; at the kernel where there is none."""
+    """Convert a finding to a problem at its innermost line in this file, else at the kernel."""
     where = finding.where
     at = next((i for i, place in enumerate(where) if place.file == path), None)
     related: list[tuple[Position, str]] = []
@@ -226,9 +234,9 @@ def _of_finding(path: str, finding: Diagnostic, kernel: Span) -> Problem:
         span = Span(place, place.line, place.column + place.width)
         if at == 0 and finding.marked:
             span = finding.marked[0]
-        related += [(inner, "in what is called here") for inner in where[:at]]
+        related += [(inner, "inside the call") for inner in where[:at]]
         related += [(outer, "called from here") for outer in where[at + 1 :]]
-    related += [(each.start, "and this") for each in finding.marked[1:]]
+    related += [(each.start, "and here") for each in finding.marked[1:]]
     related += finding.related
     related += [
         (operand.allocated, f"{operand.name}: {operand.value}, {operand.description}")
@@ -242,7 +250,7 @@ def _of_finding(path: str, finding: Diagnostic, kernel: Span) -> Problem:
 
 
 def _of_exception(path: str, error: BaseException, kernel: Span | None = None) -> Problem:
-    """What has ended the file, or the trace of a kernel, at the author's line."""
+    """Convert an exception of the file or of a trace to a problem at the user's line."""
     if isinstance(error, SyntaxError) and error.filename == path:
         return of_syntax_error(path, error, source_text(path))
     frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == path]
@@ -250,7 +258,7 @@ def _of_exception(path: str, error: BaseException, kernel: Span | None = None) -
     if isinstance(error, ExampleError):
         return Problem(_whole_line(path, error.where.line), "error", error.message)
     if not frames:
-        # Nobody's code: what is asked of the kernel is wrong.
+        # Not from this file's code: the request is wrong, such as its arguments.
         span = kernel or _whole_line(path, 1)
         return Problem(span, "error", f"{error}" or message)
     outer = [(Position(path, f.lineno or 1, 1), "called from here") for f in frames[-2::-1]]
@@ -261,7 +269,7 @@ def _of_exception(path: str, error: BaseException, kernel: Span | None = None) -
 
 
 def _of_frame(path: str, frame: traceback.FrameSummary) -> Span:
-    """What a function evaluates."""
+    """Return the span of the expression that a frame evaluates; its line if that is unknown."""
     line, end_line = frame.lineno or 1, frame.end_lineno
     if frame.colno is None or frame.end_colno is None or end_line is None:
         return _whole_line(path, line)
@@ -270,5 +278,5 @@ def _of_frame(path: str, frame: traceback.FrameSummary) -> Span:
 
 
 def out_of_time(path: str, error: BaseException, seconds: float) -> Problem:
-    """The file was still running when its time was over: where it was."""
+    """Return the problem of a file that exceeded its time limit, at the line that it executed."""
     return replace(_of_exception(path, error), message=f"still running after {seconds:g} s")

@@ -1,4 +1,4 @@
-"""What an analysis says, in the terms of the protocol."""
+"""Conversion of an analysis to the types of the protocol."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nkijit.lsp.places import Places, location_of, uri_of
 from nkijit.passes.profile.units import percent, time_text
 
 SHOW_IR = "nkijit.ir"
-"""The command that opens the IR of a line."""
+"""The command of the protocol that opens the IR of a line."""
 
 _SEVERITIES = {
     "error": types.DiagnosticSeverity.Error,
@@ -24,13 +24,13 @@ _SEVERITIES = {
 def diagnostic_of(
     problem: Problem, document: TextDocument, *, related: bool, link: str | None
 ) -> types.Diagnostic:
-    """A problem as editors show it.
+    """Convert a problem to a diagnostic.
 
     Args:
         problem: the problem.
-        document: the file that it is in.
-        related: whether the editor shows other places; else the message names them.
-        link: where the rule is explained.
+        document: its file.
+        related: whether the editor supports related places; else the message names them.
+        link: URI of the rule's explanation.
     """
     message = problem.message
     others: list[types.DiagnosticRelatedInformation] | None = None
@@ -55,19 +55,19 @@ def diagnostic_of(
 def inlay_hints_of(
     analysis: Analysis, document: TextDocument, lines: tuple[int, int]
 ) -> list[types.InlayHint]:
-    """What each line is predicted to take, at its end.
+    """Return hints with the predicted time of lines, at their ends.
 
     Args:
-        analysis: what is known of the document.
+        analysis: of the document.
         document: the file.
-        lines: the first and the last line that are asked for.
+        lines: the first and the last line of the request, counted from 1.
     """
     places = Places.of(document)
     found: dict[int, LineTime] = {}
     for view in analysis.kernels:
         for each in view.lines:
             before = found.get(each.line)
-            # Of a function that several kernels call, where it costs most.
+            # Several kernels may call a function: show the highest cost.
             if before is None or before.time < each.time:
                 found[each.line] = each
     return [
@@ -89,12 +89,12 @@ def _hint(each: LineTime) -> str:
 
 
 def code_lenses_of(analysis: Analysis, document: TextDocument) -> list[types.CodeLens]:
-    """What each kernel is predicted to take, and its IR, above its definition."""
+    """Return lenses above each kernel: its predicted time, and a command that opens its IR."""
     found: list[types.CodeLens] = []
     for view in analysis.kernels:
         start = Places.of(document).position(view.line, 1)
         at = types.Range(start, start)
-        # No command: it is there to be read.
+        # A lens without a command shows its title.
         found.append(types.CodeLens(at, command=types.Command(_total(view), "")))
         if view.ir_file is not None:
             found.append(types.CodeLens(at, command=ir_command("IR", document.uri, view.line)))
@@ -102,25 +102,28 @@ def code_lenses_of(analysis: Analysis, document: TextDocument) -> list[types.Cod
 
 
 def _total(view: KernelView) -> str:
-    """A kernel in a few words."""
+    """Summarise a kernel in a few words."""
     if view.time is not None:
-        return f"{time_text(view.time)}, bound {view.bound}, {view.judged}"
-    return view.note or f"{view.summary} {view.judged}"
+        return f"{time_text(view.time)}, bound {view.bound}, {view.target}"
+    return view.note or f"{view.summary} {view.target}"
 
 
 def ir_command(title: str, uri: str, line: int) -> types.Command:
-    """The command that opens the IR of a line, which counts from 1."""
+    """Return the command that opens the IR of a line, counted from 1."""
     return types.Command(title, SHOW_IR, arguments=[uri, line - 1])
 
 
 def ir_of_line(analysis: Analysis, line: int) -> types.Location | None:
-    """The first operation of the IR that a line makes; that of a kernel for its definition."""
+    """Return the location of the first operation that comes from a line; None if there is none.
+
+    Lines of a kernel's definition give the location of its `nki.kernel`.
+    """
     for view in analysis.kernels:
         if view.ir_file is None:
             continue
         first = dict(view.ir_lines).get(line)
         if first is None and view.line <= line <= view.span.start.line:
-            first = 2  # inside of the module
+            first = 2  # the kernel is inside the module of line 1
         if first is not None:
             start = types.Position(first - 1, 0)
             return types.Location(uri_of(view.ir_file), types.Range(start, start))
@@ -128,7 +131,7 @@ def ir_of_line(analysis: Analysis, line: int) -> types.Location | None:
 
 
 def hover_of(text: str, line: int, column: int, analysis: Analysis | None) -> types.Hover | None:
-    """What is called at a place, and what its line is predicted to take.
+    """Describe the function of NKI that is called at a place, with the predicted time of the line.
 
     Args:
         text: the document.
@@ -136,7 +139,7 @@ def hover_of(text: str, line: int, column: int, analysis: Analysis | None) -> ty
         column: of the place, counted from 1.
         analysis: of this text; None while there is none.
     """
-    # They import all of the API, which is needed here only.
+    # Imported here because they import the whole API.
     from nkijit.reference.catalogue import explain_as_markdown
     from nkijit.traced.call_names import function_at
 
@@ -150,7 +153,7 @@ def hover_of(text: str, line: int, column: int, analysis: Analysis | None) -> ty
 
 
 def _costs(kernels: Sequence[KernelView], line: int) -> Iterator[str]:
-    """What a line takes in each kernel."""
+    """Yield a sentence about the predicted time of a line in each kernel."""
     for view in kernels:
         for each in view.lines:
             if each.line == line and view.time is not None:
@@ -159,31 +162,31 @@ def _costs(kernels: Sequence[KernelView], line: int) -> Iterator[str]:
                     f"**{time_text(each.time)}**, {percent(each.share)} of `{view.name}` "
                     f"({time_text(view.time)}) on the critical path; busy {time_text(each.busy)} "
                     f"on {', '.join(each.queues)}; {each.instructions:,} instruction{plural}: "
-                    f"{', '.join(each.mnemonics)}. Predicted {view.judged}."
+                    f"{', '.join(each.mnemonics)}. Predicted {view.target}."
                 ).replace("_", "\\_")
 
 
 def code_actions_of(
-    analysis: Analysis, document: TextDocument, asked: types.Range
+    analysis: Analysis, document: TextDocument, requested: types.Range
 ) -> list[types.CodeAction | types.Command]:
-    """What can be done at a place: give arguments, leave a warning out, see the IR."""
+    """Return actions for a range: add example arguments, suppress a warning, show the IR."""
     places = Places.of(document)
     found: list[types.CodeAction | types.Command] = []
     for problem in analysis.problems:
         at = places.range(problem.span)
-        if at.end < asked.start or asked.end < at.start:
+        if at.end < requested.start or requested.end < at.start:
             continue
         if problem.remedy:
             edits = [
                 types.TextEdit(_empty(places.position(each.line, 1)), each.text)
                 for each in problem.remedy
             ]
-            found.append(_action("Give example arguments: @nkijit.example(…)", document, edits))
+            found.append(_action("Add example arguments: @nkijit.example(…)", document, edits))
         elif problem.severity == "warning" and problem.rule is not None:
             end = places.end_of(problem.span.start.line)
             edit = types.TextEdit(_empty(end), f"  # nkijit: ignore[{problem.rule}]")
             found.append(_action(f"Ignore {problem.rule} here", document, [edit]))
-    line = asked.start.line + 1
+    line = requested.start.line + 1
     if ir_of_line(analysis, line) is not None:
         found.append(ir_command("Show the IR of this line", document.uri, line))
     return found

@@ -1,6 +1,6 @@
-"""What there is to say of a file: plain data, which crosses between processes.
+"""The result of an analysis: plain data, which is sent between processes.
 
-Lines and columns count from 1, in characters.
+Lines and columns count from 1; columns are in characters.
 """
 
 from __future__ import annotations
@@ -20,79 +20,80 @@ class Insertion:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something to tell the author at a place of the file."""
+    """A message for the user at a place in the file."""
 
     span: Span
     severity: str
     """`error`, `warning`, or `information`."""
     message: str
     rule: str | None = None
-    """The id of the rule that is broken."""
+    """Id of the violated rule."""
     related: tuple[tuple[Position, str], ...] = ()
-    """Other places, each with what happened there."""
+    """Related places, each with a label."""
     remedy: tuple[Insertion, ...] = ()
-    """What puts it right; empty where only the author can."""
+    """Insertions that fix the problem; empty if there is no automatic fix."""
 
 
 @dataclass(frozen=True, slots=True)
 class LineTime:
-    """What a line of a kernel is predicted to take. Times are in ns."""
+    """The predicted time of a line of a kernel, in ns."""
 
     line: int
     time: float
     """On the critical path."""
     share: float
-    """The same as a part of the kernel's time."""
+    """`time` as a fraction of the kernel's time."""
     busy: float
-    """How long it occupies queues."""
+    """Time in which it occupies queues, summed over queues."""
     queues: tuple[str, ...]
-    """The one that takes longest first."""
+    """The queues that it uses, the longest time first."""
     instructions: int
     mnemonics: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class KernelView:
-    """What is known of a kernel, with its first arguments."""
+    """A kernel, traced with its first set of arguments."""
 
     name: str
     span: Span
-    """Its name in its definition."""
+    """The name in the `def` statement."""
     line: int
-    """The first line of its definition: that of the first decorator."""
-    judged: str
-    """What it was traced for: `for trn3 (default)`."""
+    """The first line of the definition: that of the first decorator."""
+    target: str
+    """Target and its origin: `for trn3 (default)`."""
     summary: str
-    """Its findings in words."""
+    """Number of errors and warnings, in words."""
     ir_file: str | None = None
-    """Where its IR was written to."""
+    """The file with its IR."""
     ir_lines: tuple[tuple[int, int], ...] = ()
-    """Lines of the file, and the first line of the IR, from 1, that comes from each."""
+    """Pairs of a line of the file and the first line of the IR that comes from it."""
     time: float | None = None
-    """Predicted, in ns; None if it is not."""
+    """Predicted time in ns; None if there is no prediction."""
     bound: str = ""
     note: str = ""
-    """Why there is no prediction."""
+    """The reason why there is no prediction."""
     lines: tuple[LineTime, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """All that there is to say of a file."""
+    """The problems and the kernels of a file."""
 
     problems: tuple[Problem, ...] = ()
     kernels: tuple[KernelView, ...] = ()
     complete: bool = field(default=True, compare=False)
-    """Whether this is all; else more comes."""
+    """False if a later analysis of the same text will follow."""
 
     def ended(self, problem: Problem, seconds: float) -> Analysis:
-        """This, as all that there is: the process is over before its end.
+        """Return this analysis as the final one, after its process ended early.
 
         Args:
-            problem: what there is to say of that.
-            seconds: the time that it had.
+            problem: describes the end of the process.
+            seconds: its time limit.
 
-        Where all has been judged, and only predictions are missing, it is no problem of the file.
+        The problem is added only if the kernels were not verified. If only predictions are missing,
+        the kernels get a note instead.
         """
         if not self.kernels:
             return replace(self, problems=(*self.problems, problem), complete=True)

@@ -1,4 +1,4 @@
-"""Places in the terms of the protocol: lines from 0, columns in the editor's units."""
+"""Conversion to positions of the protocol: lines from 0, columns in the editor's units."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from nkijit.passes.diagnostics.source_text import lines_of, source_lines
 
 
 class Places:
-    """Converts places of one text; those of nkijit count from 1, in characters.
+    """Converts between positions of the protocol and of nkijit, which count from 1 in characters.
 
-    The lines are those that both Python and the protocol know; pygls's own end also at U+2028 and
-    its like.
+    Lines end where Python and the protocol agree. Those of pygls also end at U+2028 and similar
+    characters.
     """
 
     def __init__(self, lines: Sequence[str], codec: PositionCodec):
@@ -24,26 +24,26 @@ class Places:
 
     @classmethod
     def of(cls, document: TextDocument) -> Places:
-        """Those of an open document."""
+        """Return the converter for an open document."""
         return cls(lines_of(document.source), document.position_codec)
 
     def position(self, line: int, column: int) -> types.Position:
-        """A place; behind the end of a line it is that end."""
+        """Convert a line and column. Columns after the end of the line give its end."""
         text = self._lines[line - 1] if line <= len(self._lines) else ""
         return types.Position(max(line - 1, 0), self._codec.client_num_units(text[: column - 1]))
 
     def range(self, span: Span) -> types.Range:
-        """A piece of the text."""
+        """Convert a span."""
         start = self.position(span.start.line, span.start.column)
         return types.Range(start, self.position(span.end_line, span.end_column))
 
     def end_of(self, line: int) -> types.Position:
-        """Behind the last character of a line."""
+        """Return the position after the last character of a line."""
         text = self._lines[line - 1] if line <= len(self._lines) else ""
         return self.position(line, len(text) + 1)
 
     def column(self, position: types.Position) -> int:
-        """The column of a place of the editor's."""
+        """Return the column, from 1 in characters, of a position of the editor."""
         text = self._lines[position.line] if position.line < len(self._lines) else ""
         units = 0
         for column, character in enumerate(text, 1):
@@ -54,7 +54,7 @@ class Places:
 
 
 def location_of(place: Position, document: TextDocument) -> types.Location:
-    """A place in the file of a document, or in another one."""
+    """Convert a position in the document, or in another file, to a location."""
     if place.file == document.path:
         places, uri = Places.of(document), document.uri
     else:
@@ -66,7 +66,7 @@ def location_of(place: Position, document: TextDocument) -> types.Location:
 
 
 def uri_of(file: str) -> str:
-    """The URI of a file."""
+    """Return the URI of a file."""
     uri = uris.from_fs_path(file)
     assert uri is not None, "the file has a path"
     return uri

@@ -1,4 +1,4 @@
-"""Analyses of files, each in a process of its own."""
+"""Analyses of files in separate processes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ preload(["nkijit.lsp.analysis"])
 
 
 class Run:
-    """An analysis that is going on in a process of its own."""
+    """An analysis that runs in a separate process."""
 
     def __init__(self, path: str, text: str, folder: Path, limits: Limits):
         self._path, self._limits = path, limits
@@ -23,9 +23,10 @@ class Run:
         self._process = Isolated(_analysed, (path, text, folder, limits.seconds), limits)
 
     def next(self) -> Analysis | None:
-        """What is known next, waiting for it; None after the end.
+        """Wait for the next analysis and return it; None after the last one.
 
-        A process that dies has its end told as a problem, beside what it has said before.
+        If the process dies or exceeds its time limit, the last analysis says so in a problem or a
+        note.
         """
         try:
             found = self._process.next()
@@ -39,7 +40,7 @@ class Run:
         return self._last
 
     def kill(self) -> None:
-        """End the process, with all that it has started; `next` is at its end then."""
+        """End the process and its children. `next` then reports that it has ended."""
         self._process.kill()
 
     def _ended(self, message: str) -> Analysis:
@@ -49,8 +50,8 @@ class Run:
 
 
 def _analysed(path: str, text: str, folder: Path, seconds: float) -> Iterator[Analysis]:
-    """What the process does."""
-    # The processes have it; the server of the editor does without.
+    """Analyse the file in the process."""
+    # Preloaded in the processes; the server itself does not need it.
     from nkijit.lsp.analysis import analyse, out_of_time
 
     sys.argv = [path]

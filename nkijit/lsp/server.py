@@ -1,4 +1,4 @@
-"""The language server: documents, when they are looked at, and who is told of it."""
+"""The language server: schedules analyses of open documents and answers the editor's requests."""
 
 from __future__ import annotations
 
@@ -36,24 +36,24 @@ from nkijit.version import __version__
 
 @dataclass
 class _Open:
-    """A document that is open."""
+    """An open document."""
 
     task: asyncio.Task[None] | None = None
-    """Looks at it."""
+    """The analysis in progress, or the last one."""
     analysis: Analysis | None = None
     version: int | None = None
-    """Of the document, when it was looked at."""
+    """The version of the document that was analysed."""
 
 
 class NkiServer(LanguageServer):
-    """What is open in one editor.
+    """The server for one editor.
 
     Args:
-        folder: where files are written that the editor opens: IR, explanations of rules.
+        folder: for files that the editor opens: IR, explanations of rules.
     """
 
     def __init__(self, folder: Path):
-        # Text comes as a whole: its lines are not always those of pygls.
+        # Full sync: pygls would apply changes by its own lines, which differ (see `Places`).
         super().__init__(  # pyright: ignore[reportUnknownMemberType]
             "nkijit", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Full
         )
@@ -65,11 +65,11 @@ class NkiServer(LanguageServer):
     # ---------------------------------------------------------------- the session
 
     def begin(self, params: types.InitializeParams) -> None:
-        """Take the settings."""
+        """Read the settings."""
         self._settings, self._wrong = settings_of(params.initialization_options)
 
     async def begun(self) -> None:
-        """Tell what is wrong with the settings, and ask to be told of files that change."""
+        """Report wrong settings, and register for notifications about changed files."""
         for text in self._wrong:
             self.window_show_message(
                 types.ShowMessageParams(types.MessageType.Warning, f"nkijit: {text}")
@@ -90,13 +90,13 @@ class NkiServer(LanguageServer):
             await self.client_register_capability_async(types.RegistrationParams([registration]))
 
     def shutdown(self) -> None:
-        """End the session, and its connection: Python waits for that since 3.12."""
+        """End the session and close its connection, which Python 3.12 and newer wait for."""
         super().shutdown()
         if isinstance(self.protocol.writer, asyncio.StreamWriter):
             self.protocol.writer.close()
 
     def leave(self) -> None:
-        """End all that is going on."""
+        """Cancel all analyses."""
         for opened in self._open.values():
             if opened.task is not None:
                 opened.task.cancel()
@@ -104,26 +104,26 @@ class NkiServer(LanguageServer):
     # ---------------------------------------------------------------- documents
 
     def opened(self, uri: str) -> None:
-        """A document is open: look at it."""
+        """Analyse a document that the editor has opened."""
         document = self.workspace.get_text_document(uri)
-        # Editors show other states of a file, as of an earlier commit, under other schemes.
+        # Editors use other schemes for other versions of a file, such as an earlier commit.
         if uri.startswith("file:") and document.path.endswith(".py"):
             self._open[uri] = _Open()
             self._start(uri, 0.0)
 
     def changed(self, uri: str) -> None:
-        """A document has another text."""
+        """Analyse a document whose text has changed."""
         if uri in self._open and self._settings.run != "save":
             self._start(uri, self._settings.delay)
 
     def saved(self, uris: list[str]) -> None:
-        """Files have changed on the disk: documents may import them."""
+        """Analyse open documents again after files have changed on disk: they may import them."""
         for uri in self._open:
             if self._settings.run == "save" or uri not in uris:
                 self._start(uri, self._settings.delay)
 
     def closed(self, uri: str) -> None:
-        """A document is closed, and has no problems any more."""
+        """Drop a closed document and clear its diagnostics."""
         opened = self._open.pop(uri, None)
         if opened is not None:
             if opened.task is not None:
@@ -131,13 +131,13 @@ class NkiServer(LanguageServer):
             self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
 
     def _start(self, uri: str, delay: float) -> None:
-        """Look at a document after a while; what was going on about it is out of date."""
+        """Analyse a document after `delay` seconds. Cancels an analysis in progress."""
         opened = self._open[uri]
         if opened.task is not None:
             opened.task.cancel()
-        opened.task = asyncio.ensure_future(self._look(uri, opened, delay))
+        opened.task = asyncio.ensure_future(self._analyse(uri, opened, delay))
 
-    async def _look(self, uri: str, opened: _Open, delay: float) -> None:
+    async def _analyse(self, uri: str, opened: _Open, delay: float) -> None:
         await asyncio.sleep(delay)
         document = self.workspace.get_text_document(uri)
         at, text = document.version, document.source
@@ -168,7 +168,7 @@ class NkiServer(LanguageServer):
     def _show(
         self, document: TextDocument, opened: _Open, analysis: Analysis, at: int | None
     ) -> None:
-        """Tell what is known of a document."""
+        """Publish the analysis of version `at` of a document."""
         before = opened.analysis if opened.version == at else None
         opened.analysis, opened.version = analysis, at
         if before is None or before.problems != analysis.problems:
@@ -184,7 +184,7 @@ class NkiServer(LanguageServer):
             self._refresh()
 
     def _refresh(self) -> None:
-        """Have the editor ask for hints and lenses again."""
+        """Let the editor request hints and lenses again."""
         workspace = self.client_capabilities.workspace
         if workspace and workspace.inlay_hint and workspace.inlay_hint.refresh_support:
             self.workspace_inlay_hint_refresh(None)
@@ -197,7 +197,7 @@ class NkiServer(LanguageServer):
         return bool(published and published.related_information)
 
     def _link(self, rule: str | None) -> str | None:
-        """A file that explains a rule."""
+        """Return the URI of a file that explains a rule. Writes the file when it is missing."""
         if rule is None:
             return None
         file = self._folder / "rules" / f"{rule}.md"
@@ -209,7 +209,7 @@ class NkiServer(LanguageServer):
         return uri_of(str(file))
 
     def _folder_of(self, path: str) -> Path:
-        """Where the IR of a file's kernels is written to: always the same."""
+        """Return the folder for the IR of a file's kernels, always the same for a file."""
         digest = hashlib.sha256(path.encode(errors="surrogateescape")).hexdigest()[:12]
         folder = self._folder / f"{Path(path).stem}-{digest}"
         folder.mkdir(exist_ok=True)
@@ -218,28 +218,28 @@ class NkiServer(LanguageServer):
     # ---------------------------------------------------------------- questions
 
     def document(self, uri: str) -> TextDocument:
-        """An open document."""
+        """Return an open document."""
         return self.workspace.get_text_document(uri)
 
     def known(self, uri: str) -> Analysis | None:
-        """What is known of a document's present text."""
+        """Return the analysis of a document's current text, None if there is none yet."""
         opened = self._open.get(uri)
         if opened is None or opened.version != self.document(uri).version:
             return None
         return opened.analysis
 
     async def settled(self, uri: str) -> Analysis | None:
-        """What is known of a document, when all is known."""
+        """Wait for the analysis of a document and return it."""
         while (opened := self._open.get(uri)) and opened.task and not opened.task.done():
             await asyncio.wait([opened.task])
         return self.known(uri)
 
     async def show_ir(self, uri: str, line: int) -> types.Location | None:
-        """Open the IR that a line, counted from 0, makes."""
+        """Open the IR of a line, counted from 0."""
         analysis = await self.settled(uri)
         found = ir_of_line(analysis, line + 1) if analysis is not None else None
         if found is None:
-            text = "no IR: the kernel was not traced, or this line makes none"
+            text = "no IR: the kernel was not traced, or no operation comes from this line"
             self.window_show_message(types.ShowMessageParams(types.MessageType.Info, text))
             return None
         window = self.client_capabilities.window
@@ -254,18 +254,18 @@ class NkiServer(LanguageServer):
 
     @property
     def settings(self) -> Settings:
-        """What the editor has asked for."""
+        """The editor's settings."""
         return self._settings
 
 
 def _kill(starting: asyncio.Future[Run]) -> None:
-    """End an analysis that has begun after nobody waits for it any more."""
+    """End an analysis whose process has started after its task was cancelled."""
     if not starting.cancelled() and starting.exception() is None:
         starting.result().kill()
 
 
-def _made(folder: Path) -> NkiServer:
-    """A server with its answers."""
+def _server(folder: Path) -> NkiServer:
+    """Return a server with its request handlers."""
     server = NkiServer(folder)
     feature: Any = server.feature
 
@@ -313,8 +313,8 @@ def _made(folder: Path) -> NkiServer:
         uri = params.text_document.uri
         if not server.settings.inlayHints or (known := await server.settled(uri)) is None:
             return []
-        asked = params.range
-        lines = (asked.start.line + 1, asked.end.line + 1)
+        requested = params.range
+        lines = (requested.start.line + 1, requested.end.line + 1)
         return inlay_hints_of(known, server.document(uri), lines)
 
     @feature(types.TEXT_DOCUMENT_CODE_LENS)
@@ -344,19 +344,19 @@ def _made(folder: Path) -> NkiServer:
 
 
 def serve(port: int | None = None) -> None:
-    """Speak with one editor until it leaves.
+    """Serve one editor until it disconnects.
 
     Args:
-        port: wait for it there, on this machine; by default it is at standard input and output.
+        port: TCP port on this machine; by default, standard input and output are used.
     """
     with tempfile.TemporaryDirectory(prefix="nkijit-lsp-", ignore_cleanup_errors=True) as folder:
-        server = _made(Path(folder))
+        server = _server(Path(folder))
         if port is not None:
             prepare()
             print(f"waiting for an editor at 127.0.0.1:{port}", file=sys.stderr, flush=True)
             server.start_tcp("127.0.0.1", port)
             return
-        # What anybody prints goes to the editor's log: the protocol has the stream for itself.
+        # Prints go to standard error, the editor's log: standard output is for the protocol.
         with os.fdopen(os.dup(1), "wb") as output:
             os.dup2(2, 1)
             prepare()

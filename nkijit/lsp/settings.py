@@ -1,4 +1,4 @@
-"""What an editor may say when it starts the server: `initializationOptions`."""
+"""The settings of the server: `initializationOptions` of the protocol."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ RUN = ("change", "save", "never")
 
 @dataclass(frozen=True)
 class Settings:
-    """Options of the server, by the names that editors give."""
+    """Settings of the server. The field names are those of `initializationOptions`."""
 
     run: str = "change"
     """When files are executed: after each change, when they are opened and saved, or never."""
     delay: float = 0.3
-    """Seconds without a change before a file is looked at."""
-    timeLimit: float = 30.0  # noqa: N815, as editors write it
-    """Seconds that a file may take."""
+    """Seconds without a change before a file is analysed."""
+    timeLimit: float = 30.0  # noqa: N815, as in the protocol
+    """Seconds per analysis of a file."""
     memoryLimit: int = 8192  # noqa: N815
-    """MiB that a file may take."""
+    """MiB per analysis of a file."""
     inlayHints: bool = True  # noqa: N815
     codeLens: bool = True  # noqa: N815
 
 
 def settings_of(options: object) -> tuple[Settings, list[str]]:
-    """The settings that an editor gives, and what is wrong with them: that keeps its default.
+    """Read an editor's settings. Returns them and messages about invalid ones, which are ignored.
 
     Example: `settings_of({"run": "save"})` is `(Settings(run="save"), [])`.
     """
@@ -50,7 +50,7 @@ def settings_of(options: object) -> tuple[Settings, list[str]]:
 
 
 def _expected(name: str, default: Any, value: Any) -> str | None:
-    """What should have been given; None if the value will do."""
+    """Describe the expected value; None if `value` is valid."""
     if name == "run":
         return None if value in RUN else " or ".join(RUN)
     if isinstance(default, bool):

@@ -1,4 +1,4 @@
-"""What is told of a file from its text alone, without executing it."""
+"""Checks of a file's text that do not execute it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nkijit.passes.diagnostics.source_text import lines_of
 
 
 def syntax_problem(path: str, text: str) -> Problem | None:
-    """What is wrong with a text that is no Python."""
+    """Return the problem of a text that Python cannot parse, None if it can."""
     try:
         ast.parse(text)
     except SyntaxError as error:
@@ -26,7 +26,7 @@ _ABOUT_KERNELS = re.compile(r"\bnki|neuronxcc")
 
 
 def is_about_kernels(text: str) -> bool:
-    """Whether a file defines kernels, or would if it were Python; told without executing it."""
+    """Whether a text defines kernels. A text with syntax errors is searched for `nki` and `@`."""
     try:
         module = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
@@ -35,7 +35,7 @@ def is_about_kernels(text: str) -> bool:
 
 
 def of_syntax_error(path: str, error: SyntaxError, text: str) -> Problem:
-    """A mistake in the syntax, where Python sees it."""
+    """Convert a syntax error to a problem at the place that Python reports."""
     lines = lines_of(text)
     line = min(error.lineno or 1, max(len(lines), 1))
     width = len(lines[line - 1]) if lines else 0

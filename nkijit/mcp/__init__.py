@@ -1,5 +1,5 @@
-"""What agents ask about kernels, over the Model Context Protocol.
+"""A server of the Model Context Protocol: tools for agents that write kernels.
 
-`server.py` declares the tools, with what they take (`inputs.py`) and give (`outputs.py`); what they
-say is found in a process of its own (`answers.py`), which `questions.py` gives the kernel to.
+`server.py` declares the tools, `outputs.py` their results. Each call runs in a separate process:
+`questions.py` selects and traces the kernel, `answers.py` computes the result.
 """

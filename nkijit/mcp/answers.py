@@ -1,4 +1,4 @@
-"""What tools answer: a document and a text, both of bounded size. It runs the author's Python."""
+"""Results of the tools: a document and a text, both of bounded size. Executes the user's files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from nkijit.testing.inputs import random_inputs, with_random_data
 from nkijit.traced.kernel import TracedKernel
 
 MOST_CHARACTERS = 40_000
-"""Of a text in one answer."""
+"""Maximum length of a text in one answer."""
 _MOST_FINDINGS, _MOST_QUEUES = 20, 40
 _MOST_VALUES = 8
 
@@ -36,20 +36,26 @@ _Text = TypeVar("_Text", bound=outputs.Text)
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Which part of something long is asked for; both count from 1."""
+    """The requested part of a list or text: at most `limit` items from `first` (counted from 1)."""
 
     first: int
     limit: int
 
     def of(self, items: Sequence[_T]) -> tuple[Sequence[_T], int | None]:
-        """The part, and with what it goes on."""
+        """Return the part, and the `first` of the next one, None at the end. Raises UsageError."""
         if self.first > max(1, len(items)):
             raise UsageError(f"first={self.first}: there are {len(items)}")
         end = self.first - 1 + self.limit
         return items[self.first - 1 : end], end + 1 if end < len(items) else None
 
     def of_text(self, form: type[_Text], text: str, **about: Any) -> _Text:
-        """The part of a text in lines, with what else the form has."""
+        """Return the requested lines of a text, at most MOST_CHARACTERS, as a `form`.
+
+        Args:
+            form: the dataclass of the result.
+            text: the whole text.
+            about: further fields of `form`.
+        """
         lines = text.splitlines()
         shown, next_line = self.of(lines)
         size = 0
@@ -66,7 +72,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a tool says."""
+    """The result of a tool: structured content, and the same as text."""
 
     document: Mapping[str, Any]
     text: str
@@ -74,7 +80,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a tool says nothing: findings, an exception, a wrong question."""
+    """The error of a tool: findings, an exception or an invalid request."""
 
     message: str
 
@@ -82,12 +88,12 @@ class Refusal:
 def answered(
     function: Callable[..., Answer], arguments: tuple[Any, ...], seconds: float
 ) -> Iterator[Answer | Refusal]:
-    """The answer of one of the functions below."""
+    """Call one of the functions below and yield its answer, or a refusal for its exception."""
     try:
         yield function(*arguments)
     except NkiValidationError as error:
         yield Refusal(_bounded(str(Findings(error.diagnostics))))
-    except (Exception, SystemExit) as error:  # the author's code may raise anything
+    except (Exception, SystemExit) as error:  # user code may raise any exception
         yield Refusal(_bounded(failure_of(error).message))
     except OutOfTime as error:
         yield Refusal(f"still running after {seconds:g} s; it was at\n{_where(error)}")
@@ -106,8 +112,8 @@ def _where(error: BaseException) -> str:
     return "".join(traceback.format_list(frames[-5:])).rstrip() or "  nkijit's own code"
 
 
-def _more(what: str, next_one: int | None) -> str:
-    return "" if next_one is None else f"… more {what}: first={next_one}\n"
+def _more(items: str, next_one: int | None) -> str:
+    return "" if next_one is None else f"… more {items}: first={next_one}\n"
 
 
 def _of_text(found: outputs.Text, closing: str = "") -> Answer:
@@ -115,7 +121,7 @@ def _of_text(found: outputs.Text, closing: str = "") -> Answer:
 
 
 def list_kernels(question: Question) -> Answer:
-    """The kernels of a file."""
+    """List the kernels of a file."""
     kernels: list[outputs.KernelOfFile] = []
     shown: list[str] = []
     for chosen in question.all_chosen():
@@ -126,13 +132,13 @@ def list_kernels(question: Question) -> Answer:
         line = chosen.kernel.__code__.co_firstlineno
         target = chosen.kernel.target.platform
         kernels.append(outputs.KernelOfFile(chosen.name, line, target, arguments, chosen.is_known))
-        known = "" if chosen.is_known else f"; give {', '.join(chosen.needed)}"
+        known = "" if chosen.is_known else f"; needs {', '.join(chosen.needed)}"
         shown.append(f"{question.path}:{line}: {chosen.name}{chosen.kernel.signature}{known}")
     return Answer(plain(outputs.Kernels(tuple(kernels))), "\n".join(shown) or "no kernels")
 
 
 def trace(question: Question, rolled: bool, locations: bool, page: Page) -> Answer:
-    """The IR of a kernel."""
+    """Return the IR of a kernel."""
     traced = question.traced()
     found = traced.diagnostics
     part = page.of_text(
@@ -143,11 +149,11 @@ def trace(question: Question, rolled: bool, locations: bool, page: Page) -> Answ
         errors=found.errors,
         warnings=len(found) - found.errors,
     )
-    return _of_text(part, f"{found.summary()}: ask `verify`\n" if found else "")
+    return _of_text(part, f"{found.summary()}: call `verify`\n" if found else "")
 
 
 def verify(question: Question, page: Page) -> Answer:
-    """What is wrong with a kernel."""
+    """Return the findings of a kernel."""
     if question.is_ir:
         traced = question.traced()
         name, target, found = traced.name, traced.target.platform, traced.diagnostics
@@ -156,22 +162,22 @@ def verify(question: Question, page: Page) -> Answer:
         name, target = chosen.name, chosen.kernel.target.platform
         try:
             found = chosen.kernel.trace(**chosen.checked()).diagnostics
-        except NkiValidationError as error:  # the trace has come to an end
+        except NkiValidationError as error:  # tracing stopped at an error
             found = Findings(error.diagnostics)
-        found = chosen.told(found)
+        found = chosen.unsuppressed(found)
     shown, next_one = page.of(found)
     findings = tuple(outputs.Finding.of(each, help=each.help) for each in shown)
     document = outputs.Findings(
         name, target, found.errors, len(found) - found.errors, findings, next_one
     )
-    # The closing line is about all of them.
+    # The last line counts the shown findings; `closing` counts all of them.
     text = str(Findings(shown)).rpartition("\n")[0]
     closing = f"@{name} for {target}: {found.summary()}\n{_more('findings', next_one)}"
     return Answer(plain(document), f"{_bounded(text)}\n{closing}" if shown else closing)
 
 
 def run(question: Question, seed: int) -> Answer:
-    """What a kernel computes."""
+    """Run a kernel on random data and summarise its results."""
     if question.is_ir:
         traced = question.traced()
         name, target = traced.name, traced.target.platform
@@ -188,7 +194,7 @@ def run(question: Question, seed: int) -> Answer:
     shown = [f"@{name} for {target}, random data of seed {seed}: {count}"]
     for found in results:
         shape = "x".join(map(str, found.shape))
-        ends = "nothing finite"
+        ends = "no finite values"
         if found.mean is not None:
             ends = f"{found.least:g} to {found.largest:g}, mean {found.mean:g}"
         shown.append(
@@ -196,7 +202,7 @@ def run(question: Question, seed: int) -> Answer:
             f"infinite; begins with {', '.join(found.values)}"
         )
     document = outputs.RunOf(name, target, seed, tuple(results))
-    # `plain` rounds, and results may be small.
+    # Not `plain`, which rounds: results may be small numbers.
     return Answer(asdict(document), "\n".join(shown) + "\n")
 
 
@@ -218,7 +224,7 @@ def _array(array: np.ndarray[Any, Any]) -> outputs.Array:
 
 
 def profile(question: Question, schedule: str, page: Page) -> Answer:
-    """How long a kernel takes."""
+    """Predict a kernel's time."""
     found = question.traced().profile(schedule=schedule)
     shown, next_one = page.of(found.lines)
     document = _part(
@@ -234,13 +240,13 @@ def profile(question: Question, schedule: str, page: Page) -> Answer:
 
 
 def _part(form: Any, figure: object, /, **more: Any) -> dict[str, Any]:
-    """What a form has of a figure, and more."""
+    """Return the fields of a figure, and `more`, that the TypedDict `form` declares."""
     document = plain(figure) | more
     return {name: document[name] for name in form.__annotations__}
 
 
 def advise(question: Question, page: Page) -> Answer:
-    """What would make a kernel faster."""
+    """Return the changes that would make a kernel faster."""
     found = question.traced().advice()
     shown, next_one = page.of(found.suggestions)
     suggestions = [_part(outputs.SUGGESTION, each) for each in shown]
@@ -249,7 +255,7 @@ def advise(question: Question, page: Page) -> Answer:
 
 
 def cost(question: Question, schedule: str) -> Answer:
-    """What a kernel costs, whatever is wrong with it."""
+    """Return the cost of a kernel. Kernels with errors have one as well, without a time."""
     if question.is_ir:
         traced = question.traced()
         found = cost_of(traced, lambda: traced.profile(schedule=schedule))
@@ -268,7 +274,7 @@ def cost(question: Question, schedule: str) -> Answer:
 
 
 def diff(first: Question, second: Question, schedule: str, page: Page) -> Answer:
-    """What differs between two kernels."""
+    """Compare two kernels."""
     one, other = first.traced(), second.traced()
     names = (f"{first.path}:{one.name}", f"{second.path}:{other.name}")
     counts = counts_text(one.programs(schedule=schedule), other.programs(schedule=schedule), names)
@@ -286,7 +292,7 @@ def diff(first: Question, second: Question, schedule: str, page: Page) -> Answer
 
 
 def explain(name: str, page: Page) -> Answer:
-    """What a rule says, or what can be called."""
+    """Explain a rule, an instruction or a function."""
     try:
         text = catalogue.explain(name)
     except KeyError as error:

@@ -1,6 +1,7 @@
-"""What tools give: small documents, made by `plain` of dataclasses. Times are in ns.
+"""The result types of the tools: small documents. Times are in ns.
 
-`form` derives what clients get declared from the same dataclasses, those of the library among them.
+`plain` converts a dataclass to a document. `form` derives the schema that clients see from the same
+dataclass, and its descriptions from the docstrings.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class Argument:
 
     name: str
     default: str | None
-    """null where it has to be given."""
+    """Python text of the default value; null if the argument is required."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class KernelOfFile:
     target: str
     arguments: tuple[Argument, ...]
     is_known: bool
-    """Whether @nkijit.example or pyproject.toml say what its arguments are."""
+    """Whether it needs no further arguments: they have defaults, or an example is known."""
 
 
 @dataclass(frozen=True)
@@ -57,9 +58,9 @@ class Text:
 
     text: str
     lines: int
-    """Of the whole text."""
+    """Number of lines of the whole text."""
     next: int | None
-    """The line that `first` continues with; null at the end."""
+    """`first` of the next part; null at the end."""
 
 
 @dataclass(frozen=True)
@@ -74,14 +75,14 @@ class Ir(Text):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Finding(costs.Finding):
-    """What breaks a rule, or could be better."""
+    """A violated rule, or a possible improvement."""
 
     help: str
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What is wrong with a kernel."""
+    """The findings of a kernel."""
 
     kernel: str
     target: str
@@ -89,12 +90,12 @@ class Findings:
     warnings: int
     findings: tuple[Finding, ...]
     next: int | None
-    """The finding that `first` continues with; null at the end."""
+    """`first` of the next part; null at the end."""
 
 
 @dataclass(frozen=True)
 class Array:
-    """An array that a kernel returned. The figures leave NaN and infinities out."""
+    """An array that a kernel returned. `least`, `largest` and `mean` exclude NaN and infinities."""
 
     shape: tuple[int, ...]
     dtype: str
@@ -104,12 +105,12 @@ class Array:
     nan: int
     infinite: int
     values: tuple[str, ...]
-    """The first ones."""
+    """The first values."""
 
 
 @dataclass(frozen=True)
 class RunOf:
-    """What a kernel computed."""
+    """The results of a run."""
 
     kernel: str
     target: str
@@ -119,7 +120,7 @@ class RunOf:
 
 @dataclass(frozen=True)
 class Difference(Text):
-    """What differs between two kernels."""
+    """A comparison of two kernels."""
 
     first_time: float
     second_time: float
@@ -129,7 +130,7 @@ class Difference(Text):
 
 @dataclass(frozen=True)
 class Explanation(Text):
-    """What a rule says, or what can be called."""
+    """The description of a rule, an instruction or a function."""
 
     name: str
 
@@ -140,13 +141,13 @@ class Explanation(Text):
 def form(
     of: type, doc: str | None = None, only: Sequence[str] | None = None, **more: Any
 ) -> type[Any]:
-    """The TypedDict of a dataclass's values of JSON, described by its docstrings.
+    """Return the TypedDict of a dataclass's JSON document, with docstrings as descriptions.
 
     Args:
         of: the dataclass.
-        doc: another description.
-        only: some of the fields; by default all that `plain` writes.
-        more: further fields, or other types of these.
+        doc: description, instead of the dataclass's docstring.
+        only: names of fields; by default all that `plain` writes.
+        more: further fields, or other types for existing ones.
     """
     hints, docs = get_type_hints(of), _docs_of_fields(of)
     names = [f.name for f in fields(of) if f.repr] if only is None else only
@@ -155,13 +156,13 @@ def form(
         for name in names
     }
     typed_dict: Any = TypedDict
-    made = typed_dict(of.__name__, items | more)
-    made.__doc__ = doc or of.__doc__
-    return made
+    typed = typed_dict(of.__name__, items | more)
+    typed.__doc__ = doc or of.__doc__
+    return typed
 
 
 def _type_of_json(hint: Any) -> Any:
-    """The type of what `plain` makes of a value."""
+    """Return the type of a value after `plain`."""
     if hint is Position:
         return Annotated[str, Field(description="`file:line:column`")]
     if is_dataclass(hint):
@@ -174,7 +175,7 @@ def _type_of_json(hint: Any) -> Any:
 
 
 def _docs_of_fields(of: type) -> dict[str, str]:
-    """The docstrings of a dataclass's fields: the strings behind them in the source."""
+    """Return the docstrings of a dataclass's fields: the strings after them in the source."""
     docs: dict[str, str] = {}
     for kind in reversed(of.__mro__[:-1]):
         (tree,) = ast.parse(inspect.getsource(kind)).body
@@ -191,32 +192,27 @@ def _docs_of_fields(of: type) -> dict[str, str]:
 QUEUE = form(QueueUse, only=("core", "queue", "instructions", "busy", "waiting", "idle"))
 PROFILE = form(
     Profile,
-    "How long a kernel is predicted to take, and why.",
+    "The predicted time of a kernel, and its causes.",
     only=("kernel", "target", "time", "bound", "mfu", "instructions", "lines"),
     low=float,
     high=float,
     queues=list[QUEUE],
-    next=Annotated[
-        int | None, Field(description="The line that `first` continues with; null at the end.")
-    ],
+    next=Annotated[int | None, Field(description="`first` of the next part; null at the end.")],
 )
 SUGGESTION = form(
     advice.Suggestion,
-    "A change that was tried, and gains time.",
+    "A change that was tried and gains time.",
     only=("kind", "place", "message", "reasons", "numbers", "before", "after", "by_compiler"),
 )
 ADVICE = form(
     advice.Advice,
-    "What would make a kernel faster.",
+    "Changes that make a kernel faster.",
     only=("kernel", "target", "time", "tried"),
     suggestions=list[SUGGESTION],
-    next=Annotated[
-        int | None,
-        Field(description="The suggestion that `first` continues with; null at the end."),
-    ],
+    next=Annotated[int | None, Field(description="`first` of the next part; null at the end.")],
 )
 COST = form(
     costs.Cost,
-    "What a kernel costs by the model; without a time it has findings, or a failure.",
-    found=Annotated[int, Field(description="The number of all findings; `verify` has them.")],
+    "The predicted cost of a kernel. Without a time, it has findings or a failure.",
+    found=Annotated[int, Field(description="Number of all findings; `verify` returns them.")],
 )

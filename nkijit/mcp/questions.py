@@ -1,4 +1,4 @@
-"""What a tool is asked about: the kernel of a file, or of a text, and its arguments."""
+"""The kernel of a request to a tool: of a file or of a text, with its arguments."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from nkijit.dialects.spelling import did_you_mean
 from nkijit.discovery.config import split_kernel
 from nkijit.discovery.errors import UsageError
-from nkijit.discovery.given_arguments import argument_values
+from nkijit.discovery.option_values import argument_values
 from nkijit.discovery.python_files import run_file, run_text
 from nkijit.discovery.selection import Chosen, KernelRequest, chosen_of, the_only
 from nkijit.ir.text import launches_of, load_module, looks_like_ir, parse
@@ -16,26 +16,26 @@ from nkijit.passes.diagnostics.source_text import hold_text
 from nkijit.traced.kernel import TracedKernel
 
 SOURCE = "<source>"
-"""What a text is called that is in no file."""
+"""The file name of a request's `source`."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """A kernel, and how it is looked at."""
+    """The kernels of a request, and the options for tracing them."""
 
     file: str | None = None
     """FILE.py, FILE.py:KERNEL, or FILE.mlir."""
     source: str | None = None
-    """The text of such a file."""
+    """The text of such a file, instead of `file`."""
     kernel: str | None = None
     arguments: tuple[str, ...] = ()
-    """As `-a` takes them."""
+    """NAME=VALUE, in the syntax of `-a`."""
     target: str | None = None
     cores: int | None = None
 
     @property
     def path(self) -> str:
-        """The file, as findings call it."""
+        """The name of the file in findings."""
         return SOURCE if self.file is None else split_kernel(self.file)[0]
 
     @property
@@ -44,18 +44,18 @@ class Question:
 
     @property
     def is_ir(self) -> bool:
-        """Whether it is about IR, which is traced already."""
+        """Whether the file or text is IR, so its kernels are traced already."""
         if self.source is not None:
             return looks_like_ir(self.source)
         return self.path.endswith(".mlir")
 
     def all_chosen(self) -> list[Chosen]:
-        """The kernels, or the one that is named. Raises UsageError for a file that has none."""
-        asked = KernelRequest(argument_values(self.arguments), self.target, self.cores)
+        """Return the kernels of the Python file, or the one that is named. Raises UsageError."""
+        request = KernelRequest(argument_values(self.arguments), self.target, self.cores)
         if (self.file is None) == (self.source is None):
-            raise UsageError("give either `file` or `source`: one kernel is looked at")
+            raise UsageError("give exactly one of `file` and `source`")
         if self.is_ir:
-            raise UsageError("that is IR, which is traced already; this needs the Python kernel")
+            raise UsageError("this is IR, which is traced already; the tool needs a Python kernel")
         if self.source is not None:
             module = run_text(self.source, SOURCE)
         else:
@@ -64,14 +64,14 @@ class Question:
             if not self.path.endswith(".py"):
                 raise UsageError(f"{self.path} is neither a Python file nor IR (.mlir)")
             module = run_file(Path(self.path))
-        return chosen_of(module, self.path, self._name, asked)
+        return chosen_of(module, self.path, self._name, request)
 
     def chosen(self) -> Chosen:
-        """The one kernel that is meant."""
+        """Return the only kernel. Raises UsageError for none or several."""
         return the_only(self.all_chosen(), self.path)
 
     def traced(self) -> TracedKernel:
-        """The kernel, traced. Raises what tracing raises."""
+        """Return the traced kernel. Raises UsageError and the exceptions of tracing and parsing."""
         if not self.is_ir:
             chosen = self.chosen()
             return chosen.kernel.trace(**chosen.checked())

@@ -1,4 +1,4 @@
-"""The server: tools of the Model Context Protocol, over standard input and output."""
+"""The server: declares the tools and answers calls over standard input and output."""
 
 from __future__ import annotations
 
@@ -29,21 +29,22 @@ preload(
 )
 
 INSTRUCTIONS = """\
-Kernels for AWS Trainium (NKI, Python functions under @nki.jit), looked at without a device. \
-`list_kernels` says what a file has; `verify` finds what breaks the rules of the hardware, \
-`explain` says more of a rule or an instruction; `run` computes on random data; `cost`, `profile` \
-and `advise` predict the time and say what would shorten it; `trace` shows the IR, `diff` what a \
-change does. Each needs the file, or its text as `source`, and the kernel's arguments unless the \
-file says them (@nkijit.example) or they have default values. Files are executed."""
+Checks, runs and profiles kernels for AWS Trainium (NKI: Python functions under @nki.jit) without \
+a device. `list_kernels` lists the kernels of a file; `verify` reports violated rules of the \
+hardware; `explain` describes a rule or an instruction; `run` computes results on random data; \
+`cost`, `profile` and `advise` predict the time and suggest changes that reduce it; `trace` shows \
+the IR; `diff` compares two kernels. Tools need a file, or its text as `source`, and the kernel's \
+arguments, unless the file gives them (@nkijit.example) or they have defaults. Files are run."""
 
 _MOST_LINES, _MOST_ITEMS = 1000, 100
 
 File = Annotated[
-    str | None, Field(description="FILE.py, FILE.py:KERNEL, or FILE.mlir (the IR of `trace`)")
+    str | None, Field(description="FILE.py, FILE.py:KERNEL, or FILE.mlir (IR from `trace`)")
 ]
-Source = Annotated[str | None, Field(description="in the place of a file: its text")]
+Source = Annotated[str | None, Field(description="text of a file, instead of `file`")]
 Name = Annotated[
-    str | None, Field(description="the kernel, if the file has several and `file` does not name it")
+    str | None,
+    Field(description="name of the kernel, if the file has several and `file` does not name one"),
 ]
 Arguments = Annotated[
     list[str] | None,
@@ -53,20 +54,22 @@ Arguments = Annotated[
     ),
 ]
 Target = Annotated[str | None, Field(description="trn1, trn2 or trn3; by default trn3")]
-Cores = Annotated[int | None, Field(description="launch on so many cores, 1 or 2")]
-FirstLine = Annotated[int, Field(ge=1, description="the line of the text to begin with")]
-LineLimit = Annotated[int, Field(ge=1, le=_MOST_LINES, description="lines of the text")]
-First = Annotated[int, Field(ge=1, description="the item of the list to begin with")]
-Limit = Annotated[int, Field(ge=1, le=_MOST_ITEMS, description="items of the list")]
+Cores = Annotated[int | None, Field(description="number of cores, 1 or 2")]
+FirstLine = Annotated[int, Field(ge=1, description="first line to return, from 1")]
+LineLimit = Annotated[
+    int, Field(ge=1, le=_MOST_LINES, description="maximum number of lines to return")
+]
+First = Annotated[int, Field(ge=1, description="first item of the list to return, from 1")]
+Limit = Annotated[int, Field(ge=1, le=_MOST_ITEMS, description="maximum number of items to return")]
 Scheduled = Annotated[
     Schedule,
-    Field(description="predict what a compiler makes of the kernel, or the author's own order"),
+    Field(description="predict the kernel after the compiler's passes, or in the author's order"),
 ]
-Seed = Annotated[int, Field(ge=0, description="of the random data for tensors")]
+Seed = Annotated[int, Field(ge=0, description="seed of the random data for tensors")]
 
 
 def server_of(limits: Limits) -> MCPServer[Any]:
-    """The server; what each answer may use stands in `limits`."""
+    """Return the server. `limits` apply to each call of a tool."""
     server: MCPServer[Any] = MCPServer(
         "nkijit",
         title="nkijit",
@@ -74,19 +77,19 @@ def server_of(limits: Limits) -> MCPServer[Any]:
         version=__version__,
         log_level="WARNING",
     )
-    asked = _Asker(limits)
+    call = _Caller(limits)
 
     def tool(title: str, executes: bool = True) -> Any:
-        # A file may do anything when it is executed: clients ask before they have that done.
+        # Tools execute files, which may have any effect: the hints let clients ask the user first.
         hints = ToolAnnotations(title=title, read_only_hint=not executes, open_world_hint=executes)
         return server.tool(title=title, annotations=hints)
 
-    @tool("The kernels of a file")
+    @tool("Kernels of a file")
     async def list_kernels(
         file: File = None, source: Source = None
     ) -> Annotated[CallToolResult, form(outputs.Kernels)]:
         """List the kernels of a file, with their arguments."""
-        return await asked(answers.list_kernels, Question(file, source))
+        return await call(answers.list_kernels, Question(file, source))
 
     @tool("IR of a kernel")
     async def trace(
@@ -97,19 +100,19 @@ def server_of(limits: Limits) -> MCPServer[Any]:
         target: Target = None,
         cores: Cores = None,
         rolled: Annotated[
-            bool, Field(description="instructions that repeat themselves once, in loops")
+            bool, Field(description="show repeated instructions once, in loops")
         ] = True,
         locations: Annotated[
-            bool, Field(description="file:line:column behind every operation")
+            bool, Field(description="show file:line:column after every operation")
         ] = False,
         first: FirstLine = 1,
         limit: LineLimit = 200,
     ) -> Annotated[CallToolResult, form(outputs.Ir)]:
-        """Trace a kernel and show its IR: an operation for each instruction of an engine."""
+        """Trace a kernel and show its IR, with one operation per instruction."""
         question = _question(file, source, kernel, arguments, target, cores)
-        return await asked(answers.trace, question, rolled, locations, Page(first, limit))
+        return await call(answers.trace, question, rolled, locations, Page(first, limit))
 
-    @tool("What is wrong with a kernel")
+    @tool("Findings of a kernel")
     async def verify(
         file: File = None,
         source: Source = None,
@@ -120,20 +123,24 @@ def server_of(limits: Limits) -> MCPServer[Any]:
         first: First = 1,
         limit: Limit = 20,
     ) -> Annotated[CallToolResult, form(outputs.Findings)]:
-        """Check a kernel against the rules of the hardware: errors and warnings, at its lines."""
+        """Check a kernel against the rules of the hardware. Returns errors and warnings by line."""
         question = _question(file, source, kernel, arguments, target, cores)
-        return await asked(answers.verify, question, Page(first, limit))
+        return await call(answers.verify, question, Page(first, limit))
 
     @tool("Rules, instructions and functions", executes=False)
     async def explain(
         name: Annotated[
-            str, Field(description="a rule (both-in-psum), an instruction (nisa.max8), nl.load")
+            str,
+            Field(
+                description="a rule (both-in-psum), an instruction (nisa.max8) or a function "
+                "(nl.load)"
+            ),
         ],
         first: FirstLine = 1,
         limit: LineLimit = 200,
     ) -> Annotated[CallToolResult, form(outputs.Explanation)]:
-        """Explain a rule (what it says, what to do, its source), or what can be called."""
-        return await asked(answers.explain, name, Page(first, limit))
+        """Explain a rule, an instruction or a function."""
+        return await call(answers.explain, name, Page(first, limit))
 
     @tool("Results of a kernel")
     async def run(
@@ -145,14 +152,14 @@ def server_of(limits: Limits) -> MCPServer[Any]:
         cores: Cores = None,
         seed: Seed = 0,
     ) -> Annotated[CallToolResult, form(outputs.RunOf)]:
-        """Run a kernel, on random data where no arrays are given; least, largest, NaN of results.
+        """Run a kernel, by default on random data. Returns statistics of the results.
 
-        A kernel that breaks rules is not run: the error has its findings.
+        A kernel with errors is not run: the tool returns an error with its findings.
         """
         question = _question(file, source, kernel, arguments, target, cores)
-        return await asked(answers.run, question, seed)
+        return await call(answers.run, question, seed)
 
-    @tool("Predicted time of a kernel, and why")
+    @tool("Predicted time of a kernel")
     async def profile(
         file: File = None,
         source: Source = None,
@@ -166,9 +173,9 @@ def server_of(limits: Limits) -> MCPServer[Any]:
     ) -> Annotated[CallToolResult, outputs.PROFILE]:
         """Predict how long a kernel takes, and why: queues, waits, lines of the critical path."""
         question = _question(file, source, kernel, arguments, target, cores)
-        return await asked(answers.profile, question, schedule.value, Page(first, limit))
+        return await call(answers.profile, question, schedule.value, Page(first, limit))
 
-    @tool("What differs between two kernels")
+    @tool("Comparison of two kernels")
     async def diff(
         first_file: File = None,
         first_source: Source = None,
@@ -182,14 +189,14 @@ def server_of(limits: Limits) -> MCPServer[Any]:
         first: FirstLine = 1,
         limit: LineLimit = 200,
     ) -> Annotated[CallToolResult, form(outputs.Difference)]:
-        """Show what differs between two kernels: instructions, IR, memory, predicted time."""
+        """Compare two kernels: instructions, IR, memory, predicted time."""
         one, other = (
             _question(file, source, kernel, arguments, target, cores)
             for file, source in ((first_file, first_source), (second_file, second_source))
         )
-        return await asked(answers.diff, one, other, schedule.value, Page(first, limit))
+        return await call(answers.diff, one, other, schedule.value, Page(first, limit))
 
-    @tool("What would make a kernel faster")
+    @tool("Suggestions for a faster kernel")
     async def advise(
         file: File = None,
         source: Source = None,
@@ -200,11 +207,11 @@ def server_of(limits: Limits) -> MCPServer[Any]:
         first: First = 1,
         limit: Limit = 20,
     ) -> Annotated[CallToolResult, outputs.ADVICE]:
-        """Say what would make a kernel faster, and by how much: each change is tried."""
+        """Suggest changes that make a kernel faster, with the predicted gain of each."""
         question = _question(file, source, kernel, arguments, target, cores)
-        return await asked(answers.advise, question, Page(first, limit))
+        return await call(answers.advise, question, Page(first, limit))
 
-    @tool("What a kernel costs, in short")
+    @tool("Cost of a kernel")
     async def cost(
         file: File = None,
         source: Source = None,
@@ -214,9 +221,9 @@ def server_of(limits: Limits) -> MCPServer[Any]:
         cores: Cores = None,
         schedule: Scheduled = Schedule.compiler,
     ) -> Annotated[CallToolResult, outputs.COST]:
-        """Say what a kernel costs: time, memory, critical lines; findings if it has errors."""
+        """Summarise a kernel's cost: predicted time, memory, critical lines, findings."""
         question = _question(file, source, kernel, arguments, target, cores)
-        return await asked(answers.cost, question, schedule.value)
+        return await call(answers.cost, question, schedule.value)
 
     return server
 
@@ -232,25 +239,25 @@ def _question(
     return Question(file, source, kernel, tuple(arguments or ()), target, cores)
 
 
-class _Asker:
-    """Has questions answered, each in a process of its own."""
+class _Caller:
+    """Runs each call of a tool in a separate process."""
 
     def __init__(self, limits: Limits):
         self._limits = limits
 
     async def __call__(self, function: Callable[..., Answer], *arguments: Any) -> CallToolResult:
-        """The answer, or an error of the tool that says why there is none."""
-        given = (function, arguments, self._limits.seconds)
-        process = await anyio.to_thread.run_sync(Isolated, answered, given, self._limits)
+        """Return the answer of `function(*arguments)`, or an error of the tool."""
+        passed = (function, arguments, self._limits.seconds)
+        process = await anyio.to_thread.run_sync(Isolated, answered, passed, self._limits)
         try:
-            told = await anyio.to_thread.run_sync(process.next, abandon_on_cancel=True)
+            received = await anyio.to_thread.run_sync(process.next, abandon_on_cancel=True)
         except OutOfTimeError as error:
             return _refused(str(error))
         except EndedError as error:
-            return _refused(f"the process that looked at it {error}")
+            return _refused(f"the process of this call {error}")
         finally:
             process.kill()
-        (found,) = told or (Refusal("the process that looked at it has said nothing"),)
+        (found,) = received or (Refusal("the process of this call returned nothing"),)
         if isinstance(found, Refusal):
             return _refused(found.message)
         return CallToolResult(content=_text(found.text), structured_content=dict(found.document))
@@ -265,6 +272,6 @@ def _text(text: str) -> list[ContentBlock]:
 
 
 def serve(limits: Limits) -> None:
-    """Speak with one client, over standard input and output, until it leaves."""
+    """Serve one client over standard input and output until it disconnects."""
     prepare()
     server_of(limits).run("stdio")

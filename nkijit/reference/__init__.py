@@ -1,1 +1,1 @@
-"""The reference of rules and instructions, and portability between releases."""
+"""Reference of rules and instructions, and portability between releases."""

@@ -1,4 +1,4 @@
-"""The catalogue of rules and instructions: what `nkijit explain` prints."""
+"""Descriptions of rules, instructions and functions, for `nkijit explain`, editors and the docs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ from nkijit.releases.table import since
 
 
 def users_of(rule: RuleText) -> list[str]:
-    """The operations that declare a rule; dataflow rules are about whole kernels."""
+    """Return the names of the operations that declare a rule.
+
+    A rule of the dataflow passes has none: it is about whole kernels.
+    """
     if any(r.text is rule for r in UNIVERSAL_RULES):
         return ["every instruction"]
     operations = (*WITH_RULES, *INSTRUCTIONS, *OF_SCALARS, *COLLECTIVES)
@@ -36,20 +39,20 @@ def users_of(rule: RuleText) -> list[str]:
 
 
 def applies_to(rule: RuleText) -> str:
-    """What declares a rule, in words."""
+    """Describe the scope of a rule: instructions, or a kernel as a whole."""
     if any(r.text is rule for r in UNIVERSAL_RULES):
         return "every instruction"
     return ", ".join(users_of(rule)) or "a kernel as a whole"
 
 
 def explain(name: str) -> str:
-    """A rule, an instruction or a function, in full.
+    """Return the full description of a rule, an instruction or a function.
 
     Args:
         name: a rule's id; an instruction with or without its module (`nisa.max8`, `max8`); a
             function of the API (`nl.load`), also by its full name.
 
-    Raises KeyError, with the names that are spelt alike, for one that does not exist.
+    Raises KeyError, with similarly spelt names, for an unknown name.
     """
     if name in RULE_TEXTS:
         return explain_rule(name)
@@ -75,7 +78,7 @@ _SHORT_NAME = re.compile(r"^(?:neuronxcc\.)?nki(?:jit)?\.(language|isa|collectiv
 
 
 def _functions() -> dict[str, Any]:
-    """The functions of the API by the names that authors call them by."""
+    """Return the functions of the API by their usual names, such as `nl.load`."""
     return {
         f"{short}{name}": getattr(module, name)
         for short, module in (("nl.", language), ("nisa.", isa), ("ncc.", collectives))
@@ -85,13 +88,13 @@ def _functions() -> dict[str, Any]:
 
 
 def _explain_function(name: str, function: Any) -> str:
-    """What a function does and takes, as its documentation has it."""
+    """Return the signature and docstring of a function."""
     documentation = inspect.cleandoc(function.__doc__ or "")
     return f"{_filled([('function', signature_of(name, function))])}\n{documentation}\n"
 
 
 def signature_of(name: str, function: Any) -> str:
-    """A call with all parameters and their defaults, without annotations."""
+    """Return a signature with all parameters and their defaults, without annotations."""
     parameters = ", ".join(
         p.name if p.default is p.empty else f"{p.name}={default_in_words(p.default)}"
         for p in inspect.signature(function).parameters.values()
@@ -100,11 +103,11 @@ def signature_of(name: str, function: Any) -> str:
 
 
 def explain_as_markdown(name: str, function: Any) -> str:
-    """What `explain` says of a function of either API, as Markdown.
+    """Describe a function of the current or the classic API as Markdown.
 
     Args:
-        name: what findings call it: `nisa.activation`.
-        function: the function, whose signature is shown.
+        name: the function's name in findings, e.g. `nisa.activation`.
+        function: the function, for its signature.
     """
     parts = [f"```python\n{signature_of(name, function)}\n```"]
     op = {op.name: op for op in (*INSTRUCTIONS, *COLLECTIVES)}.get(name)
@@ -112,7 +115,7 @@ def explain_as_markdown(name: str, function: Any) -> str:
         return "\n\n".join([*parts, documentation_as_markdown(function)])
     facts = facts_of(op)
     parts += [prose(text) for key, text in facts if key == "does"]
-    shown = ("engines", "since", "release", "becomes", "rules")
+    shown = ("engines", "since", "release", "lowers to", "rules")
     parts.append("\n".join(f"- {key}: {prose(text)}" for key, text in facts if key in shown))
     parts.append("\n".join(f"- `{name}`: {prose(text)}" for name, text in arguments_of(op)))
     return "\n\n".join(parts)
@@ -123,7 +126,7 @@ _ITEM = re.compile(r"^    (\w+): ", re.MULTILINE)
 
 
 def documentation_as_markdown(function: Any) -> str:
-    """A docstring, whose sections with names become lists."""
+    """Convert a docstring to Markdown: sections such as Args become lists."""
     lines: list[str] = []
     section = False
     for text in inspect.cleandoc(function.__doc__ or "").split("\n"):
@@ -140,12 +143,12 @@ def documentation_as_markdown(function: Any) -> str:
 
 
 def default_in_words(value: Any) -> str:
-    """A default as it is shown in a signature."""
+    """Return a default as signatures show it."""
     return value.name if isinstance(value, Enum) else repr(value)
 
 
 def explain_rule(rule_id: str) -> str:
-    """One rule in full. Raises KeyError, with the known ids, for an unknown one."""
+    """Return the full description of a rule. Raises KeyError, with the known ids."""
     rule = RULE_TEXTS.get(rule_id)
     if rule is None:
         raise KeyError(f"unknown rule '{rule_id}'; known: {', '.join(sorted(RULE_TEXTS))}")
@@ -163,12 +166,12 @@ def explain_rule(rule_id: str) -> str:
 
 
 def rule_as_markdown(rule_id: str) -> str:
-    """One rule as Markdown. Raises KeyError for an unknown one."""
+    """Return a rule's description as Markdown. Raises KeyError for an unknown id."""
     return _rule_as_markdown(RULE_TEXTS[rule_id])
 
 
 def explain_instruction(name: str) -> str:
-    """What is declared of one instruction. Raises KeyError for an unknown one."""
+    """Return the description of an instruction. Raises KeyError for an unknown name."""
     op = {op.name: op for op in (*INSTRUCTIONS, *COLLECTIVES)}.get(name)
     if op is None:
         raise KeyError(f"there is no instruction '{name}'")
@@ -176,7 +179,7 @@ def explain_instruction(name: str) -> str:
 
 
 def facts_of(op: type[NisaOp]) -> list[tuple[str, str]]:
-    """What is declared of an instruction, by what it is about."""
+    """Return the labelled facts of an instruction's declaration: engines, rules, costs, …"""
     spec = op.SPEC
     rules = dict.fromkeys(rule.text.id for rule in all_rules_of(op))
     begun = since(public_name(op))
@@ -189,15 +192,15 @@ def facts_of(op: type[NisaOp]) -> list[tuple[str, str]]:
         ("release", f"{begun} (Neuron SDK {begun.sdk}) and newer"),
         ("rules", ", ".join(rules)),
         *(
-            ("becomes", f"{stage.mnemonic}, {_unit(stage.cost)}: {stage.cost.text}")
+            ("lowers to", f"{stage.mnemonic}, {_unit(stage.cost)}: {stage.cost.text}")
             for stage in spec.stages
         ),
     ]
 
 
 def arguments_of(op: type[NisaOp]) -> list[tuple[str, str]]:
-    """Each argument of an instruction: its documentation, its declaration, its first release."""
-    # The arguments of a collective in two parts are those of the first part.
+    """Return a description of each argument: documentation, accepted values, first release."""
+    # A trigger has the arguments of its prepare.
     documented = documented_arguments(_functions()[op.name.replace("_trigger", "_prepare")])
     return [
         (f.name, f"{documented.get(f.name, '')}\n{_accepted(op, f)}{_later(op, f)}".strip())
@@ -209,7 +212,7 @@ _ARGUMENTS = re.compile(r"^Args:\n((?:    .*\n|\n)*)", re.MULTILINE)
 
 
 def documented_arguments(function: Any) -> dict[str, str]:
-    """The text of each argument in a function's docstring, as one line."""
+    """Return the text of each argument in a function's docstring, as one line."""
     section = _ARGUMENTS.search(f"{inspect.cleandoc(function.__doc__ or '')}\n")
     _, *parts = _ITEM.split("" if section is None else section[1])
     names, texts = parts[::2], parts[1::2]
@@ -217,14 +220,14 @@ def documented_arguments(function: Any) -> dict[str, str]:
 
 
 def _later(op: type[NisaOp], f: Field) -> str:
-    """The first release with an argument, where it is later than that of the instruction."""
+    """Return a sentence about an argument's first release, if later than the instruction's."""
     function = public_name(op)
     begun = since(f"{function}({f.name})")
     return f"\nSince {begun}." if begun > since(function) else ""
 
 
 def public_name(op: type[NisaOp]) -> str:
-    """The function that makes an instruction, by its name in the reference."""
+    """Return the name of an instruction's function in NKI's reference, e.g. `nki.isa.max8`."""
     dialect, _, name = op.name.partition(".")
     return f"{_MODULES[dialect]}.{name}"
 
@@ -233,7 +236,7 @@ _MODULES = {"nisa": "nki.isa", "ncc": "nki.collectives"}
 
 
 def _accepted(op: type[NisaOp], f: Field) -> str:
-    """What an argument accepts, what is done with it, what rules list, and its default."""
+    """Describe an argument: accepted values, role, the limits of rules, and its default."""
     facts = [f.kind.expected[:1].upper() + f.kind.expected[1:]]
     if f.role is not None:
         facts.append(_ROLES[f.role])
@@ -250,7 +253,7 @@ def _accepted(op: type[NisaOp], f: Field) -> str:
     return f"{', '.join(facts)}."
 
 
-_ROLES = {Role.read: "read", Role.write: "written", Role.update: "written on top of what is there"}
+_ROLES = {Role.read: "read", Role.write: "written", Role.update: "updated"}
 
 
 def _unit(cost: StageCost) -> str:
@@ -258,7 +261,7 @@ def _unit(cost: StageCost) -> str:
 
 
 def _filled(fields: list[tuple[str, str]]) -> str:
-    """Names, and next to them texts, whose lines are kept and broken further."""
+    """Format names and texts in two columns. Wraps long lines and keeps line breaks."""
     width = max(len(name) for name, _ in fields) + 2
     lines = [
         textwrap.fill(
@@ -275,19 +278,19 @@ def _filled(fields: list[tuple[str, str]]) -> str:
 
 
 _LONG_ID = 22
-"""Ids of more characters, names of the public error reference, have a line of their own."""
+"""Longer ids (those from the public error reference) get a line of their own."""
 
 
 def list_rules() -> str:
-    """All rules by category; those that are not illegal say what they are."""
+    """List all rules by category, with their severity or kind unless they make a kernel illegal."""
     width = max(len(id) for id in RULE_TEXTS if len(id) <= _LONG_ID)
     indent = " " * (width + 4)
     lines: list[str] = []
     for category, rules in rules_by_category().items():
         lines.append(category)
         for rule in rules:
-            what = kind_in_words(rule)
-            severity = f"({what}) " if what else ""
+            label = kind_in_words(rule)
+            severity = f"({label}) " if label else ""
             beside = len(rule.id) <= width
             if not beside:
                 lines.append(f"  {rule.id}")
@@ -303,21 +306,21 @@ def list_rules() -> str:
 
 
 def kind_in_words(rule: RuleText) -> str:
-    """What a rule's findings are, unless the kernel is illegal."""
+    """Return the severity of a warning or the kind of an error; "" for the kind `illegal`."""
     if rule.kind is None:
         return rule.severity
     return "" if rule.kind is ErrorKind.illegal else rule.kind.value
 
 
 def rules_as_markdown() -> str:
-    """The catalogue as a document, `docs/rules.md`."""
+    """Return all rules as a document, `docs/rules.md`."""
     parts = [
         "# Rules\n",
-        "What `nkijit verify` reports, by category. `make docs` writes this file from the rules "
-        "themselves;\n`nkijit explain RULE` shows one of them. Rules are errors unless they are "
-        "marked as warnings, and\n`# nkijit: ignore[rule]` on a statement suppresses its "
-        'warnings. A kernel that breaks a rule marked\nas undefined or as "does not fit" can be '
-        "run all the same ([checks](checks.md)); all others are\nillegal.\n",
+        "The rules that `nkijit verify` checks, by category. `make docs` generates this file; "
+        "`nkijit explain RULE`\ndescribes one rule. Violations are errors unless a rule is marked "
+        "as a warning; `# nkijit: ignore[rule]` on a\nstatement suppresses its warnings. A kernel "
+        'that violates a rule marked as undefined or as "does not fit"\ncan still be run '
+        "([checks](checks.md)); kernels with other errors are illegal.\n",
     ]
     for category, rules in rules_by_category().items():
         parts.append(f"## {category}\n")
@@ -326,8 +329,8 @@ def rules_as_markdown() -> str:
 
 
 def _rule_as_markdown(rule: RuleText) -> str:
-    what = kind_in_words(rule)
-    severity = f" ({what})" if what else ""
+    label = kind_in_words(rule)
+    severity = f" ({label})" if label else ""
     return "\n".join(
         [
             f"### {rule.id}{severity}\n",
@@ -340,18 +343,18 @@ def _rule_as_markdown(rule: RuleText) -> str:
 
 
 def literal(text: str) -> str:
-    """Text that Markdown shows as it is."""
+    """Escape a text for Markdown."""
     return re.sub(r"([\\`*_\[\]<>#|])", r"\\\1", text)
 
 
 def prose(text: str) -> str:
-    """Text that Markdown shows as it is, but for code in backticks."""
+    """Escape a text for Markdown, except for code in backticks."""
     pieces = re.split(r"(`[^`]*`)", " ".join(text.split()))
     return "".join(each if each.startswith("`") else literal(each) for each in pieces)
 
 
 def rules_by_category() -> dict[str, list[RuleText]]:
-    """The rules by category: those that operations declare come first."""
+    """Return the rules by category: first the categories of rules that operations declare."""
     rules: dict[str, list[RuleText]] = {category: [] for category in CATEGORIES}
     for rule in RULE_TEXTS.values():
         rules.setdefault(rule.category, []).append(rule)

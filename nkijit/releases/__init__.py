@@ -1,1 +1,1 @@
-"""The releases of NKI."""
+"""Table of the releases of NKI."""

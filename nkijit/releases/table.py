@@ -1,9 +1,9 @@
-"""The releases of NKI: which names and arguments each has, and which rules of its compiler.
+"""The releases of NKI: their names and arguments, and the rules of their compilers.
 
-The table is `releases.toml`. Its rows are public names: `nki.isa.dma_copy`, an argument of it as
-`nki.isa.dma_copy(priority)`, and `nki.language.exp()` for the call of an operator that was a mere
-word before. A name without a row has been there from the first release on, an argument without a
-row as long as its function.
+The table is `releases.toml`. Its rows are public names: `nki.isa.dma_copy` for a function,
+`nki.isa.dma_copy(priority)` for one of its arguments, `nki.language.exp()` for the call of an
+operator that earlier releases only accept as an argument. A name without a row exists in all
+releases, an argument without a row in the same releases as its function.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from typing import Any
 
 @dataclass(frozen=True, order=True, slots=True)
 class Release:
-    """A release of NKI, e.g. `NKI 0.5` of Neuron SDK 2.31; a later one is the greater one."""
+    """A release of NKI, e.g. `NKI 0.5` of Neuron SDK 2.31. Later releases compare greater."""
 
     number: tuple[int, int]
     sdk: str = field(compare=False)
-    """The Neuron SDK that it came with, e.g. `2.31`."""
+    """The Neuron SDK that contains it, e.g. `2.31`."""
     date: date = field(compare=False)
-    """The day of that SDK."""
+    """Release date of that SDK."""
     adds: frozenset[str] = field(compare=False)
-    """Rows that are there from this release on."""
+    """Rows that this release adds."""
     removes: Mapping[str, str] = field(compare=False)
-    """Rows that are no longer there, with what to do instead; empty where nothing is known."""
+    """Rows that this release removes, with the replacement; "" if none is known."""
     renames: Mapping[str, str] = field(compare=False)
-    """Rows of arguments that have another name from this release on."""
+    """Rows of arguments that this release renames, with the new name."""
     deprecates: Mapping[str, str] = field(compare=False)
-    """Rows that are deprecated from this release on, with what to do instead."""
+    """Rows that this release deprecates, with the replacement."""
     reorders: Mapping[str, int] = field(compare=False)
-    """Functions whose arguments have another order, and the first position that moved."""
+    """Functions whose arguments this release reorders, with the first changed position."""
     imposes: frozenset[str] = field(compare=False)
-    """Rules about a kernel's Python, by id, that its compiler begins to have."""
+    """Ids of rules about a kernel's Python that its compiler introduces."""
     lifts: frozenset[str] = field(compare=False)
-    """Rules about a kernel's Python that its compiler no longer has."""
+    """Ids of rules about a kernel's Python that its compiler drops."""
 
     @property
     def version(self) -> str:
@@ -52,7 +52,7 @@ class Release:
 
 @functools.cache
 def releases() -> tuple[Release, ...]:
-    """All releases, the oldest first."""
+    """Return all releases, the oldest first."""
     text = files("nkijit.releases").joinpath("releases.toml").read_text(encoding="utf-8")
     return tuple(map(_release, tomllib.loads(text)["release"]))
 
@@ -77,9 +77,9 @@ def _release(table: Mapping[str, Any]) -> Release:
 
 
 def release(version: str | None = None) -> Release:
-    """The release with that version, `0.5` or `0.5.0`; the newest without one.
+    """Return the release of a version (`0.5` or `0.5.0`), by default the newest.
 
-    Raises ValueError, with the known ones, for any other.
+    Raises ValueError, with the known versions, for an unknown one.
     """
     if version is None:
         return releases()[-1]
@@ -91,7 +91,7 @@ def release(version: str | None = None) -> Release:
 
 
 def function_of(name: str) -> str:
-    """The function of an argument's row or of a call's; any other name as it is."""
+    """Return the function of a row for an argument or a call; other names are unchanged."""
     return name.partition("(")[0]
 
 
@@ -100,23 +100,21 @@ def _began() -> dict[str, Release]:
     return {name: r for r in reversed(releases()) for name in r.adds}
 
 
-@functools.cache
 def _ended() -> dict[str, Release]:
     return {name: r for r in releases() for name in r.removes}
 
 
-@functools.cache
 def _deprecated() -> dict[str, Release]:
     return {name: r for r in reversed(releases()) for name in r.deprecates}
 
 
 def has_row(name: str) -> bool:
-    """Whether the table knows a name or an argument itself."""
+    """Whether a release adds this name or argument itself, not only its function."""
     return name in _began()
 
 
 def since(name: str) -> Release:
-    """The first release that has a name, an argument or a module, e.g. `nki.isa.activate2`."""
+    """Return the first release with a name, an argument or a module, e.g. `nki.isa.activate2`."""
     began = _began()
     if name in began or function_of(name) in began:
         return began.get(name) or began[function_of(name)]
@@ -125,23 +123,23 @@ def since(name: str) -> Release:
 
 
 def until(name: str) -> Release | None:
-    """The last release that has a name or an argument; None if the newest has it."""
+    """Return the last release with a name or an argument; None if it was not removed."""
     removed = removed_in(name)
     return None if removed is None else releases()[releases().index(removed) - 1]
 
 
 def removed_in(name: str) -> Release | None:
-    """The first release that no longer has a name or an argument."""
+    """Return the release that removed a name or an argument; None if it was not removed."""
     return _ended().get(name) or _ended().get(function_of(name))
 
 
 def deprecated_in(name: str) -> Release | None:
-    """The release that deprecated a name or an argument."""
+    """Return the release that deprecated a name or an argument; None if it is not deprecated."""
     return _deprecated().get(name)
 
 
 def replacement(name: str) -> str | None:
-    """What to do instead of using a name or an argument that is removed or deprecated."""
+    """Return the replacement of a removed or deprecated name or argument; None if unknown."""
     for row in (name, function_of(name)):
         for table in (_ended(), _deprecated()):
             if row in table:
@@ -152,7 +150,7 @@ def replacement(name: str) -> str | None:
 
 
 def is_held(rule: str, held_by: Release) -> bool:
-    """Whether a release's compiler has a rule about a kernel's Python; every one, by default."""
+    """Whether a release's compiler has a rule about a kernel's Python. By default it has."""
     begins = [r for r in releases() if rule in r.imposes]
     ends = [r for r in releases() if rule in r.lifts]
     return all(r <= held_by for r in begins) and all(held_by < r for r in ends)

@@ -206,7 +206,6 @@ def _source(text: str) -> _Source:
     return _Source(text)
 
 
-@lru_cache(maxsize=512)
 def _function(path: str) -> tuple[str, Any] | None:
     """Return the name in findings and the function, for an import path in the API."""
     package = next((p for p in _PACKAGES if path.startswith(f"{p}.")), None)

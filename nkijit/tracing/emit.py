@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from enum import Enum
-from functools import cache
+from functools import cache, lru_cache
 from math import copysign, isinf, isnan
 from struct import pack
 from typing import Any, cast
@@ -68,7 +68,7 @@ class NkiInstruction:
         return "NkiInstruction()" if self._op is None else f"NkiInstruction({self._op.name})"
 
 
-_FLOAT32 = DTYPES["float32"]
+_problem_in_float32 = lru_cache(maxsize=1024)(DTYPES["float32"].cannot_hold)
 
 
 def _encoders(op_class: type[NisaOp]) -> tuple[_Encoder, ...]:
@@ -101,9 +101,11 @@ def emit(op_class: type[NisaOp], arguments: dict[str, Any]) -> NkiInstruction:
                 operands.append(value.ssa_value(location))
                 present.append(1)
                 continue
-        elif isinstance(value, float) and (problem := _FLOAT32.cannot_hold(value)):
-            message = f"'{name}' is {value!r}, which is stored as a float32; {problem}"
-            tracer.record(CONSTANT_RANGE, op_class.name, message)
+        elif value is not kind.default and isinstance(value, float):
+            problem = _problem_in_float32(value)
+            if problem is not None:
+                message = f"'{name}' is {value!r}, which is stored as a float32; {problem}"
+                tracer.record(CONSTANT_RANGE, op_class.name, message)
         if is_operand:
             try:
                 values = _operands(tracer, kind, value)

@@ -73,7 +73,7 @@ def advise(
     Args:
         kernels: the verified kernel's program for each core.
         conditions: the conditions that times are predicted for.
-        progress: called after each experiment that gains time, with the finished fraction (0 to 1).
+        progress: called after each experiment, with the finished fraction (0 to 1).
 
     Raises:
         LoweringError: the unchanged kernel cannot be lowered.
@@ -84,12 +84,13 @@ def advise(
     worthwhile = _worthwhile(kernels, timeline)
     size = max(1, sum(len(program.instructions) for program in timeline.programs))
     tried = worthwhile[: max(4, min(MOST_TRIED, MOST_INSTRUCTIONS // size))]
-    gains = [
-        gain
-        for number, alternatives in enumerate(tried)
-        if (gain := _first_gain(alternatives, kernels, conditions, timeline)) is not None
-        if progress is None or progress(number / len(tried)) is None
-    ]
+    gains: list[_Gain] = []
+    for number, alternatives in enumerate(tried, 1):
+        gain = _first_gain(alternatives, kernels, conditions, timeline)
+        if gain is not None:
+            gains.append(gain)
+        if progress is not None:
+            progress(number / len(tried))
     own: float | None = None
     if gains and conditions.schedule is Schedule.author:
         own = _time(kernels, conditions, Schedule.compiler)

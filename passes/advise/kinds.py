@@ -92,7 +92,7 @@ WIDENED_MATMUL = _kind(
 MATMUL_BF16 = _kind(
     "matmul-bf16",
     "Use bfloat16 inputs for a float32 matmul.",
-    "Change the multiplied tiles to bfloat16, and the arguments and transposes that they come from.",
+    "Change the multiplied tiles, and the arguments and transposes of their data, to bfloat16.",
     Numbers.change,
     "API reference, nki.isa.nc_matmul",
 )

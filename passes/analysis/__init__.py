@@ -1,17 +1,19 @@
-"""What is known of a kernel before it runs: asked by the verification passes and by lowering.
+"""Static analyses of a kernel, used by the verification passes, the compiler and lowering.
 
-Sets of bytes have one shape for each kind of question:
+There are several representations of sets of bytes:
 
-- `AccessPattern` (dialects) is a view as it is written: elements in an order. All others follow
-  from it.
-- `Extent` (`footprints.py`) is the bytes of a whole tensor that a view touches, sorted and without
-  order: for tensors in HBM and on chip alike, of any size.
-- `Cells` and `Footprint` (`footprints.py`) number what the extents of one tensor cut it into, so
-  that marks for bytes are a short array. `written.py` and `dependences.py` follow tensors with it.
-- `ByteSet` (`byte_sets.py`) is exact partitions and bytes of on-chip memory, as bits: for what adds
-  up sets of several tiles, and for tiles at fixed addresses, which may belong to any allocation.
-- `BoundingBox` (`bounding_boxes.py`) is the partitions and bytes around an extent, at an address:
-  four comparisons where an answer that is too careful costs a wait only.
-- `Cuts` (`cuts.py`) and `Gaps` (`gaps.py`) are lines of bytes: with a value for each, and with
-  those that are free.
+- `AccessPattern` (dialects) is a view as written: an ordered list of elements. The others are
+  derived from it.
+- `Extent` (`footprints.py`) is the unordered set of bytes of a tensor that a view accesses. It
+  works for tensors of any size, on chip and in HBM.
+- `Cells` and `Footprint` (`footprints.py`) number the cells into which the extents of one tensor
+  cut it, so that marks for bytes are a short array. `written_tensors.py` and `dependences.py` track
+  tensors with it.
+- `ByteSet` (`byte_sets.py`) is an exact set of partitions and bytes of on-chip memory, as bits. It
+  is for unions over several tiles, and for tiles at fixed addresses, which may belong to any
+  allocation.
+- `BoundingBox` (`bounding_boxes.py`) is the range of partitions and bytes around an extent at an
+  address. It takes four comparisons, for uses where a false overlap costs only a wait.
+- `Cuts` (`cuts.py`) and `Gaps` (`gaps.py`) divide a range of bytes: with a value per part, and into
+  free and used parts.
 """

@@ -1,1 +1,1 @@
-"""What a compiler does with a kernel before it is lowered; results stay the same, bit by bit."""
+"""Compiler passes, run before lowering; they change a kernel but no bit of its results."""

@@ -1,4 +1,4 @@
-"""The compiler: its passes, in order, and a kernel that has been through them."""
+"""The compiler: the list of its passes, and functions that run them and lower the result."""
 
 from __future__ import annotations
 
@@ -35,17 +35,19 @@ from nkijit.passes.lower.schedule import lower
 
 
 class CompilerPass(ModulePass):
-    """Changes kernels that have been verified; their results stay the same, bit by bit."""
+    """A pass over verified kernels that does not change a bit of their results."""
 
-    needs_room: ClassVar[bool] = False
-    """Tiles are in use for longer than they were."""
+    needs_memory: ClassVar[bool] = False
+    """The pass keeps some tiles in use for longer, so the kernel may need more memory."""
 
     def change(self, analyses: Analyses, origins: Origins) -> int:
-        """Change a kernel in place; returns how much.
+        """Change a kernel in place; returns the number of changes, in units of the pass.
 
         Args:
-            analyses: what is known of the kernel; what that is no more is forgotten.
-            origins: the operation that each of its operations is a copy of; gets those of new ones.
+                analyses: the kernel's cached analyses; the pass invalidates those that its changes
+                affect.
+                origins: maps the operations of a copied kernel to their originals; gets the new
+                operations.
         """
         raise NotImplementedError
 
@@ -56,7 +58,7 @@ class CompilerPass(ModulePass):
 
 
 class ResolveAccumulationPass(CompilerPass):
-    """Let matmuls say whether they add, where that followed from their place."""
+    """Set `accumulate` on matmuls whose program position decides whether they accumulate."""
 
     name = "resolve-accumulation"
 
@@ -65,7 +67,7 @@ class ResolveAccumulationPass(CompilerPass):
 
 
 class RenameTilesPass(CompilerPass):
-    """Make another tile of one whose contents nobody needs any more."""
+    """Split a tile into several allocations where no reader needs the earlier contents."""
 
     name = "rename-tiles"
 
@@ -74,57 +76,57 @@ class RenameTilesPass(CompilerPass):
 
 
 class HoistInvariantPass(CompilerPass):
-    """Do before loops what they do each time alike."""
+    """Move loop-invariant instructions before their loop."""
 
     name = "hoist-invariant"
-    needs_room = True
+    needs_memory = True
 
     def change(self, analyses: Analyses, origins: Origins) -> int:
         return hoist_invariant(analyses.kernel, analyses)
 
 
 class AccumulateInPsumPass(CompilerPass):
-    """Let matmuls add up in PSUM what is added up outside of it."""
+    """Accumulate the products of matmuls in PSUM instead of adding them in SBUF."""
 
     name = "accumulate-in-psum"
-    needs_room = True
+    needs_memory = True
 
     def change(self, analyses: Analyses, origins: Origins) -> int:
         return accumulate_in_psum(analyses.kernel, origins, analyses)
 
 
 class ShareLoadsPass(CompilerPass):
-    """Leave out loads of what is on chip."""
+    """Remove loads of data that is still on chip."""
 
     name = "share-loads"
-    needs_room = True
+    needs_memory = True
 
     def change(self, analyses: Analyses, origins: Origins) -> int:
         return share_loads(analyses.kernel, analyses)
 
 
 class ShareResultsPass(CompilerPass):
-    """Leave out what has been computed before, from the same contents."""
+    """Remove instructions that recompute a result from unchanged operands."""
 
     name = "share-results"
-    needs_room = True
+    needs_memory = True
 
     def change(self, analyses: Analyses, origins: Origins) -> int:
         return share_results(analyses.kernel, analyses)
 
 
 class ForwardCopiesPass(CompilerPass):
-    """Let those who read a copy read what it is a copy of."""
+    """Let readers of a copy read its source."""
 
     name = "forward-copies"
-    needs_room = True
+    needs_memory = True
 
     def change(self, analyses: Analyses, origins: Origins) -> int:
         return forward_copies(analyses.kernel, origins, analyses)
 
 
 class RemoveUnusedPass(CompilerPass):
-    """Remove instructions whose results nothing reads."""
+    """Remove instructions with unread results."""
 
     name = "remove-unused"
 
@@ -133,7 +135,7 @@ class RemoveUnusedPass(CompilerPass):
 
 
 class SpreadEnginesPass(CompilerPass):
-    """Let instructions whose engine is open run where there is time for them."""
+    """Move instructions without `engine=` from the busiest engine to others."""
 
     name = "spread-engines"
 
@@ -142,7 +144,7 @@ class SpreadEnginesPass(CompilerPass):
 
 
 class FitPass(CompilerPass):
-    """Let tiles wait in HBM that do not fit into SBUF."""
+    """Spill tiles to HBM, or reload them, where they exceed the capacity of SBUF."""
 
     name = "fit"
 
@@ -151,10 +153,10 @@ class FitPass(CompilerPass):
 
 
 class ListSchedulePass(CompilerPass):
-    """Order instructions as engines could begin them."""
+    """Reorder the instructions of each region with a list scheduler."""
 
     name = "list-schedule"
-    needs_room = True
+    needs_memory = True
 
     def change(self, analyses: Analyses, origins: Origins) -> int:
         return list_schedule(analyses.kernel, analyses)
@@ -173,44 +175,47 @@ COMPILER: tuple[type[CompilerPass], ...] = (
     SpreadEnginesPass,
     ListSchedulePass,
 )
-"""The passes in the order in which they run: tiles have one use each before any is unused, and what
-is left is ordered."""
+"""All passes in execution order.
+
+Sharing and forwarding leave instructions without readers, which `remove-unused` then removes.
+Scheduling comes last.
+"""
 
 
 ORDERING = frozenset({SpreadEnginesPass.name, ListSchedulePass.name})
-"""The passes that say what runs when, and where."""
+"""Names of the passes that choose the order and the engine of instructions."""
 
 
 @dataclass(frozen=True)
 class Compiled:
-    """A kernel as a compiler would have it."""
+    """The result of running the compiler's passes on a copy of a kernel."""
 
     kernel: KernelOp
-    """A changed copy."""
+    """The changed copy."""
     origins: Mapping[Operation, Operation]
-    """The operation that each of its operations is a copy of."""
+    """Maps each operation of the copy to its original; new ones to the one they derive from."""
     changes: Mapping[str, int]
-    """How much each pass has changed, by its name."""
+    """The number of changes by pass name; see `CompilerPass.change`."""
 
     @property
     def is_changed(self) -> bool:
-        """Whether it runs other instructions than the kernel, on other tiles, or elsewhere."""
+        """Whether any pass changed the copy."""
         return any(self.changes.values())
 
 
 def compiled(kernel: KernelOp, without: Collection[str] = ()) -> Compiled:
-    """A copy of a verified kernel that the passes have changed.
+    """Return a copy of a verified kernel, changed by the passes.
 
     Args:
-        kernel: it stays as it is.
-        without: the names of passes that are left out.
+            kernel: not changed.
+            without: names of passes to skip.
     """
     copy, origins = with_edges_in_order(kernel)
     if copy is kernel:
         copy, origins = copied(kernel)
     analyses = Analyses(copy)
     changes = {
-        made.name: made().change(analyses, origins) for made in COMPILER if made.name not in without
+        step.name: step().change(analyses, origins) for step in COMPILER if step.name not in without
     }
     for op in [op for op in origins if op.parent is None and op is not copy]:
         del origins[op]
@@ -225,18 +230,23 @@ def program_of(
     without: Collection[str] = (),
     own: Program | None = None,
 ) -> Program:
-    """The queues of one core, of a kernel as its author or as the compiler has it; see `lower`.
+    """Lower a verified kernel to the queues of one core, in the author's or the compiler's order.
 
-    A kernel whose tiles do not fit into SBUF as its author has them is compiled in any case.
+    A kernel that exceeds SBUF is compiled even with `Schedule.author`. If the compiled kernel
+    does not fit either, it is compiled again without `list-schedule`, then without all passes that
+    may need more memory.
 
     Args:
-        kernel: a verified kernel.
-        schedule: whose order it is.
+        kernel: the kernel of one core.
+        schedule: the order and the tiles to use.
         target: see `lower`.
         passed_over: see `lower`.
-        without: the names of the compiler's passes that are left out.
-        own: the queues that its author has for it, where they are known: a kernel that the
-            compiler leaves as it is has the same ones.
+        without: names of compiler passes to skip.
+        own: the program in the author's order, if it is known. Its queues are reused if no pass
+            changes the kernel.
+
+    Raises:
+        LoweringError: see `lower`.
     """
     if schedule is Schedule.author:
         lenient = passed_over is not None and not passed_over.does_not_fit
@@ -244,22 +254,23 @@ def program_of(
             if not (lenient and does_not_fit(kernel)):
                 return lower(kernel, target, passed_over=passed_over)
         except LoweringError as error:
-            if not (error.no_room and does_not_fit(kernel)):
+            if not (error.out_of_memory and does_not_fit(kernel)):
                 raise
-    greedy = [made.name for made in COMPILER if made.needs_room]
+    demanding = [step.name for step in COMPILER if step.needs_memory]
 
-    def made_without(names: Collection[str]) -> Program:
-        made = compiled(kernel, {*without, *names})
-        if own is not None and not made.is_changed:
-            return replace(own, changes=made.changes)
-        program = lower(made.kernel, target, passed_over=passed_over, origins=made.origins)
-        return replace(program, changes=made.changes)
+    def compile_without(names: Collection[str]) -> Program:
+        result = compiled(kernel, {*without, *names})
+        if own is not None and not result.is_changed:
+            return replace(own, changes=result.changes)
+        program = lower(result.kernel, target, passed_over=passed_over, origins=result.origins)
+        return replace(program, changes=result.changes)
 
-    # Where a pass needs more memory than there is: what else has changed needs no more.
-    for names in ((), greedy[-1:]):
+    # Passes that keep tiles in use for longer are dropped when memory runs out; the others need no
+    # more memory than the author's kernel.
+    for names in ((), demanding[-1:]):
         try:
-            return made_without(names)
+            return compile_without(names)
         except LoweringError as error:
-            if not error.no_room:
+            if not error.out_of_memory:
                 raise
-    return made_without(greedy)
+    return compile_without(demanding)

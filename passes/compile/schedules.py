@@ -1,4 +1,4 @@
-"""Who decides the order of instructions."""
+"""The choice between the author's instruction order and the compiler's."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Schedule(StrEnum):
-    """Whose order of instructions, and whose tiles, a kernel is lowered with."""
+    """The order, and the tiles, with which a kernel is lowered: the author's or the compiler's."""
 
     author = "author"
     compiler = "compiler"

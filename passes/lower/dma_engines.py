@@ -1,4 +1,4 @@
-"""The DMA engines of a core: when each serves which transfer."""
+"""The DMA engines of a core, and when they serve each transfer."""
 
 from __future__ import annotations
 
@@ -8,59 +8,59 @@ from typing import Generic, NamedTuple, TypeVar
 from nkijit.dialects.declare.cost import Transfer
 from nkijit.dialects.hardware.targets import Target
 
-What = TypeVar("What")
+Key = TypeVar("Key")
 
 
-class Served(NamedTuple, Generic[What]):
-    """When a transfer is served, in ns."""
+class Served(NamedTuple, Generic[Key]):
+    """The times at which a transfer is served, in ns."""
 
     begin: float
-    """When the last of its engines takes it up."""
+    """When the last of its engines accepts it."""
     end: float
-    """When its bytes are there."""
-    cause: What | None
-    """The transfer that it had to wait for, if there is one."""
+    """When all its bytes have arrived."""
+    cause: Key | None
+    """The transfer for which it had to wait; None if it did not wait."""
 
 
-class DmaEngines(Generic[What]):
-    """The DMA engines of a core. `What` is whatever transfers are called by."""
+class DmaEngines(Generic[Key]):
+    """The DMA engines of a core. `Key` is the type of the keys of transfers."""
 
     def __init__(self, target: Target):
         dma = target.timing.dma
         self._free = [0.0] * dma.engines
-        self._last: list[What | None] = [None] * dma.engines
+        self._last: list[Key | None] = [None] * dma.engines
         self._own_free = 0.0
-        """When the DMA engine of the GpSimd Engine is free."""
-        self._own_last: What | None = None
+        """When the DMA engine of the GpSimd Engine is free, in ns."""
+        self._own_last: Key | None = None
         self._hbm_free = 0.0
         self._hbm_bytes_per_ns = dma.hbm_bytes_per_ns
 
-    def fork(self) -> DmaEngines[What]:
-        """Engines that are as busy as these."""
-        made = copy(self)
-        made._free, made._last = list(self._free), list(self._last)
-        return made
+    def fork(self) -> DmaEngines[Key]:
+        """Return a copy with the same state."""
+        other = copy(self)
+        other._free, other._last = list(self._free), list(self._last)
+        return other
 
     @property
     def busy_until(self) -> float:
-        """When the engines have done what they have to do, if it were the same for each."""
+        """When the engines complete their work, if it were distributed evenly, in ns."""
         return sum(self._free) / len(self._free)
 
     def keep_busy(self, time: float) -> None:
-        """Let no engine be free before a time."""
+        """Occupy all engines until a time, in ns."""
         self._free = [max(free, time) for free in self._free]
 
-    def serve(self, arrival: float, transfer: Transfer, hbm_bytes: int, what: What) -> Served[What]:
-        """Give a transfer its engines."""
-        cause: What | None = None
+    def serve(self, arrival: float, transfer: Transfer, hbm_bytes: int, key: Key) -> Served[Key]:
+        """Assign a transfer to its engines."""
+        cause: Key | None = None
         if transfer.engines == 0:
             if self._own_free > arrival:
                 cause = self._own_last
             first = latest = max(arrival, self._own_free)
             done = latest + transfer.engine_ns
-            self._own_free, self._own_last = done, what
+            self._own_free, self._own_last = done, key
         else:
-            first, latest, done, cause = self._engines(arrival, transfer, what)
+            first, latest, done, cause = self._engines(arrival, transfer, key)
         end = first + transfer.payload_ns
         if latest > arrival:
             end = max(end, done)
@@ -70,19 +70,20 @@ class DmaEngines(Generic[What]):
         return Served(latest, end, cause)
 
     def _engines(
-        self, arrival: float, transfer: Transfer, what: What
-    ) -> tuple[float, float, float, What | None]:
-        """When the first and the last of its engines take a transfer up, when all are done, and
-        which transfer the last one had before, if it had to wait.
+        self, arrival: float, transfer: Transfer, key: Key
+    ) -> tuple[float, float, float, Key | None]:
+        """Serve a transfer with the engines that are free first.
 
-        The engines that are free first take most of it.
+        Returns:
+            When its first and its last engine accept it, when all are done, and the transfer that
+            delayed the last one (None if it did not wait).
         """
         free, busy = self._free, transfer.engine_ns
         if transfer.fullest >= len(free):
             first, latest = min(free), max(free)
             cause = self._last[free.index(latest)]
             self._free = [(f if f > arrival else arrival) + busy for f in free]
-            self._last = [what] * len(free)
+            self._last = [key] * len(free)
             done = max(self._free)
         else:
             chosen = sorted(range(len(free)), key=free.__getitem__)[: transfer.engines]
@@ -93,7 +94,7 @@ class DmaEngines(Generic[What]):
                 time = busy if place < transfer.fullest else transfer.other_ns
                 free[engine] = max(arrival, free[engine]) + time
                 done = max(done, free[engine])
-                self._last[engine] = what
+                self._last[engine] = key
         if latest <= arrival:
             return max(arrival, first), arrival, done, None
         return max(arrival, first), latest, done, cause

@@ -1,4 +1,4 @@
-"""How long engine instructions take, by the cost model, asked once for equal ones."""
+"""Durations of engine instructions by the cost model, cached for equivalent ones."""
 
 from __future__ import annotations
 
@@ -12,44 +12,44 @@ from nkijit.passes.lower.program import EngineInstruction, What
 
 
 class Work(NamedTuple):
-    """What an instruction computes."""
+    """The computation of an instruction."""
 
     flops: float
     peak_ns: float
-    """How long that takes at the peak of its engine."""
+    """Its duration at the peak rate of its engine, in ns."""
 
 
 class Durations:
-    """The durations of a program's instructions when nothing else is going on."""
+    """The durations of instructions without contention."""
 
     def __init__(self, target: Target):
         self._target = target
         self.semaphore_ns = target.timing.semaphores.latency_ns
-        """From the end of an instruction of an engine to the beginning of what waits for it."""
+        """The latency in ns from the end of an instruction to the start of a waiting one."""
         self._known: dict[int, Duration] = {}
         self._transfers: dict[int, Transfer] = {}
         self._works: dict[int, Work] = {}
 
     def of(self, instruction: EngineInstruction) -> Duration:
-        """How long an instruction keeps its queue, and until its results can be used, in ns."""
+        """Return an instruction's occupancy of its queue, and its latency, in ns."""
         found = self._known.get(instruction.like)
         if found is None:
-            found = self._known[instruction.like] = self._ask(instruction)
+            found = self._known[instruction.like] = self._compute(instruction)
         return found
 
     def transfer(self, instruction: EngineInstruction) -> Transfer:
-        """What a trigger or a transfer makes the DMA engines do."""
+        """Return the work of the DMA engines for a trigger or a transfer."""
         found = self._transfers.get(instruction.like)
         if found is None:
             found = self._transfers[instruction.like] = transfer_of(instruction.op, self._target)
         return found
 
     def engines_ns(self, instruction: EngineInstruction) -> float:
-        """How long a transfer takes of the time of all DMA engines together, in ns."""
+        """Return a transfer's share of the time of all DMA engines together, in ns."""
         return self.transfer(instruction).busy_ns(self._target)
 
     def work(self, instruction: EngineInstruction) -> Work:
-        """What a matrix multiplication computes."""
+        """Return the computation of a matrix multiplication."""
         found = self._works.get(instruction.like)
         if found is None:
             op = instruction.op
@@ -59,7 +59,7 @@ class Durations:
             found = self._works[instruction.like] = Work(flops, peak_ns)
         return found
 
-    def _ask(self, instruction: EngineInstruction) -> Duration:
+    def _compute(self, instruction: EngineInstruction) -> Duration:
         timing = self._target.timing
         match instruction.what:
             case What.compute:

@@ -1,6 +1,6 @@
-"""The kernel with the author's edges to instructions further down in the order of the program.
+"""Reordering of a kernel in which an instruction waits for a later one.
 
-Everything after this works in program order: see `arrangement`.
+The later lowering steps assume program order; see `edge_order.py`.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from nkijit.passes.analysis.flow.edge_order import blocks_out_of_order, has_edge
 
 
 def with_edges_in_order(kernel: KernelOp) -> tuple[KernelOp, dict[Operation, Operation]]:
-    """The kernel with every instruction after those that the author wants to run before it.
+    """Return a kernel in which each instruction follows those that it names as predecessors.
 
-    The kernel itself where that is so already, else a changed copy, together with the operation
-    that each one of it is a copy of. See `put_in_order`.
+    Returns the kernel itself if that is the case, else a changed copy and the original of each of
+    its operations. See `put_in_order`.
     """
     if not has_edges(kernel) or next(blocks_out_of_order(kernel), None) is None:
         return kernel, {}

@@ -1,15 +1,18 @@
-"""`lower-to-engines`: from NKI instructions to the engine instructions that the hardware runs.
+"""`lower-to-engines`: lowers NKI instructions to the engine instructions that the hardware runs.
 
-A matmul is a load of its stationary tile and a multiplication; a stationary tile that the array
-still holds is not loaded again. Reading accumulators out is an instruction of its own. An
-activation function whose table is not resident has it loaded first, before a loop that needs
-no other. A DMA is a trigger and a transfer. The engine is the author's choice, else the documented
-one.
+- A matmul is a load of its stationary tile and a multiplication. The load is omitted if the PE
+  array still holds the tile.
+- Reading accumulators out is an instruction of its own.
+- An activation function needs its table, which is loaded first if another one is resident. The
+  load is before a loop that needs no other table.
+- A DMA is a trigger and a transfer.
 
-The walk is in program order, and `waiting.py` collects what every engine instruction has to wait
-for. A loop is walked twice, for what one iteration waits for in the one before. In its second
-iteration the loops in it are walked once: what their own iterations wait for is known from the
-first one, and walking them twice again would take time exponential in the depth.
+The engine is the author's choice, or the documented default.
+
+The walk is in program order, and `waiting.py` collects the dependences of every engine instruction.
+A loop is walked twice to find dependences on the previous iteration. In its second iteration,
+nested loops are walked once: their own carried dependences are known from the first, and two walks
+per loop would take time exponential in the depth.
 """
 
 from __future__ import annotations
@@ -52,14 +55,14 @@ from nkijit.passes.lower.stationary import Array
 from nkijit.passes.lower.waiting import Waiting
 
 READ_BOUNDS = "READ_BOUNDS"
-"""Reading the registers that bound a loop, in every queue that runs it."""
+"""Reads the registers that bound a loop, in every queue that runs it."""
 TEST = "TEST"
-"""Asking whether a loop goes on."""
+"""Tests the condition of a loop."""
 TRIGGER = "DMA_TRIGGER"
 LOAD_TABLE = "LOAD_TABLE"
 PRINT = "PRINT"
 _WITHOUT_REGISTERS = (What.transfer, What.load_table)
-"""What reads no registers: a trigger reads those of its transfer."""
+"""Instructions that read no registers: a trigger reads those of its transfer."""
 
 
 def lower_to_engines(
@@ -68,17 +71,18 @@ def lower_to_engines(
     placement: Placement | None = None,
     origins: Mapping[Operation, Operation] | None = None,
 ) -> Program:
-    """The engine instructions of one core with everything that they have to wait for.
+    """Lower a kernel to the engine instructions of one core, with all their dependences.
 
-    Waits and signals are not there yet: `schedule` adds them.
+    Waits and signals are added by `schedule`.
 
     Args:
         kernel: a verified kernel.
-        target: its hardware, when not the kernel's own numbers hold.
-        placement: where its tiles lie; `allocate(kernel)` by default.
-        origins: for a changed copy, the operation that each of its operations is a copy of.
+        target: the hardware; the kernel's target by default.
+        placement: the addresses of its tiles; `allocate(kernel)` by default.
+        origins: for a changed copy, the original of each of its operations.
 
-    Raises LoweringError for what is not modelled.
+    Raises:
+        LoweringError: the kernel uses something that is not modelled.
     """
     target = target or kernel.target
     placement = placement or allocate(kernel, target)
@@ -106,21 +110,21 @@ class _Lowering:
         self._forms = LoweredForms(target)
         self._needs = Needs(self._forms)
         self._named: dict[str, int] = {}
-        """The last event of each instruction with a name."""
+        """The last event of each named instruction."""
         self._reads: dict[ReadRegisterOp, int | None] = {}
-        """The last event that had written a register when it was read for a bound."""
-        self._made: dict[Operation, list[EngineInstruction]] = {}
-        """The instructions of what is in loops, and walked again."""
+        """For each register that is read as a bound: the last event that had written it."""
+        self._lowered: dict[Operation, list[EngineInstruction]] = {}
+        """The engine instructions of each operation in a loop, for its second walk."""
         self._loop_of: dict[Operation, Loop] = {}
         self._resident: str | None = None
-        """The table of activation functions that the Scalar Engine certainly holds."""
+        """The activation table that the Scalar Engine certainly holds."""
         self._array = Array()
 
     # ---------------------------------------------------------------- blocks
 
     def block(self, block: Block, loop: Loop | None) -> None:
         """Lower the operations of a block."""
-        # By exact classes: those of xDSL take long to say that something is not one of theirs.
+        # Exact classes: `isinstance` on xDSL's classes is slow when the answer is no.
         for op in directly_in(block):
             kind = type(op)
             if kind in DECLARATIONS:
@@ -159,13 +163,13 @@ class _Lowering:
         for second in (False,) if self._waiting.walks_again else (False, True):
             self._iteration(op, loop, second=second)
         if isinstance(op, WhileOp):
-            # It is tested once more than it runs.
+            # The condition is tested once more than the body runs.
             self._waiting.begin_iteration(second=True)
             self._test(op, TEST, loop, needs.queues, compared(op) or ())
             self._waiting.end_iteration()
         self._array.forget()
         if len(needs.tables) > 1:
-            # It may not have run, or have ended with any of them.
+            # The loop may have run zero times, or ended with any of its tables.
             self._resident = None
 
     def _iteration(self, op: ForOp | WhileOp, loop: Loop, *, second: bool) -> None:
@@ -179,7 +183,7 @@ class _Lowering:
         self._waiting.end_iteration()
 
     def _hoist_table(self, op: ForOp | WhileOp, parent: Loop | None) -> None:
-        """Load the only table that a loop needs before it."""
+        """If a loop needs a single table, load it before the loop."""
         needed = self._needs.of(op).tables
         if len(needed) == 1:
             ((table, user),) = needed.items()
@@ -194,7 +198,7 @@ class _Lowering:
             self._resident = None
 
     def _read(self, op: ReadRegisterOp) -> None:
-        """The value of a register is taken for a bound, which queues read when they get there."""
+        """Record the read of a register for a bound; queues read it when they reach the loop."""
         if any(not isinstance(use.operation, (ForOp, CmpiOp)) for use in op.result.uses):
             raise LoweringError.at(op, "is for the bounds of loops; instructions take registers")
         self._reads[op] = self._waiting.writer_of(op.source)
@@ -207,7 +211,7 @@ class _Lowering:
         queues: Sequence[Queue],
         values: Iterable[SSAValue],
     ) -> None:
-        """Every queue of a loop reads the registers that it depends on."""
+        """Add, for each queue of a loop, the read of the registers that control the loop."""
         reads = [read for value in values if isinstance(read := value.owner, ReadRegisterOp)]
         if not reads:
             return
@@ -217,28 +221,28 @@ class _Lowering:
                     op, "a register that bounds the loop is written after it was read"
                 )
         registers = [read.source for read in reads]
-        made = self._made.get(op)
-        if made is None:
-            made = [
+        lowered = self._lowered.get(op)
+        if lowered is None:
+            lowered = [
                 self._add(EngineInstruction(queue, loop, -1, op, What.test, mnemonic, ()))
                 for queue in queues
                 if not queue.is_ring
             ]
-            self._made[op] = made
-        for instruction in made:
+            self._lowered[op] = lowered
+        for instruction in lowered:
             self._waiting.event(instruction, ())
             self._waiting.read_registers(instruction, registers)
 
     def _print(self, op: DevicePrintOp, loop: Loop | None) -> None:
-        made = self._made.get(op)
-        if made is None:
-            made = [
+        lowered = self._lowered.get(op)
+        if lowered is None:
+            lowered = [
                 self._add(
                     EngineInstruction(Queue.sync, loop, -1, op, What.print, PRINT, ("tensor",))
                 )
             ]
-            self._made[op] = made
-        self._waiting.event(made[0], effects(op))
+            self._lowered[op] = lowered
+        self._waiting.event(lowered[0], effects(op))
 
     # ---------------------------------------------------------------- instructions
 
@@ -246,27 +250,27 @@ class _Lowering:
         form = self._forms.of(op)
         done = effects(op)
         if form.meets:
-            # What the other cores do with a tensor is done when they have met.
+            # After a meeting, the other cores have finished their accesses to the tensor.
             done = [Effect(name, value, Role.update, True) for name, value, _, _ in done]
-        made = self._made.get(op) if loop is not None else None
-        if made is None:
-            made = self._make(op, form, loop)
+        lowered = self._lowered.get(op) if loop is not None else None
+        if lowered is None:
+            lowered = self._lower(op, form, loop)
             if loop is not None:
-                self._made[op] = made
+                self._lowered[op] = lowered
         properties = op.properties
         for name in op.runs_after if "after" in properties else ():
             before = self._named.get(name)
             if before is None:
                 raise LoweringError.at(op, f"runs after '{name}', which is further down")
-            first = next(i for i in made if i.what is not What.load_table)
+            first = next(i for i in lowered if i.what is not What.load_table)
             self._waiting.edge(before, first, None, None)
         several = len(form.stages) > 1
         reads_registers = form.indexed or form.registers
         registers = self._registers_of(op, form, done) if reads_registers else ()
         event = self._waiting.event
-        for instruction in made:
+        for instruction in lowered:
             if instruction.stage < 0:
-                # It starts a DMA, or loads a table.
+                # It triggers a DMA or loads a table.
                 event(instruction, ())
             elif several:
                 stage = instruction.operands
@@ -276,7 +280,7 @@ class _Lowering:
             if registers and instruction.what not in _WITHOUT_REGISTERS:
                 self._waiting.read_registers(instruction, registers)
         if form.writes_registers:
-            self._waiting.write_registers(made[-1], registers_written(op))
+            self._waiting.write_registers(lowered[-1], registers_written(op))
         if "name" in properties:
             self._named[op.label] = self._waiting.last
         if form.queue is Queue.tensor:
@@ -284,20 +288,20 @@ class _Lowering:
         else:
             self._array.note_writes(done)
 
-    def _make(self, op: NisaOp, form: LoweredForm, loop: Loop | None) -> list[EngineInstruction]:
+    def _lower(self, op: NisaOp, form: LoweredForm, loop: Loop | None) -> list[EngineInstruction]:
         queue, number = form.queue, form.number
-        made: list[EngineInstruction] = []
+        lowered: list[EngineInstruction] = []
         if form.table is not None and form.table != self._resident:
             self._resident = form.table
             load = EngineInstruction(queue, loop, -1, op, What.load_table, LOAD_TABLE, ())
             load.table = form.table
-            made.append(self._add(load, number))
+            lowered.append(self._add(load, number))
         trigger: EngineInstruction | None = None
         what = What.compute
         if form.trigger is not None:
             what = What.transfer
             trigger = EngineInstruction(form.trigger, loop, -1, op, What.trigger, TRIGGER, ())
-            made.append(self._add(trigger, number))
+            lowered.append(self._add(trigger, number))
         for place, stage in form.stages:
             mnemonic = stage.mnemonic
             is_load = mnemonic == LOAD_STATIONARY
@@ -314,8 +318,8 @@ class _Lowering:
                     self._array.load(op, instruction)
                 elif mnemonic == MULTIPLY_MOVING:
                     instruction.weights = self._array.holds(op)
-                made.append(self._add(instruction, number))
-        return made
+                lowered.append(self._add(instruction, number))
+        return lowered
 
     def _append(self, item: Item) -> None:
         loop, queue = item.loop, item.queue
@@ -329,7 +333,7 @@ class _Lowering:
         self.blocks[loop].append(item)
 
     def _add(self, instruction: EngineInstruction, form: int | None = None) -> EngineInstruction:
-        """Add an instruction; `form`: the number of its NKI instruction's form, if it has one."""
+        """Append an instruction; `form`: the number of its NKI instruction's form, if any."""
         number = instruction.number = len(self.instructions)
         instruction.like = unlike(number) if form is None else like_of(form, instruction)
         self.instructions.append(instruction)
@@ -339,7 +343,7 @@ class _Lowering:
     def _registers_of(
         self, op: NisaOp, form: LoweredForm, done: Sequence[Effect]
     ) -> list[SSAValue]:
-        """The registers that an instruction reads, also those that say where its tiles are."""
+        """The registers that an instruction reads, including those that index its tiles."""
         operands = op.operands
         found = [operands[position] for position in form.registers]
         for _, value, _, _ in done:

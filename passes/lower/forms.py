@@ -1,4 +1,4 @@
-"""What NKI instructions become, found once for those that are alike."""
+"""The lowered forms of NKI instructions, computed once for equivalent ones."""
 
 from __future__ import annotations
 
@@ -21,36 +21,36 @@ from nkijit.passes.lower.program import Queue
 
 
 class LoweredForm(NamedTuple):
-    """What equal NKI instructions become."""
+    """The lowered form of equivalent NKI instructions."""
 
     number: int
     """Their number in `Likeness`."""
     queue: Queue
     trigger: Queue | None
-    """The queue that starts it, for a DMA."""
+    """The queue that triggers a DMA; None for other instructions."""
     stages: tuple[tuple[int, Stage], ...]
-    """The stages that run, with their numbers."""
+    """The stages that run, with their indices."""
     table: str | None
     meets: bool
-    """True for an instruction in which cores meet."""
+    """Whether cores meet in the instruction."""
     registers: tuple[int, ...]
-    """Positions of the operands that are registers and read."""
+    """Positions of the register operands that are read."""
     writes_registers: bool
     indexed: bool
-    """True when the address of a tile is known at run time only."""
+    """Whether the address of some tile is known only at run time."""
 
 
 class LoweredForms:
-    """The forms of one kernel's instructions."""
+    """The lowered forms of one kernel's instructions."""
 
     def __init__(self, target: Target):
         self._target = target
         self._likeness = Likeness()
         self._forms: list[LoweredForm] = []
-        """By number."""
+        """The forms, by number."""
 
     def of(self, op: NisaOp) -> LoweredForm:
-        """The form of an instruction."""
+        """Return the form of an instruction."""
         forms, number = self._forms, self._likeness.number(op)
         if number == len(forms):
             forms.append(_form_of(op, self._target, number))
@@ -87,7 +87,7 @@ def _form_of(op: NisaOp, target: Target, number: int) -> LoweredForm:
 
 
 def _ring(op: NisaOp, trigger: Queue) -> Queue:
-    """The ring of a DMA."""
+    """The ring in which a DMA runs."""
     if trigger is not Queue.sync:
         return Queue.dma_gpsimd if trigger is Queue.gpsimd else Queue.dma_scalar
     if isinstance(op, MEETINGS):

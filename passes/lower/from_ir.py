@@ -1,6 +1,6 @@
-"""`from_ir`: the lowered program that an `engine.program` is.
+"""`from_ir`: converts an `engine.program` to a lowered program.
 
-The NKI instructions come into a kernel again, in the order of their numbers.
+This recreates the kernel with the NKI instructions, ordered by number.
 """
 
 from __future__ import annotations
@@ -42,13 +42,14 @@ from nkijit.passes.lower.raise_kernel import Raised
 
 
 def from_ir(op: ProgramOp, target: Target | None = None) -> Program:
-    """The program that a verified `engine.program` is.
+    """Convert a verified `engine.program`.
 
     Args:
-        op: the IR, which is left as it is; the program's kernel is a new one.
-        target: its hardware, when not the program's own numbers hold.
+        op: the IR; not changed, as the program gets a new kernel.
+        target: the hardware; the program's target by default.
 
-    Raises LoweringError when a tile that is in use has no address.
+    Raises:
+        LoweringError: a tile that is in use has no address.
     """
     return _Reader(op, target or op.target).read()
 
@@ -122,16 +123,18 @@ class _Reader:
         if isinstance(op, TestOp):
             tested = self._raised.loops[op.of_number]
             mnemonic = READ_BOUNDS if isinstance(tested, ForOp) else TEST
-            made = EngineInstruction(op.queue, loop, op.number, tested, What.test, mnemonic, ())
-            made.like = unlike(op.number)
-            return made
+            instruction = EngineInstruction(
+                op.queue, loop, op.number, tested, What.test, mnemonic, ()
+            )
+            instruction.like = unlike(op.number)
+            return instruction
         source = self._raised.ops[op.of_number if isinstance(op, PartOp) else op.number]
-        made = _instruction(op, loop, source)
-        made.like = like_of(self._likeness.number(source), made)
-        return made
+        instruction = _instruction(op, loop, source)
+        instruction.like = like_of(self._likeness.number(source), instruction)
+        return instruction
 
     def _link(self, op: ItemOp) -> None:
-        """Add what a program has references for."""
+        """Add the waits, edges and references of an item."""
         item = self._items[op]
         block = self._contents.blocks[self._contents.block_of(op)]
         for semaphore in op.waits:
@@ -153,7 +156,7 @@ class _Reader:
                 transfer.trigger = cast(EngineInstruction, trigger)
 
     def _transfers(self, op: IssueOp) -> list[int]:
-        """The transfers of a DMA."""
+        """The numbers of a DMA's transfers."""
         if not op.queue.is_ring:
             return []
         parts = self._contents.parts.get(op.number, ())
@@ -166,14 +169,16 @@ class _Reader:
 
 
 def _instruction(op: ItemOp, loop: Loop | None, source: Operation) -> EngineInstruction:
-    """An instruction of an NKI instruction, or a print."""
+    """Create a stage, trigger or table load of an NKI instruction, or a print."""
     queue, number = op.queue, op.number
     if isinstance(op, TriggerOp):
         return EngineInstruction(queue, loop, number, source, What.trigger, TRIGGER, ())
     if isinstance(op, LoadTableOp):
-        made = EngineInstruction(queue, loop, number, source, What.load_table, LOAD_TABLE, ())
-        made.table = op.table
-        return made
+        instruction = EngineInstruction(
+            queue, loop, number, source, What.load_table, LOAD_TABLE, ()
+        )
+        instruction.table = op.table
+        return instruction
     if not is_instruction(source):
         return EngineInstruction(queue, loop, number, source, What.print, PRINT, ("tensor",))
     stages = source.SPEC.stages
@@ -183,9 +188,9 @@ def _instruction(op: ItemOp, loop: Loop | None, source: Operation) -> EngineInst
         place = source.SPEC.main_stage
     stage = stages[place]
     what = What.transfer if queue.is_ring else What.compute
-    made = EngineInstruction(
+    instruction = EngineInstruction(
         queue, loop, number, source, what, stage.mnemonic, tuple(stage.operands), place
     )
-    made.parts = 1 if stage.parts is None else stage.parts(source)
-    made.part = op.part if isinstance(op, StageOp) else made.parts - 1
-    return made
+    instruction.parts = 1 if stage.parts is None else stage.parts(source)
+    instruction.part = op.part if isinstance(op, StageOp) else instruction.parts - 1
+    return instruction

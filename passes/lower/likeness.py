@@ -1,6 +1,7 @@
-"""Which instructions are alike: they differ in names, and in where their tiles begin, only.
+"""Equivalence of instructions that differ only in names and in the offsets of their tiles.
 
-What is alike becomes the same engine instructions and takes as long, so it is asked about once.
+Equivalent instructions are lowered to the same engine instructions with the same durations, so
+these are computed once.
 """
 
 from __future__ import annotations
@@ -9,48 +10,49 @@ from operator import attrgetter
 
 from xdsl.ir import Operation, SSAValue
 
+from nkijit.dialects.declare.accessors import operand_tuple
 from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.passes.lower.program import EngineInstruction, What
 
 SCHEDULING = ("name", "after")
-"""Properties that say nothing of what an instruction does."""
-_MOST = 16
-"""More than one NKI instruction has stages and other parts."""
+"""Properties without influence on the execution of an instruction."""
+_MAX_PARTS = 16
+"""More than the number of stages and other parts of any NKI instruction."""
 _TYPE = attrgetter("_type")
-"""The type of a value: xDSL's own access takes three times as long."""
+"""The type of a value; xDSL's own property takes three times as long."""
 _KINDS = {what: number for number, what in enumerate(What)}
 
 
 class Likeness:
-    """Numbers of the instructions of one kernel, which may change meanwhile."""
+    """Numbers for the equivalence classes of a kernel's instructions; the kernel may change."""
 
     def __init__(self) -> None:
         self._known: dict[int, int] = {}
-        """The number of each type and attribute, by its identity."""
+        """The number of each type and attribute, by `id`."""
         self._alive: list[object] = []
-        """These types and attributes: an identity must not become another one's."""
+        """These types and attributes, kept alive so that their `id` is not reused."""
         self._numbers: dict[object, int] = {}
         self._operations: dict[tuple[object, ...], int] = {}
-        self._same: dict[tuple[object, ...], int] = {}
-        """The numbers of operations by the very types and attributes that they have."""
+        self._by_identity: dict[tuple[object, ...], int] = {}
+        """The numbers of operations, by the `id` of their types and attributes."""
 
     def number(self, op: Operation) -> int:
-        """Equal for operations that are alike; counted from 0 in the order in which they come."""
-        # Most are not only alike, but the same but for which tiles they use.
+        """Return the number of an operation's class, counted from 0 in the order of first use."""
+        # A fast path: most operations have the same types and attributes as an earlier one.
         properties = op.properties
         values = properties.values()
-        types = map(_TYPE, op._operands)  # pyright: ignore[reportPrivateUsage]
+        types = map(_TYPE, operand_tuple(op))
         key = type(op), *properties, *map(id, values), *map(id, types)
-        number = self._same.get(key)
+        number = self._by_identity.get(key)
         if number is None:
-            number = self._same[key] = self._number_of(op)
+            number = self._by_identity[key] = self._number_of(op)
             self._alive.extend(values)
         return number
 
     def _number_of(self, op: Operation) -> int:
         known = self._known
         key: list[object] = [type(op)]
-        for value in op._operands:  # pyright: ignore[reportPrivateUsage]
+        for value in operand_tuple(op):
             number = known.get(id(value._type))  # pyright: ignore[reportPrivateUsage]
             key.append(self._of_type(value) if number is None else number)
         for name, attr in op.properties.items():
@@ -73,11 +75,11 @@ class Likeness:
 
 
 def like_of(number: int, instruction: EngineInstruction) -> int:
-    """`EngineInstruction.like`, by the number of its NKI instruction."""
+    """The value of `EngineInstruction.like`, from the number of the NKI instruction's class."""
     kind = instruction.stage if instruction.stage >= 0 else -1 - _KINDS[instruction.what]
-    return number * _MOST + kind % _MOST
+    return number * _MAX_PARTS + kind % _MAX_PARTS
 
 
 def unlike(number: int) -> int:
-    """`EngineInstruction.like` of an instruction that is like no other, by its own number."""
+    """The value of `EngineInstruction.like` for an instruction without equivalents."""
     return -1 - number

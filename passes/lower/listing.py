@@ -1,17 +1,17 @@
-"""The instruction listing: what each queue of a core runs, with addresses, waits and signals.
+"""The instruction listing: the instructions of each queue of a core with addresses and waits.
 
-One instruction a line:
+Each instruction is one line:
 
     number  waits  MNEMONIC  operands, immediates  signal  file:line
 
-- The number is the place in program order over all queues.
-- `wait(vector>=3)`: the instruction begins when the Vector Engine's queue has counted to 3. In a
-  loop counts begin anew with each iteration; `previous vector>=3` is about the one before.
-- `name[buffer address, partitions, pattern, dtype]`: the address is the first byte, within a
-  partition on chip and within the tensor in HBM, which has no partitions. The pattern is
-  `stride:count` pairs in elements over the free dimensions, over all of them in HBM. What an
-  address known at run time adds stands after the first byte.
-- `signal(3)`: when the instruction has ended, its queue has counted to 3.
+- The number is the position in program order over all queues.
+- `wait(vector>=3)`: the instruction starts when the count of the Vector Engine's queue is at least
+  3. In a loop, each iteration counts from 0; `previous vector>=3` refers to the previous iteration.
+- `name[buffer address, partitions, pattern, dtype]`: the address is the first byte, relative to the
+  partition on chip and to the tensor in HBM. Tensors in HBM have no partitions. The pattern is
+  `stride:count` pairs in elements over the free dimensions; in HBM, over all dimensions. An offset
+  known only at run time follows the first byte.
+- `signal(3)`: when the instruction ends, the count of its queue is 3.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from nkijit.passes.lower.program import EngineInstruction, Item, Program, QueueL
 from nkijit.passes.lower.texts import Texts
 
 WIDEST = 32
-"""Columns of waits beyond which a line is not aligned with the others."""
+"""The width of waits, in columns, beyond which a line is not aligned with the others."""
 
 
 def listing(program: Program) -> str:
-    """The listing of a core: a header, then a section for each queue."""
+    """Format the listing of a core: a header, then a section per queue."""
     return "\n".join(_lines(program)) + "\n"
 
 

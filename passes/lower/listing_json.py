@@ -13,7 +13,7 @@ from nkijit.passes.lower.texts import Texts
 
 
 def listing_json(programs: Sequence[Program]) -> str:
-    """The listings of a kernel's cores as JSON text."""
+    """Format the listings of a kernel's cores as JSON."""
     return json.dumps([_program(program) for program in programs], indent=1) + "\n"
 
 

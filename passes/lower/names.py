@@ -1,4 +1,4 @@
-"""What the values of a kernel are called in listings."""
+"""Names of a kernel's values in listings."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.loops import compared, condition_of, storage_of
 
 NAME = "engine.name"
-"""The attribute of an operation whose value is called otherwise than it is printed."""
+"""The attribute of an operation with its value's name in listings, if it differs from the IR."""
 
 
 class Names:
-    """Names of values as the kernel's printed IR has them: the second `x` is `x_1`.
+    """Names of values, equal to those in the kernel's printed IR: the second `x` is `x_1`.
 
-    Lowered programs declare in another order, and note the names that this changes (`NAME`).
+    Lowered programs declare values in another order. They record names that this changes (`NAME`).
     """
 
     def __init__(self, kernel: KernelOp):
         self._names: dict[SSAValue, str] = {}
         used: dict[str, int] = {}
         unnamed = 0
-        # In the order of definition, in which xDSL's printer gives out names.
+        # In the order of definition, in which xDSL's printer assigns names.
         for value in (*kernel.arguments, *_defined(kernel)):
             hint, noted = value.name_hint, _noted(value)
             if hint is None:
@@ -40,22 +40,22 @@ class Names:
             self._names[value] = noted or name
 
     def of(self, value: SSAValue) -> str:
-        """The name of a value, without `%`."""
+        """Return the name of a value, without `%`."""
         return self._names[value]
 
     def number(self, value: SSAValue) -> str:
-        """A number, or the name of the register that holds it."""
+        """Return a number as text, or the name of the register that holds it."""
         number = scalar_constant(value)
         if number is None:
             return self._names[storage_of(value)]
         return float_to_text(number) if isinstance(number, float) else str(number)
 
     def loop(self, op: ForOp | WhileOp) -> str:
-        """The head of a loop."""
+        """Format the head of a loop."""
         return f"loop {self.iterations(op)}"
 
     def iterations(self, op: ForOp | WhileOp) -> str:
-        """How often a loop runs: its index with the bounds, or its condition."""
+        """Format the index and bounds of a loop, or its condition."""
         if isinstance(op, ForOp):
             index = self._names[op.body.block.args[0]]
             lower, upper, step = map(self.number, (op.lb, op.ub, op.step))
@@ -74,7 +74,7 @@ def _defined(kernel: KernelOp) -> Iterator[SSAValue]:
 
 
 def _noted(value: SSAValue) -> str | None:
-    """The name that lowering has noted."""
+    """The name that lowering has recorded."""
     owner = value.owner
     op = owner if isinstance(owner, Operation) else owner.parent_op()
     if op is None or not op.attributes:

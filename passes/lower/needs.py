@@ -1,4 +1,4 @@
-"""What the bodies of loops need: queues, and tables of activation functions."""
+"""The queues and activation tables that the bodies of loops need."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from nkijit.passes.lower.program import Queue
 
 
 class Need(NamedTuple):
-    """What the body of a loop needs, with the loops in it."""
+    """The needs of a loop's body, including nested loops."""
 
     queues: Sequence[Queue]
-    """The queues that have instructions in it."""
+    """The queues of its instructions."""
     tables: dict[str, NisaOp]
-    """The tables of activation functions, with an instruction that needs each."""
+    """The activation tables, each with an instruction that needs it."""
 
 
 class Needs:
-    """What the loops of a kernel need, found once for each."""
+    """The needs of a kernel's loops, computed once per loop."""
 
     def __init__(self, forms: LoweredForms):
         self._forms = forms
         self._known: dict[Operation, Need] = {}
 
     def of(self, loop: ForOp | WhileOp) -> Need:
-        """What a loop needs."""
+        """Return the needs of a loop."""
         found = self._known.get(loop)
         if found is None:
             queues, tables = set[Queue](), dict[str, NisaOp]()

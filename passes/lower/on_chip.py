@@ -1,4 +1,4 @@
-"""What engine instructions read and write on chip, and which of these tiles share bytes."""
+"""The on-chip tiles that engine instructions read and write, and overlaps between them."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from nkijit.passes.analysis.bytes.bounding_boxes import BoundingBox, bounding_bo
 from nkijit.passes.lower.program import EngineInstruction, Queue
 
 Tiles = list[tuple[int, SSAValue]]
-"""Tiles, each after the identity of its allocation."""
+"""(`id` of the allocation's value, tile)."""
 READS_ITSELF = frozenset({Queue.vector, Queue.scalar, Queue.gpsimd})
-"""The engines that may read what they have written."""
+"""The engines that can read results of their own earlier instructions."""
 
 
 class OnChip:
-    """The tiles on chip that instructions touch.
+    """The on-chip tiles that instructions access.
 
-    Tiles are distinguished by the partitions and bytes around them.
+    Overlaps are computed from bounding boxes.
     """
 
     def __init__(self) -> None:
         self._places: dict[int, tuple[list[int], list[int]]] = {}
-        """Which effects are reads and writes on chip, of instructions that are alike."""
+        """The indices of on-chip effects that read, and that write, of equivalent instructions."""
         self._boxes: dict[int, BoundingBox] = {}
 
     def touched(self, instruction: EngineInstruction) -> tuple[Tiles, Tiles]:
-        """What an instruction reads, and what it writes."""
+        """Return the tiles that an instruction reads, and those that it writes."""
         done = effects(instruction.op)
         places = self._places.get(instruction.like)
         if places is None:
@@ -54,7 +54,7 @@ class OnChip:
 
 
 def _places(instruction: EngineInstruction, done: Sequence[Effect]) -> tuple[list[int], list[int]]:
-    """The effects of an instruction's operation that are its reads and its writes on chip."""
+    """The indices of an instruction's effects that read, and that write, on chip."""
     reads: list[int] = []
     writes: list[int] = []
     for place, ((operand, _), value, role, _) in enumerate(done):

@@ -1,32 +1,30 @@
 """The order in which the queues of a block run their items.
 
-Engines keep the program's order. Only the triggers of DMAs in the queue of the Sync Engine change
-places: a store that waits for its data would hold up the loads after it. They are ordered as in
-a run in which the Sync Engine starts a DMA that is ready, with durations from the cost model. Three
-choices among those that are ready are tried: the first of the program, the one from which the
-longest chain of others hangs, and the one that is most urgent in the faster of these two runs. The
-order that ends first is taken. A ring takes DMAs in the order in which they are started, so one
-that waits holds up none that does not depend on it. Nor does one that is started early: while the
-DMA engines have enough to do, the Sync Engine waits for the DMA whose turn it is in the program.
+Engines keep program order. Only the DMA triggers in the queue of the Sync Engine are reordered: a
+store that waits for its data would delay the loads after it. The new order comes from a simulation
+with the cost model in which the Sync Engine starts DMAs that are ready. Three priorities are tried:
+program order, the longest chain of dependent items, and the urgency in the faster of these two
+simulations. The order that ends first is used. A ring takes DMAs in the order in which they are
+started, so a waiting DMA delays only those that depend on it. An early DMA delays none either:
+while the DMA engines are busy enough, the Sync Engine waits for the next DMA in program order.
 
-Who waits for several accesses of a ring to one tensor has an edge to the last of them only
-(`Accesses`). So DMAs of one ring that touch the same tensor keep the program's order, unless
-nothing writes it, or nothing reads it: of writes all have an edge to the next write.
+An instruction that depends on several accesses of a ring to one tensor has an edge only to the last
+of them (`Accesses`). So DMAs of one ring that access the same tensor keep program order, unless
+nothing writes it, or nothing reads it: all writes have an edge to the next write.
 
-What is between two loops on the device, or in one, is ordered by itself, and nothing passes a
-loop. What an item waits for in the same iteration is then before it in the new order, too, and so
-is all that a loop waits for in whichever queue: run in this order, one after the other, no item
-has to wait, so queues cannot wait for each other for ever. What it waits for in the iteration
-before has ended with that iteration, whatever its place there. And a ring comes to an iteration,
-or to what is behind a loop, when all of what it had before has begun: only accesses of one stretch
-can change places.
+Each region of a block between loops is ordered separately, and nothing moves across a loop. So the
+predecessors of an item within an iteration precede it in the new order as well, and so do all
+predecessors of a loop, in every queue. Executed sequentially in this order, no item ever waits.
+Hence queues cannot deadlock. Predecessors in the previous iteration have ended with that iteration,
+wherever they are in it. A ring starts an iteration, or the code after a loop, only when all of its
+earlier transfers have started. So only accesses of one region are reordered.
 
-A run of what is after a loop begins where that loop ends in each queue, which two iterations of its
-body show: an instruction that needs the results of a loop of another engine is not ready before.
+The simulation of a region after a loop starts when that loop ends in each queue, estimated from two
+iterations of its body. An instruction that needs results of the loop is not ready earlier.
 
-What reads registers, and what is in `nl.no_reorder`, keeps its place. So does an instruction in
-which cores meet: a run of one core does not know when the other one comes, and after what waits
-for a meeting the next one may be what the other core has to get first.
+Instructions that read registers, and those in `nl.no_reorder`, keep their places. So do meetings of
+cores: the simulation of one core does not know when the other core arrives. After instructions that
+wait for a meeting, the next one may be the first that the other core needs.
 """
 
 from __future__ import annotations
@@ -41,6 +39,7 @@ from typing import NamedTuple, cast
 from xdsl.dialects.scf import ForOp
 from xdsl.ir import SSAValue
 
+from nkijit.dialects.declare.accessors import operand_tuple
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.effects import effects, role_of
 from nkijit.dialects.hardware.targets import Target
@@ -65,16 +64,19 @@ from nkijit.passes.lower.program import (
 from nkijit.passes.lower.traffic import Traffic
 
 _OF_DMA = (What.trigger, What.transfer)
-_ON_THEIR_WAY = 4
-"""Results of an engine in one tensor that an instruction may have to wait for; others are there."""
+_MAX_PENDING = 4
+"""The number of latest results per engine and allocation that an instruction may wait for.
+
+Earlier results are complete by then.
+"""
 NEAR = 1.005
-"""An order that takes so much of the busiest queue's time is not worth a better one."""
+"""An order within this factor of the busiest queue's time is good enough: stop searching."""
 
 
 class Ordering:
-    """The order of the items of each block, so that each comes after all that it waits for.
+    """Orders the items of each block so that each follows all items that it waits for.
 
-    Orders the Sync Engine's queue and the rings that it starts, by the durations of instructions.
+    Reorders the Sync Engine's queue and the rings that it starts, by the durations of instructions.
     """
 
     def __init__(self, program: Program, durations: Durations):
@@ -85,7 +87,7 @@ class Ordering:
         self._ranges: Ranges | None = None
 
     def of(self, loop: Loop | None) -> list[Item]:
-        """The items of a block in their order, in which its queues are then, too."""
+        """Return the items of a block in their new order; also reorders the block's queues."""
         found = self._ordered.get(loop)
         if found is None:
             found = self._ordered[loop] = self._order(self._program.blocks[loop])
@@ -104,15 +106,15 @@ class Ordering:
         for number, (kind, part) in enumerate(parts):
             movable = all_movable[number]
             if number > last:
-                ordered += part  # nothing to order, and nothing after it
+                ordered += part  # nothing to reorder here or later
             elif kind is QueueLoop:
-                self._pass(part, clock)
+                self._run_loops(part, clock)
                 ordered += part
             elif len(movable) < 2:
                 self._run(part, clock)
                 ordered += part
             else:
-                run = _Stretch(part, movable, self._durations, clock).fastest()
+                run = _Region(part, movable, self._durations, clock).fastest()
                 if number < last:
                     run.leave()
                 ordered += run.order
@@ -127,11 +129,11 @@ class Ordering:
                 queues[queue][:] = [item for item in ordered if item.queue is queue]
         return ordered
 
-    def _pass(self, loops: Sequence[Item], clock: _Clock) -> None:
-        """Run the loops that stand beside each other in a block."""
+    def _run_loops(self, loops: Sequence[Item], clock: _Clock) -> None:
+        """Simulate the adjacent loops of a block."""
         for body, each in groupby(cast("Sequence[QueueLoop]", loops), attrgetter("body")):
             inside = list(each)
-            # Iterations of different queues wait for each other: they begin together.
+            # Iterations in different queues wait for each other, so they start together.
             begin = max([clock.free[item.queue] for item in inside])
             for item in inside:
                 for earlier, carried, _, _ in item.edges:
@@ -144,7 +146,7 @@ class Ordering:
                 clock.dma.keep_busy(begin + span.dma_busy_until)
 
     def _span(self, loop: Loop) -> _Span:
-        """What a loop takes, from two of its iterations."""
+        """The duration of a loop, extrapolated from two iterations."""
         found = self._spans.get(loop)
         if found is None:
             found = self._spans[loop] = self._find_span(loop)
@@ -172,20 +174,20 @@ class Ordering:
         return _Span(free, ends, busy_until + more if busy_until else 0.0)
 
     def _iterate(self, items: Sequence[Item], clock: _Clock) -> None:
-        """Run the items of a block as they are ordered."""
+        """Simulate the items of a block in their new order."""
         for kind, part in groupby(items, type):
             if kind is QueueLoop:
-                self._pass(list(part), clock)
+                self._run_loops(list(part), clock)
             else:
                 self._run(list(part), clock)
 
     def _run(self, items: Sequence[Item], clock: _Clock) -> None:
-        """Run items that keep their order."""
-        stretch = _Stretch(items, set(), self._durations, clock)
-        _Run(stretch, range(len(items))).leave()
+        """Simulate items without reordering them."""
+        region = _Region(items, set(), self._durations, clock)
+        _Run(region, range(len(items))).leave()
 
     def _count(self, loop: Loop) -> int:
-        """How often a loop runs; at least once where that is not known."""
+        """The trip count of a loop; at least 1 if it is not known."""
         if not isinstance(loop.op, ForOp):
             return 1
         if self._ranges is None:
@@ -195,80 +197,83 @@ class Ordering:
 
 
 class _Span(NamedTuple):
-    """What a loop takes, from its beginning."""
+    """The duration of a loop: times in ns after its start."""
 
     free: dict[Queue, float]
-    """When each of its queues can begin what comes after it."""
+    """When each queue can start an item after the loop."""
     ends: dict[Queue, float]
-    """When all that is in each of its queues has ended."""
+    """When the last item of each queue ends."""
     dma_busy_until: float
-    """When the DMA engines have done what it has started; 0 if that is nothing."""
+    """When the DMA engines complete the transfers of the loop; 0 if there are none."""
 
 
 class _Clock:
-    """When what is before a stretch of a block ends."""
+    """The state of a simulation at the start of a region: times in ns."""
 
     def __init__(self, target: Target) -> None:
         self.free = dict.fromkeys(Queue, 0.0)
-        """When each queue can begin something."""
+        """When each queue can start an item."""
         self.dma: DmaEngines[int] = DmaEngines(target)
         self.ends: dict[Item, float] = {}
-        """When the items of the block that come before the stretch have ended."""
+        """When the earlier items of the block end."""
         self.before: dict[Item, float] = {}
-        """The same in the iteration before, where that is known."""
+        """The same for the previous iteration, if known."""
 
     def end_of(self, item: Item, *, carried: bool) -> float:
-        """When an item before the stretch ends, here or in the iteration before."""
+        """Return when an item before the region ends, in this or in the previous iteration."""
         return (self.before if carried else self.ends).get(item, 0.0)
 
 
 def _is_movable(item: Item) -> bool:
-    """True for a trigger of the Sync Engine that depends on nothing but the tiles it moves."""
+    """Whether an item is a trigger of the Sync Engine that depends only on the tiles it moves."""
     if item.queue is not Queue.sync or type(item) is not EngineInstruction:
         return False
     if item.what is not What.trigger or type(item.op) in WAITING:
         return False
     if type(item.op.parent_op()) is NoReorderOp:
         return False
-    values = item.op._operands  # pyright: ignore[reportPrivateUsage]
+    values = operand_tuple(item.op)
     return not any(
         type(value.type) is RegisterType or index_of(value) is not None for value in values
     )
 
 
-class _Stretch:
-    """What items of a block wait for. They are numbers: their places in the stretch."""
+class _Region:
+    """The dependences between items of a region. Items are numbers: indices into the region."""
 
     def __init__(
         self, items: Sequence[Item], movable: set[Item], durations: Durations, clock: _Clock
     ):
         """
         Args:
-            items: the stretch.
-            movable: the triggers of the Sync Engine that may change places.
-            durations: of instructions.
-            clock: when what is before the stretch ends.
+            items: the items of the region.
+            movable: the triggers of the Sync Engine that may be reordered.
+            durations: the durations of instructions.
+            clock: the state at the start of the region.
         """
         self.items, self.durations, self.clock = items, durations, clock
         self.traffic = Traffic(durations)
         places = {item: place for place, item in enumerate(items)}
         self.movable = {places[item] for item in movable}
         self.missing = [0] * len(items)
-        """How many others an item waits for."""
+        """For each item, the number of items that it waits for."""
         self.waiters: list[list[int]] = [[] for _ in items]
-        """Those that wait for each item; behind these, for each of `late`."""
+        """For each item, those that wait for it; entries after the items' are of `late`."""
         self.results: dict[int, list[int]] = {}
-        """The instructions of its own engine whose results an instruction reads."""
+        """For each instruction, those of its own engine whose results it reads."""
         self._on_chip = OnChip()
         self._written: dict[tuple[Queue, int], list[tuple[SSAValue, int]]] = {}
-        """What an engine has written of an allocation, and where."""
+        """The latest writes per engine and allocation: (tile, item)."""
         self.late: list[tuple[float, int]] = []
-        """When something ends that is before the stretch, and its number."""
+        """Ends of items before the region: (time in ns, index into `waiters`)."""
         self.heads: dict[Queue, list[int]] = {}
-        """What each queue begins: engines all of it in program order, the rings of the Sync Engine
-        what has been triggered."""
+        """The items that each queue can start, in order.
+
+        For an engine, all its items in program order; for a ring of the Sync Engine, the transfers
+        that have been triggered.
+        """
         self.transfers: dict[int, list[int]] = {}
-        """What each trigger of the Sync Engine starts."""
+        """The transfers that each trigger of the Sync Engine starts."""
         waiters, heads = self.waiters, self.heads
         for place, item in enumerate(items):
             before: set[int] = set()
@@ -299,7 +304,7 @@ class _Stretch:
             places[trigger]: [places[follower] for follower in followers]
             for trigger, followers in _followers(items, movable).items()
         }
-        """After each trigger those of its ring that come later."""
+        """For each trigger, the later triggers of its ring that must follow it."""
         for followers in self.followers.values():
             for follower in followers:
                 self.missing[follower] += 1
@@ -314,26 +319,25 @@ class _Stretch:
         for base, value in writes:
             last = written.setdefault((queue, base), [])
             last.append((value, place))
-            del last[:-_ON_THEIR_WAY]
+            del last[:-_MAX_PENDING]
 
     def times(self, place: int) -> tuple[float, float]:
-        """How long an item keeps its queue, and until its results can be used, in ns."""
+        """How long an item occupies its queue, and when its results are available, in ns."""
         item = self.items[place]
         return self.durations.of(item) if type(item) is EngineInstruction else (0.0, 0.0)
 
     def ranks(self) -> list[float]:
-        """The time from the beginning of each item to the end of all that need it."""
+        """The longest time in ns from the start of each item to the end of a dependent one."""
         ranks = [0.0] * len(self.items)
         for place in range(len(ranks) - 1, -1, -1):
-            behind = max([ranks[waiter] for waiter in self.waiters[place]], default=0.0)
-            ranks[place] = self.times(place)[1] + behind
+            longest = max([ranks[waiter] for waiter in self.waiters[place]], default=0.0)
+            ranks[place] = self.times(place)[1] + longest
         return ranks
 
     def fastest(self) -> _Run:
-        """The run that ends first, of three.
+        """Return the run that ends first among three priorities of triggers.
 
-        Of the triggers that are ready, the Sync Engine starts the first of the program, the one
-        from which the longest chain of others hangs, or the one that is most urgent in the faster
+        These are program order, the longest chain of dependent items, and the urgency in the faster
         of these two runs.
         """
         best = _Run(self, range(len(self.items)))
@@ -344,65 +348,65 @@ class _Stretch:
 
 
 class _Run:
-    """A run of a stretch of a block, in the order of time."""
+    """A simulation of a region."""
 
-    def __init__(self, stretch: _Stretch, priorities: Sequence[float]):
+    def __init__(self, region: _Region, priorities: Sequence[float]):
         """
         Args:
-            stretch: it.
-            priorities: of triggers among which the Sync Engine may choose; the least goes first.
+            region: the region.
+            priorities: the priority of each item; the ready trigger with the least goes first.
         """
-        self._stretch = stretch
+        self._region = region
         self._priorities = priorities
-        self._durations, self._traffic = stretch.durations, stretch.traffic
-        self._items, self._movable = stretch.items, stretch.movable
-        self._missing = list(stretch.missing)
-        """How many of those that an item waits for have not ended yet."""
-        self._heads = {queue: deque(places) for queue, places in stretch.heads.items()}
-        """What each queue has still to begin."""
-        self._free = dict(stretch.clock.free)
+        self._durations, self._traffic = region.durations, region.traffic
+        self._items, self._movable = region.items, region.movable
+        self._missing = list(region.missing)
+        """For each item, the number of its predecessors that have not ended."""
+        self._heads = {queue: deque(places) for queue, places in region.heads.items()}
+        """The items of each queue that have not started."""
+        self._free = dict(region.clock.free)
         self._open: set[int] = set()
-        """The triggers among which the Sync Engine has the choice."""
+        """The triggers among which the Sync Engine may choose."""
         self._turns: deque[int] = deque()
-        """These in the order of the program, with some of those that have begun."""
-        self._dma = stretch.clock.dma.fork()
+        """The same in program order, with some that have started."""
+        self._dma = region.clock.dma.fork()
         self._ready: list[tuple[float, int]] = []
-        """Those of them that can begin, the best on top."""
-        self._ends: list[tuple[float, int]] = list(stretch.late)
+        """A heap of the open triggers that can start: (priority, item)."""
+        self._ends: list[tuple[float, int]] = list(region.late)
         self._end_of = [0.0] * len(self._items)
         self._busy = dict(self._free)
         self._engines_busy = self._dma.busy_until
         self._last_end = dict.fromkeys(Queue, 0.0)
         self._began: list[int] = []
-        """The places of the items in the order in which they begin."""
+        """The items in the order in which they start."""
         heapq.heapify(self._ends)
         self._run()
         self.end = max(self._end_of)
-        """When all items have ended."""
+        """When all items have ended, in ns."""
         assert len(self._began) == len(self._items), "program order keeps all that items wait for"
 
     @property
     def order(self) -> list[Item]:
-        """The items in the order in which they begin."""
+        """The items in the order in which they start."""
         return [self._items[place] for place in self._began]
 
     @property
     def busiest(self) -> float:
-        """When the queue, or the DMA engines, that have most to do could have done it."""
+        """The time that the busiest queue, or the DMA engines, would need without waits, in ns."""
         return max(*self._busy.values(), self._engines_busy)
 
     def latest(self) -> list[float]:
-        """When each item has to begin for those that hang from it not to be late.
+        """The latest start of each item, in ns, that does not delay the end of the run.
 
-        Engines keep the program's order, so an instruction holds up those after it, too.
+        Engines keep program order, so an instruction also delays the later ones of its queue.
         """
-        stretch, end = self._stretch, self.end
+        region, end = self._region, self.end
         latest = [0.0] * len(self._items)
         following: dict[Queue, float] = {}
         for place in reversed(self._began):
-            issue, latency = stretch.times(place)
+            issue, latency = region.times(place)
             time = end - latency
-            for waiter in stretch.waiters[place]:
+            for waiter in region.waiters[place]:
                 time = min(time, latest[waiter] - latency)
             queue = self._items[place].queue
             if queue is not Queue.sync and not queue.is_ring:
@@ -412,13 +416,13 @@ class _Run:
         return latest
 
     def leave(self) -> None:
-        """Let the clock say when the items have ended."""
-        clock = self._stretch.clock
+        """Update the clock with the ends of the items."""
+        clock = self._region.clock
         clock.free, clock.dma = self._free, self._dma
         clock.ends.update(zip(self._items, self._end_of, strict=True))
 
     def _run(self) -> None:
-        items, missing, waiters = self._items, self._missing, self._stretch.waiters
+        items, missing, waiters = self._items, self._missing, self._region.waiters
         ends = self._ends
         for queue in list(self._heads):
             self._serve(queue, 0.0)
@@ -438,7 +442,7 @@ class _Run:
                 self._serve(items[waiter].queue, now)
 
     def _serve(self, queue: Queue, now: float) -> None:
-        """Begin what a queue can begin."""
+        """Start the items that a queue can start at `now`."""
         if queue is Queue.sync:
             self._serve_sync(now)
             return
@@ -476,20 +480,21 @@ class _Run:
             self._begin_sync(place, now)
 
     def _make_ready(self, trigger: int) -> None:
-        """Nothing that a trigger waits for is left."""
+        """Mark a trigger as ready."""
         heapq.heappush(self._ready, (self._priorities[trigger], trigger))
 
     def _next_in_turn(self) -> int:
-        """The trigger that is the first of the program among those that are open."""
+        """The first open trigger in program order."""
         turns = self._turns
         while turns[0] not in self._open:
             turns.popleft()
         return turns[0]
 
     def _lead_of(self, trigger: int) -> float:
-        """What the DMA engines have to have before them for a DMA to wait for its turn, in ns.
+        """How much work the DMA engines must have for a DMA to wait for its turn, in ns.
 
-        As long as it takes itself, from its trigger to its end: others overlap all of it then.
+        It is the DMA's own time from its trigger to its end, all of which other transfers then
+        overlap.
         """
         item = self._items[trigger]
         assert isinstance(item, EngineInstruction)
@@ -497,11 +502,11 @@ class _Run:
 
     def _begin_sync(self, place: int, now: float) -> None:
         self._begin(place, now)
-        for transfer in self._stretch.transfers.get(place, ()):
+        for transfer in self._region.transfers.get(place, ()):
             queue = self._items[transfer].queue
             self._heads[queue].append(transfer)
             self._serve(queue, now)
-        for follower in self._stretch.followers.get(place, ()):
+        for follower in self._region.followers.get(place, ()):
             self._missing[follower] -= 1
             if not self._missing[follower] and follower in self._open:
                 self._make_ready(follower)
@@ -509,13 +514,13 @@ class _Run:
 
     def _begin(self, place: int, start: float) -> None:
         item, queue = self._items[place], self._items[place].queue
-        issue, latency = self._stretch.times(place)
-        for writer in self._stretch.results.get(place, ()):
+        issue, latency = self._region.times(place)
+        for writer in self._region.results.get(place, ()):
             start = max(start, self._end_of[writer])
         end, free = start + latency, start + issue
         if type(item) is EngineInstruction and item.what is What.transfer:
             transfer = self._durations.transfer(item)
-            # A ring begins with the next one when the DMA engines have taken this one up.
+            # A ring starts its next transfer when the DMA engines have accepted this one.
             arrival = max(start + transfer.dispatch_ns, self._free[queue])
             served = self._dma.serve(arrival, transfer, self._traffic.of(item).hbm_bytes, place)
             end, free = served.end + transfer.notify_ns, served.begin
@@ -535,8 +540,11 @@ _end = attrgetter("end")
 
 
 def _followers(items: Sequence[Item], movable: set[Item]) -> dict[Item, list[Item]]:
-    """After each trigger those that have to come later: the next of its ring for each tensor of
-    which only the ring's last access is waited for."""
+    """For each trigger, the later ones that must follow it.
+
+    These are, for each tensor to which only a ring's last access has an edge, the ring's next
+    trigger.
+    """
     keeps_order: dict[SSAValue, bool] = {}
     last: dict[tuple[Queue, SSAValue], Item] = {}
     found: dict[Item, list[Item]] = {}
@@ -561,7 +569,7 @@ def _followers(items: Sequence[Item], movable: set[Item]) -> dict[Item, list[Ite
 
 
 def _is_read_and_written(base: SSAValue) -> bool:
-    """True when instructions read and write a tensor: as all tiles that are used."""
+    """Whether instructions both read and write a tensor; assumed for on-chip tiles."""
     if info_of(base).region.on_chip:
         return True
     uses = (use for value in (base, *views_of(base)) for use in value.uses)

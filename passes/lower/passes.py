@@ -1,7 +1,7 @@
 """The lowering passes: from verified kernels to scheduled programs, one step each.
 
-`LOWERING` is the pipeline. What a pass has done already it leaves alone, so a file can enter
-anywhere: `nkijit-opt -p lower-to-engines,schedule` continues with what `-p allocate` has printed.
+`LOWERING` is the pipeline. Each pass skips work that has been done, so a file can enter anywhere:
+`nkijit-opt -p lower-to-engines,schedule` continues from the output of `-p allocate`.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from nkijit.passes.lower.to_ir import to_ir
 
 @dataclass(frozen=True)
 class AllocatePass(ModulePass):
-    """Fix the address of every on-chip allocation that is in use. Kernels stay kernels.
+    """Fix the address of every on-chip allocation that is in use.
 
-    Addresses hold for one order of the instructions, so what waits for an instruction further down
-    (`after=`) is put behind it first.
+    Addresses are valid for one order of the instructions, so an instruction that waits for a later
+    one (`after=`) is first moved after it.
     """
 
     name = "allocate"
@@ -46,7 +46,7 @@ class AllocatePass(ModulePass):
 
 @dataclass(frozen=True)
 class LowerToEnginesPass(ModulePass):
-    """Turn every kernel into queues of engine instructions that say what they have to wait for."""
+    """Lower every kernel to queues of engine instructions with dependences."""
 
     name = "lower-to-engines"
 
@@ -58,7 +58,7 @@ class LowerToEnginesPass(ModulePass):
 
 @dataclass(frozen=True)
 class SchedulePass(ModulePass):
-    """Order the queues, and replace what instructions have to wait for by the fewest semaphores."""
+    """Order the queues, and replace dependences by the fewest semaphore waits."""
 
     name = "schedule"
 
@@ -73,34 +73,35 @@ class SchedulePass(ModulePass):
 
 
 class PipelineStep(NamedTuple):
-    """A pass of the pipeline."""
+    """A pass of the lowering pipeline."""
 
     lowering: type[ModulePass]
     reason: str
-    """Why it is there, and not elsewhere."""
+    """The reason for its position in the pipeline."""
 
 
 LOWERING: tuple[PipelineStep, ...] = (
     PipelineStep(
-        AllocatePass, "who shares bytes has to wait, so addresses come before dependences"
+        AllocatePass, "tiles that share bytes must wait, so addresses come before dependences"
     ),
     PipelineStep(LowerToEnginesPass, "queues and stages decide which dependences need a semaphore"),
     PipelineStep(
-        SchedulePass, "an order is chosen among all that dependences allow, so it comes last"
+        SchedulePass, "the order is chosen among those that dependences allow, so it comes last"
     ),
 )
-"""The pipeline of lowering, in order."""
+"""The lowering pipeline, in order."""
 
 
 def run_lowering(module: ModuleOp, stop_after: str | None = None) -> Iterator[str]:
-    """Lower the verified kernels of a module in place, a pass at a time; yields their names.
+    """Lower the verified kernels of a module in place; yields the name of each pass after it ran.
 
     Args:
-        module: kernels, or programs that have come some of the way.
+        module: kernels, or partially lowered programs.
         stop_after: the name of the last pass to run; all of them by default.
 
-    Raises ValueError for a name that is no pass of the pipeline, LoweringError for what is not
-    modelled.
+    Raises:
+        ValueError: `stop_after` is not a pass of the pipeline.
+        LoweringError: a kernel uses something that is not modelled.
     """
     names = [step.lowering.name for step in LOWERING]
     if stop_after is not None and stop_after not in names:
@@ -113,13 +114,13 @@ def run_lowering(module: ModuleOp, stop_after: str | None = None) -> Iterator[st
 
 
 def scheduled(op: ProgramOp) -> Program:
-    """The program that the IR of one is, with waits and signals, which are added if need be."""
+    """Convert a program's IR, and add waits and signals if it has none."""
     program = from_ir(op)
     return program if program.scheduled else schedule(program)
 
 
 def lowered(module: Operation) -> Sequence[Program]:
-    """Every kernel and every program of a module as a scheduled program, in order."""
+    """Convert every kernel and every program of a module to a scheduled program, in order."""
     return [
         lower(op) if isinstance(op, KernelOp) else scheduled(op)
         for op in module.walk()

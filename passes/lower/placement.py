@@ -1,13 +1,13 @@
-"""`allocate`: an address for every tile of a core, from live ranges in program order.
+"""`allocate`: assigns an address to every tile of a core, from live ranges in program order.
 
-Addresses that the author fixed stay. All other tiles begin at partition 0, where verification and
-interpretation take them to be: engines pair the partitions of their operands, and accumulators
-belong to partitions. Only when that does not fit are narrow tiles laid beside each other.
+Addresses fixed by the author are kept. All other tiles begin at partition 0, as verification and
+interpretation assume: engines pair the partitions of their operands, and accumulators belong to
+partitions. Only if they do not fit are narrow tiles placed next to each other.
 
-Two tiles that are never in use together may share bytes, and then the engines wait for each other
-there. So where there is room, a tile keeps its bytes for some more instructions (`ahead`), which
-lets engines that are done with the older one run ahead: as many as fit, or an eighth fewer where
-tiles of several sizes leave gaps. Addresses depend on the program alone.
+Two tiles that are never in use together may share bytes, but engines then wait for each other. So
+if memory allows, a tile keeps its bytes for some additional instructions (`ahead`), which lets
+faster engines run ahead. `ahead` is the largest number that fits; if gaps between tiles of several
+sizes prevent that, it is reduced in steps of an eighth. Addresses depend only on the program.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from nkijit.passes.analysis.writes.liveness import Liveness, LiveRange, liveness
 from nkijit.passes.lower.program import LoweringError, Placement
 
 _PARTS = 8
-"""When gaps between tiles keep the most `ahead` from fitting, it is shortened by so many parts."""
+"""The number of steps in which `ahead` is reduced when gaps between tiles keep it from fitting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +45,17 @@ def allocate(
     *,
     bounded: bool = True,
 ) -> Placement:
-    """Addresses for the tiles of a kernel.
+    """Assign addresses to the tiles of a kernel.
 
     Args:
         kernel: a verified kernel.
-        target: its hardware, when not the kernel's own numbers hold.
-        ahead: for how many instructions after its last one a tile keeps its bytes; by default as
-            many as there is room for. 0 packs tiles as tightly as they go.
-        bounded: False takes the memories to be as large as the tiles need, if they do not fit.
+        target: the hardware; the kernel's target by default.
+        ahead: how many instructions after its last use a tile keeps its bytes; by default as many
+            as memory allows. 0 packs tiles as tightly as possible.
+        bounded: False treats the memories as large enough if the tiles do not fit.
 
-    Raises LoweringError when no addresses are found.
+    Raises:
+        LoweringError: no addresses are found.
     """
     target = target or kernel.target
     live = liveness(kernel)
@@ -92,7 +93,7 @@ def _place(
         for b in blocks
     ]
     needed = lower_bound(tall).bytes
-    # After the end of the program there is nothing to keep bytes for.
+    # No tile keeps its bytes beyond the end of the program.
     last = len(live.instructions) - 1
     layout = Layout((), 0)
     for layout in _layouts(tall, space, last, needed, ahead):
@@ -102,7 +103,7 @@ def _place(
     if beside.height <= space.capacity:
         return _Placed(beside.addresses, beside.height, lower_bound(blocks).bytes)
     if bounded:
-        raise _no_room(beside, space, target)
+        raise _no_addresses(beside, space, target)
     return _Placed(layout.addresses, layout.height, needed)
 
 
@@ -112,24 +113,26 @@ def _layouts(
     """Layouts in which blocks keep their bytes for fewer and fewer instructions.
 
     Args:
-        blocks: one below the other.
-        space: where.
-        last: the last instruction.
-        needed: the bytes that are in use at the peak.
-        ahead: for how many instructions they keep them at most; see `allocate`.
+        blocks: blocks that cover all partitions.
+        space: the memory.
+        last: the position of the last instruction.
+        needed: the bytes in use at the peak.
+        ahead: the most additional instructions; see `allocate`.
     """
 
     def layout(more: int) -> Layout:
-        # Tight where blocks give their bytes up at once; else whatever fits is as good.
+        # Pack tightly if blocks give up their bytes at once; otherwise any layout that fits is
+        # good.
         if not more:
             return assign(blocks, space, needed)
-        return assign([_kept(block, more, last) for block in blocks], space, quick=True)
+        return assign([_extended(block, more, last) for block in blocks], space, quick=True)
 
     in_use = InUse(blocks, space.bank or 1)
-    most = _most(in_use, space, last + 1) if ahead is None else ahead
+    most = _max_ahead(in_use, space, last + 1) if ahead is None else ahead
     steps = sorted({most * part // _PARTS for part in range(_PARTS + 1)}, reverse=True)
     if ahead is None and space.bank is None and most <= last and len(steps) > 1:
-        # With the most SBUF is full to the last byte: gaps are found out about with less.
+        # With the largest number, SBUF would be full to the last byte. A smaller one shows whether
+        # there are gaps.
         first, second = steps[:2]
         found = layout(second)
         with_gaps = found.height * in_use.peak(first).bytes > (
@@ -142,15 +145,15 @@ def _layouts(
     yield from map(layout, steps)
 
 
-def _kept(block: Block, more: int, last: int) -> Block:
-    """A block that is in use for more instructions, up to the last one."""
+def _extended(block: Block, more: int, last: int) -> Block:
+    """Extend a block's lifetime by `more` instructions, at most to the last one."""
     start, end, size, partitions, address, align = block
     end = min(last, end + more)
     return made(Block, (start, end, size, partitions, address, align))
 
 
-def _most(in_use: InUse, space: Space, instructions: int) -> int:
-    """The most instructions that all tiles can keep their bytes for, judged by their sizes."""
+def _max_ahead(in_use: InUse, space: Space, instructions: int) -> int:
+    """The most additional instructions for which the sizes of all live tiles fit, without gaps."""
     low, high = 0, instructions
     while low < high:
         middle = (low + high + 1) // 2
@@ -161,11 +164,11 @@ def _most(in_use: InUse, space: Space, instructions: int) -> int:
     return low
 
 
-def _no_room(layout: Layout, space: Space, target: Target) -> LoweringError:
+def _no_addresses(layout: Layout, space: Space, target: Target) -> LoweringError:
     memory = "PSUM" if space.bank else "SBUF"
     error = LoweringError(
         f"no addresses found for all tiles: they reach byte {layout.height} of {memory}, "
         f"{target.platform} has {space.capacity} per partition"
     )
-    error.no_room = True
+    error.out_of_memory = True
     return error

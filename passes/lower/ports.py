@@ -1,8 +1,8 @@
-"""Memory ports that engines share, which lets them run one after the other only.
+"""Memory ports shared by engines, which serialise their accesses.
 
-On NeuronCore-v2 the Vector and the GpSimd Engine have one port to SBUF, and the Vector and the
-Scalar Engine one to PSUM (architecture guide, NeuronCore-v2). Later generations have none that
-are documented with a cost.
+On NeuronCore-v2, the Vector and the GpSimd Engine share a port to SBUF, and the Vector and the
+Scalar Engine share one to PSUM (architecture guide, NeuronCore-v2). For later generations, no
+shared port with a cost is documented.
 """
 
 from __future__ import annotations
@@ -20,5 +20,5 @@ _OF_GEN2: Mapping[MemoryRegion, frozenset[Queue]] = {
 
 
 def shared_ports(target: Target) -> Mapping[MemoryRegion, frozenset[Queue]]:
-    """For each memory to which some engines share a port, these engines."""
+    """Return, for each memory with a shared port, the engines that share it."""
     return _OF_GEN2 if target.version is nc_version.gen2 else {}

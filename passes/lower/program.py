@@ -1,23 +1,24 @@
-"""A kernel as the sequencers of one core run it: engine instructions in queues.
+"""A lowered kernel: queues of engine instructions, as the sequencers of one core run them.
 
-This is what lowering makes of a traced kernel (`engines.py`), what `schedule.py` adds waits and
-signals to, and what the listing, the timeline and the engine-level interpreter read.
+`engines.py` creates it from a traced kernel, and `schedule.py` adds waits and signals. The listing,
+the timeline and the engine-level interpreter read it.
 
-The model of the hardware that all of them share:
+All of them share this model of the hardware:
 
-- Every engine has a queue. It starts its instructions in order, and an instruction sees the
-  results of all earlier ones of its queue. Other queues learn of results by semaphores only.
-- A DMA is two instructions. A *trigger* in the queue of an engine does the waiting and starts
-  the transfer; the *transfer* runs in a ring. The transfers of a ring begin in order and end in
-  order, but one begins before the one ahead of it has ended, and when in between it reads and
-  writes is open. A ring takes transfers in the order in which their triggers run; a transfer goes
-  by the registers that its trigger has read.
-- A queue counts, for the body of each loop and for the program outside of loops, how many of its
-  instructions that others wait for have ended. A `Wait` names a queue and a count.
-- A loop stands in every queue that has instructions in it. Outside of it, a loop in a queue is
-  one instruction: it waits before its first iteration and has ended with its last one. A ring
-  runs it as often as the queue that starts its transfers does. The iteration in which the test
-  of a loop fails counts as a whole one, for all that its queue signals in it.
+- Every engine has a queue. It starts its instructions in order, and an instruction sees the results
+  of all earlier ones of its queue. Results of other queues are visible only through semaphores.
+- A DMA is two instructions. A *trigger* in the queue of an engine waits and starts the transfer.
+  The *transfer* runs in a ring. The transfers of a ring start in order and end in order, but one
+  can start before the previous one has ended. When it reads and writes in between is not specified.
+  A ring takes transfers in the order in which their triggers run. A transfer uses the register
+  values that its trigger has read.
+- A queue counts its instructions that have ended and that others wait for. There is one count for
+  the body of each loop and one for the program outside of loops. A `Wait` names a queue and a
+  count.
+- A loop is an item of every queue that has instructions in it. From outside, a loop in a queue is
+  one instruction: it waits before its first iteration and ends with its last. A ring runs it as
+  often as the queue that triggers its transfers. The iteration in which the loop's condition fails
+  counts as a complete one for all signals in it.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ from nkijit.passes.diagnostics.places import positions
 
 
 class What(Enum):
-    """What an engine instruction does."""
+    """The action of an engine instruction."""
 
     compute = "compute"
     """A stage of an NKI instruction."""
@@ -53,29 +54,30 @@ class What(Enum):
     load_table = "load_table"
     """Loads the table of an activation function."""
     test = "test"
-    """Reads the registers that say whether, or how often, a loop runs."""
+    """Reads the registers that decide whether, or how often, a loop runs."""
     print = "print"
     """Prints a tensor."""
 
 
 class Wait(NamedTuple):
-    """A semaphore that an instruction waits for before it begins.
+    """A semaphore wait of an item, or a dependence on another item.
 
-    `before` is the instruction, or the loop, whose end is waited for; its queue has then counted
-    to `before.signal` in its block, in each iteration from the loop's first one on. A `carried`
-    wait is for the previous iteration of the loop that both are in; in the first one it is over.
+    The item starts when `before`, an instruction or a loop, has ended: the count of its queue in
+    the block is then at least `before.signal`. Each iteration has its own count. A `carried` wait
+    refers to the previous iteration of the loop that contains both; in the first iteration it is
+    satisfied.
     """
 
     before: Item
     carried: bool
     kind: DependenceKind | None
-    """Why: the dependence; None for an edge that the author added, or a register."""
+    """The dependence that causes it; None for the author's edges and register waits."""
     value: SSAValue | None
-    """The tile of the waiting instruction, or the register, that is the reason."""
+    """The tile of the waiting instruction, or the register, that causes it."""
 
     @property
     def queue(self) -> Queue:
-        """The queue that is waited for."""
+        """The queue of the item that is waited for."""
         return self.before.queue
 
     def __repr__(self) -> str:
@@ -83,22 +85,22 @@ class Wait(NamedTuple):
 
 
 def _no_waits() -> list[Wait]:
-    """What `list[Wait]()` makes, which takes three times as long: every item has two."""
+    """A default factory that is three times as fast as `list[Wait]`: every item has two lists."""
     return []
 
 
 @dataclass(slots=True, eq=False, repr=False)
 class Item(ShownFields):
-    """What stands in a queue: an instruction or a loop."""
+    """An item of a queue: an instruction or a loop."""
 
     queue: Queue
     loop: Loop | None
-    """The loop that it is directly in."""
+    """The innermost loop around it."""
     waits: list[Wait] = field(default_factory=_no_waits, init=False)
     signal: int = field(default=0, init=False)
-    """What its queue has counted to in this block when it has ended; 0 when nothing waits."""
+    """The count of its queue in this block when it ends; 0 if nothing waits for it."""
     edges: list[Wait] = field(default_factory=_no_waits, init=False)
-    """Everything that it has to wait for, before `schedule.py` leaves out what is implied."""
+    """All dependences, including those that `schedule.py` omits because they are implied."""
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -106,26 +108,29 @@ class EngineInstruction(Item):
     """An instruction of one engine or ring."""
 
     number: int
-    """Its place in program order, over all queues of the core, from 0."""
+    """The position in program order over all queues of the core, from 0."""
     op: Operation
     """The NKI instruction that it is a part of."""
     what: What
     mnemonic: str
     operands: tuple[str, ...]
-    """The fields of `op` that it touches."""
+    """The fields of `op` that it accesses."""
     stage: int = -1
-    """Which of the op's stages, -1 for what is none."""
+    """The index of the op's stage; -1 if it is not a stage."""
     trigger: EngineInstruction | None = None
-    """Of a transfer: what starts it."""
+    """For a transfer: the instruction that starts it."""
     weights: EngineInstruction | None = None
-    """Of a multiplication: the instruction that has loaded its stationary tile."""
+    """For a multiplication: the instruction that loaded its stationary tile."""
     table: str = ""
-    """What `What.load_table` loads."""
+    """For `What.load_table`: the table."""
     part: int = 0
-    """Which part of the stage's work it does; the last of `parts` makes the results known."""
+    """The index of its part of the stage's work; the last of `parts` publishes the results."""
     parts: int = 1
     like: int = -1
-    """Equal for two that differ in names and in where tiles begin only, and so take as long."""
+    """Equal for instructions that differ only in names and in the offsets of their tiles.
+
+    Such instructions have the same duration.
+    """
 
     def __repr__(self) -> str:
         return f"<instruction #{self.number} {self.mnemonic} in {self.queue.name}>"
@@ -138,12 +143,12 @@ class Loop(ShownFields):
     op: ForOp | WhileOp
     parent: Loop | None
     number: int
-    """Its place among the loops, outer ones before inner ones, from 0."""
+    """Its index among the loops, outer loops before inner ones, from 0."""
     queues: dict[Queue, QueueLoop] = field(default_factory=dict[Queue, "QueueLoop"])
 
     @property
     def depth(self) -> int:
-        """How many loops are around it."""
+        """The number of loops around it."""
         return 0 if self.parent is None else self.parent.depth + 1
 
 
@@ -157,7 +162,7 @@ class QueueLoop(Item):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Placement(ShownFields):
-    """Where the tiles of a core lie."""
+    """The addresses of a core's tiles."""
 
     live: Liveness
     addresses: dict[AllocOp, tuple[int, int]]
@@ -170,7 +175,7 @@ class Placement(ShownFields):
     psum_live: int
 
     def fits(self, target: Target) -> bool:
-        """Whether the memories of a core have so many bytes."""
+        """Whether the memories of a core are large enough."""
         return (
             self.sbuf_bytes <= target.sbuf_usable_bytes
             and self.psum_bytes <= target.psum_partition_bytes
@@ -179,43 +184,45 @@ class Placement(ShownFields):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Program:
-    """The queues of one core. `schedule` makes another program of the same items."""
+    """The queues of one core. `schedule` creates another program with the same items."""
 
     kernel: KernelOp
     target: Target
     placement: Placement
     queues: dict[Queue, list[Item]]
-    """What each queue runs outside of loops, in order; queues without instructions are left out."""
+    """The items of each queue outside of loops, in order; empty queues are omitted."""
     instructions: list[EngineInstruction]
     """All instructions, by number."""
     loops: list[Loop]
     blocks: dict[Loop | None, list[Item]]
-    """The items of all queues together, outside of loops and in each: each item comes after all
-    that it waits for."""
+    """The items of all queues, for each loop and outside of loops (None).
+
+    Each item follows all items that it waits for.
+    """
     signals: dict[tuple[Queue, Loop | None], int] = field(
         default_factory=dict[tuple[Queue, "Loop | None"], int]
     )
-    """How far a queue counts in one iteration of a loop, or outside of loops."""
+    """The final count of a queue in one iteration of a loop, or outside of loops."""
     scheduled: bool = False
-    """True when its waits and signals are set."""
+    """Whether waits and signals are set."""
     origins: dict[Operation, Operation] = field(default_factory=dict[Operation, Operation])
-    """Where `kernel` is a changed copy: the operation that each of its operations is a copy of."""
+    """If `kernel` is a changed copy: the original of each of its operations."""
     changes: Mapping[str, int] | None = None
-    """How much each pass of the compiler has changed; None for the author's own order and tiles."""
+    """The number of changes by each compiler pass; None for the author's own order and tiles."""
     passed_over: PassedOver = field(default_factory=PassedOver)
-    """The kernel's errors, if it was to be lowered in spite of them."""
+    """The kernel's errors, if it was lowered in spite of them."""
 
     def __repr__(self) -> str:
         counts = f"{len(self.instructions):,} instructions in {len(self.queues)} queues"
         return f"<program of @{self.kernel.sym_name.data} for {self.target.platform}: {counts}>"
 
     def items(self, queue: Queue) -> Iterator[Item]:
-        """Everything in a queue, loops before what is in them."""
+        """Yield all items of a queue, loops before their contents."""
         return walk(self.queues.get(queue, ()))
 
 
 def walk(items: Sequence[Item]) -> Iterator[Item]:
-    """Items with those inside of loops, in order."""
+    """Yield items and the contents of loops, in order."""
     for item in items:
         yield item
         if isinstance(item, QueueLoop):
@@ -223,14 +230,14 @@ def walk(items: Sequence[Item]) -> Iterator[Item]:
 
 
 class LoweringError(ValueError):
-    """A kernel that lowering does not model, or whose tiles found no addresses."""
+    """An error in lowering: the kernel is not modelled, or no addresses are found for its tiles."""
 
-    no_room = False
-    """True when tiles found no addresses."""
+    out_of_memory = False
+    """Whether no addresses were found for the tiles."""
 
     @staticmethod
     def at(op: Operation, message: str) -> LoweringError:
-        """The error for an operation, with the place that it comes from."""
+        """Create the error for an operation, with its source position."""
         places = positions(op.location)
         at = f"{places[0]}: " if places else ""
         return LoweringError(f"{at}{op.name}: {message}")

@@ -1,9 +1,9 @@
-"""Tiles that share bytes: what writes there first waits for what has used them before.
+"""Tiles that share bytes: a write waits for earlier accesses to other tiles at the same bytes.
 
-Dependences inside of one allocation are found by `Accesses`. Two allocations at one address are in
-use at different times of the program, and engines that run ahead of each other have to wait.
-Of the tiles that have had some bytes only neighbours in time are looked at: what wrote there in
-between has waited for what came before it. Bytes of a tile that nothing touches do not count.
+`Accesses` finds the dependences within one allocation. Two allocations at one address are in use at
+different times of the program, so engines that run ahead must wait. Only the tiles that have the
+bytes directly before or after are considered: a write in between has waited for the earlier ones.
+Bytes of a tile that nothing accesses do not count.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from nkijit.passes.analysis.writes.liveness import LiveRange
 from nkijit.passes.lower.program import Placement
 
 MOST_VIEWS = 64
-"""Accesses to a tile that are distinguished by the bytes that they touch."""
+"""The largest number of accesses to a tile for which their bytes are compared one by one."""
 
 
 class Tenant:
-    """An allocation with others that have bytes of it at other times."""
+    """An allocation that shares bytes with others, which use them at other times."""
 
     __slots__ = (
         "accesses",
@@ -54,37 +54,37 @@ class Tenant:
         """
         Args:
             base: the value of the allocation.
-            live: when it is in use.
-            address: where it begins.
-            box: where it lies.
-            boxes: where views of it lie that are touched, by their identities.
-            parts: what is touched of it, and whether that is written: such bytes have been
-                waited for.
+            live: its live range.
+            address: its (partition, byte).
+            box: its bounding box.
+            boxes: the bounding boxes of its accessed views, by the `id` of their values.
+            parts: its accessed parts, and whether they are written. A written part has waited for
+                earlier tenants.
         """
         self.base, self.live, self.address = base, live, address
         self.box, self.boxes, self.parts = box, boxes, parts
         self.neighbours: dict[Tenant, None] = {}
         self.last = -1
-        """The last event that has touched it."""
+        """The last event that accessed it."""
         self.accesses: dict[tuple[int, int], tuple[BoundingBox, int]] = {}
-        """The last event for each view, by its identity, and queue; and where the view lies."""
+        """By view (`id`) and queue: the view's bounding box and the last event."""
 
     def meets(self, other: Tenant) -> None:
-        """Become neighbours."""
+        """Add each to the neighbours of the other."""
         self.neighbours[other] = other.neighbours[self] = None
 
     def box_of(self, value: SSAValue) -> BoundingBox:
-        """Where the allocation, or a view of it, lies."""
+        """Return the bounding box of the allocation or a view of it."""
         if value is self.base:
             return self.box
         found = self.boxes.get(id(value))
         return bounding_box_of(value, self.address) if found is None else found
 
     def earlier(self, box: BoundingBox, oldest: int) -> list[int]:
-        """The last events of others on some of its bytes, which are about to be written.
+        """Return the last accesses of neighbours to bytes that are about to be written.
 
-        `oldest` is the first of those that have written these bytes last as its own: what came
-        before it has been waited for.
+        `oldest`: the oldest of the last writers of these bytes as its own; it has waited for all
+        earlier events.
         """
         found: list[int] = []
         for neighbour in self.neighbours:
@@ -97,7 +97,7 @@ class Tenant:
                     last[queue] = max(event, last.get(queue, -1))
                 found += [event for event in last.values() if event > oldest]
                 continue
-            # The whole of one has bytes in common with the whole of the other.
+            # A whole allocation shares bytes with its neighbours by definition.
             whole = neighbour.box if box is self.box else None
             for touched, event in accesses.values():
                 if event > oldest and (touched is whole or touched.meets(box)):
@@ -108,7 +108,7 @@ class Tenant:
 def _sharing(
     placed: Sequence[tuple[LiveRange, tuple[int, int]]],
 ) -> list[tuple[LiveRange, tuple[int, int]]]:
-    """The tiles that have a byte number in common with another one, in the order given."""
+    """The tiles whose range of bytes overlaps that of another one, in the order of the input."""
     order = sorted(range(len(placed)), key=lambda i: placed[i][1][1])
     shared: set[int] = set()
     furthest, reached = -1, 0
@@ -123,7 +123,7 @@ def _sharing(
 
 
 def _touched(instructions: Iterable[Operation]) -> dict[int, bool]:
-    """What instructions touch, by the identity of values, and whether they write it."""
+    """The values that instructions access, by `id`, and whether any instruction writes them."""
     found: dict[int, bool] = {}
     for op in instructions:
         for _, value, role, _ in effects(op):
@@ -156,7 +156,7 @@ def _tenant(live: LiveRange, address: tuple[int, int], touched: Mapping[int, boo
 
 
 def _joined(boxes: Sequence[BoundingBox]) -> list[BoundingBox]:
-    """Boxes without seams between them: beside each other, then below each other."""
+    """Merge adjacent boxes: first horizontally, then vertically."""
     if len(boxes) < 2:
         return [*boxes]
     found: list[BoundingBox] = []
@@ -177,11 +177,11 @@ def _joined(boxes: Sequence[BoundingBox]) -> list[BoundingBox]:
 
 
 class Reuse:
-    """Which events have touched the bytes of a tile when they were another tile's."""
+    """The tiles of a core that share bytes with others."""
 
     def __init__(self, placement: Placement):
         self._tenants: dict[int, Tenant] = {}
-        """By the identity of the allocation's value, as hashing one is a call."""
+        """By the `id` of the allocation's value, as hashing a value costs a call."""
         touched = _touched(placement.live.instructions)
         for region in (MemoryRegion.sbuf, MemoryRegion.psum):
             placed = [
@@ -197,7 +197,7 @@ class Reuse:
                     self._tenants[id(tenant.base)] = tenant
 
     def tenant_of(self, base: SSAValue) -> Tenant | None:
-        """An allocation, if it shares bytes."""
+        """Return the tenant of an allocation; None if it shares no bytes."""
         return self._tenants.get(id(base))
 
 
@@ -205,10 +205,10 @@ class Reuse:
 
 
 def _introduce(tenants: Sequence[Tenant], loops: Sequence[tuple[int, int]]) -> None:
-    """Make tenants known to those that had, or will have, their bytes next to them in time.
+    """Link tenants that use the same bytes directly after each other.
 
-    `loops` are first and last positions of loops, inner ones before outer ones. A loop goes
-    back to its start, so what begins there is next to what ends there.
+    `loops`: the first and last positions of loops, inner loops first. A loop repeats, so the
+    tenants at its start are also neighbours of those at its end.
     """
     line = _Line()
     ordered = sorted(tenants, key=lambda t: t.live.start)
@@ -224,24 +224,24 @@ def _introduce(tenants: Sequence[Tenant], loops: Sequence[tuple[int, int]]) -> N
 
 
 class _Line:
-    """The bytes of a partition with the tenants that were last on them."""
+    """The bytes of a partition, with the last tenants of each."""
 
     def __init__(self) -> None:
         self._last: Cuts[list[Tenant]] = Cuts([])
 
     def move_in(self, tenant: Tenant) -> None:
-        """The next tenant, after those that have been there."""
+        """Add the next tenant in time."""
         last = self._last
         for box, written in tenant.parts:
             for index in last.cut_out(box.left, box.right):
                 before = last.values[index]
-                kept = [tenant]
+                remaining = [tenant]
                 for other in before:
                     if other is tenant:
                         continue
                     if other.box.meets(tenant.box):
                         tenant.meets(other)
-                    has_gone = written and box.spans(other.box)
-                    if not has_gone or other.live.overlaps(tenant.live):
-                        kept.append(other)
-                last.values[index] = kept
+                    is_replaced = written and box.spans(other.box)
+                    if not is_replaced or other.live.overlaps(tenant.live):
+                        remaining.append(other)
+                last.values[index] = remaining

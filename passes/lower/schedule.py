@@ -1,11 +1,11 @@
-"""`schedule`: the order of each queue, and the fewest waits and signals that keep it correct.
+"""`schedule`: orders each queue, and chooses the fewest waits and signals that keep it correct.
 
-A wait is left out when it is implied: by the queue's own order, or by what another queue that is
-waited for has itself waited for. For every instruction it is known how far each other queue has
-certainly come when it begins; only instructions beyond that are waited for, and of those only the
-ones that no other one implies. What remains is needed: nothing else keeps the two in order.
+A wait is omitted if it is implied: by the order of its own queue, or by the waits of an item that
+is waited for. For every item, the analysis tracks how far each queue has certainly progressed when
+the item starts. Only later items of a queue need a wait, and among these only the ones that no
+other implies. Each remaining wait is necessary: nothing else keeps the two items in order.
 
-In a loop the same is done for what the previous iteration has certainly ended.
+The same is done for dependences on the previous iteration of a loop.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ from nkijit.passes.lower.program import (
 )
 
 Known = list[int]
-"""For each queue, how many items of a block have certainly ended."""
+"""For each queue, the number of items of a block that have certainly ended."""
 Signals = dict[tuple[Queue, Loop | None], int]
-"""`Program.signals`."""
+"""See `Program.signals`."""
 
 
 def lower(
@@ -51,17 +51,18 @@ def lower(
     passed_over: PassedOver | None = None,
     origins: Mapping[Operation, Operation] | None = None,
 ) -> Program:
-    """The queues of one core, with addresses, waits and signals.
+    """Lower a kernel to the queues of one core, with addresses, waits and signals.
 
     Args:
         kernel: a verified kernel.
-        target: its hardware, when not the kernel's own numbers hold.
-        placement: where its tiles lie; `allocate(kernel)` by default.
-        passed_over: its errors, if it is to be lowered in spite of them: memories are then taken
-            to be as large as its tiles need.
-        origins: for a changed copy, the operation that each of its operations is a copy of.
+        target: the hardware; the kernel's target by default.
+        placement: the addresses of its tiles; `allocate(kernel)` by default.
+        passed_over: the kernel's errors, to lower it in spite of them: memories then count as large
+            enough for its tiles.
+        origins: for a changed copy, the original of each of its operations.
 
-    Raises LoweringError for what is not modelled, and when no addresses are found.
+    Raises:
+        LoweringError: the kernel uses something that is not modelled, or no addresses are found.
     """
     target = target or kernel.target
     known = dict(origins or {})
@@ -75,7 +76,7 @@ def lower(
     if passed_over is None:
         return program
     if not (passed_over.does_not_fit or placement.fits(target)):
-        # Only a warning of verification: another allocator may find addresses.
+        # This is only a warning in verification: another allocator may find addresses.
         passed_over = replace(passed_over, does_not_fit=(NO_LAYOUT.id,))
     return replace(program, passed_over=passed_over)
 
@@ -105,16 +106,16 @@ def _count_signals(signals: Signals, loop: Loop | None, items: Sequence[Item]) -
 
 
 class _Block:
-    """What is known of the queues while the items of a block are looked at in order."""
+    """The known progress of the queues during a walk over the items of a block."""
 
     def __init__(self) -> None:
         self._last: list[Known] = [[0] * len(QUEUES) for _ in QUEUES]
-        """What has ended with the last item of each queue."""
+        """For each queue, the progress that is certain when its last item ends."""
         self._ended: dict[Item, Known] = {}
-        """What has ended with each item: of its own queue all up to its place there, from 1."""
+        """For each item, the progress that is certain when it ends; its own queue counts from 1."""
 
     def add_waits(self, items: Sequence[Item]) -> None:
-        """Give every item the waits that it needs."""
+        """Add the necessary waits to every item."""
         last, ended = self._last, self._ended
         for item in items:
             queue = item.queue
@@ -131,13 +132,13 @@ class _Block:
             last[queue] = ended[item] = known
 
     def add_carried_waits(self, items: Sequence[Item]) -> None:
-        """The same for what items of one iteration wait for in the one before.
+        """Add the necessary waits of items for the previous iteration.
 
-        Needs `add_waits`.
+        Call `add_waits` first.
         """
         last = list(self._last)
         before: dict[Item, Known] = {}
-        """What of the previous iteration has ended with each item."""
+        """For each item, the progress of the previous iteration that is certain when it ends."""
         for item in items:
             queue = item.queue
             known = last[queue].copy()
@@ -151,10 +152,10 @@ class _Block:
             last[queue] = before[item] = known
 
     def _wait(self, item: Item, known: Known, *, carried: bool) -> None:
-        """Add the waits of an item that are not implied by what is known, and what they imply."""
+        """Add the waits of an item that `known` does not imply, and update `known`."""
         ended = self._ended
         furthest: dict[int, tuple[int, Wait]] = {}
-        """The last item of each queue, by its place there."""
+        """For each queue, the last item to wait for, with its position in the queue."""
         for wait in item.edges:
             before, is_carried, kind, _ = wait
             if is_carried is not carried:
@@ -165,7 +166,7 @@ class _Block:
                 continue
             other = furthest.get(queue)
             if other is not None and (
-                # Of several reasons the author will look for the data first.
+                # Among several reasons, report the true dependence: it is the most helpful one.
                 other[0] > place or (other[0] == place and kind is not DependenceKind.true)
             ):
                 continue

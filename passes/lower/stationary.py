@@ -1,4 +1,4 @@
-"""What the array of processing elements holds, so that it is not loaded again."""
+"""The contents of the PE array, so that stationary tiles it still holds are not loaded again."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from nkijit.passes.lower.program import EngineInstruction
 
 
 class Array:
-    """What the array of processing elements holds: stationary tiles by their place in it."""
+    """The stationary tiles in the array of processing elements, by their position in it."""
 
     def __init__(self) -> None:
         self._held: dict[ArrayPlace, tuple[set[SSAValue], EngineInstruction]] = {}
         self._bases: set[int] = set()
-        """The tensors that it holds something of, by the identity of their values; maybe more."""
+        """The tensors of these tiles, by the `id` of their values; may include others."""
 
     def forget(self) -> None:
-        """Nothing is known to be in the array."""
+        """Discard all knowledge of the array."""
         self._held.clear()
         self._bases.clear()
 
     def holds(self, op: NisaOp) -> EngineInstruction | None:
-        """What has loaded the stationary tile of a matmul, if the array still has it."""
+        """Return the instruction that loaded a matmul's stationary tile; None to load it."""
         held = self._held.get(_place(op))
         return held[1] if held is not None and _loads_the_same(held[1].op, op) else None
 
     def load(self, op: NisaOp, instruction: EngineInstruction) -> None:
-        """A stationary tile takes the place of those that it meets."""
+        """Record a load of a stationary tile, which replaces those that it overlaps."""
         place = _place(op)
         self._held = {p: h for p, h in self._held.items() if not _meet(p, place)}
         loaded = {v for name in instruction.operands for v in op.operands_named(name)}
@@ -42,12 +42,12 @@ class Array:
         self._bases.update(map(id, bases))
 
     def note(self, done: Sequence[Effect]) -> None:
-        """An instruction of the Tensor Engine has run; a transpose leaves its own tile there."""
+        """Record an instruction of the Tensor Engine: a transpose replaces the contents."""
         if all(effect.name != "stationary" for effect in done):
             self.forget()
 
     def note_writes(self, done: Sequence[Effect]) -> None:
-        """What is written anew has to be loaded again."""
+        """Forget stationary tiles that an instruction overwrites in memory."""
         if not self._bases:
             return
         for _, value, role, _ in done:
@@ -56,7 +56,7 @@ class Array:
 
 
 def _loads_the_same(one: Operation, two: NisaOp) -> bool:
-    """True when two matmuls load the same tiles in the same way, at addresses that are known."""
+    """Whether two matmuls load the same tiles at known addresses in the same way."""
     if type(one) is not type(two) or not is_instruction(one):
         return False
     if any(one.properties.get(name) != two.properties.get(name) for name in _LOADING):
@@ -70,12 +70,12 @@ def _loads_the_same(one: Operation, two: NisaOp) -> bool:
 
 
 _LOADING = ("perf_mode", "is_transpose", "is_stationary_onezero")
-"""Properties of a matmul that say, or may say, how its stationary tile is loaded."""
+"""Properties of a matmul that may affect how its stationary tile is loaded."""
 ArrayPlace = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 def _place(op: NisaOp) -> ArrayPlace:
-    """The first row and column of the array that a matmul uses, and how many; () for all."""
+    """The position and the size (rows, columns) of a matmul in the array; () if it is all."""
     return tuple(op.value_of("tile_position") or ()), tuple(op.value_of("tile_size") or ())
 
 

@@ -1,4 +1,4 @@
-"""What the parts of a lowered program are called, in listings and reports."""
+"""Texts for the parts of a lowered program, in listings and reports."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, cast
 from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Operation, SSAValue
 
+from nkijit.dialects.declare.accessors import operand_tuple
 from nkijit.dialects.declare.kinds import PropertyKind
 from nkijit.dialects.declare.operation import NisaOp, is_instruction
 from nkijit.dialects.nki.allocation import AllocOp
@@ -25,14 +26,14 @@ from nkijit.passes.lower.program import EngineInstruction, Item, Program, Wait, 
 
 @dataclass(frozen=True, slots=True)
 class ListedOperand:
-    """An operand of an engine instruction: a tile with its address, or a number or register."""
+    """An operand of an engine instruction: a tile with its address, a number, or a register."""
 
     text: str
     data: dict[str, Any]
 
 
 class Texts:
-    """What the parts of a program are called; equal parts are put into words once."""
+    """Texts for the parts of a program, cached for equal parts."""
 
     def __init__(self, program: Program):
         self._program = program
@@ -45,30 +46,30 @@ class Texts:
         self._stages: dict[tuple[type[NisaOp], bytes, int], tuple[tuple[str, int], ...]] = {}
 
     def waits(self, item: Item) -> str:
-        """The semaphores that something waits for."""
+        """Format the semaphores that an item waits for."""
         if not item.waits:
             return ""
         return f"wait({', '.join(map(wait_text, item.waits))})"
 
     def instruction(self, instruction: EngineInstruction) -> str:
-        """The mnemonic and what it works on."""
+        """Format the mnemonic, the operands and the immediates of an instruction."""
         parts = [f"{name}={operand.text}" for name, operand in self.operands(instruction)]
         parts += [f"{name}={value}" for name, value in self.immediates(instruction)]
         return f"{instruction.mnemonic:<21} {', '.join(parts)}".rstrip()
 
     def operands(self, instruction: EngineInstruction) -> Iterator[tuple[str, ListedOperand]]:
-        """The operands, those that are written first."""
+        """Yield the operands with their names, written ones first."""
         op = instruction.op
         if isinstance(op, DevicePrintOp):
             yield "tensor", self.operand(op.tensor)
         if not is_instruction(op) or instruction.stage < 0:
             return
-        values = op._operands  # pyright: ignore[reportPrivateUsage]
+        values = operand_tuple(op)
         for name, position in self._places_of(op, instruction.stage):
             yield name, self.operand(values[position])
 
     def _places_of(self, op: NisaOp, stage: int) -> tuple[tuple[str, int], ...]:
-        """Names and positions of the operands of a stage: the same for all with the same ones."""
+        """Names and positions of a stage's operands, cached by class and operand segments."""
         key = (type(op), op.segment_bytes, stage)
         found = self._stages.get(key)
         if found is None:
@@ -82,7 +83,7 @@ class Texts:
         return found
 
     def transfer(self, instruction: EngineInstruction) -> dict[str, Any]:
-        """Of a transfer: into how many descriptors, over how many DMA engines, it is split."""
+        """Return how a transfer is split into descriptors and over DMA engines; {} for others."""
         if instruction.what is not What.transfer:
             return {}
         split = self._durations.transfer(instruction)
@@ -96,7 +97,7 @@ class Texts:
         }
 
     def immediates(self, instruction: EngineInstruction) -> tuple[tuple[str, str], ...]:
-        """Compile-time arguments; the last stage of an instruction that always runs has them."""
+        """Return the compile-time arguments; of several stages, the main one has them."""
         op, what = instruction.op, instruction.what
         if what is What.load_table:
             return (("table", instruction.table),)
@@ -121,22 +122,22 @@ class Texts:
         return known
 
     def operand(self, value: SSAValue) -> ListedOperand:
-        """A tile with its address, or a number, or a register."""
+        """Describe a tile with its address, a number, or a register."""
         found = self._operands.get(id(value))
         if found is None:
             found = self._operands[id(value)] = self._tile(value)
         return found
 
     def loop(self, op: ForOp | WhileOp) -> str:
-        """The head of a loop."""
+        """Format the head of a loop."""
         return self._names.loop(op)
 
     def iterations(self, op: ForOp | WhileOp) -> str:
-        """How often a loop runs."""
+        """Format the index and bounds of a loop, or its condition."""
         return self._names.iterations(op)
 
     def place(self, op: Operation) -> str:
-        """The line of the author's file that an operation comes from."""
+        """Return the source line of an operation."""
         location = op.location
         found = self._places.get(id(location))
         if found is None:
@@ -182,7 +183,7 @@ class Texts:
         )
 
     def _index(self, value: SSAValue) -> str:
-        """What an address known at run time adds, in bytes."""
+        """The index that is added to an address at run time, in bytes."""
         owner = value.owner
         dynamic = owner.dynamic if isinstance(owner, ViewOp) else None
         if dynamic is None:
@@ -192,7 +193,7 @@ class Texts:
 
 
 def wait_text(wait: Wait) -> str:
-    """A semaphore that is waited for: the queue, and what it has counted to."""
+    """Format a semaphore wait: the queue, and the count to wait for."""
     previous = "previous " if wait.carried else ""
     return f"{previous}{wait.queue.name}>={wait.before.signal}"
 

@@ -1,11 +1,11 @@
-"""`to_ir`: a lowered program as IR of the `engine` dialect.
+"""`to_ir`: converts a lowered program to IR of the `engine` dialect.
 
-`Program` is what the listing, the timeline and the interpreter work on: making an xDSL operation
-takes about 9 microseconds, as long as all of lowering takes for an instruction. The IR is for
-people and for passes; it holds everything that a program does, and gives the same listing.
+The listing, the timeline and the interpreter work on `Program` instead: creating an xDSL operation
+takes about 9 microseconds, as long as the whole lowering of an instruction. The IR is for readers
+and passes. It contains everything that a program does, and gives the same listing.
 
-Declarations and static views stand before the queues. Views that move with a loop stand in the
-loop, in each queue that uses them.
+Declarations and static views precede the queues. Views that a loop's index moves are in the loop,
+in each queue that uses them.
 """
 
 from __future__ import annotations
@@ -57,10 +57,12 @@ Values = dict[SSAValue, SSAValue]
 
 
 def to_ir(program: Program) -> ProgramOp:
-    """A program as IR; with its waits and signals if it has been scheduled, else with its edges.
+    """Convert a program to IR, with waits and signals if it is scheduled, else with its edges.
 
-    The kernel that it was made of is left as it is. Raises LoweringError for loops whose bounds
-    the engines do not test.
+    The program's kernel is not changed.
+
+    Raises:
+        LoweringError: the bounds of a loop are not values that engines test.
     """
     return _Writer(program).write()
 
@@ -69,9 +71,9 @@ class _Writer:
     def __init__(self, program: Program):
         self._program = program
         self._values: Values = {}
-        """What stands before the queues, by the kernel's values."""
+        """Maps the kernel's values to the declarations before the queues."""
         self._issued = {i.op: i for i in program.instructions if is_issued(i)}
-        """The instruction that holds each NKI instruction."""
+        """For each NKI instruction, the engine instruction that contains it in the IR."""
         self._loops = {
             loop: number
             for number, loop in enumerate(used for used in program.loops if used.queues)
@@ -117,7 +119,7 @@ class _Writer:
                 block.add_op(declared)
 
     def _keep_names(self, op: ProgramOp) -> None:
-        """Note the names that the listing has where the order of declarations has changed them."""
+        """Record the names in the listing that the new order of declarations changes."""
         raised = Raised(op)
         old, new = Names(self._program.kernel), Names(raised.kernel)
         for value, declared in self._values.items():
@@ -140,7 +142,7 @@ class _Writer:
     # ---------------------------------------------------------------- queues
 
     def _write(self, items: Sequence[Item], block: Block, values: Values) -> None:
-        """Write items of a queue; `values` are those that are defined where they stand."""
+        """Write items of a queue; `values`: those defined at this point."""
         for item in items:
             if isinstance(item, QueueLoop):
                 op = self._loop(item, values)
@@ -172,7 +174,7 @@ class _Writer:
         return IssueOp.of(number, source.clone(values), weights, self._group(source))
 
     def _define(self, value: SSAValue, block: Block, values: Values) -> None:
-        """Write the view that a value is, unless it is there already."""
+        """Write the view that defines a value, unless it is defined."""
         if value in values:
             return
         owner = value.owner
@@ -183,7 +185,7 @@ class _Writer:
         block.add_op(owner.clone(values))
 
     def _group(self, op: Operation) -> int | None:
-        """The number of the outermost `nki.no_reorder` around an operation."""
+        """The number of the outermost `nki.no_reorder` around an operation, if any."""
         found: Operation | None = None
         parent = op.parent_op()
         while parent is not None:
@@ -243,7 +245,7 @@ def _name_of(owner: Operation | Block) -> str:
 
 
 def _sides(loop: ScfWhileOp) -> tuple[SSAValue, SSAValue]:
-    """The values that a loop compares to see whether it goes on."""
+    """The two values that a loop's condition compares."""
     sides = compared(loop)
     if sides is None:
         raise LoweringError("a loop goes on while a register differs from a number")
@@ -251,10 +253,10 @@ def _sides(loop: ScfWhileOp) -> tuple[SSAValue, SSAValue]:
 
 
 def _waiting_values(instruction: EngineInstruction) -> dict[SSAValue, str]:
-    """What an instruction can wait for, with its name."""
+    """The values that an instruction can wait for, with their names."""
     op = instruction.op
     if isinstance(op, ScfWhileOp):
-        _sides(op)  # or refused
+        _sides(op)  # raises if the condition is not supported
     named = controls(op) if isinstance(op, (ForOp, ScfWhileOp)) else named_values(op)
     found: dict[SSAValue, str] = {}
     for name, value in named.items():
@@ -263,7 +265,7 @@ def _waiting_values(instruction: EngineInstruction) -> dict[SSAValue, str]:
 
 
 def _values_inside(loop: QueueLoop) -> dict[SSAValue, tuple[int, str]]:
-    """What the instructions of a loop can wait for: the number of the first, and the name."""
+    """The values that a loop's instructions can wait for: (number of the first, name)."""
     found: dict[SSAValue, tuple[int, str]] = {}
     for item in loop.items:
         if isinstance(item, QueueLoop):
@@ -278,7 +280,7 @@ def _values_inside(loop: QueueLoop) -> dict[SSAValue, tuple[int, str]]:
 
 
 def is_issued(instruction: EngineInstruction) -> bool:
-    """True for the one instruction that holds its NKI instruction in the IR."""
+    """Whether it is the engine instruction that contains its NKI instruction in the IR."""
     if instruction.what is What.print:
         return True
     op = instruction.op

@@ -1,4 +1,4 @@
-"""What DMA moves: from which memory to which, and how much of it passes through HBM."""
+"""The memories between which DMA transfers move data, and their traffic to and from HBM."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from nkijit.passes.lower.program import EngineInstruction
 
 
 class Move(NamedTuple):
-    """A transfer's traffic."""
+    """The traffic of a transfer."""
 
     direction: str
-    """`HBM to SBUF`, and so on."""
+    """For example `HBM to SBUF`."""
     bytes: int
     hbm_bytes: int
-    """Bytes that HBM reads and writes for it."""
+    """The bytes that it reads from HBM plus those that it writes to HBM."""
 
 
 class Traffic:
-    """The traffic of a core's transfers, found once for equal ones."""
+    """The traffic of transfers, cached for equivalent ones."""
 
     def __init__(self, durations: Durations):
         self._durations = durations
         self._known: dict[int, Move] = {}
 
     def of(self, instruction: EngineInstruction) -> Move:
-        """What a transfer moves."""
+        """Return the traffic of a transfer."""
         move = self._known.get(instruction.like)
         if move is None:
             size = self._durations.transfer(instruction).bytes
@@ -38,9 +38,9 @@ class Traffic:
 
 
 def _move(op: NisaOp, size: int) -> Move:
-    given = [(f.role, info_of(value)) for f, value in op.given_operands() if is_tile(value)]
+    tiles = [(f.role, info_of(value)) for f, value in op.given_operands() if is_tile(value)]
     ends = [
-        next(tile for role, tile in given if (role is Role.read) is is_read)
+        next(tile for role, tile in tiles if (role is Role.read) is is_read)
         for is_read in (True, False)
     ]
     names = " to ".join(map(_memory, ends))

@@ -1,8 +1,8 @@
-"""What instructions wait for: dependences by bytes and by registers, and the author's edges.
+"""Dependences of instructions: through memory, through registers, and declared by the author.
 
-True, anti and output dependences are found by the bytes that tiles touch, also those of tiles that
-have had the same bytes before. A loop is walked twice, and what the second iteration waits for in
-the first one is a carried edge.
+True, anti and output dependences are computed from the bytes of tiles, including earlier tiles at
+the same bytes. A loop is walked twice; a dependence of the second iteration on the first is a
+carried edge.
 """
 
 from __future__ import annotations
@@ -27,48 +27,48 @@ from nkijit.passes.lower.program import EngineInstruction, Item, Loop, Placement
 from nkijit.passes.lower.reuse import Reuse, Tenant
 
 _RINGS = frozenset(queue for queue in Queue if queue.is_ring)
-"""`order.py` may change the order of what they do."""
+"""The queues that `order.py` may reorder."""
 Tags = tuple[bool, ...]
 """For each loop around an event, outermost first: whether it is in the second iteration."""
 
 
 class Waiting:
-    """Adds the edges of instructions, which run as events in the order of the program.
+    """Adds edges to instructions, during a walk that creates an event per instruction.
 
-    The instruction of a loop is an event in its first iteration and another one in the second.
+    An instruction in a loop has an event in each of the two walked iterations.
     """
 
     def __init__(self, placement: Placement):
         self._accesses = Accesses(reordered=_RINGS)
         self._reuse = Reuse(placement)
         self._tiles: dict[int, tuple[TrackedTile, tuple[Tenant, BoundingBox] | None]] = {}
-        """Tiles by the identity of their values, and where those lie that share bytes."""
+        """Tiles by the `id` of their values; those that share bytes, with their bounding boxes."""
         self._events: list[EngineInstruction] = []
         """The instruction of each event."""
         self._tags: list[Tags] = []
         self._tag: Tags = ()
         self._registers: dict[SSAValue, _Register] = {}
         self._uncertain: dict[Loop | None, int] = {None: 0}
-        """A number for the innermost loop around something that may not run; 0 for none."""
+        """For each loop, a number for the innermost loop around that might not run; 0 for none."""
 
     # ---------------------------------------------------------------- loops
 
     @property
     def walks_again(self) -> bool:
-        """True in the second iteration of some loop."""
+        """Whether the walk is in the second iteration of some loop."""
         return any(self._tag)
 
     def add_loop(self, loop: Loop) -> None:
-        """A loop comes that has not come before."""
+        """Add a loop before its first walk."""
         certain = surely_runs(loop.op)
         self._uncertain[loop] = self._uncertain[loop.parent] if certain else 1 + loop.number
 
     def begin_iteration(self, *, second: bool) -> None:
-        """What follows is in an iteration of one loop more."""
+        """Enter an iteration of a loop nested in the current one."""
         self._tag = (*self._tag, second)
 
     def end_iteration(self) -> None:
-        """What follows is no longer in the innermost loop."""
+        """Leave the innermost loop."""
         self._tag = self._tag[:-1]
 
     # ---------------------------------------------------------------- events
@@ -79,7 +79,7 @@ class Waiting:
         return len(self._events) - 1
 
     def event(self, instruction: EngineInstruction, done: Sequence[Effect]) -> None:
-        """An instruction runs: what do its tiles have to wait for?"""
+        """Add an event for an instruction, with the edges that its tiles cause."""
         events = self._events
         number = len(events)
         events.append(instruction)
@@ -111,7 +111,7 @@ class Waiting:
             for before, kind, value in found:
                 self.edge(before, waiter, kind, value)
         elif found:
-            # As `edge` does, for what has most of a program without loops.
+            # A fast path, equivalent to `edge`, for programs without loops.
             edges, ordered = waiter.edges, waiter.queue
             for before, kind, value in found:
                 item = events[before]
@@ -138,7 +138,7 @@ class Waiting:
         kind: DependenceKind | None,
         value: SSAValue | None,
     ) -> None:
-        """An instruction waits for an event, unless its queue keeps them in order."""
+        """Add an edge from an event to an instruction, unless both are in one queue."""
         before = self._events[event]
         if before.queue is waiter.queue:
             return
@@ -159,7 +159,7 @@ class Waiting:
         else:
             common = min(len(chain), len(other))
         if any(tags[:common]):
-            return  # as in the first iteration
+            return  # the same edge was added in the first iteration
         first, then = _lift(before, other, common), _lift(waiter, chain, common)
         if first.queue is not then.queue:
             then.edges.append(Wait(first, False, kind, value))
@@ -167,12 +167,12 @@ class Waiting:
     # ---------------------------------------------------------------- registers
 
     def writer_of(self, register: SSAValue) -> int | None:
-        """The last event that has written a register."""
+        """Return the last event that wrote a register; None if there is none."""
         found = self._registers.get(register)
         return None if found is None else found.writer
 
     def read_registers(self, instruction: EngineInstruction, registers: Sequence[SSAValue]) -> None:
-        """The instruction of the last event reads registers."""
+        """Add the edges for registers that the instruction of the last event reads."""
         event = self.last
         for value in registers:
             register = self._registers.setdefault(value, _Register())
@@ -183,7 +183,7 @@ class Waiting:
     def write_registers(
         self, instruction: EngineInstruction, registers: Iterable[SSAValue]
     ) -> None:
-        """The instruction of the last event writes registers."""
+        """Add the edges for registers that the instruction of the last event writes."""
         event = self.last
         for value in registers:
             register = self._registers.setdefault(value, _Register())
@@ -196,7 +196,7 @@ class Waiting:
 
 
 class _Register:
-    """The last events that have touched a register."""
+    """The last accesses to a register."""
 
     __slots__ = ("readers", "writer")
 
@@ -206,7 +206,7 @@ class _Register:
 
 
 def _chain(loop: Loop | None) -> list[Loop]:
-    """The loops around something, the outermost first."""
+    """The loops around an item, the outermost first."""
     found: list[Loop] = []
     while loop is not None:
         found.append(loop)
@@ -215,5 +215,5 @@ def _chain(loop: Loop | None) -> list[Loop]:
 
 
 def _lift(instruction: EngineInstruction, chain: Sequence[Loop], depth: int) -> Item:
-    """An instruction, or the loop that it is in, as an item of the block at some depth."""
+    """The ancestor of an instruction at some loop depth: itself, or the loop that contains it."""
     return instruction if len(chain) == depth else chain[depth].queues[instruction.queue]

@@ -1,1 +1,1 @@
-"""What data types, casts, operators and random numbers are in NumPy."""
+"""Data types, casts, operators and random numbers in NumPy."""

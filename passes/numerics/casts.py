@@ -1,11 +1,11 @@
-"""Casts between float32 and the narrow float types, faster than the element-wise ones of NumPy.
+"""Casts between float32 and the narrow float types, faster than NumPy's element-wise ones.
 
 NumPy converts float16, and ml_dtypes the float8 types, one element at a time in software: 20 to 40
-times the time of a float32 copy. The functions here give the same bits from a few passes of
-integer arithmetic, or from a table, over the whole array.
+times the time of a float32 copy. The functions here compute the same bits in a few vectorised
+passes of integer arithmetic, or with a table.
 
-The passes work in arrays that a thread keeps: fresh ones would cost as much again in page faults.
-Larger operands go through them piece by piece.
+Each thread reuses its working arrays, as page faults of new arrays would double the time. Larger
+operands are converted in chunks.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Round = Callable[[Array, Array], None]
 """`round(dst, values)`: write float32 values into a view of as many narrow elements."""
 
 _CHUNK = 128 * 512
-"""Elements that are converted at a time: a usual tile, which the caches hold with its scratch."""
+"""Elements per chunk: a typical tile, which fits the caches together with the working arrays."""
 
 
 class _Scratch(threading.local):
@@ -76,11 +76,12 @@ _LIMIT = np.full(_CHUNK, _OVERFLOW, np.int32)
 
 
 def _round_chunk_to_float16(dst: Array, values: Array) -> None:
-    """To nearest, ties to even, with an addition that shifts out the bits that are dropped.
+    """Round to nearest, ties to even, with an addition that shifts out the dropped bits.
 
-    Adding 2**(e + 13) to a number of exponent e leaves the ten mantissa bits of a float16 as the
-    lowest of the sum, rounded by the addition. e is at least that of the smallest normal number,
-    so denormal results are on their grid as well; a carry into the exponent is as it should be.
+    Adding 2**(e + 13) to a number with exponent e leaves the ten mantissa bits of a float16 as the
+    lowest bits of the sum, rounded by the addition. e is at least the exponent of the smallest
+    normal number, so denormal results are rounded correctly as well, and so is a carry into the
+    exponent.
     """
     words = values.view(np.int32)
     bits, scale, sign = (
@@ -95,7 +96,8 @@ def _round_chunk_to_float16(dst: Array, values: Array) -> None:
     np.add(scale, _DROPPED_BITS << 23, out=scale)
     numbers = bits.view(np.float32)
     np.add(numbers, scale.view(np.float32), out=numbers)
-    # The low halves are now the mantissas. The exponents follow above them, too large by a bias.
+    # The low bits are now the mantissas. The addition below puts the exponents above them, with an
+    # offset that `bias` removes.
     np.right_shift(scale, _DROPPED_BITS, out=scale)
     np.add(bits, scale, out=bits)
     bias = (_SMALLEST_NORMAL + (_DROPPED_BITS << 23)) >> _DROPPED_BITS
@@ -120,18 +122,18 @@ round_to_float16 = _whole(_round_chunk_to_float16)
 
 @cache
 def _every_float16() -> Array:
-    with np.errstate(invalid="ignore"):  # machines that convert natively flag a signalling NaN
+    with np.errstate(invalid="ignore"):  # CPUs with native conversion flag a signalling NaN
         return np.arange(1 << 16, dtype=np.uint16).view(np.float16).astype(np.float32)
 
 
 def load_float16(array: Array) -> Array:
-    """float16 as a new float32 array."""
+    """Convert float16 to a new float32 array."""
     exponents = np.bitwise_and(array.view(np.uint16), 0x7C00)
     if exponents.max(initial=0) == 0x7C00:
-        # Infinity and NaN are not where the arithmetic below puts them.
+        # The arithmetic below is wrong for infinity and NaN.
         return _every_float16().take(array.view(np.uint16), mode="wrap")
-    # Sign-extended and shifted, sign, exponent and mantissa are where float32 has them; the
-    # multiplication makes up for the difference of the biases, for denormal numbers too.
+    # Sign extension and a shift move sign, exponent and mantissa to their bits in float32. The
+    # multiplication corrects the difference of the biases, also for denormal numbers.
     words = array.view(np.int16).astype(np.int32)
     np.left_shift(words, _DROPPED_BITS, out=words)
     np.bitwise_and(words, np.int32(-0x7000_2000), out=words)
@@ -145,10 +147,10 @@ def load_float16(array: Array) -> Array:
 
 @cache
 def float8_rounder(kept: np.dtype[Any]) -> Round:
-    """Round float32 to a float type of one byte as ml_dtypes does."""
-    # The 16 high bits of a float32, the last of them set when any bit below was, fall on the same
-    # side of every tie between float8 values as the float32 does. So a table of their 65536
-    # patterns rounds exactly.
+    """Return a function that rounds float32 to a float type of one byte as ml_dtypes does."""
+    # Take the 16 high bits of a float32 and set the last one if any bit below is set. This number
+    # is on the same side of every tie between float8 values as the float32, so a table of the
+    # 65536 patterns rounds exactly.
     with np.errstate(invalid="ignore"):
         patterns = np.arange(1 << 16, dtype=np.uint32) << 16
         table = patterns.view(np.float32).astype(kept).view(np.uint8)
@@ -156,7 +158,7 @@ def float8_rounder(kept: np.dtype[Any]) -> Round:
     def round_chunk(dst: Array, values: Array) -> None:
         words = values.view(np.uint32)
         high = _like(_SCRATCH.bits.view(np.uint32), values)
-        # A carry out of the low half, when it is not zero, into a bit that was left clear for it.
+        # Adding 0xFFFF to a nonzero low half carries into bit 16, which the mask has cleared.
         np.bitwise_and(words, 0xFFFF, out=high)
         np.add(high, 0xFFFF, out=high)
         np.bitwise_or(high, words, out=high)
@@ -170,7 +172,7 @@ def float8_rounder(kept: np.dtype[Any]) -> Round:
 
 @cache
 def float8_loader(kept: np.dtype[Any]) -> Callable[[Array], Array]:
-    """A float type of one byte as a new float32 array."""
+    """Return a function that converts a float type of one byte to a new float32 array."""
     table = np.arange(256, dtype=np.uint8).view(kept).astype(np.float32)
 
     def load(array: Array) -> Array:

@@ -1,25 +1,24 @@
-"""What the operators of the ALU and the activation functions compute, on float32 arrays.
+"""The operators of the ALU and the activation functions in NumPy.
 
-The tables here have the keys of `nkijit.dialects.operators.OPERATORS` and hold the NumPy function
-of each. Values are float32 (engines convert what they read), bit patterns are integer arrays of
-one dtype; rounding to the destination is `numerics`. Every function writes into `out`, which may
-be the very array of an operand, and is vectorised over any shape that broadcasts.
+The tables map the names of `nkijit.dialects.operators.OPERATORS` to NumPy functions. Values are
+float32, as engines convert their inputs; bit patterns are integer arrays of one dtype. `storage`
+rounds results to the destination. Every function writes into `out`, which may be the array of an
+operand, and is vectorised over any shape that broadcasts.
 
-IEEE 754 exceptions are not errors here: run in `numerics.untrapped`, once around a plan.
+IEEE 754 exceptions are not errors: call the functions inside `untrapped`, once per plan.
 
 Sources: tables "Supported Math Operators" and "Supported Activation Functions" of the public API
 reference (nki.api.shared), with its note on `sin`; the reference pages of `abs_max` and `abs_min`.
-The Scalar Engine approximates activation functions by piecewise polynomials that are not
-published. Here is the function itself and its limit at the infinities, within 2 units in the last
-place of float32 (3 for `exp`, which is NumPy's). Inputs outside a function's documented valid
-range get the same treatment, `sin` excepted. NaN gives NaN unless stated.
+The Scalar Engine approximates activation functions by unpublished piecewise polynomials. This
+module computes the exact function and its limits at the infinities, within 2 units in the last
+place of float32 (3 for NumPy's `exp`). This includes inputs outside a function's documented valid
+range, except for `sin`. NaN gives NaN unless stated otherwise.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -42,9 +41,8 @@ Fold = Callable[[Array, Array], Array]
 """`f(accumulator, x)`: (P, 1) and (P, N) to a new (P, 1)"""
 
 
-@cache
 def _special() -> Any:
-    # Importing it takes longer than everything else here; most kernels need none of it.
+    # Imported when needed: it takes longer than all other imports, and most kernels do not use it.
     return import_module("scipy.special")
 
 
@@ -52,7 +50,7 @@ def _special() -> Any:
 
 
 def _maximum(x: ArrayOrNumber, y: ArrayOrNumber, out: Array) -> None:
-    np.maximum(x, y, out=out)  # NumPy deprecates a positional `out` for this one
+    np.maximum(x, y, out=out)  # NumPy deprecates a positional `out` of `maximum`
 
 
 def _minimum(x: ArrayOrNumber, y: ArrayOrNumber, out: Array) -> None:
@@ -80,7 +78,7 @@ def _abs_min(x: ArrayOrNumber, y: ArrayOrNumber, out: Array) -> None:
 
 
 def select(first: Array, x: ArrayOrNumber, y: ArrayOrNumber, out: Array) -> None:
-    """`np.where(first, x, y)` on bits: on random data its branches cost three times as much."""
+    """`np.where(first, x, y)` on bits, without branches: three times as fast on random data."""
     mask = np.negative(first.astype(np.uint32))
     x_bits, y_bits = x.view(np.uint32), y.view(np.uint32)
     out.view(np.uint32)[...] = y_bits ^ ((x_bits ^ y_bits) & mask)
@@ -109,8 +107,8 @@ BINARY: dict[str, Binary] = {
 
 Comparisons and logical operators give 1.0 or 0.0; a logical operand is true when it is not zero,
 so NaN is true. `abs_max` is documented as `x if |x| > |y| else y`, `abs_min` likewise with `<`:
-ties and NaN on either side give y. The documents are silent on NaN in `maximum` and `minimum`,
-which propagate it, and on which zero they give for +0.0 and -0.0, which is left to NumPy.
+ties and NaN on either side give y. Not documented: `maximum` and `minimum` propagate NaN, and
+their result for +0.0 and -0.0 is NumPy's.
 """
 
 
@@ -162,10 +160,10 @@ INTEGER: dict[str, Callable[[Any, Any], Any]] = {
     "abs_max": _integer_abs_max,
     "abs_min": _integer_abs_min,
 }
-"""Operators in the GpSimd Engine's integers, `f(x, y)`.
+"""Operators in the GpSimd Engine's integer arithmetic, `f(x, y)`.
 
-`power` stays in float32: the documents promise exact results for integers without saying what a
-negative exponent gives.
+`power` is computed in float32: the documents promise exact results for integers, but do not define
+negative exponents.
 """
 
 
@@ -194,9 +192,9 @@ BITVEC: dict[str, Callable[..., object]] = {
 }
 """Bitvec ALU operators on integers of one dtype, `f(x, y, out)`; `invert` is `f(x, out)`.
 
-Both shifts are logical and fill with zeros, also in signed types. The documents are silent on
-amounts that are negative or not below the width: an amount is read as an unsigned number, and one
-not below the width shifts every bit out and leaves 0 (which NumPy, unlike C, defines).
+Both shifts are logical and fill with zeros, also in signed types. Negative amounts and amounts of
+at least the width are not documented: an amount is read as an unsigned number, and one of at least
+the width shifts out every bit and gives 0 (which NumPy, unlike C, defines).
 """
 
 
@@ -209,23 +207,24 @@ GELU_SIGMOID_SLOPE = 1.702
 """The factor of x in `gelu_apprx_sigmoid`: the constant of the original GELU paper."""
 
 SIN_CUBIC_AT_PI = (-1.0, 1.0 / 6.0)
-"""Coefficients of t and t**3, t = x - pi, that continue `sin` beyond pi (and oddly below -pi).
+"""Coefficients of t and t**3, t = x - pi, that extend `sin` beyond pi, and below -pi as an odd
+function.
 
-Known: the Scalar Engine does no range reduction, extrapolates a cubic outside [-pi, pi], and
-returns about 27.65 for 9.0. Not known: the cubic. This one is the Taylor polynomial of sin at pi,
-so value, slope and curvature join at pi, and it gives 27.653 for 9.0: a guess that meets all four
-published digits.
+The Scalar Engine does no range reduction, extrapolates a cubic polynomial outside [-pi, pi], and
+returns about 27.65 for 9.0. The polynomial is not published. This one is an assumption: the Taylor
+polynomial of sin at pi, with equal value, slope and curvature there. It gives 27.653 for 9.0,
+which agrees with all four published digits.
 """
 
 _FAR = 200.0
-"""Where every composite function has reached its limit, to the last bit of float32."""
+"""Magnitude from which every composite function equals its limit, to the last bit of float32."""
 
 _BLOCK = 1 << 14
-"""Elements computed at a time in float64: what keeps the intermediate arrays in the cache."""
+"""Elements computed at a time in float64, so that the intermediate arrays fit the cache."""
 
 
 class InDouble:
-    """A function that is computed in float64; see `_in_double`."""
+    """A function computed in float64; see `_in_double`."""
 
     def __init__(self, function: Reduction, lowest: np.float32, highest: np.float32):
         self._function = function
@@ -243,17 +242,17 @@ class InDouble:
 
 
 def _in_double(function: Reduction, low: float = -math.inf, high: float = math.inf) -> Unary:
-    """A composite function, computed in float64 and rounded once.
+    """Return a composite function that computes in float64 and rounds once.
 
-    float32 would lose digits to cancellation and to the large arguments of exp. Cutting x off at
-    `low` and `high`, where the function has reached its limit, keeps zeros from being multiplied
-    by infinities; NaN is not cut off. `function` may overwrite its argument.
+    float32 would lose digits to cancellation and to large arguments of exp. Clipping x to `low` and
+    `high`, where the function has reached its limit, avoids products of zero and infinity; NaN is
+    not clipped. `function` may overwrite its argument.
     """
     return InDouble(function, np.float32(low), np.float32(high))
 
 
 def _logistic(x: Array) -> Array:
-    """1 / (1 + exp(-x)), in the place of x"""
+    """1 / (1 + exp(-x)), computed in place"""
     np.negative(x, x)
     np.exp(x, x)
     x += 1
@@ -289,7 +288,7 @@ def _gelu_dx(x: Array) -> Array:
 def _gelu_apprx_tanh(x: Array) -> Array:
     """x (1 + tanh(u)) / 2, u = sqrt(2 / pi) (x + 0.044715 x**3)"""
     u = math.sqrt(2 / math.pi) * x * (1 + GELU_TANH_CUBIC * x * x)
-    # (1 + tanh(u)) / 2 is the logistic function of 2u, which does not cancel where tanh nears -1.
+    # (1 + tanh(u)) / 2 is the logistic function of 2u, without cancellation where tanh is near -1.
     return x * _logistic(2 * u)
 
 
@@ -320,7 +319,7 @@ def _copy(x: Array, out: Array) -> None:
 
 def _prelu(x: Array, relu_param: ArrayOrNumber, out: Array) -> None:
     below = np.multiply(x, relu_param)
-    # A slope of zero stays at zero all the way down, as relu does.
+    # A slope of zero gives 0 also for -inf, as relu does, instead of NaN.
     np.copyto(below, 0, where=np.logical_and(np.equal(x, -np.inf), np.equal(relu_param, 0)))
     out[...] = np.where(np.less(x, 0), below, x)
 
@@ -363,25 +362,25 @@ ACTIVATION: dict[str, Callable[..., object]] = {
     "sign": np.sign,
     "abs": np.absolute,
 }
-"""Activation functions, `f(x, out)`; those that `OPERATORS` calls parametric, `prelu`, are
+"""Activation functions, `f(x, out)`; the parametric one of `OPERATORS`, `prelu`, is
 `f(x, relu_param, out)`.
 
 `prelu` is x for x >= 0, else relu_param x, where `relu_param` is a scalar or broadcasts to x. As
-in NumPy, `sign` of either zero is +0.0. NumPy's float32 logarithm and arctangent are off by up to
-4 ulp, hence the detour through float64.
+in NumPy, `sign` of either zero is +0.0. `log` and `arctan` compute in float64, as NumPy's float32
+functions have errors of up to 4 ulp.
 """
 
 
 # -- reductions along the last axis ---------------------------------------------------------------
 #
 # Each step is `accumulator = op(accumulator, element)`, element by element. Sums and products may
-# be taken in another order (NumPy sums pairwise); the others give exactly the sequential result.
-# That holds for +0.0 and -0.0 in maximum and minimum too: NumPy, wherever it vectorises them, lets
-# either the later operand or always the same zero win.
+# use another order (NumPy sums pairwise); all others equal the sequential result exactly. This
+# includes +0.0 and -0.0 in maximum and minimum: NumPy's vectorised loops return either the later
+# operand or always the same zero.
 
 
 def _in_rows(x: Array) -> Array:
-    """The values such that NumPy goes through them row by row: its order of sums follows memory."""
+    """Return the values in an order in memory in which NumPy sums row by row."""
     return x if x.strides[-1] <= x.strides[0] else np.ascontiguousarray(x)
 
 
@@ -422,16 +421,16 @@ def _extreme_magnitude(sign: int) -> tuple[Reduction, Fold]:
         score = sign * np.absolute(values)
         nan = np.isnan(score)
         if nan.any():
-            # NaN loses no comparison as the element and wins none as the accumulator: whatever
-            # comes up to the last NaN of a row is forgotten.
+            # A NaN always replaces the accumulator, and the next element always replaces a NaN.
+            # So all elements up to the last NaN of a row have no effect.
             survives = np.logical_and.accumulate(~nan[:, ::-1], axis=-1)[:, ::-1]
             score[~survives] = -np.inf
-        # The later of two equals wins, so the first maximum seen from the end.
+        # The later of two equal elements wins, so search the maximum from the end.
         last = values.shape[-1] - 1 - np.argmax(score[:, ::-1], axis=-1, keepdims=True)
         return np.take_along_axis(values, last, axis=-1)
 
     def reduce(x: Array) -> Array:
-        return fold(x[:, :1], x)  # starts from the first element, which then meets itself
+        return fold(x[:, :1], x)  # x op x is x, so the first element may be the accumulator
 
     return reduce, fold
 
@@ -459,12 +458,12 @@ _REDUCTIONS: dict[str, tuple[Reduction, Fold]] = {
 REDUCE: dict[str, Reduction] = {name: reduce for name, (reduce, _) in _REDUCTIONS.items()}
 """Reduction of a (P, N) float32 array, N >= 1, to a new (P, 1), `f(x)`.
 
-The first element is the first accumulator: `x[:, 0] op x[:, 1] op ...`. The documents are silent
-on logical reductions of a single element: it gives 1.0 or 0.0 too.
+The first element is the first accumulator: `x[:, 0] op x[:, 1] op ...`. Logical reductions of a
+single element are not documented; they also give 1.0 or 0.0.
 """
 
 FOLD: dict[str, Fold] = {name: fold for name, (_, fold) in _REDUCTIONS.items()}
-"""Reduction of a (P, N) float32 array, N >= 1, into a (P, 1) accumulator to a new (P, 1)."""
+"""Reduction of a (P, N) float32 array, N >= 1, and a (P, 1) accumulator to a new (P, 1)."""
 
 IDENTITY: dict[str, float] = {
     "add": 0.0,
@@ -475,9 +474,9 @@ IDENTITY: dict[str, float] = {
     "abs_max": 0.0,
     "abs_min": math.inf,
 }
-"""What resetting an accumulator register leaves in it, by the operator it accumulates with.
+"""The value of an accumulator register after a reset, by its operator.
 
-`subtract`, which has no identity, starts from 0 too.
+`subtract`, which has no identity, also starts from 0.
 """
 
 
@@ -489,7 +488,7 @@ _ACCUMULATED = {
     "maximum": np.maximum,
     "minimum": np.minimum,
 }
-"""Operators whose operands may change places; NumPy accumulates these itself, one by one."""
+"""Commutative operators, which NumPy can accumulate element by element."""
 
 
 def running(word: str) -> Callable[[Array, Array, Array], None]:
@@ -521,5 +520,5 @@ def running(word: str) -> Callable[[Array, Array, Array], None]:
 
 
 def transposed(x: Array) -> Array:
-    """A new array of the elements in the order in which a scan meets them."""
+    """Return a transposed copy, whose rows are the steps of a scan."""
     return np.array(x.T, order="C")

@@ -1,19 +1,19 @@
-"""Storage of the NKI data types in NumPy, and the one rounding an engine does on every write.
+"""Storage of the NKI data types in NumPy, and the rounding of every write.
 
-Engines compute in float32 and round once to the data type of the destination. This module has
-the three steps around that computation, each chosen by data type when a plan is compiled, so
-that a running plan calls a bound function and nothing else:
+Engines compute in float32 and round once to the data type of the destination. This module
+implements the steps before and after that computation. Compiling a plan selects their functions
+by data type:
 
 - `storage`: the NumPy dtype that holds a tensor;
-- `loader`: storage to the float32 values an engine computes on;
-- `rounder`, `int_rounder`: float32 results, or exact integer results, to storage.
+- `loader`: converts storage to the float32 values that an engine computes with;
+- `rounder`, `int_rounder`: convert float32 results, or exact integer results, to storage.
 
 Sources: table "Supported Data Types by NKI" of the public API reference (nki.api.shared); the
 NKI release notes for float32 to integer casts (nearest, ties to even, saturating); the guide of
-the vendor's simulator for `NKI_PRECISE_FP`. Where those are silent the docstrings say so.
+the vendor's simulator for `NKI_PRECISE_FP`. Docstrings name the cases that these do not define.
 
-Nothing here raises a NumPy floating-point warning, whatever the data, and no out-of-range float
-ever reaches a C cast, whose result would be undefined.
+No function raises a NumPy floating-point warning for any data. No out-of-range float reaches a C
+cast, which would be undefined.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ _T = TypeVar("_T")
 
 
 def untrapped(function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
-    """Call a function that computes as engines do: overflow, NaN and division by zero are values.
+    """Call a function without floating-point errors: like engines, it computes NaN and infinities.
 
-    NumPy's error handling is a context variable. The call has a context of its own, so an interrupt
-    in `errstate` leaves the caller's as it was.
+    NumPy's error handling is a context variable. The call runs in a copy of the context, so an
+    interrupt in `errstate` does not change the caller's.
     """
 
     def call() -> _T:
@@ -86,10 +86,10 @@ float32 holds tfloat32 with the 13 low mantissa bits zero; packed types are opaq
 """
 
 _WIDENED = frozenset({"bfloat16", "float8_e4m3", "float8_e4m3fn", "float8_e5m2"})
-"""What `NKI_PRECISE_FP=0` keeps in float32.
+"""The data types that `NKI_PRECISE_FP=0` stores in float32.
 
-The simulator guide lists bfloat16, float8_e4m3 and float8_e5m2; float8_e4m3fn is taken to belong
-with them. float16 is not listed, and float8_e8m0fnu holds exponents, so both stay as they are.
+The simulator guide lists bfloat16, float8_e4m3 and float8_e5m2; nkijit assumes the same of
+float8_e4m3fn. float16 is not listed, and float8_e8m0fnu holds exponents, so neither is included.
 """
 
 _FLOAT32 = np.dtype(np.float32)
@@ -106,7 +106,7 @@ _BY_NAME = {
     for name, dtype in DTYPES.items()
     if dtype.kind is Kind.packed or STORAGE[name].isbuiltin != 1
 }
-"""The data types that NumPy has not itself."""
+"""The data types that are not built into NumPy."""
 
 
 def storage(dtype: DType, *, precise: bool = True) -> np.dtype[Any]:
@@ -115,32 +115,31 @@ def storage(dtype: DType, *, precise: bool = True) -> np.dtype[Any]:
 
 
 def dtype_of_array(array: Array) -> DType | None:
-    """The NKI data type of a NumPy or ml_dtypes array, or None when NKI has none.
+    """Return the NKI data type of a NumPy or ml_dtypes array, or None when NKI has none.
 
     np.bool_ is `bool_`, whose storage is `array.view(np.uint8)`; float64, int64 and arrays in
-    foreign byte order have none. uint32 is never taken for a packed type, nor float32 for tfloat32,
-    but see `dtype_called`.
+    foreign byte order have none. A plain uint32 array is never a packed type, and a plain float32
+    array never tfloat32; see `dtype_called` for arrays with a name in their data type.
     """
     dtype = array.dtype
     return _DTYPE_OF_STORAGE.get(dtype) if is_plain(dtype) else dtype_called(dtype)
 
 
 def is_plain(dtype: np.dtype[Any]) -> bool:
-    """True for NumPy's own data types and registered ones, which compare as what they are.
+    """True for NumPy's own data types and registered ones, which can be compared with `==`.
 
-    Others are equal to each other when they have the same bytes, whatever they are called.
+    Others are equal when they have the same bytes, even if their names differ.
     """
     return bool(dtype.isbuiltin) and dtype.metadata is None
 
 
 def dtype_called(dtype: np.dtype[Any]) -> DType | None:
-    """The NKI data type that a data type of NumPy is called; None when its name says none.
+    """Return the NKI data type that a NumPy data type names; None if it names none.
 
-    For those that NumPy has not itself: float8, bfloat16 and the packed types. A data type is
-    called after its scalar class (`np.dtype((float8_e5m2_x4, 4))` of a class that derives from
-    np.void), its only field (`np.dtype([("float8_e5m2_x4", np.uint32)])`), or the text that its
-    metadata has (`np.dtype(np.uint32, metadata={"name": "float8_e5m2_x4"})`). It has the size of
-    what it is called.
+    For types that are not built into NumPy: float8, bfloat16 and the packed types. The name is
+    that of the scalar class (`np.dtype((float8_e5m2_x4, 4))` of a class that derives from
+    np.void), of the only field (`np.dtype([("float8_e5m2_x4", np.uint32)])`), or a string in the
+    metadata (`np.dtype(np.uint32, metadata={"name": "float8_e5m2_x4"})`). The sizes must match.
     """
     if not dtype.isnative:
         return None
@@ -154,17 +153,17 @@ def dtype_called(dtype: np.dtype[Any]) -> DType | None:
 
 
 def rounder(dtype: DType, precise: bool = True) -> Rounder:
-    """How float32 results become `dtype`: a function `round_into(dst, values)`.
+    """Return the function `round_into(dst, values)` that converts float32 results to `dtype`.
 
     `dst` is a view of any strides over `storage(dtype, precise=precise)`; `values` is float32 and
     broadcasts to it. The two may overlap. Each value is rounded exactly once:
 
-    - float types: to nearest, ties to even. Overflow gives infinity, or NaN in the formats without
-      one. On float8_e8m0fnu the documents are silent, so it is as in ml_dtypes: ties go up, for
-      want of a mantissa bit to be even; what lies between 2**-127 and 2**-126 goes up, what lies
-      below 2**-127 gives 2**-127; zero and negative values, which it cannot hold, give NaN.
-    - integers: to nearest, ties to even, saturating. The documents are silent on NaN: it gives 0.
-    - bool_: 1 where the value is not zero (so for NaN), else 0.
+    - float types: to nearest, ties to even. Overflow gives infinity, or NaN in formats without
+      infinity. float8_e8m0fnu is not documented and rounds as in ml_dtypes: ties go up, as there
+      is no mantissa bit to be even; values between 2**-127 and 2**-126 go up; values below 2**-127
+      give 2**-127; zero and negative values, which it cannot represent, give NaN.
+    - integers: to nearest, ties to even, saturating. NaN is not documented and gives 0.
+    - bool_: 1 if the value is not zero (also for NaN), else 0.
 
     Raises TypeError for packed types, which only MX instructions write.
     """
@@ -185,11 +184,11 @@ def rounder(dtype: DType, precise: bool = True) -> Rounder:
 
 
 def int_rounder(dtype: DType, precise: bool = True) -> Rounder:
-    """How exact integer results become `dtype`: a function `round_into(dst, values)`.
+    """Return the function `round_into(dst, values)` that converts exact integers to `dtype`.
 
-    For the integer arithmetic of the GpSimd engine (`iota`). As `rounder`, but `values` is an
-    integer array of at most 64 signed or 32 unsigned bits and no float32 stands in between: wide
-    integers arrive bit for bit, narrow ones saturate, floats are rounded once from the exact value.
+    For the integer arithmetic of the GpSimd Engine (`iota`). Like `rounder`, but `values` is an
+    integer array of at most 64 signed or 32 unsigned bits and is not converted to float32 first:
+    integers that fit are exact, others saturate, and floats are rounded once from the exact value.
     """
     if dtype.is_integer:
         return _saturate
@@ -204,11 +203,11 @@ def int_rounder(dtype: DType, precise: bool = True) -> Rounder:
 
 
 def loader(dtype: DType, precise: bool = True) -> Loader | None:
-    """What turns storage of `dtype` into the float32 values that an engine computes on.
+    """Return the function that converts storage of `dtype` to float32, in which engines compute.
 
-    None when storage is float32 already (so for tfloat32). int32 and uint32 round to nearest,
-    ties to even; every other type converts exactly. bool_ gives 0.0 or 1.0, 1.0 for any nonzero
-    byte. Raises TypeError for packed types, which no engine converts.
+    None if the storage is float32, as for tfloat32. int32 and uint32 round to nearest, ties to
+    even; every other type converts exactly. bool_ gives 1.0 for any nonzero byte, else 0.0.
+    Raises TypeError for packed types, which no engine converts.
     """
     kept = storage(dtype, precise=precise)
     if dtype.kind is Kind.packed:
@@ -246,13 +245,13 @@ def _round_to_bool(dst: Array, values: Array) -> None:
 def _round_to_tfloat32(dst: Array, values: Array) -> None:
     bits = values.view(np.uint32)
     rounded = np.empty(bits.shape, np.uint32)
-    # Add just under half of the last kept bit, and a little more when that bit is odd. The carry
-    # runs into the exponent where it should, also from denormals to normals and to infinity.
+    # Add just under half of the last remaining bit, and one more when that bit is odd. A carry
+    # increments the exponent as required, also from denormals to normals and to infinity.
     np.right_shift(bits, 13, rounded)
     rounded &= 1
     rounded += bits
     rounded += 0xFFF
-    # The carry may run a NaN into infinity or beyond: keep its bits and make it quiet.
+    # A carry could change a NaN into another number: use its original bits, and make it quiet.
     np.copyto(rounded, bits | 0x400000, where=np.isnan(values))
     rounded &= 0xFFFFE000
     dst[...] = rounded.view(np.float32)
@@ -262,7 +261,7 @@ def _round_to_tfloat32(dst: Array, values: Array) -> None:
 def _integer_rounder(kept: np.dtype[Any]) -> Rounder:
     low, high = int(np.iinfo(kept).min), int(np.iinfo(kept).max)
     largest = np.float32(high)
-    if int(largest) > high:  # 32 bits: float32 has no 2**31 - 1, only 2**31 and 2**31 - 128
+    if int(largest) > high:  # 32 bits: the neighbours of 2**31 - 1 are 2**31 and 2**31 - 128
         largest = np.nextafter(largest, np.float32(0))
     exact = int(largest) == high
 
@@ -288,16 +287,16 @@ def _saturate(dst: Array, values: Array) -> None:
 
 
 def _to_float32_odd(values: Array) -> Array:
-    """The integers as float32, inexact ones rounded to the neighbour with an odd last bit.
+    """Convert integers to float32; inexact ones are rounded to the neighbour with an odd last bit.
 
-    Rounding that to at most 22 bits gives what rounding the integer itself would have given: an
-    odd last bit, like the exact integer, is never on a tie and never on its wrong side.
+    Rounding the result to at most 22 bits then equals rounding the integer directly: a number with
+    an odd last bit is never on a tie, and it is on the same side of each tie as the integer.
     """
     wide = values.astype(np.int64)
-    # float64 has 53 bits: of wider integers, bit 11 takes over what the 11 bits below it say.
+    # float64 has 53 bits: in wider integers, bit 11 is set if any of the 11 bits below it is.
     huge = np.not_equal(((wide >> 52) + 1) >> 1, 0)
     wide = np.where(huge, (wide & -0x800) | np.where(wide & 0x7FF, 0x800, 0), wide)
-    # float32 has 29 bits fewer: the last bit it keeps takes over what those say.
+    # float32 has 29 bits fewer: its last bit is set if any of those is.
     bits = wide.astype(np.float64).view(np.uint64)
     dropped = np.uint64((1 << 29) - 1)
     odd = np.where(bits & dropped, dropped + np.uint64(1), np.uint64(0))

@@ -1,8 +1,8 @@
-"""The XORWOW generators of an engine, all lanes at a time.
+"""The XORWOW generators of an engine, vectorised over all lanes.
 
 G. Marsaglia, "Xorshift RNGs", Journal of Statistical Software 8(14), 2003: five words in a shift
-register and a counter, which is added to the register's newest word. Seeds become states through
-SplitMix64 (G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators", 2014).
+register and a counter, which is added to the register's newest word. SplitMix64 expands seeds to
+states (G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators", 2014).
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ Words = npt.NDArray[np.uint32]
 REGISTER = STATE_WORDS - 1
 """Words of the shift register; the last word of a state is the counter."""
 WEYL = np.uint32(362437)
-"""What the counter grows by."""
+"""Increment of the counter."""
 
-_FOUR = np.array(4, np.uint32)  # a number would be converted once per step
+_FOUR = np.array(4, np.uint32)  # an array, as a Python number would be converted in each step
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
 
 
 def seeded(seed: int, lanes: int, generators: int) -> Words:
-    """The states that a seed gives, as (word, lane, generator).
+    """Return the states for a seed, as (word, lane, generator).
 
-    Their words are the output of SplitMix64 from `seed` on, low half first: all words of a
-    generator, all generators of a lane, all lanes.
+    Their words are the output of SplitMix64 from `seed` on, low half first. All words of a
+    generator are consecutive, then all generators of a lane, then all lanes.
     """
     count = lanes * generators * STATE_WORDS // 2
     z = np.uint64(seed) + np.arange(1, count + 1, dtype=np.uint64) * _GAMMA
@@ -39,7 +39,7 @@ def seeded(seed: int, lanes: int, generators: int) -> Words:
 
 
 def from_rows(rows: Words, generators: int) -> Words:
-    """States that stand in a row per lane, one generator after the other."""
+    """Convert rows, each with all generator states of a lane, to states (word, lane, generator)."""
     return np.ascontiguousarray(rows.reshape(len(rows), generators, STATE_WORDS).transpose(2, 0, 1))
 
 
@@ -49,10 +49,10 @@ def to_rows(state: Words) -> Words:
 
 
 def draw(state: Words, columns: int) -> Words:
-    """Advance these states, and give `columns` numbers for each lane.
+    """Advance `state` in place, and return `columns` numbers for each lane.
 
-    The generators of a lane take turns. The last turn is taken by all of them, whether their
-    numbers are wanted or not.
+    The generators of a lane take turns. All generators advance in the last turn, even if some of
+    its numbers are not needed.
     """
     _, lanes, generators = state.shape
     turns = -(-columns // generators)
@@ -61,7 +61,7 @@ def draw(state: Words, columns: int) -> Words:
     rows = list(words)
     shifted = np.empty((lanes, generators), np.uint32)
     for turn in range(0, turns, REGISTER):
-        # What the oldest words contribute is known for as many turns as there are words.
+        # The contributions of the oldest words are known for `REGISTER` turns.
         oldest = words[turn : turn + REGISTER]
         mixed = oldest >> 2
         mixed ^= oldest
@@ -81,7 +81,7 @@ def draw(state: Words, columns: int) -> Words:
 
 
 def fractions(numbers: Words) -> npt.NDArray[np.float32]:
-    """Numbers as float32 in [0, 1): the high 24 bits, which float32 holds exactly."""
+    """Return numbers as float32 in [0, 1): their high 24 bits, which float32 represents exactly."""
     result = (numbers >> 8).astype(np.float32)
     result *= np.float32(2**-24)
     return result

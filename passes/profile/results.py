@@ -2,7 +2,7 @@
 
 A queue sees its own results in order, so there are no semaphores for them. An engine begins the
 next instruction before earlier results are written, unless it reads them. The Tensor Engine never
-waits for itself: it does not write what it reads, and PSUM adds up in place.
+waits for itself: it does not write its operands, and PSUM adds up in place.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Other ways to write a kernel, which mean the same: loops of the author's Python, and without."""
+"""Equivalent forms of a kernel: with Python loops as `nki.repeat`, and unrolled."""

@@ -1,4 +1,4 @@
-"""The numbers at the top of a kernel: each is there once, in the order in which they are used."""
+"""The constants at the top of a kernel: each occurs once, in the order of first use."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from nkijit.dialects.walks import operations
 
 
 def integer_constant(number: int, kind: Attribute) -> ConstantOp:
-    """An integer as tracing has it at the top, named after its value."""
+    """Create an integer constant as tracing does, named after its value."""
     op = ConstantOp(IntegerAttr(number, kind))  # pyright: ignore[reportArgumentType, reportCallIssue]
     op.result.name_hint = f"c{number}"
     return op
 
 
 def constants_at_top(block: Block) -> list[ConstantOp]:
-    """The constants that a kernel's body begins with."""
+    """The constants at the start of a kernel's body."""
     found: list[ConstantOp] = []
     op = block.first_op
     while type(op) is ConstantOp:
@@ -27,7 +27,7 @@ def constants_at_top(block: Block) -> list[ConstantOp]:
 
 
 def in_order_of_use(block: Block, constants: list[ConstantOp]) -> list[ConstantOp]:
-    """Those of some constants that operations of a block use, in the order of their first use."""
+    """The `constants` that operations of a block use, in the order of their first use."""
     among: set[Operation] = set(constants)
     found: dict[ConstantOp, None] = {}
     for op in operations(block):
@@ -39,7 +39,7 @@ def in_order_of_use(block: Block, constants: list[ConstantOp]) -> list[ConstantO
 
 
 def follow_from_use(block: Block, constants: list[ConstantOp]) -> bool:
-    """True for constants at the top that need not be said: their uses tell what they are."""
+    """True when the constants at the top can be omitted, as they are implied by their uses."""
     for op in constants:
         attr = op.properties["value"]
         named = not isinstance(attr, IntegerAttr) or op.result.name_hint == f"c{attr.value.data}"

@@ -1,7 +1,8 @@
-"""Finds loops in a list of nodes: iterations in a row whose numbers grow evenly.
+"""Search for loops in a list of nodes: consecutive iterations whose numbers grow evenly.
 
-Short iterations first: a loop that has been found is one node, so loops around it are found by the
-same means. Where the source's places are known, a loop begins with what comes first in it.
+Loops with short iterations are found first. A loop that has been found is one node, so surrounding
+loops are found in the same way. If source locations are known, an iteration begins with the
+operation that is first in the source.
 """
 
 from __future__ import annotations
@@ -26,15 +27,15 @@ from nkijit.passes.transform.nodes import (
 )
 
 _MOST_ROUNDS = 100
-"""So often the shortest iterations are looked for again; real kernels need some ten rounds."""
+"""Rounds that search from the shortest iterations on again; real kernels need about ten."""
 _MOST_SHIFTS = 8
-"""So many nodes are tried as the first of an iteration, where places are unknown."""
+"""Most nodes that are tried as the first one of an iteration if locations are unknown."""
 _FEWEST_SAVED = 2
-"""So many operations a loop saves at least: as many as it is written with itself."""
+"""Fewest operations that a loop must save: the size of a loop without its body."""
 
 
 def fold(nodes: list[Node], forms: NodeForms) -> list[Node]:
-    """The nodes with loops in the place of repetition."""
+    """Return the nodes with repetition replaced by loops."""
     rounds = 0
     period = 0
     known: dict[int, list[Loop]] = {}
@@ -51,9 +52,10 @@ def fold(nodes: list[Node], forms: NodeForms) -> list[Node]:
 def _fold_shortest(
     nodes: list[Node], forms: NodeForms, least: int
 ) -> tuple[list[Node], int, list[Loop]] | None:
-    """The nodes with the loops of the shortest iterations, how long these are, and the loops.
+    """Find the loops with the shortest iterations of at least `least` nodes.
 
-    None if there are no loops of at least the length `least`.
+    Returns the nodes with these loops, the length of an iteration, and the loops; None if there
+    are none.
     """
     ids = np.fromiter((node.form.index for node in nodes), np.int64, len(nodes))
     periods = _periods(ids)
@@ -73,10 +75,10 @@ def _fold_shortest(
 
 
 def _with_single(nodes: list[Node], loop: Loop, known: dict[int, list[Loop]]) -> list[Node]:
-    """The nodes with what is one iteration of a loop as that loop, which runs once.
+    """Replace isolated iterations of a loop by the loop with one iteration.
 
-    So loops around it, in which it runs more and more often, begin with the first time. `known` are
-    the loops for which that was done, by their forms.
+    So a surrounding loop in which the trip count grows can include its first iteration. `known`
+    contains the loops for which this has been done, by form.
     """
     if loop.form.index in known:
         return nodes
@@ -98,7 +100,7 @@ def _with_single(nodes: list[Node], loop: Loop, known: dict[int, list[Loop]]) ->
 
 
 def _single(block: list[Node], like: Loop) -> Loop | None:
-    """A loop that runs once and has the form of another one."""
+    """Return a loop with one iteration and the form of another loop; None if it does not match."""
     made = [_Made(block)]
     refs: list[Ref] = []
     steps: list[RefStep] = []
@@ -126,7 +128,7 @@ def _single(block: list[Node], like: Loop) -> Loop | None:
 
 
 def _periods(ids: np.ndarray[tuple[int], np.dtype[np.int64]]) -> list[int]:
-    """How long iterations may be: how far back a form was there last."""
+    """Candidates for the length of iterations: distances to the previous node of the same form."""
     order = np.argsort(ids, kind="stable")
     same = ids[order][1:] == ids[order][:-1]
     distances = np.diff(order)[same]
@@ -161,9 +163,9 @@ def _fold_period(
 def _loops_in(
     nodes: list[Node], start: int, end: int, period: int, forms: NodeForms, multiples: set[int]
 ) -> list[tuple[int, Loop]]:
-    """The loops in a part that repeats its forms, with where they begin.
+    """Find loops in a region whose forms have a period, with their start positions.
 
-    `multiples` gets the periods of which the part may have some, as the numbers repeat themselves.
+    Adds multiples of the period to `multiples` if differences of numbers recur with them.
     """
     heads = _heads(nodes[start : start + period])
     slack = end - start - 2 * period + 1
@@ -178,7 +180,7 @@ def _loops_in(
 def _loops_from(
     nodes: list[Node], start: int, end: int, period: int, forms: NodeForms, multiples: set[int]
 ) -> list[tuple[int, Loop]]:
-    """`_loops_in`, where the first iteration begins with the part."""
+    """`_loops_in` for iterations that begin at the start of the region."""
     count = (end - start) // period
     if count < 2:
         return []
@@ -194,7 +196,7 @@ def _loops_from(
     for first, last in _even(steps):
         loop = _loop(blocks[first:last], forms)
         if loop is None and last - first > 2:
-            # What an iteration uses of the one before it is something else in the first.
+            # Iterations may use values of the previous one, which the first one cannot.
             first += 1
             loop = _loop(blocks[first:last], forms)
         if loop is not None and _is_worth_it(loop) and _is_likely(loop):
@@ -205,13 +207,13 @@ def _loops_from(
 def _is_worth_it(loop: Loop) -> bool:
     size = sum(node.size for node in loop.body)
     elements = sum(step.step != 0 for step in loop.ref_steps)
-    # Where places are unknown, repetition may be none of the author's.
+    # Without locations, repetition may not correspond to a loop in the source.
     fewest = _FEWEST_SAVED + elements + (not loop.place)
     return (len(loop.iterations) - 1) * size >= fewest
 
 
 def _is_likely(loop: Loop) -> bool:
-    """False where one iteration beside several is all there is of a loop that runs more often."""
+    """False if an inner loop runs once in one of two iterations, and more often in the other."""
     if len(loop.iterations) > 2:
         return True
     first, second = loop.iterations
@@ -223,10 +225,10 @@ def _is_likely(loop: Loop) -> bool:
 
 
 def _heads(period: Sequence[Node]) -> list[int] | None:
-    """Which nodes of a part that repeats itself may come first in an iteration; None if unknown.
+    """The nodes of a period that may be first in an iteration, by position; None if unknown.
 
-    That is what comes first in the source. Of calls in one line a later one may be an argument of
-    the first, which has come before then.
+    This is the node that is first in the source. If all calls are in one line, a later call may be
+    an argument of the first call and then runs before it, so there are two candidates.
     """
     places = [node.place for node in period]
     if not all(places):
@@ -257,7 +259,7 @@ def _end(node: Node) -> Place:
 
 
 class _Difference:
-    """How an iteration differs from the one before it."""
+    """The differences of numbers and uses between consecutive iterations."""
 
     __slots__ = ("back", "numbers", "ordinals")
 
@@ -283,10 +285,10 @@ class _Difference:
 
 
 def _even(steps: Sequence[_Difference]) -> list[tuple[int, int]]:
-    """Runs of iterations that differ from each other in the same way: first, and behind the last.
+    """Return runs of iterations with equal differences, as (first, end).
 
-    Three or more are a loop. Two are if there are no others, or if pairs alternate with the steps
-    between them, as in two loops with nothing else in the outer one.
+    Three or more iterations are a loop. Two are a loop only if all differences within pairs are
+    equal, as for an inner loop of two iterations that is alone in an outer loop.
     """
     runs: list[tuple[int, int]] = []
     position = left = 0
@@ -302,7 +304,7 @@ def _even(steps: Sequence[_Difference]) -> list[tuple[int, int]]:
 
 
 def _run(steps: Sequence[_Difference], start: int) -> int:
-    """Behind the last step that is like the first one."""
+    """Return the end of the run of steps that are equal to the first one."""
     first = steps[start]
     ordinals = [True] * len(first.ordinals)
     back = [True] * len(first.back)
@@ -324,7 +326,7 @@ def _still(before: Sequence[bool], a: Sequence[int], b: Sequence[int]) -> list[b
 
 
 def _pairs(steps: Sequence[_Difference], start: int, end: int) -> list[tuple[int, int]]:
-    """Loops of two iterations among blocks that are in no longer one."""
+    """Loops of two iterations among the blocks between longer loops."""
     between = steps[start : end - 1]
     if not between or any(step.numbers != between[0].numbers for step in between[::2]):
         return []
@@ -332,7 +334,7 @@ def _pairs(steps: Sequence[_Difference], start: int, end: int) -> list[tuple[int
 
 
 def _loop(blocks: Sequence[list[Node]], forms: NodeForms) -> Loop | None:
-    """The loop of some iterations, if what each uses is there before it, or made in it."""
+    """Return the loop of some iterations; None if uses or omitted arguments are not compatible."""
     first, second = blocks[0], blocks[1]
     masks: list[int] = []
     position = 0
@@ -376,7 +378,7 @@ def _loop(blocks: Sequence[list[Node]], forms: NodeForms) -> Loop | None:
 
 
 class _Made:
-    """What the nodes of an iteration make, by kind."""
+    """The values that the nodes of an iteration create, by kind."""
 
     def __init__(self, nodes: Sequence[Node]):
         self._starts: dict[int, list[int]] = {}
@@ -391,25 +393,25 @@ class _Made:
         self._totals = counts
 
     def before(self, kind: int, node: int) -> int:
-        """How many values of a kind there are where a node begins."""
+        """The number of values of a kind before a node."""
         at = bisect_left(self._makers.get(kind, ()), node)
         starts = self._starts.get(kind, ())
         return starts[at] if at < len(starts) else self._totals.get(kind, 0)
 
     def maker(self, kind: int, ordinal: int) -> int:
-        """The node that makes a value."""
+        """The position of the node that creates a value."""
         return self._makers[kind][bisect_right(self._starts[kind], ordinal) - 1]
 
 
 def _step(
     refs: Sequence[Ref], made: Sequence[_Made], node: int
 ) -> tuple[RefStep, Ref | None] | None:
-    """What a use of a node is in all iterations; of something from outside, also in the first.
+    """Return the step of a use, and for a value from outside the loop also its `Ref`.
 
-    None when it is something else from iteration to iteration, or moves unevenly.
+    None when the use is inside in some iterations only, or its ordinals do not grow evenly.
     """
     kind = refs[0].kind
-    # Where each iteration begins, in the count of the kind.
+    # The number of values of the kind before each iteration.
     begins = [
         ref.ordinal + ref.back - of.before(kind, node) for ref, of in zip(refs, made, strict=True)
     ]
@@ -429,7 +431,7 @@ def _step(
 def _inside(
     refs: Sequence[Ref], made: Sequence[_Made], begins: Sequence[int]
 ) -> tuple[RefStep, None] | None:
-    """`_step` of what is made in the same iteration."""
+    """`_step` of a value that is created in the same iteration."""
     kind = refs[0].kind
     places = [ref.ordinal - begin for ref, begin in zip(refs, begins, strict=True)]
     lows = [place + ref.low for place, ref in zip(places, refs, strict=True)]
@@ -437,7 +439,7 @@ def _inside(
     maker = min(of.maker(kind, low) for of, low in zip(made, lows, strict=True))
     last = max(of.maker(kind, high) for of, high in zip(made, highs, strict=True))
     starts = [of.before(kind, maker) for of in made]
-    # Iterations may make more from one to the next, as long as one node makes what is used.
+    # The number of values may vary between iterations only if one node creates all used values.
     if maker != last and any(of.before(kind, last) != made[0].before(kind, last) for of in made):
         return None
     offsets = [place - start for place, start in zip(places, starts, strict=True)]

@@ -1,4 +1,4 @@
-"""What the indices of loops that were found again are called: as in the author's source."""
+"""Names of the indices of loops that were found: as in the user's source."""
 
 from __future__ import annotations
 
@@ -13,24 +13,25 @@ from nkijit.passes.transform.nodes import Loop, Node, Unit
 _LETTERS = "ijklmnpqrstuvwxyz"
 
 _Chain = tuple[tuple[str, int], ...]
-"""The lines of a chain of calls, the kernel's own first."""
+"""(file, line) of a chain of calls, the kernel's own first."""
 _Variable = str | None
-"""What counts the iterations of a loop in the source; None where it has no name."""
+"""The variable of a loop in the source; None if it has no usable name."""
 
 
 class IndexNames:
     """Names the indices of loops.
 
-    A loop takes the variable of the innermost loop in the source that all of its operations come
-    from, but for those of the loops in it. It is the author's loop if each of these does something
-    outside of the others; of loops that do nothing else, as many are named as were found.
+    A loop gets the variable of the innermost loop in the source that contains all of its
+    operations, and that is outside the source loops of its nested loops. This is the corresponding
+    source loop if every source loop has operations of its own. For source loops that directly
+    contain only another loop, the names of the innermost ones are used.
     """
 
     def __init__(self):
         self._found: dict[Loop, tuple[tuple[_Variable, ...], int]] = {}
 
     def of(self, loop: Loop, around: Sequence[str]) -> str:
-        """The name of a loop's index, other than those of the loops around."""
+        """Return the name of a loop's index, different from those of the loops `around` it."""
         variables, place = self._own(loop)
         if 0 <= place < len(variables):
             name = variables[place]
@@ -39,7 +40,7 @@ class IndexNames:
         return next(name for name in _letters() if name not in around)
 
     def _own(self, loop: Loop) -> tuple[tuple[_Variable, ...], int]:
-        """The loops in the source around all that a loop does, and which of them it is."""
+        """Return the variables of the source loops around a loop, and the position of its own."""
         found = self._found.get(loop)
         if found is None:
             inner = [self._own(node)[1] for node in _loops(loop.body)]
@@ -80,7 +81,7 @@ def _chain(unit: Unit) -> _Chain:
 
 
 def _around(chains: Sequence[_Chain]) -> tuple[_Variable, ...]:
-    """The loops in the source that all of some operations are in, the outermost first."""
+    """The variables of the source loops that contain all operations, the outermost first."""
     found: list[_Variable] = []
     for frames in zip(*chains, strict=False):
         file, _ = frames[0]
@@ -97,7 +98,7 @@ def _variables_at(file: str, first: int, last: int) -> Sequence[_Variable]:
     tree = _parsed(tuple(source_lines(file)))
     try:
         return () if tree is None else _in(tree, first, last)
-    except RecursionError:  # an expression of thousands of terms
+    except RecursionError:  # e.g. an expression with thousands of terms
         return ()
 
 
@@ -105,12 +106,12 @@ def _variables_at(file: str, first: int, last: int) -> Sequence[_Variable]:
 def _parsed(lines: tuple[str, ...]) -> ast.Module | None:
     try:
         return ast.parse("\n".join(lines))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # also what is no Python
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # e.g. the text is not Python
         return None
 
 
 def _in(node: ast.AST, first: int, last: int) -> list[_Variable]:
-    """The loops of a function, from a node inwards, that some lines of it are in."""
+    """The variables of loops inside a node that contain the lines `first` to `last`."""
     found: list[_Variable] = []
     if isinstance(node, (ast.For, ast.While)):
         if node.body[0].lineno <= first and last <= (node.body[-1].end_lineno or 0):
@@ -118,11 +119,11 @@ def _in(node: ast.AST, first: int, last: int) -> list[_Variable]:
     elif isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)):
         found += (_named(made.target) for made in node.generators)
     for child in ast.iter_child_nodes(node):
-        # Some kinds of nodes have no place of their own.
+        # Some kinds of nodes have no line numbers.
         if getattr(child, "lineno", first) <= first and last <= getattr(child, "end_lineno", last):
             inner = _in(child, first, last)
             if isinstance(child, (ast.FunctionDef, ast.ClassDef)):
-                return inner  # the loops around it do not run it
+                return inner  # loops around a definition do not repeat its body
             found += inner
     return found
 
@@ -138,6 +139,6 @@ def _variable(loop: ast.For | ast.While) -> _Variable:
 
 
 def _named(target: ast.expr) -> _Variable:
-    """The name of a variable, if IR can have it and it says something."""
+    """The name of a variable; None if it is not valid in IR, or only underscores."""
     name = target.id if isinstance(target, ast.Name) else "_"
     return name if name.isascii() and name.strip("_") else None

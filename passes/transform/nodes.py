@@ -1,7 +1,7 @@
-"""What a program is to those who look for repetition: nodes of a form, with numbers.
+"""The representation of a program for the search for repetition: nodes with a form and numbers.
 
 A node is an operation with the views that it touches, or a loop that has been found. Nodes of one
-form differ in their numbers and in which allocations they touch.
+form differ only in their numbers and in the allocations that they use.
 """
 
 from __future__ import annotations
@@ -17,91 +17,92 @@ Place = tuple[tuple[int, int], ...]
 
 @dataclass(slots=True)
 class NodeForm:
-    """What nodes have in common that differ in numbers at most."""
+    """The common part of nodes that differ only in numbers and values used."""
 
     index: int
     """Equal for equal forms."""
     masks: tuple[int, ...] = ()
-    """Which of the numbers are sets of bits: `GIVEN`, `OMITTED`."""
+    """Positions of numbers that are bit sets of `GIVEN` and `OMITTED`."""
 
 
 GIVEN = 1
-"""A number that is not left out."""
+"""The number can be written as an argument."""
 OMITTED = 2
-"""A number that is left out where it is the default."""
+"""The number can be omitted where it is the default."""
 
 
 @dataclass(slots=True)
 class Ref:
-    """A use of something that was made before: an allocation, a register, …
+    """A use of a value that was created before: an allocation, a register, …
 
-    Values are counted by kinds, of which those of one statement are one.
+    Values are counted by kind; values that one statement creates have the same kind.
     """
 
     kind: int
-    """What kind of value it is."""
+    """The kind of the value."""
     ordinal: int
-    """How many of the kind there are before it."""
+    """The number of earlier values of the kind."""
     back: int
-    """How many there were where the node begins, from it on: at least 1, unless it is its own."""
+    """The number of values of the kind from this one to the start of the node.
+
+    At least 1, unless the node itself creates the value.
+    """
     low: int = 0
-    """What is used in other iterations of the node lies so far before it, at most; not above 0."""
+    """Lowest ordinal, relative to this one, that other iterations of the node use; at most 0."""
     high: int = 0
-    """What is used in other iterations of the node lies so far behind it, at most."""
+    """Highest ordinal, relative to this one, that other iterations of the node use."""
 
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """An operation, or a loop; of a loop, what it is in its first iteration."""
+    """An operation, or a loop as it is in its first iteration."""
 
     form: NodeForm
     numbers: tuple[int, ...]
     refs: Sequence[Ref]
-    """Uses of what is made outside of the node."""
+    """Uses of values that are created outside the node."""
     makes: dict[int, int]
-    """How many values of each kind it makes."""
+    """The number of values of each kind that it creates."""
     place: Place
     size: int
-    """How many operations it is written with."""
+    """The number of operations in its written form."""
 
 
 @dataclass(frozen=True, slots=True)
 class RefStep:
-    """Which value a use inside of a loop is in each iteration: it moves by `step` from one to the
-    next.
-    """
+    """The values that a use in a loop refers to: the ordinal grows by `step` per iteration."""
 
     step: int = 0
     inside: bool = False
-    """It is made in the same iteration."""
+    """True if the value is created in the same iteration."""
     maker: int = 0
-    """Which of the iteration's nodes makes it, if it is made there; the first of those that do."""
+    """For an inside value, the first of the iteration's nodes that create such values."""
     last: int = 0
-    """The last of those that do."""
+    """The last of these nodes."""
     start: int = 0
-    """The ordinal among what these make, in the first iteration."""
+    """The ordinal among the values of these nodes, in the first iteration."""
     low: int = field(default=0, compare=False)
-    """The first and the last that it is in any iteration."""
+    """The lowest and the highest ordinal in any iteration."""
     high: int = field(default=0, compare=False)
 
 
 @dataclass(slots=True, eq=False)
 class Unit(Node):
-    """An operation, with the views made for it."""
+    """An operation, with the views created for it."""
 
     op: Operation
     regions: list[InRegion] = field(default_factory=list["InRegion"])
     own_numbers: int = 0
-    """How many of its numbers are not of what is in its regions."""
+    """The number of its numbers without those of its regions."""
     own_refs: int = 0
-    """How many of its uses are not of what is in its regions."""
+    """The number of its uses without those of its regions."""
     steps: tuple[RefStep, ...] = ()
-    """What the uses in its regions are: of each node in turn."""
+    """The uses in its regions, in the order of the nodes."""
 
 
 @dataclass(slots=True)
 class InRegion:
-    """What is in a region of an operation."""
+    """The contents of a region of an operation."""
 
     block: Block
     arguments: list[int]
@@ -110,10 +111,10 @@ class InRegion:
 
 
 def add_regions(unit: Unit, numbers: Sequence[int], refs: Sequence[Ref]) -> None:
-    """Let a unit have the numbers and uses of what is in its regions, behind those of its own.
+    """Set the numbers and uses of a unit: its own, then those of its regions.
 
     Args:
-        unit: its regions are looked at.
+        unit: the unit, with its regions.
         numbers: its own numbers.
         refs: its own uses.
     """
@@ -138,14 +139,14 @@ def add_regions(unit: Unit, numbers: Sequence[int], refs: Sequence[Ref]) -> None
 
 @dataclass(slots=True, eq=False)
 class Loop(Node):
-    """Iterations in a row. Its first number says how many; those of its body follow."""
+    """Consecutive iterations. Its numbers are the trip count and then those of its body."""
 
     iterations: list[list[Node]]
-    """The nodes of each."""
+    """The nodes of each iteration."""
     number_steps: tuple[int, ...]
-    """By how much the numbers of the body's nodes grow."""
+    """The growth of the numbers of the body's nodes per iteration."""
     ref_steps: tuple[RefStep, ...]
-    """Which values the uses of the body's nodes are."""
+    """The values that the uses of the body's nodes refer to."""
 
     @property
     def body(self) -> list[Node]:
@@ -154,32 +155,32 @@ class Loop(Node):
 
 
 class NodeForms:
-    """Gives each form its number."""
+    """Numbers the forms of nodes and the kinds of values."""
 
     def __init__(self):
         self._forms: dict[Hashable, NodeForm] = {}
         self._kinds: dict[Hashable, int] = {}
 
     def form(self, key: Hashable, masks: tuple[int, ...] = ()) -> NodeForm:
-        """The form that a key stands for; equal keys have equal masks."""
+        """Return the form for a key; equal keys must have equal masks."""
         form = self._forms.get(key)
         if form is None:
             form = self._forms[key] = NodeForm(len(self._forms), masks)
         return form
 
     def kind(self, key: Hashable) -> int:
-        """The kind of value that a key stands for."""
+        """Return the kind of value for a key."""
         return self._kinds.setdefault(key, len(self._kinds))
 
 
 def added(counts: dict[int, int], more: dict[int, int]) -> None:
-    """Add numbers of values by kind."""
+    """Add `more` to `counts`, by kind."""
     for kind, count in more.items():
         counts[kind] = counts.get(kind, 0) + count
 
 
 def made_by(nodes: Sequence[Node]) -> dict[int, int]:
-    """How many values of each kind some nodes make."""
+    """The number of values of each kind that some nodes create."""
     counts: dict[int, int] = {}
     for node in nodes:
         added(counts, node.makes)
@@ -187,7 +188,7 @@ def made_by(nodes: Sequence[Node]) -> dict[int, int]:
 
 
 def has_loops(nodes: Sequence[Node]) -> bool:
-    """True when there is a loop among nodes, or in a region of one."""
+    """True when one of the nodes is a loop, or contains one in a region."""
     return any(
         not isinstance(node, Unit) or any(has_loops(region.nodes) for region in node.regions)
         for node in nodes

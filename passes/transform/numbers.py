@@ -1,4 +1,4 @@
-"""The integers in attributes, types and names: what may differ between iterations of a loop."""
+"""The integers in attributes, types and names, which may vary between iterations of a loop."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from xdsl.ir import Attribute
 from nkijit.dialects.attributes import integer_attr
 
 Frame = Hashable
-"""What is left of something without its integers: equal where only these differ."""
+"""The rest of an attribute, type or name without its integers: equal if only these differ."""
 
 _DECIMAL = re.compile(r"(?<!\d)(?:0|[1-9]\d{0,8})(?!\d)")
-"""A number in a name that is written as `str` writes it."""
+"""A number in a name, in the form of `str(number)`: without leading zeros."""
 
 
 def split_text(text: str) -> tuple[Frame, tuple[int, ...]]:
-    """A text without its decimal numbers, and these.
+    """Split a text into a frame and its decimal numbers.
 
     Example:
         >>> split_text("q_3")
@@ -41,7 +41,7 @@ def split_text(text: str) -> tuple[Frame, tuple[int, ...]]:
 
 
 def join_text(text: str, numbers: Sequence[int]) -> str:
-    """A text with other decimal numbers. Raises ValueError when it has not as many.
+    """Replace the decimal numbers of a text. Raises ValueError for a different number of them.
 
     Example:
         >>> join_text("q_3", [4])
@@ -55,7 +55,7 @@ def join_text(text: str, numbers: Sequence[int]) -> str:
 
 
 def split(attr: Attribute) -> tuple[Frame, tuple[int, ...]]:
-    """An attribute or type without its integers, and these in the order in which it has them."""
+    """Split an attribute or type into a frame and its integers, in order."""
     given: Any = attr
     if isinstance(given, IntegerAttr):
         integer = cast(Any, given)
@@ -88,9 +88,9 @@ def split(attr: Attribute) -> tuple[Frame, tuple[int, ...]]:
 
 
 def join(attr: Attribute, numbers: Sequence[int]) -> Attribute:
-    """The attribute or type that differs from another one in its integers.
+    """Replace the integers of an attribute or type.
 
-    Raises ValueError when it has not as many.
+    Raises ValueError for a different number of integers.
     """
     count = len(split(attr)[1])
     if len(numbers) != count:
@@ -121,13 +121,13 @@ def _joined(attr: Attribute, numbers: Iterator[int]) -> Attribute:
 
 
 class Splits:
-    """`split`, once for each object; equal frames are one number."""
+    """Cached `split`; frames are represented by numbers, which are equal for equal frames."""
 
     def __init__(self):
         self._known: dict[int, tuple[int, tuple[int, ...]]] = {}
         self._frames: dict[Frame, int] = {}
         self._kept: list[Attribute] = []
-        """Objects whose identity is a key live as long as it."""
+        """References to the attributes whose `id` is a key, so that the `id` is not reused."""
 
     def of(self, attr: Attribute) -> tuple[int, tuple[int, ...]]:
         """The number of an attribute's frame, and its integers."""

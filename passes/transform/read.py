@@ -1,4 +1,4 @@
-"""The program of a kernel as nodes: each operation with the views that were made for it."""
+"""Conversion of a kernel to nodes: each operation with the views that were created for it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from nkijit.passes.transform.views import SharedViews
 
 
 def optional_number(f: Field) -> int | None:
-    """The integer that an argument has where it is left out, if it is a number with a default."""
+    """The integer default of an argument that can be omitted; None for other arguments."""
     kind = f.kind
     scalar = isinstance(kind, OperandKind) and kind.accepts_scalar and not kind.variadic
     if kind.required or not (scalar or isinstance(kind, IntegerKind)):
@@ -52,7 +52,7 @@ def optional_number(f: Field) -> int | None:
 
 
 def integer_of(value: SSAValue) -> tuple[int, Attribute] | None:
-    """The integer that an operand is, with its type, when it is a constant of the kernel."""
+    """The integer of a constant operand, with its type; None for other operands."""
     owner = value.owner
     if type(owner) is not ConstantOp:
         return None
@@ -64,7 +64,7 @@ def integer_of(value: SSAValue) -> tuple[int, Attribute] | None:
 
 
 class Reader:
-    """Makes nodes of a kernel's operations."""
+    """Converts a kernel's operations to nodes."""
 
     tops: set[Operation]
 
@@ -72,12 +72,12 @@ class Reader:
         self.forms = NodeForms()
         self.splits = Splits()
         self.shared = SharedViews(self.splits)
-        """Views that were made for the first operation that touches them."""
+        """Views that are directly before the first operation that uses them."""
         self.top: list[ConstantOp] = []
-        """The numbers at the top, if none is there twice."""
+        """The constants at the top; empty if one occurs twice."""
         self._values: dict[SSAValue, tuple[int, int]] = {}
         self.counts: dict[int, int] = {}
-        """How many values of each kind there have been."""
+        """The number of values of each kind so far."""
         self._places: dict[int, Place] = {}
         self.block = kernel.body.block
         self._arguments: dict[SSAValue, int] = {
@@ -85,7 +85,7 @@ class Reader:
         }
 
     def read(self) -> list[Node]:
-        """The kernel's body, with loops, without the numbers at its top."""
+        """Return the nodes of the kernel's body with loops, without the constants at its top."""
         first = self.block.first_op
         self.top = constants_at_top(self.block)
         if len({constant.properties["value"] for constant in self.top}) < len(self.top):
@@ -96,11 +96,11 @@ class Reader:
         return fold(list(self._nodes(self.block, first)), self.forms)
 
     def definition(self, value: SSAValue) -> tuple[int, int]:
-        """Kind and ordinal of a value that an operation has made."""
+        """Kind and ordinal of a value that an operation created."""
         return self._values[value]
 
     def _nodes(self, block: Block, first: Operation | None) -> Iterator[Node]:
-        """The nodes of a block; views that are shared go with what they are made for."""
+        """Yield the nodes of a block; shared views belong to the operation after them."""
         op = first
         pending: list[ViewOp] = []
         self.shared.open()
@@ -153,7 +153,7 @@ class Reader:
         return unit
 
     def define(self, value: SSAValue, key: Hashable) -> int:
-        """Count a value; returns its kind."""
+        """Register a new value; return its kind."""
         kind = self.forms.kind(key)
         ordinal = self.counts.get(kind, 0)
         self._values[value] = kind, ordinal
@@ -161,7 +161,7 @@ class Reader:
         return kind
 
     def argument(self, value: SSAValue) -> int | None:
-        """The number of the kernel's argument that a value is, if it is one."""
+        """The position of a kernel argument; None for other values."""
         return self._arguments.get(value)
 
     def _place(self, location: LocationAttr) -> Place:
@@ -178,7 +178,7 @@ def _place_of(location: LocationAttr) -> Place:
 
 
 class _Words:
-    """What an operation is, word by word: in the order in which `write` takes it up again."""
+    """The form, numbers and uses of an operation, in the order in which `write` consumes them."""
 
     def __init__(self, reader: Reader, op: Operation):
         self._reader = reader
@@ -191,11 +191,11 @@ class _Words:
         self.size = 1
 
     def add(self, *words: Hashable) -> None:
-        """Add words that are the same in all nodes of the form."""
+        """Add words to the key of the form."""
         self.key += words
 
     def read(self) -> None:
-        """What comes before results and regions."""
+        """Read attributes, properties and operands."""
         op = self._op
         if op.attributes:
             self.add(*((name, self._fixed(attr)) for name, attr in op.attributes.items()))
@@ -286,7 +286,7 @@ class _Words:
         self.refs.append(Ref(kind, ordinal, self._reader.counts[kind] - ordinal))
 
     def result(self, value: OpResult | BlockArgument) -> int:
-        """A value that the operation makes; returns its kind."""
+        """Read a result or block argument; return its kind."""
         hint = value.name_hint
         name, numbers = ((), ()) if hint is None else split_text(hint)
         self.numbers += numbers

@@ -1,4 +1,4 @@
-"""`reroll`: a kernel whose unrolled loops are loops again."""
+"""`reroll`: find the loops of an unrolled kernel and write them as `nki.repeat`."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from nkijit.passes.transform.write import Writer, header
 
 
 def rerolled(kernel: KernelOp) -> KernelOp:
-    """A kernel that means the same, in which what repeats itself is written once.
+    """Return an equivalent kernel in which repeated operations are written once, in `nki.repeat`.
 
-    The kernel stays as it is; it is returned when nothing repeats itself. `unrolled` of the result
-    is it again, to the names and locations, but for places in a text of IR: these are not the
-    author's, and tell apart what repeats itself.
+    The given kernel does not change; it is returned if there is no repetition. `unrolled` of the
+    result equals the given kernel, including names and locations. The exception are locations in
+    IR text, which are removed, as they would make iterations different.
     """
     kernel = without_places_of_text(unrolled(kernel))
     reader = Reader(kernel)
@@ -50,7 +50,7 @@ def rerolled(kernel: KernelOp) -> KernelOp:
 
 
 def reroll(module: ModuleOp) -> None:
-    """Replace the kernels of a module by those that `rerolled` gives."""
+    """Replace each kernel of a module by its `rerolled` form."""
     for kernel in kernels_of(module):
         made = rerolled(kernel)
         if made is not kernel:
@@ -58,14 +58,14 @@ def reroll(module: ModuleOp) -> None:
 
 
 def rolled_module(module: ModuleOp) -> ModuleOp:
-    """A copy of a module with the kernels that `rerolled` gives."""
+    """Return a copy of a module with `rerolled` kernels."""
     copy, _ = copied(module)
     reroll(copy)
     return copy
 
 
 class RerollPass(ModulePass):
-    """Write what repeats itself once, as `nki.repeat`."""
+    """Write repeated operations once, as `nki.repeat`."""
 
     name = "reroll"
 

@@ -1,6 +1,6 @@
-"""Which value a use is in all iterations: one by its name, or an element of a list.
+"""Resolution of the values that operations use: a value by its name, or an element of a list.
 
-What a loop makes is used after it as an element of the list of what its iterations have made.
+Values that a loop creates are used after it as elements of the list of all iterations' values.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from nkijit.passes.transform.nodes import Loop, Node, Unit, add_regions
 
 Definition = tuple[Unit, int]
-"""A value: what makes it, and its kind."""
+"""A value: the unit that creates it, and its kind."""
 Steps = tuple[tuple[Loop, int], ...]
-"""By how much something moves in each iteration of loops, the outermost first."""
+"""The growth of a position per iteration of loops, the outermost first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """Element `position` of lists in a row, or of single values. A list is a loop's."""
+    """Element `position` of the concatenation of `parts`: lists of loops and single values."""
 
     parts: tuple[tuple[Node, Definition], ...]
     position: int
@@ -27,20 +27,20 @@ class Element:
 
     @property
     def is_plain(self) -> bool:
-        """True for a value that needs no list."""
+        """True for a single value, which needs no list."""
         return len(self.parts) == 1 and isinstance(self.parts[0][0], Unit)
 
 
 @dataclass(slots=True)
 class Resolved:
-    """What the uses of all operations are."""
+    """The values that all operations use."""
 
     uses: dict[tuple[Unit, int], Element] = field(default_factory=dict[tuple[Unit, int], Element])
-    """By operation and the position among its uses."""
+    """The value of each use, by unit and position among its uses."""
     lists: dict[Loop, dict[Definition, None]] = field(
         default_factory=dict[Loop, dict[Definition, None]]
     )
-    """What is used of a loop after it."""
+    """The values of each loop that are used after it."""
 
 
 @dataclass(slots=True)
@@ -52,11 +52,11 @@ class _Use:
 
 
 class _CannotResolveError(Exception):
-    """The element that is used is not affine."""
+    """The position of a used element is not affine in the indices."""
 
 
 class _Scope:
-    """What has been made in a block so far: in the first iteration of a loop, or in all."""
+    """The values created so far in a block, or in an iteration of a loop."""
 
     def __init__(self):
         self._counts: dict[int, int] = {}
@@ -65,13 +65,13 @@ class _Scope:
         self._nodes: list[Node] = []
 
     def add(self, node: Node) -> None:
-        """Note a node."""
+        """Add the values of a node."""
         for kind, count in node.makes.items():
             self._add(kind, count, node)
         self._nodes.append(node)
 
     def add_argument(self, unit: Unit, kind: int) -> None:
-        """Note an argument of a block of an operation."""
+        """Add an argument of a block in an operation's region."""
         self._add(kind, 1, unit)
 
     def _add(self, kind: int, count: int, node: Node) -> None:
@@ -81,11 +81,11 @@ class _Scope:
         self._counts[kind] = start + count
 
     def made_by(self, kind: int, first: int, last: int) -> list[Node]:
-        """Those of the nodes from `first` to `last` that make values of a kind."""
+        """The nodes among `first` to `last` that create values of a kind."""
         return [node for node in self._nodes[first : last + 1] if node.makes.get(kind)]
 
     def makers(self, kind: int, low: int, high: int) -> tuple[int, list[Node]]:
-        """The nodes that make the values with some ordinals, and the first that these make."""
+        """Return the nodes that create the values `low` to `high`, after their first ordinal."""
         starts = self._starts.get(kind, ())
         first = max(0, bisect_right(starts, low) - 1)
         last = bisect_right(starts, high)
@@ -94,7 +94,7 @@ class _Scope:
 
 
 def resolve(nodes: list[Node]) -> Resolved:
-    """What all uses are. Loops of which that cannot be said are taken apart, in place."""
+    """Resolve all uses. Loops with uses that cannot be resolved are unrolled in `nodes`."""
     while True:
         resolver = _Resolver()
         try:
@@ -106,16 +106,16 @@ def resolve(nodes: list[Node]) -> Resolved:
 
 @dataclass(frozen=True, slots=True)
 class _Culprit:
-    """A loop that is in no other, of which something cannot be said."""
+    """An outermost loop with a use that cannot be resolved."""
 
     loop: Loop
     holder: list[Node]
-    """The nodes that it is one of."""
+    """The list of nodes that contains it."""
     around: tuple[Unit, ...]
-    """The operations that it is in, the outermost first."""
+    """The operations that contain it, the outermost first."""
 
     def take_apart(self) -> None:
-        """Put its iterations in its place."""
+        """Replace it by its iterations."""
         at = next(i for i, node in enumerate(self.holder) if node is self.loop)
         self.holder[at : at + 1] = [node for block in self.loop.iterations for node in block]
         for unit in reversed(self.around):
@@ -124,14 +124,14 @@ class _Culprit:
 
 class _Resolver:
     culprit: _Culprit
-    """The loop to take apart."""
+    """The loop to unroll after `_CannotResolveError`."""
 
     def __init__(self):
         self.found = Resolved()
         self._outermost: _Culprit | None = None
-        """The outermost loop around."""
+        """The outermost loop that contains the current node."""
         self._around: list[Unit] = []
-        """The operations around, where there is no loop around."""
+        """The operations that contain the current node."""
 
     def kernel(self, nodes: list[Node]) -> None:
         """Resolve the uses of a whole program."""
@@ -144,7 +144,7 @@ class _Resolver:
             scope.add(node)
 
     def _node(self, node: Node, holder: list[Node]) -> list[_Use]:
-        """The uses of what is made outside of a node."""
+        """Return the uses of values that are created outside a node; resolve all others."""
         if isinstance(node, Loop):
             if self._outermost is not None:
                 return self._loop(node)
@@ -196,13 +196,13 @@ class _Resolver:
         return outside
 
     def _settle(self, use: _Use, makers: Sequence[Node], position: int, holder: list[Node]) -> None:
-        """Say what a use is.
+        """Resolve a use.
 
         Args:
-            use: it gets its value.
-            makers: what makes all values that it is.
-            position: which of these it is where all loops are in their first iterations.
-            holder: the nodes among which it is used.
+            use: the use.
+            makers: the nodes that create all values that it refers to.
+            position: its position among the values of these nodes, in the first iterations.
+            holder: the list of nodes that contains the use.
         """
         try:
             element = _element(makers, use.kind, position, use.steps)
@@ -226,7 +226,7 @@ class _Resolver:
 
 
 def _element(makers: Sequence[Node], kind: int, position: int, steps: Steps) -> Element:
-    """One of the values of a kind that some nodes make."""
+    """Return an element of the values of a kind that some nodes create."""
     if len(makers) == 1 and isinstance(makers[0], Loop):
         return _select(makers[0], kind, position, steps)
     if len(makers) == 1 and isinstance(makers[0], Unit) and not steps and not position:
@@ -245,7 +245,7 @@ def _makes(node: Node, definition: Definition) -> bool:
 
 
 def _only(node: Node, kind: int) -> Definition | None:
-    """The operation that makes all values of a kind that a node makes, if there is only one."""
+    """The only operation in a node that creates values of a kind; None if there are several."""
     while isinstance(node, Loop):
         makers = [inner for inner in node.body if inner.makes.get(kind)]
         if len(makers) != 1:
@@ -255,11 +255,11 @@ def _only(node: Node, kind: int) -> Definition | None:
 
 
 def _select(loop: Loop, kind: int, position: int, steps: Steps) -> Element:
-    """The element of what a loop makes of a kind, counted in the order in which it is made."""
+    """Return an element of the values of a kind that a loop creates, in their order of creation."""
     only = _only(loop, kind)
     if only is not None:
         return Element(((loop, only),), position, steps)
-    # Several operations make it: each has a list of its own.
+    # Several operations create such values: each has its own list.
     each = {sum(node.makes.get(kind, 0) for node in block) for block in loop.iterations}
     if len(each) > 1:
         raise _CannotResolveError

@@ -1,4 +1,4 @@
-"""`unroll`: the iterations of every `nki.repeat` in a row, which is what it means."""
+"""`unroll`: replace every `nki.repeat` by its iterations in sequence."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ from nkijit.passes.transform.numbers import Splits, join, join_text
 from nkijit.passes.transform.views import AGAIN, Views
 
 MAX_OPERATIONS = 1 << 20
-"""So many operations and iterations may the repeats of a kernel stand for."""
+"""Most operations and iterations of an unrolled kernel."""
 
 
 def unrolled(kernel: KernelOp, origins: dict[Operation, Operation] | None = None) -> KernelOp:
-    """A kernel without `nki.repeat`; the kernel itself when it has none.
+    """Return an equivalent kernel without `nki.repeat`, or the kernel itself if it has none.
 
     Args:
-        kernel: it stays as it is.
-        origins: gets the operation of the kernel that each new one comes from.
+        kernel: the kernel, which does not change.
+        origins: receives the original operation of each new one.
 
-    Raises IllFormedInside for an operation that means nothing in some iteration, or when there are
+    Raises IllFormedInside for an operation that is invalid in some iteration, or when there are
     more than `MAX_OPERATIONS`.
     """
     if not has_repeats(kernel):
@@ -56,7 +56,7 @@ def unrolled(kernel: KernelOp, origins: dict[Operation, Operation] | None = None
 
 
 def unroll(module: ModuleOp, origins: dict[Operation, Operation] | None = None) -> None:
-    """Replace the kernels of a module by those without `nki.repeat`; see `unrolled`."""
+    """Replace each kernel of a module by its `unrolled` form."""
     for kernel in kernels_of(module):
         made = unrolled(kernel, origins)
         if made is not kernel:
@@ -64,7 +64,7 @@ def unroll(module: ModuleOp, origins: dict[Operation, Operation] | None = None) 
 
 
 def replace_kernel(kernel: KernelOp, made: KernelOp) -> None:
-    """Put a kernel in the place of another one."""
+    """Replace a kernel in its block by another one."""
     block = kernel.parent
     assert block is not None
     block.insert_op_before(made, kernel)
@@ -96,7 +96,7 @@ class _Unroller:
         self._new: list[ConstantOp] = []
 
     def run(self) -> KernelOp:
-        """The kernel with all iterations written out."""
+        """Return the kernel with all iterations written out."""
         old = self._kernel
         block = self._new_block(old.body.block)
         self._block(old.body.block, block)
@@ -138,7 +138,7 @@ class _Unroller:
                 self._operation(op, block)
             except IllFormedInside:
                 raise
-            except Exception as error:  # it may be of a file that means nothing
+            except Exception as error:  # IR from a file may be invalid in many ways
                 raise IllFormedInside(str(error), op) from error
 
     def _count(self, op: Operation) -> None:
@@ -299,7 +299,7 @@ class _Unroller:
     def _vary(
         self, op: Operation, properties: dict[str, Attribute], name: str, numbers: Sequence[int]
     ) -> None:
-        """Give a property other numbers."""
+        """Set the numbers of a property for the current iteration."""
         plain = name.removesuffix("?")
         declared = op.SPEC.by_name.get(plain) if is_instruction(op) else None
         if declared is None or declared.is_operand:
@@ -319,7 +319,7 @@ class _Unroller:
 
 
 def _insert(op: NisaOp, properties: dict[str, Attribute], name: str, attr: Attribute) -> None:
-    """Add a property where tracing has it: in the order in which they are declared."""
+    """Insert a property at its position in declared order, as tracing does."""
     order = [f.name for f in op.SPEC.fields]
     behind = set(order[order.index(name) + 1 :])
     found = list(properties.items())
@@ -330,7 +330,7 @@ def _insert(op: NisaOp, properties: dict[str, Attribute], name: str, attr: Attri
 
 
 def _view_type(op: ViewOp, properties: Mapping[str, Attribute]) -> Attribute:
-    """The type of a view with other numbers."""
+    """The type of a view with changed properties."""
     result, source = info_of(op.result), info_of(op.source)
     offset: Attribute = properties["offset"]
     assert isinstance(offset, IntegerAttr)

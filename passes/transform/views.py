@@ -1,7 +1,7 @@
-"""Views that are made where they are first used, and are there for all that follows.
+"""Views that are created before their first use and shared by all later uses.
 
-A kernel's trace has each view of an allocation once, in front of the first instruction that touches
-it. So which instruction that is, is not said: it follows from the order of the instructions.
+The trace of a kernel contains each view of an allocation once, before the first instruction that
+uses it. So the position of a view is implied by the order of the instructions.
 """
 
 from __future__ import annotations
@@ -15,29 +15,29 @@ from nkijit.dialects.tiles import info_of
 from nkijit.passes.transform.numbers import Splits
 
 AGAIN = "nki.again"
-"""The attribute of a view that is made although there may be one like it."""
+"""The attribute of a view that is created even if an equal view exists."""
 
 
 class Views:
-    """The views that there are in a block and in those around it."""
+    """The views of a block and of its surrounding blocks."""
 
     def __init__(self, splits: Splits):
         self._splits = splits
         self._scopes: list[dict[Hashable, SSAValue]] = []
 
     def open(self) -> None:
-        """Begin a block."""
+        """Enter a block."""
         self._scopes.append({})
 
     def close(self) -> None:
-        """End it: what follows does not see its views."""
+        """Leave the block and its views."""
         self._scopes.pop()
 
     def key(self, view: ViewOp, operands: Sequence[SSAValue]) -> Hashable:
-        """Equal for views of the same elements.
+        """Return a key that is equal for views of the same elements.
 
         Args:
-            view: its properties are looked at.
+            view: the view, whose properties and data type are compared.
             operands: the allocation, and the index if there is one.
         """
         properties = [
@@ -46,7 +46,7 @@ class Views:
         return (*operands, info_of(view.result).dtype, *properties)
 
     def find(self, key: Hashable) -> SSAValue | None:
-        """The view with a key that there is already."""
+        """Return the visible view with a key; None if there is none."""
         for scope in self._scopes:
             value = scope.get(key)
             if value is not None:
@@ -54,24 +54,24 @@ class Views:
         return None
 
     def add(self, key: Hashable, value: SSAValue) -> None:
-        """Note a view of the block that was opened last."""
+        """Add a view to the current block."""
         self._scopes[-1].setdefault(key, value)
 
 
 class SharedViews(Views):
-    """Which views of a kernel are where they belong, so that nothing has to be said about them."""
+    """The views of a kernel that are directly before their first use, and can be omitted."""
 
     def __init__(self, splits: Splits):
         super().__init__(splits)
         self._shared: set[Operation] = set()
         self.repeated: set[Operation] = set()
-        """Views that are made although there is one like them."""
+        """Views that are created although an equal view exists."""
 
     def __contains__(self, view: object) -> bool:
         return view in self._shared
 
     def admit(self, views: Sequence[ViewOp], op: Operation) -> Sequence[ViewOp]:
-        """Look at the views in front of an operation; returns those that have to be said."""
+        """Register the views before an operation; return those that must be written explicitly."""
         start = len(views)
         fresh: list[bool] = []
         for view in views:
@@ -98,7 +98,7 @@ def _belongs(view: ViewOp, op: Operation) -> bool:
 
 
 def _views_of(op: Operation) -> Iterator[ViewOp]:
-    """The views that are made for an operation, in order."""
+    """The views that an operation uses, in the order in which they are created."""
     for value in op.operands:
         owner = value.owner
         if type(owner) is ViewOp:

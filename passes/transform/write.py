@@ -1,4 +1,4 @@
-"""Writes nodes as operations: loops as `nki.repeat`, what differs as affine numbers."""
+"""Conversion of nodes to operations: loops become `nki.repeat`, numbers that vary `Affine`."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from nkijit.passes.transform.resolve import Definition, Element, Resolved
 from nkijit.passes.transform.views import AGAIN
 
 Steps = tuple[tuple[str, int], ...]
-"""Indices of loops, and by how much a number grows with each."""
+"""(index of a loop, growth of a number per iteration)."""
 
 
 class Writer:
     """Writes the body of a kernel."""
 
     def __init__(self, reader: Reader, resolved: Resolved, arguments: Mapping[SSAValue, SSAValue]):
-        """`arguments`: the new kernel's arguments by those of the old one."""
+        """`arguments` maps the old kernel's arguments to those of the new one."""
         self._reader = reader
         self._resolved = resolved
         self._arguments = arguments
         self.constants: dict[ConstantOp, ConstantOp] = {}
-        """The constants that are used by their names, by those of the old kernel."""
+        """The new kernel's constants that are used by name, by those of the old kernel."""
         self._values: dict[Definition, SSAValue] = {}
         self._lists: dict[tuple[Node, Definition], SSAValue] = {}
         self._blocks: list[Block] = []
@@ -44,34 +44,34 @@ class Writer:
         self._names = IndexNames()
 
     def body(self, nodes: Sequence[Node], block: Block) -> None:
-        """Write a block's nodes."""
+        """Write nodes to a block."""
         self._block(nodes, [((),) * len(node.numbers) for node in nodes], block)
 
     def constant(self, op: ConstantOp) -> SSAValue:
-        """The constant that stands for one of the old kernel."""
+        """The new kernel's copy of a constant."""
         made = self.constants.get(op)
         if made is None:
             made = self.constants[op] = op.clone()
         return made.result
 
     def append(self, op: Operation) -> None:
-        """Add an operation to the block that is being written."""
+        """Append an operation to the current block."""
         self._blocks[-1].add_op(op)
 
     def once(self, key: Hashable) -> SSAValue | None:
-        """What has been made under a key, in this block or in one around it."""
+        """The value that `keep` stored for a key, in this block or a surrounding one."""
         return next((made[key] for made in self._made if key in made), None)
 
     def keep(self, key: Hashable, value: SSAValue) -> None:
-        """Note what has been made under a key."""
+        """Store a value for a key in the current block."""
         self._made[-1][key] = value
 
     def define(self, unit: Unit, kind: int, value: SSAValue) -> None:
-        """Note what a unit has made."""
+        """Store a value that a unit created."""
         self._values[unit, kind] = value
 
     def argument(self, value: SSAValue) -> SSAValue | None:
-        """The argument of the new kernel that stands for a value, if it is one."""
+        """The new kernel's argument for an argument of the old kernel; None for other values."""
         return self._arguments.get(value)
 
     @property
@@ -80,14 +80,14 @@ class Writer:
         return bool(self._indices)
 
     def used(self, unit: Unit, slot: int) -> SSAValue:
-        """The value that an operation uses."""
+        """Return the value of an operation's use, with an `nki.element` if it is in a list."""
         element = self._resolved.uses[unit, slot]
         if element.is_plain:
             return self._values[element.parts[0][1]]
         lists = tuple(self._part(*part) for part in element.parts)
         position = self._affine(element)
         if len(lists) == 1 and not isinstance(lists[0].type, TilesType):
-            return lists[0]  # of a loop that runs once
+            return lists[0]  # the value of a loop with one iteration
         key = (lists, position)
         value = self.once(key)
         if value is None:
@@ -123,7 +123,7 @@ class Writer:
                 _UnitWriter(self, self._reader, node, of_node).write()
 
     def region(self, unit: Unit, region: InRegion, steps: Sequence[Sequence[Steps]]) -> Region:
-        """A region of an operation."""
+        """Write a region of an operation."""
         old = region.block
         block = Block(arg_types=old.arg_types)
         for argument, before, kind in zip(block.args, old.args, region.arguments, strict=True):
@@ -175,7 +175,7 @@ class Writer:
 
 
 class _UnitWriter:
-    """Writes one operation; takes up its numbers in the order in which they were read."""
+    """Writes one operation; consumes its numbers in the order in which they were read."""
 
     def __init__(self, writer: Writer, reader: Reader, unit: Unit, steps: Sequence[Steps]):
         self._writer = writer
@@ -219,7 +219,7 @@ class _UnitWriter:
 
     def _regions(self) -> list[Region]:
         unit = self._unit
-        # The numbers of arguments come before those of the nodes.
+        # The numbers of arguments precede those of the nodes.
         for region in unit.regions:
             for argument in region.block.args:
                 self._result(argument, False)
@@ -365,10 +365,10 @@ class _UnitWriter:
 
 
 def header(writer: Writer, reader: Reader, *, every: bool) -> list[ConstantOp]:
-    """The constants at the top.
+    """Return the constants at the top.
 
     Args:
-        every: also those that are not used by their names.
+        every: include constants that are not used by name.
     """
     if every:
         for op in reader.top:

@@ -1,1 +1,1 @@
-"""Looking at values: what each instruction of a run has computed, and whether it should have."""
+"""Values of a run: recordings of all instructions, and comparison with a reference."""

@@ -1,9 +1,9 @@
-"""The first instruction of a run that departs from a reference by more than rounding explains.
+"""Search for the first instruction of a run that departs from a reference beyond rounding errors.
 
-The reference is another recording, of the same kernel in float32 or of another version of it, or a
-function that gives named intermediates. How much rounding explains is worked out along the run: how
-often the values behind an operand were rounded, to what, and how many float32 operations follow
-each other (`rounding.py`).
+The reference is another recording, of the same kernel in float32 or of another version of it, or
+named intermediates. Error bounds are propagated along the run. For each tensor they depend on the
+number of successive roundings, the data types, and the number of dependent float32 operations
+(`rounding.py`).
 """
 
 from __future__ import annotations
@@ -31,33 +31,34 @@ from nkijit.passes.values.rounding import Tolerance, departs, rounding, toleranc
 from nkijit.passes.values.search import headline
 
 MOST_ALIGNED = 20_000
-"""Instructions up to which two versions with different ones are aligned."""
+"""Most instructions of two versions with different instructions that are aligned."""
 _FILLING = 1e30
-"""Larger numbers fill what is masked, and say nothing of how large values are."""
+"""Larger numbers are fill values of masks, which are ignored for the size of values."""
 _CANCELLED = 2.0**-10
-"""Results that are smaller than this part of the operands have lost that much of their accuracy,
-which is a departure: rounding explains errors relative to no more than this part of operands."""
+"""The size of a result's terms is at least this fraction of its largest operand. A result that
+cancels to less than that has lost accuracy, which counts as a departure."""
 _STEEPEST = 128.0
-"""What a function amplifies a relative error at most: exp(x) by x, and it is 0 before -104."""
+"""Upper limit for the amplification of relative errors: exp(x) amplifies by x, and is 0 below -104.
+"""
 
 Reference = Mapping[str, Any]
-"""Named intermediates: for a variable its array, a list with one for each instance, or a function
-that is called with the loop indices of an instance."""
+"""Named intermediates. For each variable an array, a list with one array per instance, or a
+function that returns the array for the loop indices of an instance."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Exactness:
-    """How the values of a tensor came about."""
+    """The history of a tensor's values that determines their error bound."""
 
     roundings: int = 0
-    """How often they were rounded to less than float32, one after the other."""
+    """The number of successive roundings to less than float32."""
     dtype: str = "float32"
     """The narrowest data type that they were rounded to."""
     depth: int = 0
-    """Float32 operations, one after the other."""
+    """The number of dependent float32 operations."""
 
     def with_(self, other: _Exactness) -> _Exactness:
-        """That of what depends on both."""
+        """Return the history of values that depend on both."""
         narrow = max(self.dtype, other.dtype, key=lambda name: rounding(name).unit)
         return _Exactness(
             max(self.roundings, other.roundings), narrow, max(self.depth, other.depth)
@@ -65,13 +66,13 @@ class _Exactness:
 
 
 class _Explained:
-    """How far the results of instructions may be off, followed along a run."""
+    """The error bounds of results, propagated along a run."""
 
     def __init__(self) -> None:
         self._known: dict[int, _Exactness] = {}
 
     def follow(self, instruction: RecordedInstruction) -> dict[str, tuple[Tolerance, float]]:
-        """The tolerance and the least size of the terms of each tile that it writes, by operand."""
+        """Return the tolerance and the least size of the terms of each written tile, by operand."""
         operands = instruction.operands
         read = [o for o in operands if o.is_read]
         behind = _Exactness()
@@ -98,14 +99,14 @@ class _Explained:
             if is_narrow and not moved:
                 made = made.with_(_Exactness(made.roundings + 1, dtype.name))
             base = id(base_of(operand.value))
-            # Other parts of it keep theirs.
+            # The instruction may write only a part of the tensor.
             before = self._known.get(base)
             self._known[base] = made if before is None else made.with_(before)
         return found
 
     @staticmethod
     def _gain(instruction: RecordedInstruction, read: Sequence[RecordedOperand]) -> float:
-        """How much larger relative errors are in the result of a function."""
+        """The factor by which an instruction amplifies relative errors of its operands."""
         if "activation" not in instruction.op and "exponential" not in instruction.op:
             return 1.0
         scale = abs(instruction.numbers.get("scale", 1.0))
@@ -114,7 +115,7 @@ class _Explained:
 
 
 def _size(values: Array, filling: float = _FILLING) -> float:
-    """The largest magnitude of what does not fill something."""
+    """The largest magnitude of elements that are not fill values."""
     if values.dtype.kind in "iub":
         return float(np.abs(values.astype(np.float64)).max(initial=0.0))
     size = np.abs(values.astype(np.float64))
@@ -124,7 +125,7 @@ def _size(values: Array, filling: float = _FILLING) -> float:
 def _terms(
     instruction: RecordedInstruction, written: RecordedOperand, read: Sequence[RecordedOperand]
 ) -> int:
-    """Float32 operations, one after the other, behind an element that is written."""
+    """The number of dependent float32 operations of an instruction for each written element."""
     if instruction.op in _MOVES:
         return 0
     if "matmul" in instruction.op:
@@ -134,10 +135,10 @@ def _terms(
 
 
 _MOVES = frozenset({"nisa.dma_copy", "nisa.tensor_copy", "nisa.nc_transpose", "nisa.memset"})
-"""What moves elements, and rounds them at most."""
+"""Instructions that move elements, without arithmetic except for one rounding."""
 
 
-# ------------------------------------------------------------------ what was found
+# ------------------------------------------------------------------ results
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,18 +147,18 @@ class Departure(ShownAsText):
 
     instruction: RecordedInstruction
     tile: str
-    """The author's name of what departs."""
+    """The kernel's name of the tensor that departs."""
     values: Array
     reference: npt.NDArray[np.float64]
     allowed: npt.NDArray[np.float64]
     """The largest error of each element that rounding explains."""
     departed: npt.NDArray[np.bool_]
     agreed: tuple[str, ...]
-    """What its operands were like, and what was compared before, a line each."""
+    """Lines about its operands and about previous comparisons."""
 
     @property
     def index(self) -> tuple[int, ...]:
-        """The element that is furthest beyond what rounding explains."""
+        """The index of the element with the largest error relative to the allowed one."""
         with np.errstate(all="ignore"):
             beyond = np.abs(self.values.astype(np.float64) - self.reference) / self.allowed
         beyond[np.isnan(beyond)] = np.inf
@@ -185,13 +186,13 @@ class Departure(ShownAsText):
 
 @dataclass(frozen=True, slots=True)
 class Bisection(ShownAsText):
-    """What the comparison of a run with a reference came to. `print` it; true when one departs."""
+    """The result of comparing a run with a reference. `print` it; true if a result departs."""
 
     departure: Departure | None
     compared: int
-    """Results that were compared, up to the one that departs."""
+    """The number of results compared, including the one that departs."""
     against: str
-    """What the reference is."""
+    """The name of the reference."""
 
     def __bool__(self) -> bool:
         return self.departure is not None
@@ -212,10 +213,10 @@ class Bisection(ShownAsText):
 
 
 def against_record(record: Recording, other: Recording, name: str) -> Bisection:
-    """The first instruction whose result departs from that of another recording.
+    """Find the first instruction whose result departs from that of another recording.
 
-    Instructions correspond in their order, where they are the same and write tiles of one name and
-    shape; what only one of the two has is told where it comes before a departure.
+    Instructions correspond, in order, if they have the same operation and write tiles of the same
+    names and shapes. Instructions of only one recording are reported if they precede a departure.
     """
     explained, compared = _Explained(), 0
     partner = _aligned(record, other)
@@ -242,7 +243,7 @@ def against_record(record: Recording, other: Recording, name: str) -> Bisection:
 
 
 def _aligned(record: Recording, other: Recording) -> dict[int, int]:
-    """For instructions of a recording those of another one that do the same."""
+    """Map the numbers of a recording's instructions to those of corresponding ones in another."""
     one, two = ([_key(i) for i in each.instructions] for each in (record, other))
     if one == two:
         return {number: number for number in range(len(one))}
@@ -265,7 +266,7 @@ def _key(instruction: RecordedInstruction) -> tuple[Any, ...]:
 def _missing(
     partner: Mapping[int, int], other: Recording, there: RecordedInstruction
 ) -> Iterator[str]:
-    """What the other version does before an instruction, and this one does not."""
+    """Yield lines about instructions of only the other version, before an instruction."""
     known = set(partner.values())
     lacking = [n for n in range(there.number) if n not in known]
     for number in lacking[-3:]:
@@ -277,7 +278,7 @@ def _operands(
     there: RecordedInstruction,
     theirs: Mapping[str, RecordedOperand],
 ) -> Iterator[str]:
-    """Whether what an instruction read agrees; its numbers, where they differ."""
+    """Yield lines that compare the inputs of two instructions: tiles, and numbers that differ."""
     for name, number in instruction.numbers.items():
         other = there.numbers.get(name)
         if other != number:
@@ -324,9 +325,9 @@ def _departure(
 
 
 def against_names(record: Recording, reference: Reference, name: str) -> Bisection:
-    """The first instance of a variable that departs from an array of the reference.
+    """Find the first instance of a variable that departs from an array of the reference.
 
-    Raises RecordError for names that the kernel does not have and for arrays that do not fit.
+    Raises RecordError for unknown names, and for arrays whose shape or number does not match.
     """
     unknown = [each for each in reference if each not in record]
     if unknown:
@@ -341,7 +342,7 @@ def against_names(record: Recording, reference: Reference, name: str) -> Bisecti
     explained, compared = _Explained(), 0
     agreed = ""
     since: list[str] = []
-    """What has been written since something agreed."""
+    """Instructions since the last result that agreed."""
     for instruction in record.instructions:
         allowed = explained.follow(instruction)
         for variable, tile, array in wanted.get(instruction.number, ()):
@@ -361,7 +362,7 @@ def against_names(record: Recording, reference: Reference, name: str) -> Bisecti
 
 
 def _between(agreed: str, since: Sequence[str]) -> Iterator[str]:
-    """What the reference says nothing of, between what agreed and what departs."""
+    """Yield lines about the instructions between the last result that agreed and the departure."""
     if agreed:
         yield f"the last that agreed is {agreed}"
     if since:
@@ -371,7 +372,7 @@ def _between(agreed: str, since: Sequence[str]) -> Iterator[str]:
 
 
 def _check_apart(tiles: Sequence[RecordedTile], count: int) -> None:
-    """Refuse a function of the loop indices for instances that have the same ones."""
+    """Raise RecordError if a function of loop indices gives one array for several instances."""
     known: dict[tuple[tuple[str, int], ...], RecordedTile] = {}
     for tile in tiles:
         other = known.setdefault(tuple(tile.loops.items()), tile)
@@ -384,7 +385,7 @@ def _check_apart(tiles: Sequence[RecordedTile], count: int) -> None:
 
 
 def _instances(record: Recording, name: str, given: Any) -> Iterator[tuple[RecordedTile, Array]]:
-    """The instances of a variable that a reference has something for, with that."""
+    """Yield the instances of a variable for which the reference has an array, with the array."""
     tiles = list(record[name])
     if callable(given):
         function = cast(Callable[..., Any], given)
@@ -406,7 +407,7 @@ def _instances(record: Recording, name: str, given: Any) -> Iterator[tuple[Recor
     if len(made) != len(tiles):
         raise RecordError(f"the reference has {len(made)} of '{name}', the kernel {len(tiles)}")
     for tile, one in zip(tiles, made, strict=True):
-        if one is None:  # left out
+        if one is None:  # omitted by the reference
             continue
         array = np.asarray(one)
         if array.shape != tile.shape:

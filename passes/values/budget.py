@@ -1,6 +1,6 @@
-"""How much memory a recording takes unless told otherwise."""
+"""The default memory budget of a recording."""
 
 from __future__ import annotations
 
 BUDGET = 256 << 20
-"""Bytes of values that are kept, beside the inputs and the memory of one run."""
+"""Bytes of retained values, in addition to the inputs and the memory of one run."""

@@ -1,6 +1,6 @@
-"""Arrays made smaller for pictures: a cell is the mean of the elements that it stands for.
+"""Downsampled arrays for pictures: a cell is the mean of its elements.
 
-It shows a NaN or an infinity among them.
+A cell with a NaN or an infinity shows that instead.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import numpy.typing as npt
 from nkijit.passes.values.instructions import Array
 
 LEVELS = 250
-"""Cells hold 0 for the least and this for the largest finite number of a picture."""
+"""The cell value of the largest finite number of a picture; that of the least one is 0."""
 NOTHING, MINUS_INFINITY, INFINITY, NAN = 252, 253, 254, 255
-"""Cells that hold no finite number, or something that hides the others."""
+"""Cell values without a number, and for elements that hide all others in their cell."""
 
 
 def cells_of(rows: Array, side: int) -> npt.NDArray[np.uint8]:
-    """An array of two dimensions as cells, at most `side` in each direction."""
+    """Downsample a two-dimensional array to at most `side` cells in each direction."""
     values = rows.astype(np.float64)
     finite = np.isfinite(values)
     counts = sums_of(finite.astype(np.int64), side)
@@ -26,7 +26,7 @@ def cells_of(rows: Array, side: int) -> npt.NDArray[np.uint8]:
         least, largest = (
             (values[finite].min(), values[finite].max()) if finite.any() else (0.0, 0.0)
         )
-        span = largest / 2 - least / 2  # of float64 as well
+        span = largest / 2 - least / 2  # halves, as the difference may overflow float64
         level = (means / 2 - least / 2) / span if span else np.full(means.shape, 0.5)
         cells = np.where(counts > 0, np.clip(np.rint(level * LEVELS), 0, LEVELS), NOTHING)
     for code, those in (
@@ -40,18 +40,18 @@ def cells_of(rows: Array, side: int) -> npt.NDArray[np.uint8]:
 
 
 def _edges(length: int, side: int) -> Array:
-    """Where the cells of a direction begin."""
+    """The first element of each cell along a dimension."""
     cells = min(length, side)
     return np.arange(cells) * length // cells
 
 
 def sums_of(values: Array, side: int) -> Array:
-    """The sums of the elements that each cell stands for."""
+    """The sum of the elements of each cell."""
     rows, columns = (_edges(length, side) for length in values.shape)
     return np.add.reduceat(np.add.reduceat(values, rows, axis=0), columns, axis=1)
 
 
 def sizes_of(shape: tuple[int, ...], side: int) -> Array:
-    """How many elements each cell stands for."""
+    """The number of elements of each cell."""
     one, other = (np.diff([*_edges(length, side), length]) for length in shape)
     return np.multiply.outer(one, other)

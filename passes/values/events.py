@@ -1,4 +1,4 @@
-"""Listeners that are plain functions: `run(listener=f)` calls `f(event)` for every instruction."""
+"""Functions as listeners: `run(listener=f)` calls `f(event)` after every instruction."""
 
 from __future__ import annotations
 
@@ -21,37 +21,37 @@ from nkijit.passes.values.instructions import (
 class Event:
     """An instruction that has just run.
 
-    What it wrote are views of the run's memory, right for as long as the listener is being called:
-    copy what is to be kept.
+    Its arrays are views of the run's memory and valid only during the call of the listener. Copy
+    arrays that are needed later.
     """
 
     __slots__ = ("_written", "number", "operation")
 
     def __init__(self, number: int, operation: Operation, written: Sequence[Array]):
         self.number = number
-        """Its place in the run, from 0."""
+        """Its position in the run, from 0."""
         self.operation = operation
         """The operation of the IR."""
         self._written = written
 
     @property
     def op(self) -> str:
-        """What it is, e.g. `nisa.activation`."""
+        """The operation's name, e.g. `nisa.activation`."""
         return self.operation.name
 
     @property
     def location(self) -> Position | None:
-        """The author's call: file, line and column; None where that is not known."""
+        """The call in the user's source: file, line and column; None if unknown."""
         return place_of(self.operation)
 
     @property
     def tiles(self) -> dict[str, Array]:
-        """What it wrote, by the author's names of the tensors: the part that it touched."""
+        """The tiles that it wrote, by the kernel's names of the tensors; only the parts touched."""
         return {operand.tile: array for operand, array in self._pairs()}
 
     @property
     def results(self) -> dict[str, Array]:
-        """The same by the names of its operands, e.g. `dst`."""
+        """The tiles that it wrote, by the names of its operands, e.g. `dst`."""
         return {operand.name: array for operand, array in self._pairs()}
 
     def _pairs(self) -> Sequence[tuple[Any, Array]]:
@@ -82,9 +82,9 @@ ListenerLike = Listener | Callable[[Event], object]
 
 
 def as_listener(given: ListenerLike | None) -> Listener | None:
-    """What was given as a listener: an object with `did_run`, or a function of an `Event`.
+    """Return a listener for an object with `did_run`, or for a function that takes an `Event`.
 
-    Raises TypeError for anything else.
+    Raises TypeError for other objects, except None.
     """
     if given is None or hasattr(given, "did_run"):
         return given  # pyright: ignore[reportReturnType]

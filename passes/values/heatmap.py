@@ -1,7 +1,7 @@
-"""Heat maps of values as pictures in HTML, which need nothing else: PNG inside of the page.
+"""Heat maps of values as self-contained HTML, with embedded PNG.
 
-The colours are those of the report: dark is small, light is large, and NaN and infinities have
-colours of their own.
+The colours are those of the report: small numbers are dark, large ones light. NaN and infinities
+have separate colours.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from nkijit.passes.values.cells import INFINITY, LEVELS, MINUS_INFINITY, NAN, NO
 from nkijit.passes.values.instructions import Array, Statistics
 
 SIDE = 128
-"""Cells in each direction, at most."""
+"""Most cells in each direction."""
 _WIDTH = 264
 _SPECIAL = {
     NOTHING: (216, 216, 216),
@@ -42,11 +42,11 @@ _PALETTE = _palette()
 
 
 def png_of(values: Array) -> bytes:
-    """An array as a picture: partitions downwards, everything else to the right."""
+    """Return an array as a PNG, with partitions downwards and all other dimensions to the right."""
     rows = values.reshape(values.shape[0] if values.ndim > 1 else 1, -1)
     cells = cells_of(rows, SIDE)
     high, wide = cells.shape
-    lines = np.zeros((high, wide + 1), np.uint8)  # each line begins with its filter: none
+    lines = np.zeros((high, wide + 1), np.uint8)  # each line begins with its filter: 0, none
     lines[:, 1:] = cells
     head = struct.pack(">IIBBBBB", wide, high, 8, 3, 0, 0, 0)
     parts = ((b"IHDR", head), (b"PLTE", _PALETTE), (b"IDAT", zlib.compress(lines.tobytes())))
@@ -58,7 +58,7 @@ def _chunk(kind: bytes, data: bytes) -> bytes:
 
 
 def figure_of(title: str, values: Array) -> str:
-    """A heat map with its title, and what its values are like."""
+    """Return a heat map with a title and statistics of the values, as HTML."""
     rows = values.shape[0] if values.ndim > 1 else 1
     columns = max(1, values.size // rows)
     width, height = min(_WIDTH, max(24, 8 * columns)), min(_WIDTH // 2, max(12, 8 * rows))

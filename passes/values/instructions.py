@@ -1,10 +1,9 @@
-"""What is said of an instruction of a run: the author's names, line and loops, and its operands."""
+"""Descriptions of a run's instructions: names, source lines, loops, operands and statistics."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, cast
 
 import ml_dtypes
@@ -24,23 +23,23 @@ from nkijit.passes.diagnostics.places import Position, positions
 
 Array = npt.NDArray[Any]
 LoopIndices = tuple[tuple[str, int], ...]
-"""Names of the loops around something, the outermost first, with their iteration."""
+"""(name, iteration) of surrounding loops, the outermost first."""
 DeviceLoops = tuple[tuple[Operation, int], ...]
-"""The loops on the device around something, the outermost first, with their iteration."""
+"""(loop, iteration) of surrounding loops on the device, the outermost first."""
 TracedIndices = tuple[tuple[str, int | None], ...]
-"""The loops of the author's source around something; None for one on the device."""
+"""(name, iteration) of surrounding loops in the user's source; None for a loop on the device."""
 
 _NUMBERED = re.compile(r"\.(\d+)$")
 
 
 def authors_name(value: SSAValue) -> str:
-    """What the author calls a tensor, register or argument; `?` where that is not known."""
+    """The kernel's name of a tensor, register or argument; `?` if unknown."""
     hint = base_of(value).name_hint
     return "?" if hint is None else _NUMBERED.sub(r"_\1", hint)
 
 
 def loop_name(op: Operation) -> str:
-    """What the author calls the induction variable of a loop; `while` where it has none."""
+    """The kernel's name of a loop's induction variable, or `loop`; `while` for one without."""
     if isinstance(op, ForOp):
         hint = op.body.block.args[0].name_hint
         return "loop" if hint is None else _NUMBERED.sub(r"_\1", hint)
@@ -48,12 +47,12 @@ def loop_name(op: Operation) -> str:
 
 
 def named(loops: DeviceLoops) -> LoopIndices:
-    """Loops on the device by their names."""
+    """Replace loops on the device by their names."""
     return tuple((loop_name(op), value) for op, value in loops)
 
 
 def merged(traced: TracedIndices, device: LoopIndices) -> LoopIndices:
-    """The loops around something: those of Python and those on the device, as far as known."""
+    """Combine the Python loops and the device loops around an instruction, as far as known."""
     inner = iter(device)
     found: list[tuple[str, int]] = []
     for name, value in traced:
@@ -65,7 +64,7 @@ def merged(traced: TracedIndices, device: LoopIndices) -> LoopIndices:
 
 
 def loops_text(loops: LoopIndices) -> str:
-    """`i=3, j=0`."""
+    """Format loops: `i=3, j=0`."""
     return ", ".join(f"{name}={value}" for name, value in loops)
 
 
@@ -76,7 +75,7 @@ class OperandShape:
     name: str
     """Its name in the signature, e.g. `data`."""
     tile: str
-    """What the author calls the tensor that it is, or is a part of; empty for a number."""
+    """The kernel's name of its tensor; empty for a number."""
     value: SSAValue
     role: Role
     shape: tuple[int, ...]
@@ -85,12 +84,12 @@ class OperandShape:
 
     @property
     def is_read(self) -> bool:
-        """Whether the instruction reads it."""
+        """True if the instruction reads it."""
         return self.role is not Role.write
 
     @property
     def is_written(self) -> bool:
-        """Whether the instruction writes it."""
+        """True if the instruction writes it."""
         return self.role is not Role.read
 
     def __str__(self) -> str:
@@ -99,7 +98,7 @@ class OperandShape:
 
 
 def operands_of(op: Operation) -> tuple[OperandShape, ...]:
-    """The tiles that an instruction touches, the written ones first, as in signatures."""
+    """The tiles that an instruction touches, written ones first, as in signatures."""
     found: list[OperandShape] = []
     for effect in effects(op):
         info = info_of(effect.value)
@@ -117,7 +116,7 @@ def operands_of(op: Operation) -> tuple[OperandShape, ...]:
 
 
 def numbers_of(op: Operation) -> dict[str, float]:
-    """What an instruction is given as constant numbers, by name."""
+    """The constant numbers among an instruction's arguments, by name."""
     found: dict[str, float] = {}
     if isinstance(op, NisaOp):
         for f, value in op.given_operands():
@@ -132,37 +131,35 @@ def numbers_of(op: Operation) -> dict[str, float]:
 
 
 def as_authors_see(value: SSAValue, array: Array) -> Array:
-    """Stored values in the shape of a tile, and booleans as such."""
+    """Reshape stored values to a tile's shape, and convert stored booleans to bool."""
     info = info_of(value)
     shaped = array.reshape(info.shape)
     return shaped != 0 if info.dtype.kind is Kind.boolean else shaped
 
 
 def place_of(op: Operation) -> Position | None:
-    """The author's innermost call that made an operation."""
+    """The innermost call in the user's source that created an operation; None if unknown."""
     places = positions(op.location)
     return places[0] if places else None
 
 
 def short_place(place: Position | None) -> str:
-    """`kernel.py:14`."""
+    """Format a position: `kernel.py:14`."""
     return "?" if place is None else place.line_text
 
 
-@cache
 def smallest_normal(dtype: np.dtype[Any]) -> float:
-    """The smallest normal number of a data type; 0 for whole numbers."""
+    """The smallest normal number of a float type; 0 for integers and booleans."""
     if dtype.kind in "biu":
         return 0.0
     return float(cast(Any, ml_dtypes).finfo(dtype).smallest_normal)
 
 
-@cache
 def ends_of(dtype: np.dtype[Any]) -> tuple[float, float]:
-    """Between which numbers all finite ones of a data type lie: what is beyond saturates there.
+    """Return the least and the largest finite number of a data type, where values saturate.
 
-    0 is no such end for unsigned integers, where it is a number like any other, and booleans have
-    none. An end that does not exist is NaN.
+    NaN for an end without saturation: 0 of unsigned integers, which is an ordinary value, and both
+    ends of booleans.
     """
     if dtype.kind == "b":
         return np.nan, np.nan
@@ -175,7 +172,7 @@ def ends_of(dtype: np.dtype[Any]) -> tuple[float, float]:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """What the elements of an array are like; those that are NaN or infinite are only counted."""
+    """Statistics of an array's elements. NaN and infinities are only counted."""
 
     count: int
     nans: int
@@ -185,13 +182,13 @@ class Statistics:
     mean: float
     zeros: int
     subnormals: int
-    """Elements that are not zero, and nearer to it than the smallest normal number."""
+    """Nonzero elements below the smallest normal number in magnitude."""
     saturated: int
-    """Elements at an end of what their data type holds; see `ends_of`."""
+    """Elements at an end of the range of their data type; see `ends_of`."""
 
     @staticmethod
     def of(array: Array) -> Statistics:
-        """Those of an array of numbers or booleans."""
+        """Return the statistics of an array of numbers or booleans."""
         values = array.astype(np.float64).reshape(-1)
         finite = values[np.isfinite(values)]
         bad = values.size - finite.size

@@ -1,6 +1,6 @@
-"""What a recording of a run hands out: instructions, their operands, and tiles.
+"""The items of a recording: instructions, their operands, and tiles.
 
-They are made when they are asked for, and so are the values in them.
+They are created when they are accessed, and their values are computed then.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _T = TypeVar("_T")
 
 
 class RecordError(ValueError):
-    """A run that cannot be recorded, or a recording without what is asked for."""
+    """A run cannot be recorded, or a recording does not have a requested item."""
 
 
 class Items(Sequence[_T]):
-    """A sequence whose items are made when they are asked for."""
+    """A sequence that creates its items when they are accessed."""
 
     def __init__(self, name: str, count: int, make: Callable[[int], _T]):
-        """`name` says what they are, `make` makes the one with a number."""
+        """`name` describes the items for `repr`; `make(number)` creates an item."""
         self._name, self._count, self._make = name, count, make
 
     def __len__(self) -> int:
@@ -67,25 +67,25 @@ class Items(Sequence[_T]):
 
 @dataclass(frozen=True, slots=True)
 class RecordedForm:
-    """What the instances of an operation have in common."""
+    """The common part of all executions of an operation."""
 
     op: Operation
     operands: tuple[OperandShape, ...]
     indices: TracedIndices
-    """Those of the loops that it was traced in."""
+    """The loops that it was traced in."""
 
 
 @dataclass(frozen=True, slots=True)
 class StepValues:
-    """What the operands of an instruction hold, in their order."""
+    """The values of an instruction's operands before and after it, in order."""
 
     before: tuple[Array, ...]
     after: tuple[Array | None, ...]
-    """None for what is read only."""
+    """None for operands that are only read."""
 
     @staticmethod
     def of(instruction: RecordedInstruction) -> StepValues:
-        """Those of an instruction of a recording."""
+        """Return the values of a recorded instruction."""
         operands = instruction.operands
         before = tuple(operand.before for operand in operands)
         after = tuple(operand.after if operand.is_written else None for operand in operands)
@@ -93,15 +93,15 @@ class StepValues:
 
     @property
     def size(self) -> int:
-        """Bytes that they take."""
+        """Bytes of all arrays."""
         return sum(a.nbytes for a in (*self.before, *self.after) if a is not None)
 
 
 class RecordedOperand:
     """An operand of an instruction that has run.
 
-    `name` is that in the signature (`data`), `tile` the author's name for the tensor that it is, or
-    is a part of, `shape` and `dtype` are the operand's.
+    `name` is its name in the signature (`data`), `tile` the kernel's name of its tensor; `shape`
+    and `dtype` are those of the operand, which may be a part of the tensor.
     """
 
     __slots__ = ("_instruction", "_number", "_shape")
@@ -116,7 +116,7 @@ class RecordedOperand:
 
     @property
     def tile(self) -> str:
-        """The author's name for the tensor that it is, or is a part of."""
+        """The kernel's name of its tensor."""
         return self._shape.tile
 
     @property
@@ -131,27 +131,27 @@ class RecordedOperand:
 
     @property
     def is_read(self) -> bool:
-        """Whether the instruction reads it."""
+        """True if the instruction reads it."""
         return self._shape.is_read
 
     @property
     def is_written(self) -> bool:
-        """Whether the instruction writes it."""
+        """True if the instruction writes it."""
         return self._shape.is_written
 
     @property
     def value(self) -> SSAValue:
-        """What it is in the IR."""
+        """The operand's value in the IR."""
         return self._shape.value
 
     @property
     def before(self) -> Array:
-        """What it held before the instruction ran; NaN (integers: 4) where nothing was written."""
+        """Its contents before the instruction; uninitialised elements are NaN (integers: 4)."""
         return self._instruction._values().before[self._number]  # pyright: ignore[reportPrivateUsage]
 
     @property
     def after(self) -> Array:
-        """What it holds after the instruction."""
+        """Its contents after the instruction."""
         values = self._instruction._values()  # pyright: ignore[reportPrivateUsage]
         after = values.after[self._number]
         return values.before[self._number] if after is None else after
@@ -162,7 +162,7 @@ class RecordedOperand:
 
 
 class RecordedInstruction:
-    """An instruction of a run, with what it read and wrote."""
+    """An instruction of a run, with the values that it read and wrote."""
 
     __slots__ = ("_form", "_loops", "_values_of", "number")
 
@@ -173,24 +173,24 @@ class RecordedInstruction:
         loops: LoopIndices,
         values_of: Callable[[int], StepValues],
     ):
-        """`values_of` computes what the operands of an instruction hold, by its number."""
+        """`values_of(number)` computes the operands' values of an instruction."""
         self._form, self._loops, self._values_of = form, loops, values_of
         self.number = number
-        """Its place in the run, from 0."""
+        """Its position in the run, from 0."""
 
     @property
     def op(self) -> str:
-        """What it is, e.g. `nisa.activation`."""
+        """The operation's name, e.g. `nisa.activation`."""
         return self._form.op.name
 
     @property
     def operation(self) -> Operation:
-        """The operation of the IR; one in a loop on the device is that of several instructions."""
+        """The operation of the IR; all iterations of a loop on the device share it."""
         return self._form.op
 
     @property
     def location(self) -> Position | None:
-        """The author's call: file, line and column; None where that is not known."""
+        """The call in the user's source: file, line and column; None if unknown."""
         return place_of(self._form.op)
 
     @property
@@ -200,24 +200,24 @@ class RecordedInstruction:
 
     @property
     def loops(self) -> dict[str, int]:
-        """The loops around it, by the names of their variables, with the values of these.
+        """The values of surrounding loop variables, by name.
 
-        Loops on the device always; those of Python for a kernel that was recorded from its source.
+        Includes Python loops only for a kernel that was recorded from its source.
         """
         return dict(self._loops)
 
     @property
     def operands(self) -> tuple[RecordedOperand, ...]:
-        """The tiles that it touches, the written ones first."""
+        """The tiles that it touches, written ones first."""
         return tuple(RecordedOperand(self, n, shape) for n, shape in enumerate(self._form.operands))
 
     @property
     def numbers(self) -> dict[str, float]:
-        """What it is given as constant numbers, by name."""
+        """The constant numbers among its arguments, by name."""
         return numbers_of(self._form.op)
 
     def __getitem__(self, name: str) -> RecordedOperand:
-        """An operand by its name in the signature. Raises KeyError when there is none."""
+        """Return an operand by its name in the signature. Raises KeyError for an unknown name."""
         for operand in self.operands:
             if operand.name == name:
                 return operand
@@ -226,17 +226,17 @@ class RecordedInstruction:
 
     @property
     def result(self) -> Array:
-        """What it wrote: its first destination. Raises RecordError for one that writes nothing."""
+        """Its first destination after it ran. Raises RecordError if it writes no tile."""
         return self._written().after
 
     @property
     def before(self) -> Array:
-        """What was there before."""
+        """Its first destination before it ran. Raises RecordError if it writes no tile."""
         return self._written().before
 
     @property
     def results(self) -> dict[str, Array]:
-        """All that it wrote, by the names of its operands."""
+        """All destinations after it ran, by the names of its operands."""
         return {operand.name: operand.after for operand in self.operands if operand.is_written}
 
     def _written(self) -> RecordedOperand:
@@ -282,11 +282,12 @@ class RecordedInstruction:
 
 
 class RecordedTile:
-    """An instance of a variable: the contents of a tensor after writes that follow each other.
+    """An instance of a variable: the contents of a tensor after consecutive writes.
 
-    A variable has an instance for each tensor that was allocated under its name. Where loops on the
-    device write a tensor, it has one for each iteration, and one for the writes before and after
-    the loop; instances of a tensor are in the order of execution. NumPy takes it as an array.
+    A variable has an instance for each tensor that was allocated with its name. A tensor that is
+    written in a loop on the device has an instance for each iteration, and one each for the writes
+    before and after the loop. Instances are in execution order. NumPy functions accept it as an
+    array.
     """
 
     __slots__ = ("_base", "_contents_of", "_instructions", "_numbers", "loops", "name")
@@ -302,10 +303,11 @@ class RecordedTile:
         """
         Args:
             base: the tensor in the IR.
-            numbers: the instructions that wrote it.
-            loops: around the allocation, and up to the innermost loop on the device around these.
-            instructions: all of the run.
-            contents_of: computes what a tensor holds after an instruction, by its number.
+            numbers: the numbers of the instructions that wrote it.
+            loops: the loops around the allocation, and around the writes down to the innermost
+                loop on the device.
+            instructions: all instructions of the run.
+            contents_of: computes the contents of a tensor after the instruction with a number.
         """
         self._base, self._numbers = base, numbers
         self._instructions, self._contents_of = instructions, contents_of
@@ -324,12 +326,12 @@ class RecordedTile:
 
     @property
     def writes(self) -> list[RecordedInstruction]:
-        """The instructions that wrote it, or a part of it."""
+        """The instructions that wrote it or a part of it."""
         return [self._instructions[number] for number in self._numbers]
 
     @property
     def value(self) -> Array:
-        """All of it after the last of these; NaN (integers: 4) where nothing was written."""
+        """The whole tensor after the last write; uninitialised elements are NaN (integers: 4)."""
         return self._contents_of(self._base, self._numbers[-1])
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:

@@ -1,7 +1,7 @@
-"""A recording of a run: every instruction with what it read and wrote, by the author's names.
+"""A recording of a run: every instruction with the values that it read and wrote.
 
-Values are not kept but computed again when they are asked for, from checkpoints of the run, within
-a budget of memory.
+Values are not stored. They are recomputed when needed, from checkpoints of the run, within a
+memory budget. Tensors have the kernel's names.
 """
 
 from __future__ import annotations
@@ -51,20 +51,20 @@ from nkijit.passes.values.search import Found, Given, Holds, Predicate, fills, n
 from nkijit.passes.values.text import record_text
 
 _INTERVAL = 16
-"""Instructions between checkpoints, as long as there is room for them."""
+"""Instructions between checkpoints, which doubles when the checkpoints exceed their budget."""
 _MOST_CHECKPOINTS = 512
 
 
 class Recording:
-    """What every instruction of a run has read and written.
+    """The values that every instruction of a run read and wrote.
 
     Example:
 
         record = kernel.record(x)
-        record["tile"][0].value        # the first tensor called `tile`, as it was in the end
-        record.at("kernel.py:14")[3].result    # what line 14 wrote the 4th time
-        record.instructions[7]["data"].before  # what the 8th instruction read
-        record.first(np.isnan)         # where the first NaN came from
+        record["tile"][0].value        # the first tensor called `tile`, after its last write
+        record.at("kernel.py:14")[3].result    # the result of the 4th execution of line 14
+        record.instructions[7]["data"].before  # an input of the 8th instruction
+        record.first(np.isnan)         # the origin of the first NaN
     """
 
     def __init__(
@@ -75,15 +75,15 @@ class Recording:
         budget: int = BUDGET,
         indices: Mapping[Operation, TracedIndices] | None = None,
     ):
-        """Run a plan on inputs, which are copied; those that the kernel writes stay as they are.
+        """Run a plan on copies of inputs, so that the caller's arrays do not change.
 
         Args:
             plan: a kernel on one core.
             inputs: one array per kernel argument.
-            budget: bytes that may be kept, beside the inputs and the memory of one run.
-            indices: the loops of the author's that operations were traced in.
+            budget: bytes to retain, in addition to the inputs and the memory of one run.
+            indices: for each operation, the loops in the user's source around it.
 
-        Raises RecordError for a budget that is not positive, and what a run raises.
+        Raises RecordError for a budget that is not positive, and the errors of a run.
         """
         if budget < 1:
             raise RecordError(f"the budget is a number of bytes, got {budget}")
@@ -95,16 +95,16 @@ class Recording:
         self._cache: OrderedDict[int, StepValues] = OrderedDict()
         self._cached = 0
         self._room = budget // 4
-        """Bytes of values that are kept in case they are asked for again."""
+        """Size of the cache of values, in bytes."""
         self._forms: list[RecordedForm] = []
         self._form_of = array("l")
-        """The form of each instruction."""
+        """The index in `_forms` of each instruction."""
         self._loops: list[DeviceLoops] = []
-        """The loops on the device around each instruction, with their iteration."""
+        """The loops on the device around each instruction, with their iterations."""
         self._checkpoints: list[Checkpoint] = []
         self._run(budget // 2)
         self.results = [np.array(result) for result in plan.results(self._cursor.env)]
-        """What the kernel returned, in order."""
+        """The kernel's results, in order."""
         self._last = len(self._loops)
 
     def _run(self, room: int) -> None:
@@ -125,7 +125,7 @@ class Recording:
                     contents = [c for one in self._checkpoints for c in one.contents.values()]
                     kept = {id(content): content.nbytes for content in contents}
                 if last is not self._checkpoints[-1]:
-                    # What it has may be shared with the next one, which counts it then.
+                    # The next checkpoint may share its contents, and counts them then.
                     last = None
             if op is None:
                 return
@@ -134,13 +134,13 @@ class Recording:
                 number = known[op] = len(self._forms)
                 self._forms.append(RecordedForm(op, operands_of(op), self._indices.get(op, ())))
             around = cursor.loops
-            if around != loops:  # instructions of an iteration share the tuple
+            if around != loops:  # all instructions of an iteration share one tuple
                 loops = around
             self._form_of.append(number)
             self._loops.append(loops)
             cursor.run()
 
-    # ---------------------------------------------------------------- what there is
+    # ---------------------------------------------------------------- instructions and tensors
 
     @property
     def kernel(self) -> str:
@@ -149,12 +149,12 @@ class Recording:
 
     @property
     def plan(self) -> Plan:
-        """The kernel as it was run."""
+        """The plan of the run."""
         return self._plan
 
     @cached_property
     def instructions(self) -> Items[RecordedInstruction]:
-        """All instructions, in the order in which they ran."""
+        """All instructions, in execution order."""
         return Items("instructions", len(self._loops), self._instruction)
 
     def _instruction(self, number: int) -> RecordedInstruction:
@@ -166,8 +166,8 @@ class Recording:
     def _instances(self) -> dict[str, list[tuple[SSAValue, list[int], LoopIndices]]]:
         """The instances of each variable, with the instructions that wrote them.
 
-        An instance has the consecutive writes of a tensor in one iteration of the loops on the
-        device around them.
+        An instance consists of consecutive writes of a tensor in one iteration of the surrounding
+        device loops.
         """
         latest: dict[int, tuple[DeviceLoops, list[int]]] = {}
         found: dict[str, list[tuple[SSAValue, list[int], LoopIndices]]] = {}
@@ -186,9 +186,9 @@ class Recording:
         return found
 
     def _loops_of(self, base: SSAValue, loops: DeviceLoops) -> LoopIndices:
-        """The loops of an instance: around its allocation, and up to the innermost device loop.
+        """The loops of an instance: around its allocation, and down to the innermost device loop.
 
-        Loops of Python inside that loop write the same instance in each of their iterations.
+        Python loops inside that device loop write the same instance in every iteration.
         """
         traced = self._indices.get(cast(Operation, base.owner), ())
         around = self._indices.get(loops[-1][0], ()) if loops else ()
@@ -200,13 +200,13 @@ class Recording:
 
     @property
     def names(self) -> list[str]:
-        """The variables that were written, in order."""
+        """The variables that were written, in order of their first write."""
         return list(self._instances)
 
     def __getitem__(self, name: str) -> Items[RecordedTile]:
-        """The instances that a variable had over the run.
+        """Return the instances of a variable, in execution order.
 
-        Raises KeyError when nothing was written to a tensor of that name.
+        Raises KeyError when no tensor of that name was written.
         """
         if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise KeyError(f"tensors have names, got {name!r}; record.instructions are numbered")
@@ -227,14 +227,15 @@ class Recording:
         return name in self._instances
 
     def at(self, place: str | int) -> Items[RecordedInstruction]:
-        """The instructions of a line, in the order in which they ran.
+        """Return the instructions of a source line, in execution order.
 
         Args:
-            place: `"kernel.py:14"`, or the number of a line where the kernel is in one file. The
-                path may be left out in part. A line of a notebook's cell is `"Cell In[12], line
-                6"`. A line that calls a function of the author's has the instructions of that.
+            place: `"kernel.py:14"`, or only a line number, which then matches every file of the
+                kernel. Leading parts of the path can be omitted. A line of a notebook's cell is
+                `"Cell In[12], line 6"`. A line that calls a function of the user's has the
+                instructions of that function.
 
-        Raises RecordError when the line has none.
+        Raises RecordError when the line has no instructions.
         """
         cell = _CELL.fullmatch(str(place))
         file, colon, text = cell.groups() if cell else str(place).rpartition(":")
@@ -247,7 +248,7 @@ class Recording:
             is_file = cell_of(position.file) == file if cell else _ends_with(position.file, file)
             return position.line == line and (not file or is_file)
 
-        # Lines of a helper are its own; a line that calls one has what that did.
+        # Prefer the line of an instruction's own call; else lines that call a helper function.
         chosen = {n for n, chain in enumerate(chains) if chain and is_here(chain[0])}
         chosen = chosen or {n for n, chain in enumerate(chains) if any(map(is_here, chain))}
         if not chosen:
@@ -265,13 +266,13 @@ class Recording:
     # ---------------------------------------------------------------- values
 
     def _go_to(self, number: int) -> None:
-        """Be before an instruction, by the shortest way."""
+        """Move the cursor to an instruction, from its position or the nearest checkpoint."""
         cursor = self._cursor
         place = bisect_right(self._checkpoints, number, key=lambda c: c.count) - 1
         nearest = self._checkpoints[place]
         if not nearest.count <= cursor.count <= number:
             cursor.go_back(nearest)
-        # Whoever goes backwards will want what is on the way.
+        # A caller that goes backwards will need the instructions before this one next.
         backwards = number < self._last
         self._last = number
         while cursor.count < number:
@@ -282,7 +283,7 @@ class Recording:
                 cursor.run(shows=False)
 
     def _step(self) -> StepValues:
-        """Run the next instruction; what its operands held before and after."""
+        """Run the next instruction; return its operands' values before and after."""
         cursor = self._cursor
         form = self._forms[self._form_of[cursor.count]]
         op = form.op
@@ -301,7 +302,7 @@ class Recording:
         return StepValues(before, after)
 
     def _array(self, op: Operation, value: SSAValue) -> Array:
-        """A copy of what a tile of an instruction holds."""
+        """Return a copy of the contents of an instruction's tile."""
         env = self._cursor.env
         indirect = self._plan.resolved_in(op).get(value)
         if indirect is not None:
@@ -325,7 +326,7 @@ class Recording:
         return values
 
     def _contents_of(self, base: SSAValue, number: int) -> Array:
-        """What a tensor holds after an instruction."""
+        """Return the contents of a tensor after an instruction."""
         cursor = self._cursor
         if cursor.count != number + 1:
             self._go_to(number)
@@ -334,9 +335,9 @@ class Recording:
         return as_authors_see(base, self._plan.array_of(base, cursor.env).copy())
 
     def steps(self) -> Iterator[tuple[RecordedInstruction, StepValues]]:
-        """Every instruction with what its operands held before and after, in order.
+        """Yield every instruction with its operands' values before and after, in execution order.
 
-        Faster than asking instruction by instruction, and nothing is kept.
+        Faster than accessing instructions one by one, and does not use the cache.
         """
         for number, values in self._steps():
             yield self._instruction(number), values
@@ -349,15 +350,16 @@ class Recording:
             yield number, self._step()
 
     def first(self, predicate: Predicate = not_finite) -> Found | None:
-        """The first instruction that wrote such an element from operands that had none.
+        """Return the first instruction that wrote matching elements and read none.
 
         Args:
-            predicate: says of each element of an array whether it is one, such as `np.isnan`; NaN
-                and infinities if nothing else is said.
+            predicate: returns True for each element of an array that matches, like `np.isnan`; by
+                default NaN and infinities match.
 
-        Where no instruction made them, it is the first that wrote one, which it has from an input,
-        or from memory that nothing has written. None when none was written. What an instruction
-        is given as a number counts as an operand: filling a tile with -inf is meant.
+        If every instruction that wrote matching elements also read some, they come from an input or
+        from uninitialised memory, and the result is the first instruction that wrote some. None if
+        no instruction wrote any. A constant number of an instruction counts as an operand, as
+        filling a tile with -inf is intentional.
 
         Example: `print(record.first(np.isnan))`.
         """
@@ -365,12 +367,12 @@ class Recording:
         return self._first(holds, lambda numbers, _values, _reads: bool(holds(numbers).any()))
 
     def first_saturated(self) -> Found | None:
-        """The first instruction that wrote a number at an end of its data type from none such.
+        """Return the first instruction that wrote saturated elements and read none.
 
-        The ends are the largest finite numbers of float types, and the least and the largest of
-        integers; 0 is none of unsigned ones. Filling with such a number is meant, also the -3.4e38
-        of a mask; values that are clamped to it saturate. What `first` says of NaN from inputs
-        holds for these as well.
+        An element is saturated at the largest finite numbers of a float type, and at the least and
+        the largest number of an integer type, except 0. Filling a tile with such a number is
+        intentional, also with the -3.4e38 of a mask, but clamping to it is saturation. Saturated
+        elements of inputs are treated as in `first`.
 
         Example: `print(record.first_saturated())`.
         """
@@ -386,7 +388,7 @@ class Recording:
                     continue
                 read = [values.before[n] for n, other in enumerate(form.operands) if other.is_read]
                 if operand.role is not Role.write:
-                    # Of what it adds to, the elements that have it now.
+                    # It also reads this operand: only elements that did not match before count.
                     read = [each for each in read if each is not values.before[place]]
                     now, then = holds(after), holds(values.before[place])
                     is_new = bool((now & ~then).any())
@@ -431,18 +433,18 @@ class Recording:
 
 
 _MOST_FIGURES = 12
-"""Variables whose values a notebook shows with a recording."""
+"""Most variables whose values a notebook shows with a recording."""
 _CELL = re.compile(r"(Cell In\[\d+\])(, line )(\d+)")
 
 
 def _holds(predicate: Predicate, values: Array) -> Any:
-    """Where a predicate holds; nowhere in integers and booleans, which have no NaN."""
-    if values.dtype.kind == "V":  # of a type that NumPy does not know, as it would compute with it
+    """Evaluate a predicate; types that are not built into NumPy are converted to float32 first."""
+    if values.dtype.kind == "V":  # bfloat16 and float8, which NumPy functions may not support
         values = values.astype(np.float32)
     return np.asarray(predicate(values))
 
 
 def _ends_with(path: str, end: str) -> bool:
-    """Whether a path is another one, or ends with all of its parts."""
+    """True if a path ends with all parts of another one."""
     parts, wanted = PurePath(path).parts, PurePath(end).parts
     return parts[-len(wanted) :] == wanted

@@ -1,23 +1,21 @@
-"""How far a result may be from the exact one because numbers are rounded, and no further.
+"""Error bounds of rounding, shared by all comparisons of numbers.
 
-One definition for all who compare numbers. An instruction computes in float32 and rounds once to
-the data type of what it writes, so that a value that is a sum of `depth` terms, each of which
-depends on values that were rounded before, is off by at most
+An instruction computes in float32 and rounds once to the data type of its result. A value that is
+a sum of `depth` terms, each of which depends on previously rounded values, has an error of at most
 
-    u(dtype) · |value|                       rounding the result
-    + earlier · scale                        operands that had been rounded
-    + depth · u(float32) · scale             float32 arithmetic, a term after the other
+    u(dtype) · |value|                       rounding of the result
+    + earlier · scale                        previous rounding of operands
+    + depth · u(float32) · scale             float32 arithmetic, term by term
     + half of the smallest number            rounding near zero
 
-where `u` is the unit roundoff and `scale` how large the terms are: the sum of their magnitudes,
-which is more than |value| where terms cancel. Source: N. Higham, Accuracy and Stability of
-Numerical Algorithms, 2nd edition, sections 2.2 and 4.2; data types as in `nki.language`.
+where `u` is the unit roundoff and `scale` is the sum of the magnitudes of the terms, which exceeds
+|value| where terms cancel. Source: N. Higham, Accuracy and Stability of Numerical Algorithms, 2nd
+edition, sections 2.2 and 4.2; data types as in `nki.language`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, cast
 
 import ml_dtypes
@@ -29,39 +27,39 @@ from nkijit.passes.numerics.storage import STORAGE, dtype_of_array
 
 Array = npt.NDArray[Any]
 DTypeLike = DType | str | np.dtype[Any] | type
-"""A data type: NKI's, its public name (`"bfloat16"`), or one that NumPy takes."""
+"""A data type: NKI's, its public name (`"bfloat16"`), or one that `np.dtype` accepts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rounding:
-    """What one rounding to a data type does."""
+    """The errors of one rounding to a data type."""
 
     unit: float
-    """The unit roundoff: the largest relative error of a number that is not tiny."""
+    """The unit roundoff: the largest relative error of a normal number."""
     absolute: float
-    """The largest error of a number near zero; half of the distance of whole numbers."""
+    """The largest absolute error near zero; 0.5 for integers."""
     largest: float
     """The largest finite number."""
     has_infinity: bool
-    """Numbers beyond the largest become infinite; else they become it, or NaN."""
+    """True if larger numbers become infinite; otherwise they become the largest number or NaN."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """How far results may be off: `value · |result| + scale · scale of the terms + absolute`."""
+    """The largest error of a result: `value · |result| + scale · scale of the terms + absolute`."""
 
     value: float
     scale: float
     absolute: float
 
     def of(self, reference: Array, scale: Array | float | None = None) -> Array:
-        """The largest error of each element, as float64.
+        """Return the largest error of each element, as float64.
 
         Args:
-            reference: what should have been computed, in any data type.
-            scale: the size of the terms of each element, an array that broadcasts or a number. None
-                is the largest finite magnitude in `reference`: right for sums of terms that are
-                no larger than the largest result.
+            reference: the expected results, in any data type.
+            scale: the size of the terms of each element, a number or an array that broadcasts. None
+                is the largest finite magnitude in `reference`, which is correct for sums of terms
+                that are no larger than the largest result.
         """
         size = np.abs(_wide(reference))
         if scale is None:
@@ -72,12 +70,11 @@ class Tolerance:
         return np.asarray(allowed)
 
 
-@cache
 def _rounding(name: str) -> Rounding:
     kind = DTYPES[name].kind if name in DTYPES else None
     if kind is Kind.packed:
         raise ValueError(f"{name} holds packed elements; compare what they are unpacked to")
-    if name == "tfloat32":  # as float32, with 10 bits of the mantissa
+    if name == "tfloat32":  # float32 with 10 mantissa bits
         single = _rounding("float32")
         return Rounding(2.0**-11, single.absolute, single.largest, True)
     stored = STORAGE[name] if kind is not None else np.dtype(name)
@@ -94,10 +91,12 @@ def _rounding(name: str) -> Rounding:
 
 
 def rounding(dtype: DTypeLike) -> Rounding:
-    """What rounding to a data type does.
+    """Return the errors of rounding to a data type.
 
     Raises ValueError for packed types (`float8_e4m3fn_x4`), which are not numbers, and TypeError
-    for what is no data type. Example: `rounding("bfloat16").unit` is 2⁻⁸ / 2 = 0.001953125.
+    for other arguments that are not data types.
+
+    Example: `rounding("bfloat16").unit` is 2⁻⁸ = 0.00390625.
     """
     if isinstance(dtype, DType):
         return _rounding(dtype.name)
@@ -111,14 +110,14 @@ def rounding(dtype: DTypeLike) -> Rounding:
 def tolerance(
     dtype: DTypeLike, depth: int = 1, *, inputs: DTypeLike | None = None, roundings: int = 0
 ) -> Tolerance:
-    """How far a result may be off.
+    """Return the tolerance of a result.
 
     Args:
-        dtype: the data type that the result is stored in.
-        depth: float32 operations that follow each other on the way to it; of a sum, its terms: 128
-            for a matmul over 128 partitions. 0 for what is only moved.
-        inputs: the data type that values were rounded to before, if they were: the narrowest one.
-        roundings: how often values were rounded to `inputs` on the way, one after the other.
+        dtype: the data type of the result.
+        depth: the number of dependent float32 operations. For a sum, the number of terms: 128 for a
+            matmul over 128 partitions. 0 for data that only moves.
+        inputs: the narrowest data type that values were rounded to before, if any.
+        roundings: the number of successive roundings to `inputs`.
 
     Example: `tolerance("float32", 128, inputs="bfloat16", roundings=2)` for a matmul into PSUM of
     operands that were computed in bfloat16.
@@ -138,17 +137,17 @@ def departs(
     scale: Array | float | None = None,
     dtype: DTypeLike | None = None,
 ) -> npt.NDArray[np.bool_]:
-    """Which elements are further from a reference than rounding explains.
+    """Return True for elements that differ from a reference by more than rounding explains.
 
     Args:
-        actual: what was computed.
-        reference: what should have been, of the same shape, best in float32 or float64.
+        actual: the computed results.
+        reference: the expected results, of the same shape, preferably in float32 or float64.
         allowed: the tolerance, or the largest error of each element.
         scale: see `Tolerance.of`.
         dtype: the data type that `actual` was stored in; by default that of the array.
 
-    NaN agrees with NaN only, and an infinity with the same one. A reference beyond what `dtype`
-    holds agrees with what rounding makes of that: the infinity, or where there is none, the largest
+    NaN agrees only with NaN, and an infinity only with the same infinity. A reference beyond the
+    range of `dtype` agrees with its rounding: the infinity or, without infinities, the largest
     number or NaN. Raises ValueError when shapes differ.
     """
     one, other = _wide(actual), _wide(reference)
@@ -156,7 +155,7 @@ def departs(
         raise ValueError(f"shapes differ: {one.shape} and {other.shape}")
     limit = rounding(actual.dtype if dtype is None else dtype)
     margin = allowed.of(other, scale) if isinstance(allowed, Tolerance) else _wide(allowed)
-    margin = np.where(np.isfinite(other), margin, 0.0)  # an infinity is itself
+    margin = np.where(np.isfinite(other), margin, 0.0)  # infinities must be equal
     with np.errstate(all="ignore"):
         beyond = np.abs(other) + margin > limit.largest
         overflows = beyond & (

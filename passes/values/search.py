@@ -1,4 +1,4 @@
-"""Where in a run something turned up first: NaN, infinities, or whatever a predicate says."""
+"""Search for the origin of values in a run: NaN, infinities, or elements that match a predicate."""
 
 from __future__ import annotations
 
@@ -18,39 +18,43 @@ from nkijit.passes.values.instructions import (
 from nkijit.passes.values.items import RecordedInstruction, RecordedOperand
 
 Predicate = Callable[[Array], npt.NDArray[np.bool_]]
-"""`np.isnan` and its like: says of each element whether it is one."""
+"""Returns True for each element that matches, like `np.isnan`."""
 
 
 Holds = Callable[[Array], npt.NDArray[np.bool_]]
-"""The same of an array as it is stored, of whatever type."""
+"""A predicate that accepts arrays of any stored type."""
 
 
 def saturated(values: Array) -> npt.NDArray[np.bool_]:
-    """Which elements are at an end of what their data type holds."""
+    """True for elements at an end of the range of their data type."""
     low, high = ends_of(values.dtype)
     wide = values.astype(np.float64)
     return (wide == low) | (wide == high)
 
 
 Given = Callable[[Array, Array, bool], bool]
-"""Whether the numbers that an instruction is given explain what it wrote, an array; the last
-argument says whether it read anything."""
+"""Returns True if an instruction's constant numbers explain the values that it wrote. The last
+argument is True if it reads a tile."""
 
 
 def fills(numbers: Array, values: Array, reads: bool) -> bool:
-    """Whether a number fills what holds the largest that there is, or about that."""
+    """True if an instruction fills its result with a number near the largest of the data type.
+
+    An instruction that reads a tile clamps instead, unless the largest number is so large that it
+    can only be the fill value of a mask.
+    """
     _, high = ends_of(values.dtype)
-    # Nobody clamps to 3.4e38, which masks are filled with.
+    # Kernels do not clamp to 3.4e38, which is a common fill value of masks.
     return bool((np.abs(numbers) >= high * (1 - _ABOUT)).any()) and (not reads or high > _FILLING)
 
 
 _ABOUT = 2.0**-8
-"""Of a number that authors write in the place of the largest one: 3.4e38."""
+"""Relative distance from the largest number within which a number is a fill value: 3.4e38."""
 _FILLING = 1e30
 
 
 def not_finite(values: Array) -> npt.NDArray[np.bool_]:
-    """Which elements are NaN or infinite; none of integers."""
+    """True for elements that are NaN or infinite; False for all integers."""
     return (
         ~np.isfinite(values.astype(np.float64))
         if values.dtype.kind not in "biu"
@@ -60,21 +64,21 @@ def not_finite(values: Array) -> npt.NDArray[np.bool_]:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The first instruction that wrote what was looked for. `print` it."""
+    """The first instruction that wrote matching elements. `print` it."""
 
     instruction: RecordedInstruction
     operand: RecordedOperand
-    """What it wrote."""
+    """The operand that it wrote."""
     index: tuple[int, ...]
-    """The first such element of it."""
+    """The index of the first matching element."""
     count: int
-    """How many of its elements are such."""
+    """The number of matching elements."""
     had: RecordedOperand | None
-    """The operand that had such elements before; None when the instruction made them."""
+    """The operand that had matching elements before; None when the instruction produced them."""
 
     @property
     def value(self) -> float:
-        """The element."""
+        """The first matching element."""
         return float(self.operand.after[self.index])
 
     def __str__(self) -> str:
@@ -105,7 +109,7 @@ class Found:
 
 
 def headline(instruction: RecordedInstruction, text: str) -> list[str]:
-    """The author's line with what is said of it, the loops around and the text of the line."""
+    """Return an instruction's location with a message and its loops, and the source line."""
     loops = f" ({loops_text(tuple(instruction.loops.items()))})" if instruction.loops else ""
     lines = [f"{short_place(instruction.location)}: {text}{loops}"]
     lines += [f"  called from {short_place(place)}" for place in instruction.calls[1:]]
@@ -116,13 +120,13 @@ def headline(instruction: RecordedInstruction, text: str) -> list[str]:
 def operands_at(
     instruction: RecordedInstruction, written: RecordedOperand, index: tuple[int, ...]
 ) -> list[str]:
-    """What the operands held where an element of the result comes from, a line each."""
+    """Return a line per operand that is read: its element or row for an element of the result."""
     lines: list[str] = []
     for operand in instruction.operands:
         if not operand.is_read:
             continue
         values, name = operand.before, f"{operand.name} = {operand.tile}"
-        # Elements correspond by their places; a column of numbers goes with all of a row.
+        # Elements correspond by index; dimensions of size 1 are broadcast.
         if len(values.shape) == len(written.shape) and all(
             mine in (1, other) for mine, other in zip(values.shape, written.shape, strict=True)
         ):

@@ -1,4 +1,4 @@
-"""A recording as a page of text: what each line of the kernel wrote the last time that it ran."""
+"""A recording as a page of text: the last values that each line of the kernel wrote."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from nkijit.passes.values.instructions import Statistics, short_place
 from nkijit.passes.values.items import RecordedInstruction
 
 MOST_LINES = 40
-"""Rows of the table."""
+"""Most rows of the table."""
 
 
 def record_text(
     kernel: str, instructions: Sequence[RecordedInstruction], names: Sequence[str]
 ) -> str:
-    """A row for each line of a kernel that wrote something, in the order of the first time.
+    """Return a table with a row for each line of a kernel that wrote a tile, in execution order.
 
     Args:
-        kernel: its name.
-        instructions: all that ran, in execution order.
+        kernel: the kernel's name.
+        instructions: all instructions of the run, in execution order.
         names: the variables that can be looked up.
     """
     last: dict[tuple[str, str, str], tuple[int, int]] = {}

@@ -1,16 +1,16 @@
-"""The state of the engines' accumulator registers along a kernel.
+"""Checks of the engines' accumulator registers.
 
-The Scalar Engine and the Vector Engine each have one float32 register per lane. Instructions
-reset them, reduce into them, clobber them or read them out (`reduce_res`); what is read or
-continued on must have been defined before, and what is accumulated should be read.
+The Scalar Engine and the Vector Engine each have one float32 register per lane. Instructions reset
+them, reduce into them, clobber them or read them out (`reduce_res`). A register must be defined
+before it is read or continued, and an accumulated result should be read.
 
-Two walks over the instructions that have accumulators. Forward goes what each lane may hold:
-undefined since the kernel's start, a reduction with some operator, or undefined since an
-instruction clobbered one. Backward goes which lanes are read later on: a reduction that no path
-reads is lost.
+Two walks cover the instructions that use accumulators. The forward walk tracks the possible
+contents of each lane: undefined since the kernel's start, a reduction with some operator, or
+undefined since an instruction clobbered it. The backward walk finds the lanes that are read later:
+a reduction that no path reads is lost.
 
-A reduction that was read out before another one began is over. An instruction that continues it
-all the same may be meant for the other one, which is in other lanes.
+A reduction that is read out before another one begins is complete. An instruction that still
+continues it may have been meant to continue the other reduction, which is in other lanes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import cast
 
 from xdsl.ir import Operation
 
-from nkijit.dialects.declare.accessors import value_at
+from nkijit.dialects.declare.accessors import operand_tuple, value_at
 from nkijit.dialects.declare.operation import SEGMENTS, NisaOp
 from nkijit.dialects.declare.spec import Accumulators
 from nkijit.dialects.hardware.words import engine, reduce_cmd
@@ -52,20 +52,20 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic
 
 @dataclass(slots=True, eq=False)
 class _Value:
-    """What a register may hold. There is one object per instruction that can bring it about."""
+    """Possible contents of a register, compared by identity."""
 
     operator: str | None = None
-    """The reduction; None when undefined."""
+    """The operator of the reduction; None if undefined."""
     by: _Event | None = None
-    """The instruction that has set it last; None when nothing has since the kernel's start."""
+    """The instruction that last set the register; None if none has."""
     clobbered_by: NisaOp | None = None
     known: bool = True
-    """False after a mistake: what follows from it is not reported."""
+    """False after a finding, to avoid follow-up findings."""
 
 
 _Values = frozenset[_Value]
 _Pieces = dict[_Values, int]
-"""What lanes may hold, and which lanes these are, as bits. Never changed, but replaced."""
+"""Possible contents, with the lanes that have them as bits. Immutable: visits replace it."""
 _State = dict[engine, _Pieces]
 
 _START: _Values = frozenset({_Value()})
@@ -74,43 +74,43 @@ _UNKNOWN = _Value(known=False)
 
 @dataclass(frozen=True, slots=True)
 class _Use:
-    """What equal instructions do with accumulators."""
+    """The accumulator use that instructions of one form share."""
 
     owner: engine
     operator: str | None
     continues: bool
-    """It reduces on top of what is there."""
+    """It reduces onto the current contents."""
     sets: bool
     clobbers: bool
     reads: bool
-    asked: bool
-    """It reduces because the author says so, not by default."""
+    requested: bool
+    """The kernel requests the reduction explicitly; it is not a default."""
     begins: bool
-    """It begins a reduction because the author says so."""
+    """The kernel explicitly begins a reduction."""
     reads_out: bool
-    """It reads by `reduce_res`, which the author gives for results that are complete."""
+    """It reads through `reduce_res`, which kernels pass for complete results."""
     data: int
-    """Which operand has its lanes."""
+    """The index of the operand that determines its lanes."""
     all_lanes: int
-    """The lanes of the engine."""
+    """All lanes of the engine, as bits."""
 
 
 @dataclass(slots=True, eq=False)
 class _Event:
-    """An instruction that changes accumulators or reads them."""
+    """An instruction that changes or reads accumulators."""
 
     op: NisaOp
     position: int
     use: _Use
     lanes: int
     read_later: int = 0
-    """Those of its lanes that are read after it, on some path."""
+    """Those of its lanes that are read after it, on at least one path."""
     leaves: _Values = frozenset()
-    """What is in its lanes when it has set them."""
+    """The contents of its lanes after it has set them."""
 
 
 def check_accumulators(kernel: KernelOp) -> Iterator[Diagnostic]:
-    """Every use of accumulators that are undefined or hold another reduction, and lost ones."""
+    """Yield findings about undefined, mixed, resumed and lost reductions, in program order."""
     reader = _Reader(kernel.target.pmax)
     program = event_tree(kernel.body.block, reader.event)
     flow = _Flow({_START: reader.all_lanes})
@@ -123,19 +123,19 @@ def check_accumulators(kernel: KernelOp) -> Iterator[Diagnostic]:
 
 
 class _Reader:
-    """Makes events; what equal instructions have in common is found once."""
+    """Creates events; instructions of one form share their `_Use`."""
 
     def __init__(self, lanes: int):
         self.all_lanes = (1 << lanes) - 1
         self.owners: set[engine] = set()
         self._position = 0
         self._declared: dict[type[Operation], Accumulators | None] = {}
-        # Attributes and values live as long as the kernel, so their identity will do as a key.
+        # Keys are identities: attributes and values live as long as the kernel.
         self._uses: dict[tuple[object, ...], _Use | None] = {}
         self._lanes: dict[int, int] = {}
 
     def event(self, op: Operation) -> _Event | None:
-        """The event that an operation is, if it is one."""
+        """Return the event of an operation; None if it does not use accumulators."""
         op_class = type(op)
         if op_class not in self._declared:
             spec = op.SPEC if isinstance(op, NisaOp) else None
@@ -143,19 +143,19 @@ class _Reader:
         declared = self._declared[op_class]
         if declared is None:
             return None
-        given = op.properties
+        properties = op.properties
         key = (
             op_class,
-            id(given.get("reduce_cmd")),
-            id(given.get(declared.operator_field)),
-            id(given.get(SEGMENTS)),
+            id(properties.get("reduce_cmd")),
+            id(properties.get(declared.operator_field)),
+            id(properties.get(SEGMENTS)),
         )
         if key not in self._uses:
             self._uses[key] = self._use(cast(NisaOp, op), declared)
         use = self._uses[key]
         if use is None:
             return None
-        tile = value_at(op._operands, use.data)  # pyright: ignore[reportPrivateUsage]
+        tile = value_at(operand_tuple(op), use.data)
         lanes = self._lanes.get(id(tile))
         if lanes is None:
             part = range(self.all_lanes.bit_length())[lanes_of(tile)]
@@ -182,7 +182,7 @@ class _Reader:
             sets=sets,
             clobbers=not sets and declared.idle_clobbers,
             reads=reads,
-            asked=command.reduces and not by_default,
+            requested=command.reduces and not by_default,
             begins=sets and command is not reduce_cmd.reduce and not by_default,
             reads_out=reads and op.declares("reduce_res"),
             data=op.operands.index(accumulated_tile(op)),
@@ -191,24 +191,26 @@ class _Reader:
 
 
 class _Flow:
-    """The walk forward. What registers hold is by lane, and may be one of several things."""
+    """The forward walk. It tracks the set of possible contents of each lane."""
 
     def __init__(self, start: _Pieces) -> None:
         self.start = start
         self.found: dict[tuple[int, str], Diagnostic] = {}
-        """By position and rule."""
+        """By position of the event and rule id."""
         self.replaced: dict[_Event, tuple[str, NisaOp]] = {}
-        """For instructions that set accumulators: how their values went, and by what."""
+        """For each instruction that set accumulators: how, and to which other, its values were
+        lost."""
         self.blamed: set[_Event] = set()
-        """Instructions with findings, and those that miss their values: the rest is quiet."""
+        """Instructions with findings, and the instructions that set the values in question.
+        `accumulator-lost` is not reported for them."""
         self.resumed: dict[_Event, _Resumption] = {}
         self.continued: set[_Event] = set()
-        """Instructions on whose values another one has gone on."""
+        """Instructions whose values another instruction continues."""
         self._clobbered: dict[tuple[_Value, NisaOp], _Value] = {}
         self._began: dict[engine, list[_Event]] = {}
         """The instructions that begin reductions, in program order."""
         self._read_by: dict[_Event, _Event] = {}
-        """For instructions that set accumulators: the first that reads their values out."""
+        """For each instruction that set accumulators: the first that reads its values out."""
 
     def keys(self, event: _Event) -> Iterable[engine]:
         return (event.use.owner,)
@@ -227,9 +229,9 @@ class _Flow:
     def visit(self, event: _Event, state: _State, certain: bool) -> None:
         use, lanes = event.use, event.lanes
         pieces = state.get(use.owner, self.start)
-        wrong: list[_Wrong] = []
+        wrong: list[_Unusable] = []
         if use.continues or (use.reads and not use.sets):
-            wrong = self._judge(event, pieces, certain)
+            wrong = self._check(event, pieces, certain)
         if use.reads_out:
             self._note_read(event, pieces)
         if use.sets:
@@ -250,7 +252,7 @@ class _Flow:
             began.append(event)
 
     def last_begin(self, event: _Event) -> _Event | None:
-        """The last instruction before another one to begin a reduction in its engine."""
+        """Return the last instruction before an event that begins a reduction in its engine."""
         began = self._began.get(event.use.owner, [])
         index = bisect_left(began, event.position, key=lambda earlier: earlier.position)
         return began[index - 1] if index else None
@@ -266,7 +268,7 @@ class _Flow:
                         self._read_by.setdefault(value.by, event)
 
     def _note_continued(self, event: _Event, by: _Event, lanes: int) -> None:
-        """Note that an instruction continues, in some lanes, what another one or itself has set."""
+        """Note that `event` continues, in some lanes, the values that `by` has set."""
         self.continued.add(by)
         last, reader = self.last_begin(event), self._read_by.get(by)
         if last is None or last.position <= by.position:
@@ -296,12 +298,12 @@ class _Flow:
             self._clobbered[key] = _Value(None, value.by, op)
         return self._clobbered[key]
 
-    def _judge(self, event: _Event, pieces: _Pieces, certain: bool) -> list[_Wrong]:
-        """Tell what is wrong with what the instruction finds, and return it."""
-        undefined: list[_Wrong] = []
-        mixed: list[_Wrong] = []
+    def _check(self, event: _Event, pieces: _Pieces, certain: bool) -> list[_Unusable]:
+        """Report and return the contents that the instruction cannot use."""
+        undefined: list[_Unusable] = []
+        mixed: list[_Unusable] = []
         use, op = event.use, event.op
-        if use.continues and use.operator is None:  # a mistake of its own
+        if use.continues and use.operator is None:  # a finding of its own
             return []
         for values, lanes in pieces.items():
             lanes &= event.lanes
@@ -311,12 +313,12 @@ class _Flow:
                 by = value.by
                 if value.operator is None or use.clobbers:
                     if value.known:
-                        undefined.append(_Wrong(value, lanes, values))
+                        undefined.append(_Unusable(value, lanes, values))
                 elif use.continues and use.operator != value.operator:
-                    mixed.append(_Wrong(value, lanes, values))
+                    mixed.append(_Unusable(value, lanes, values))
                 elif by is not None:
-                    if _starts_anew(by.op, op):
-                        self._tell(event, ACCUMULATOR_SHARED, _shared(op, by.op))
+                    if _always_resets(by.op, op):
+                        self._report(event, ACCUMULATOR_SHARED, _shared(op, by.op))
                     if use.continues:
                         self._note_continued(event, by, lanes)
         wrong = undefined + mixed
@@ -326,15 +328,15 @@ class _Flow:
                 w.sure = w.among <= values_of
         if undefined:
             last = self.last_begin(event) if use.continues else None
-            self._tell(event, ACCUMULATOR_UNDEFINED, _undefined(event, undefined, last))
+            self._report(event, ACCUMULATOR_UNDEFINED, _undefined(event, undefined, last))
         elif mixed:
-            self._tell(event, ACCUMULATOR_MIXED, _mixed(event, mixed))
+            self._report(event, ACCUMULATOR_MIXED, _mixed(event, mixed))
         if wrong:
             self.blamed.add(event)
             self.blamed.update(w.value.by for w in wrong if w.value.by is not None)
         return wrong
 
-    def _tell(self, event: _Event, rule: RuleText, diagnostic: Diagnostic) -> None:
+    def _report(self, event: _Event, rule: RuleText, diagnostic: Diagnostic) -> None:
         key = event.position, rule.id
         earlier = self.found.get(key)
         if earlier is None or (earlier.severity, diagnostic.severity) == ("warning", "error"):
@@ -346,7 +348,7 @@ class _Resumption:
     """A reduction that is continued after another one began."""
 
     by: _Event
-    """The instruction that set the accumulators last."""
+    """The instruction that last set the accumulators."""
     reader: _Event | None
     """The instruction that read them out before the other reduction began."""
     last: _Event
@@ -356,26 +358,26 @@ class _Resumption:
 
 
 @dataclass(slots=True)
-class _Wrong:
-    """What an instruction finds in some lanes and cannot use."""
+class _Unusable:
+    """Contents of some lanes that an instruction cannot use."""
 
     value: _Value
     lanes: int
     among: _Values
-    """What it may find there."""
+    """All possible contents of these lanes."""
     sure: bool = False
-    """Nothing else of it would do either."""
+    """True if none of `among` can be used."""
 
 
-def _put(pieces: _Pieces, lanes: int, what: _Values) -> _Pieces:
-    """The pieces when some lanes hold something else."""
+def _put(pieces: _Pieces, lanes: int, contents: _Values) -> _Pieces:
+    """Return pieces in which the lanes hold `contents`."""
     left = {values: held & ~lanes for values, held in pieces.items() if held & ~lanes}
-    left[what] = left.get(what, 0) | lanes
+    left[contents] = left.get(contents, 0) | lanes
     return left
 
 
 def _changed(pieces: _Pieces, lanes: int, change: Callable[[_Value], _Value]) -> _Pieces:
-    """The pieces when what some lanes may hold has changed."""
+    """Return pieces in which `change` is applied to the contents of the lanes."""
     left = pieces
     for values, held in pieces.items():
         if held & lanes:
@@ -384,7 +386,7 @@ def _changed(pieces: _Pieces, lanes: int, change: Callable[[_Value], _Value]) ->
 
 
 def _needed(owner: engine) -> Callable[[_Event, int], int]:
-    """Which lanes of an engine hold what is read later on: the step of the walk backward."""
+    """The step of the backward walk: the lanes of an engine that are read after an event."""
 
     def visit(event: _Event, needed: int) -> int:
         use = event.use
@@ -398,14 +400,14 @@ def _needed(owner: engine) -> Callable[[_Event, int], int]:
     return visit
 
 
-def _starts_anew(first: NisaOp, second: NisaOp) -> bool:
-    """True when the first of two different instructions always resets the accumulators."""
+def _always_resets(first: NisaOp, second: NisaOp) -> bool:
+    """True if `first` always resets the accumulators and `second` is of another kind."""
     declared = first.SPEC.accumulators
     return declared is not None and declared.command is not None and first.name != second.name
 
 
 def _lost(flow: _Flow, end: _State) -> Iterator[tuple[tuple[int, str], Diagnostic]]:
-    """The last instruction of each reduction that nothing reads, with what became of it."""
+    """Yield a finding for the last instruction of each reduction that nothing reads."""
     fates: dict[_Event, tuple[str, NisaOp | None]] = {**flow.replaced}
     others: dict[_Event, _Event] = {}
     for event, found in flow.resumed.items():
@@ -415,7 +417,9 @@ def _lost(flow: _Flow, end: _State) -> Iterator[tuple[tuple[int, str], Diagnosti
             if value.operator is not None and value.by is not None:
                 fates.setdefault(value.by, ("unread at the end of the kernel", None))
     for event, (how, by) in fates.items():
-        if event.use.asked and not (event.use.reads or event.read_later or event in flow.blamed):
+        if event.use.requested and not (
+            event.use.reads or event.read_later or event in flow.blamed
+        ):
             rule = ACCUMULATOR_LOST
             place = f"the {_engine(event)}{_in_lanes(event)}"
             message = f"what it accumulates in {place} is never read out"
@@ -430,10 +434,11 @@ def _lost(flow: _Flow, end: _State) -> Iterator[tuple[tuple[int, str], Diagnosti
 
 
 def _resumed(flow: _Flow) -> Iterator[tuple[tuple[int, str], Diagnostic]]:
-    """Instructions that continue what has been read out, and may be meant for what began last."""
+    """Yield a finding for each instruction that continues a complete reduction."""
     for event, found in flow.resumed.items():
         last, by, reader = found.last, found.by, found.reader
-        # Reductions that both go on, and running results of one, are what they seem to be.
+        # Intended: two reductions that both continue in their own lanes, and partial results of
+        # one.
         both_go_on = last in flow.continued and not last.lanes & by.lanes
         if reader is None or both_go_on or _same_result(event.op, reader.op):
             continue
@@ -455,7 +460,7 @@ def _resumed(flow: _Flow) -> Iterator[tuple[tuple[int, str], Diagnostic]]:
 
 
 def _same_result(one: NisaOp, other: NisaOp) -> bool:
-    """True when two instructions read accumulators out to the same place, at least in part."""
+    """True if two instructions read accumulators out to overlapping parts of one allocation."""
     if not one.declares("reduce_res") or one.get("reduce_res") is None:
         return False
     result, earlier = one.required("reduce_res"), other.required("reduce_res")
@@ -463,11 +468,11 @@ def _same_result(one: NisaOp, other: NisaOp) -> bool:
     return same and info_of(result).overlaps(info_of(earlier))
 
 
-def _undefined(event: _Event, wrong: list[_Wrong], last: _Event | None) -> Diagnostic:
-    """`last`: the instruction that began a reduction last, where one is continued."""
+def _undefined(event: _Event, wrong: list[_Unusable], last: _Event | None) -> Diagnostic:
+    """`last` is the last instruction that began a reduction; None unless one is continued."""
     first = next((w for w in wrong if w.sure), wrong[0])
     value = first.value
-    what = "reduce_cmd.reduce continues on" if event.use.continues else "'reduce_res' reads"
+    subject = "reduce_cmd.reduce continues on" if event.use.continues else "'reduce_res' reads"
     related: list[tuple[NisaOp, str]] = []
     if value.by is not None:
         related.append((value.by.op, f"accumulated by {mention(value.by.op)}"))
@@ -488,14 +493,14 @@ def _undefined(event: _Event, wrong: list[_Wrong], last: _Event | None) -> Diagn
     return diagnose(
         ACCUMULATOR_UNDEFINED,
         event.op,
-        f"{what} the accumulators of the {_engine(event)}{_in_lanes(event, lanes)}, {when}",
+        f"{subject} the accumulators of the {_engine(event)}{_in_lanes(event, lanes)}, {when}",
         notes=_where(event, wrong),
         related=related,
         severity="error" if first.sure else "warning",
     )
 
 
-def _mixed(event: _Event, wrong: list[_Wrong]) -> Diagnostic:
+def _mixed(event: _Event, wrong: list[_Unusable]) -> Diagnostic:
     first = next((w for w in wrong if w.sure), wrong[0])
     hold = "hold" if first.sure else "may hold"
     by = first.value.by
@@ -520,19 +525,19 @@ def _shared(op: NisaOp, by: NisaOp) -> Diagnostic:
     )
 
 
-def _where(event: _Event, wrong: list[_Wrong]) -> Iterator[str]:
+def _where(event: _Event, wrong: list[_Unusable]) -> Iterator[str]:
     yield from _uses(event, _lanes(wrong))
     if not any(w.sure for w in wrong):
         yield "it depends on how often loops on the device run"
 
 
 def _uses(event: _Event, lanes: int) -> Iterator[str]:
-    """The lanes of an instruction, where a finding is about some of them."""
+    """Yield a note on the lanes of an instruction, if a finding is about some of them only."""
     if lanes != event.lanes:
         yield f"the instruction uses {_named(event.lanes)}"
 
 
-def _lanes(wrong: Iterable[_Wrong]) -> int:
+def _lanes(wrong: Iterable[_Unusable]) -> int:
     lanes = 0
     for w in wrong:
         lanes |= w.lanes
@@ -540,7 +545,7 @@ def _lanes(wrong: Iterable[_Wrong]) -> int:
 
 
 def _in_lanes(event: _Event, lanes: int | None = None) -> str:
-    """The lanes that a message is about, by default those of an instruction; all need no words."""
+    """Name the lanes of a message, by default an instruction's; empty if it uses all lanes."""
     lanes = event.lanes if lanes is None else lanes
     return "" if lanes == event.use.all_lanes else f" in {_named(lanes)}"
 

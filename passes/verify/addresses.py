@@ -1,4 +1,4 @@
-"""Tiles at fixed addresses: what is in use at one time does not share bytes."""
+"""Checks that tiles at fixed addresses do not share bytes while they are in use."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic
 
 
 def check_addresses(kernel: KernelOp) -> Iterator[Diagnostic]:
-    """Every tile at a fixed address that another one needs while it is in use.
+    """Yield a finding for each tile at a fixed address that overlaps another tile in use.
 
-    Tiles that take the same address one after the other are legal, and so is an instruction that
-    reads a tile for the last time and writes the next one at its place.
+    Tiles may use the same address one after the other. An instruction may also read a tile for the
+    last time and write the next tile to the same address.
     """
     if not any("address" in op.properties for op in kernel.operations if type(op) is AllocOp):
         return
@@ -58,13 +58,13 @@ def _share_bytes(one: AllocOp, two: AllocOp) -> bool:
 
 
 @dataclass(slots=True)
-class _Stretch:
-    """Positions, both inclusive, between which a tile's bytes must stay what they are."""
+class _Region:
+    """The positions (inclusive) between which a tile's bytes must be preserved."""
 
     start: int
     end: int
     reads_last: bool
-    """All that is done at the end is to read the tile."""
+    """All accesses at the end are reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,20 +72,21 @@ class _Clash:
     first: LiveRange
     second: LiveRange
     position: int
-    """Where the second tile comes into use."""
+    """The position at which the second tile is first used."""
     needed: int
-    """Where the first is in use then, or later."""
+    """The position at or after `position` at which the first tile is in use."""
 
 
 class _Uses:
     """The accesses to tiles at fixed addresses.
 
-    A tile that is overwritten as a whole has no contents before that: its live range falls
-    into stretches. Inside loops on the device it does not, as they go back.
+    A tile that is completely overwritten has no live contents before that, so its live range is
+    split into regions. It is not split inside loops on the device, whose next iteration may need
+    the contents.
     """
 
     def __init__(self, found: Liveness):
-        self._stretches: dict[SSAValue, list[_Stretch]] = {}
+        self._regions: dict[SSAValue, list[_Region]] = {}
         self._loops = sorted(found.loops, key=lambda loop: loop.start - loop.end)
         ranges: dict[SSAValue, LiveRange] = {
             live.result: live for live in found.ranges if live.alloc.address is not None
@@ -106,15 +107,15 @@ class _Uses:
                 if loop is not None and carried:
                     start, end = loop
                 reads_last = not carried and all(role is Role.read for role, _ in done)
-                stretches = self._stretches.setdefault(base, [])
-                anew = loop is None and all(role is Role.write for role, _ in done)
-                if not stretches or (anew and any(whole for _, whole in done)):
-                    stretches.append(_Stretch(start, end, reads_last))
+                regions = self._regions.setdefault(base, [])
+                only_writes = loop is None and all(role is Role.write for role, _ in done)
+                if not regions or (only_writes and any(whole for _, whole in done)):
+                    regions.append(_Region(start, end, reads_last))
                 else:
-                    stretches[-1].end, stretches[-1].reads_last = end, reads_last
+                    regions[-1].end, regions[-1].reads_last = end, reads_last
 
     def _outermost(self) -> dict[int, tuple[int, int]]:
-        """The first and last position of the outermost loop around a position."""
+        """Map each position inside a loop to the first and last position of its outermost loop."""
         inside: dict[int, tuple[int, int]] = {}
         for loop in self._loops:
             if loop.start not in inside:
@@ -123,22 +124,22 @@ class _Uses:
         return inside
 
     def clash(self, one: LiveRange, two: LiveRange) -> _Clash | None:
-        """Where one of two tiles comes into use while the other is; None when that is nowhere."""
-        stretches = [
-            (stretch, live, other)
+        """Return where one tile is first used while the other is in use; None if nowhere."""
+        regions = [
+            (region, live, other)
             for live, other in ((one, two), (two, one))
-            for stretch in self._stretches[live.result]
+            for region in self._regions[live.result]
         ]
-        stretches.sort(key=lambda item: (item[0].start, item[0].end))
-        last: tuple[_Stretch, LiveRange] | None = None
-        for stretch, live, _ in stretches:
+        regions.sort(key=lambda item: (item[0].start, item[0].end))
+        last: tuple[_Region, LiveRange] | None = None
+        for region, live, _ in regions:
             if last is not None and last[1] is not live:
                 before = last[0]
-                taken = before.end > stretch.start
-                if taken or (before.end == stretch.start and not before.reads_last):
-                    return _Clash(last[1], live, stretch.start, before.end)
-            if last is None or stretch.end >= last[0].end:
-                last = stretch, live
+                overlap = before.end > region.start
+                if overlap or (before.end == region.start and not before.reads_last):
+                    return _Clash(last[1], live, region.start, before.end)
+            if last is None or region.end >= last[0].end:
+                last = region, live
         return None
 
 

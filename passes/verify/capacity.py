@@ -1,4 +1,4 @@
-"""What is in use at one time fits into SBUF and PSUM."""
+"""Checks that the tiles in use at the same time fit into SBUF and PSUM."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ MOST_ROWS = 8
 
 
 def check_capacity(kernel: KernelOp) -> Iterator[Diagnostic]:
-    """For each memory: the instruction at which too much is in use, or what has no address."""
+    """For each memory, yield a finding if the tiles in use exceed it, or get no addresses."""
     crowded = _crowded(kernel)
     if crowded:
         found = liveness(kernel)
@@ -47,7 +47,7 @@ def check_capacity(kernel: KernelOp) -> Iterator[Diagnostic]:
 
 
 def _crowded(kernel: KernelOp) -> list[MemoryRegion]:
-    """The memories that do not hold all tiles of the kernel at once, or have fixed addresses."""
+    """The memories that cannot hold all tiles of the kernel at once, or have fixed addresses."""
     allocs = [op for op in kernel.operations if type(op) is AllocOp]
     return [region for region in SPACES if not _holds_all(allocs, region, kernel.target)]
 
@@ -71,7 +71,7 @@ def _check(found: Liveness, region: MemoryRegion, space: Space) -> Iterator[Diag
     of_region = [live for live in found.ranges if live.tile.region is region]
     for live, block in zip(of_region, blocks_of(of_region, found.kernel.target), strict=True):
         first = 0 if block.address is None else block.address[1]
-        # A tile that does not fit by itself is a mistake of its own (alloc-size).
+        # A tile that is too large by itself is reported by alloc-size.
         if first + block.size <= space.capacity:
             ranges.append(live)
             blocks.append(block)
@@ -79,12 +79,12 @@ def _check(found: Liveness, region: MemoryRegion, space: Space) -> Iterator[Diag
         return
     peak = lower_bound(blocks)
     if peak.bytes > space.capacity:
-        yield _too_much(found, ranges, peak, space)
+        yield _over_capacity(found, ranges, peak, space)
         return
     if space.bank is not None:
         peak = lower_bound_of_banks(blocks, space.bank)
         if peak.bytes > space.capacity:
-            yield _too_much(found, ranges, peak, space, banks=True)
+            yield _over_capacity(found, ranges, peak, space, banks=True)
             return
     if all(block.address is not None for block in blocks):
         return
@@ -96,7 +96,7 @@ def _check(found: Liveness, region: MemoryRegion, space: Space) -> Iterator[Diag
 # ------------------------------------------------------------------ too much
 
 
-def _too_much(
+def _over_capacity(
     found: Liveness, ranges: Sequence[LiveRange], peak: Peak, space: Space, *, banks: bool = False
 ) -> Diagnostic:
     target = found.kernel.target.platform
@@ -126,14 +126,15 @@ def _too_much(
         found.instructions[peak.position],
         message,
         notes=table_of(groups, MOST_ROWS),
-        help=_way_out(groups, peak.bytes - space.capacity, unit, space),
+        help=_fix(groups, peak.bytes - space.capacity, unit, space),
     )
 
 
-def _way_out(groups: Sequence[TileGroup], excess: int, unit: int, space: Space) -> str:
-    """What most plausibly helps, judged by the tiles that take most.
+def _fix(groups: Sequence[TileGroup], excess: int, unit: int, space: Space) -> str:
+    """Return the most plausible fix, based on the tiles that take the most memory.
 
-    `excess` is what is missing; tiles count as multiples of `unit` bytes.
+    `excess` is the number of bytes per partition that do not fit. Tile sizes are rounded up to
+    multiples of `unit` bytes.
     """
     is_psum = space.bank is not None
     for group in groups[:2]:

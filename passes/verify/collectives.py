@@ -1,4 +1,4 @@
-"""Collectives in two parts: a prepare, and the trigger that runs what was prepared."""
+"""Checks of collectives in two parts: a prepare, and the trigger that runs it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TRIGGERS = frozenset(TRIGGER_OF.values())
 
 
 def check_collectives(kernel: KernelOp) -> Iterator[Diagnostic]:
-    """Prepares and triggers that are not a pair, and what changes the metadata in between."""
+    """Yield findings about unpaired prepares and triggers, and metadata changed in between."""
     prepared: NisaOp | None = None
     for op in kernel.operations:
         if type(op) in TRIGGER_OF and isinstance(op, NisaOp):
@@ -27,9 +27,9 @@ def check_collectives(kernel: KernelOp) -> Iterator[Diagnostic]:
                 yield _found(op, "comes before the trigger of another prepare", prepared)
             prepared = op
         elif type(op) in _TRIGGERS and isinstance(op, NisaOp):
-            wrong = _wrong(prepared, op)
-            if wrong:
-                yield _found(op, wrong, prepared)
+            mismatch = _mismatch(prepared, op)
+            if mismatch:
+                yield _found(op, mismatch, prepared)
             prepared = None
         elif prepared is not None:
             (metadata,) = prepared.operands_named("metadata_tensor")
@@ -50,8 +50,8 @@ def _found(op: NisaOp, message: str, prepared: NisaOp | None) -> Diagnostic:
     return diagnose(COLLECTIVE_SPLIT, op, message, related=related)
 
 
-def _wrong(prepared: NisaOp | None, trigger: NisaOp) -> str:
-    """Why a trigger is not the one of what was prepared last; nothing if it is."""
+def _mismatch(prepared: NisaOp | None, trigger: NisaOp) -> str:
+    """Return why a trigger does not match the last prepare; empty if it does."""
     if prepared is None:
         return "nothing is prepared"
     if TRIGGER_OF[type(prepared)] is not type(trigger):

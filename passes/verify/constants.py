@@ -1,4 +1,4 @@
-"""Constants are not written: they are loaded once and shared."""
+"""Checks that constants are not written: they are loaded once and shared."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic
 
 
 def check_constants(kernel: KernelOp) -> Iterator[Diagnostic]:
-    """Every instruction that writes a tensor of constant data."""
+    """Yield a finding for each instruction that writes constant data."""
     constants = [op for op in kernel.operations if type(op) is ConstantOp]
     if not constants:
         return

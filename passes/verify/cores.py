@@ -1,4 +1,4 @@
-"""Two cores that run at the same time: the memory that they share, and where they meet."""
+"""Checks of two cores that run at the same time: races in shared memory, and deadlocks."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ from nkijit.passes.diagnostics.diagnose import diagnose
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.verify.launch import check_launch
 
-NOBODY = -1
+_NO_OPERATION = -1
 _MEETINGS, _WAITING = frozenset(MEETINGS), frozenset(WAITING)
 Marks = npt.NDArray[np.int64]
 
 
 def check_cores(kernels: Sequence[KernelOp]) -> Iterator[Diagnostic]:
-    """What two cores do to each other: races, and waiting that does not end.
+    """Yield findings about races and endless waits between two cores.
 
     `kernels` are the programs of one launch, in the order of their cores.
     """
-    # Which tensors are the same is not known of programs that differ, which verify-launch reports.
+    # Programs that differ are reported by verify-launch; their shared tensors cannot be matched.
     if len(kernels) < 2 or check_launch(kernels):
         return
     programs = [_Program(kernel) for kernel in kernels]
@@ -51,14 +51,14 @@ def check_cores(kernels: Sequence[KernelOp]) -> Iterator[Diagnostic]:
 
 @dataclass(slots=True)
 class _Program:
-    """One core's operations between its meetings with the other."""
+    """The operations of one core, split into phases at its meetings with the other core."""
 
     kernel: KernelOp
     phases: list[list[Operation]] = field(default_factory=lambda: [[]])
     meetings: list[NisaOp] = field(default_factory=list[NisaOp])
-    """Those that end the phases."""
+    """The barriers and collectives that end the phases."""
     is_whole: bool = True
-    """No meeting is in a loop: then these are all."""
+    """False if a loop contains an instruction that waits for the other core."""
     ranges: Ranges = field(init=False)
 
     def __post_init__(self) -> None:
@@ -78,7 +78,7 @@ class _Program:
 
 
 def _meetings(programs: Sequence[_Program]) -> Iterator[Diagnostic]:
-    """The meetings of two cores, pair by pair, up to the first that does not fit."""
+    """Compare the waiting instructions of two cores pairwise, up to the first mismatch."""
     if not all(program.is_whole for program in programs):
         return
     one, two = [
@@ -86,18 +86,18 @@ def _meetings(programs: Sequence[_Program]) -> Iterator[Diagnostic]:
         for p in programs
     ]
     keys = [_Keys(program.kernel) for program in programs]
-    for mine, theirs in zip(one, two, strict=False):
-        if keys[0].of(mine) != keys[1].of(theirs):
+    for first, second in zip(one, two, strict=False):
+        if keys[0].of(first) != keys[1].of(second):
             yield diagnose(
                 CORES_WAIT,
-                mine,
-                f"core 0 waits in {mine.name}, while core 1 waits in {theirs.name}"
-                + (" for something else" if mine.name == theirs.name else ""),
-                related=[(theirs, "core 1 waits here")],
+                first,
+                f"core 0 waits in {first.name}, while core 1 waits in {second.name}"
+                + (" for something else" if first.name == second.name else ""),
+                related=[(second, "core 1 waits here")],
             )
             return
-        if isinstance(mine, SendrecvOp) and isinstance(theirs, SendrecvOp):
-            yield from _pair(mine, theirs)
+        if isinstance(first, SendrecvOp) and isinstance(second, SendrecvOp):
+            yield from _pair(first, second)
     if len(one) != len(two):
         core, ops = (0, one) if len(one) > len(two) else (1, two)
         waiting = ops[min(len(one), len(two))]
@@ -108,7 +108,7 @@ def _meetings(programs: Sequence[_Program]) -> Iterator[Diagnostic]:
 
 @dataclass(slots=True)
 class _Keys:
-    """What two meetings have to agree in."""
+    """Keys of waiting instructions; those that meet have equal keys."""
 
     kernel: KernelOp
     _shared: dict[SSAValue, int] = field(init=False)
@@ -127,11 +127,11 @@ class _Keys:
         return op.name, tuple(arguments), tuple(types)
 
 
-def _pair(mine: SendrecvOp, theirs: SendrecvOp) -> Iterator[Diagnostic]:
-    for core, (here, there) in enumerate(((mine, theirs), (theirs, mine))):
+def _pair(first: SendrecvOp, second: SendrecvOp) -> Iterator[Diagnostic]:
+    for core, (here, there) in enumerate(((first, second), (second, first))):
         sender, receiver = here.value_of("recv_from_rank"), there.value_of("send_to_rank")
         if sender not in (0, 1):
-            continue  # a rule of its own
+            continue  # reported by another rule
         if sender == core:
             there, receiver = here, here.value_of("send_to_rank")
         if receiver != core:
@@ -158,22 +158,22 @@ def _pair(mine: SendrecvOp, theirs: SendrecvOp) -> Iterator[Diagnostic]:
 
 @dataclass(slots=True)
 class _Shared:
-    """What the cores have done to one tensor in shared HBM, cell by cell."""
+    """The accesses of both cores to one tensor in shared HBM, by cell."""
 
     reach: Reach
     cells: Cells
     written: list[Marks]
-    """Per core, the operation that wrote a cell last."""
+    """Per core and cell, the number of the operation that wrote it last."""
     read: list[Marks]
-    """Per core, the operation that read a cell last, unless the core wrote it."""
+    """Per core and cell, the number of the last operation that read it before the core wrote it."""
     own: list[npt.NDArray[np.bool_]]
-    """Per core, what it has written so far."""
-    since: int = 0
-    """The operations before this one have met: they are in order with what comes after them."""
+    """Per core, the cells that it has written so far."""
+    first_unordered: int = 0
+    """Operations before this number are ordered before all later ones, by a meeting."""
     noted: list[tuple[int, Footprint, bool]] = field(
         default_factory=list[tuple[int, Footprint, bool]]
     )
-    """Core, cells and whether they are written, of what was done in this phase."""
+    """The accesses of this phase: core, cells, and whether they are written."""
     _footprints: dict[Extent, Footprint] = field(default_factory=dict[Extent, Footprint])
 
     @staticmethod
@@ -183,7 +183,7 @@ class _Shared:
         cells = Cells(reach, list({extent_of(value, reach): None for value in values}))
 
         def marks() -> Marks:
-            return np.full(cells.count, NOBODY)
+            return np.full(cells.count, _NO_OPERATION)
 
         return _Shared(
             reach,
@@ -194,7 +194,7 @@ class _Shared:
         )
 
     def note(self, core: int, effect: Effect, number: int) -> None:
-        """A core reads or writes a tile."""
+        """Record that a core reads or writes a tile."""
         extent = extent_of(effect.value, self.reach)
         footprint = self._footprints.get(extent)
         if footprint is None:
@@ -206,25 +206,25 @@ class _Shared:
             footprint.part(self.own[core])[...] = True
             return
         marks = footprint.part(self.read[core])
-        # What a core has written itself it reads back.
+        # A core may read back its own writes.
         marks[~footprint.part(self.own[core])] = number
 
     def may_meet(self) -> bool:
-        """Whether something done in this phase is where the other core has been; ends the phase.
+        """Return whether an access of this phase may conflict with the other core; ends the phase.
 
-        Looking at what was touched takes less time than looking at all of the tensor.
+        Checking only the accessed cells is faster than checking the entire tensor.
         """
         noted, self.noted = self.noted, []
         for core, footprint, writes in noted:
             other = 1 - core
             for marks in (self.written, self.read) if writes else (self.written,):
-                if footprint.part(marks[other]).max() >= self.since:
+                if footprint.part(marks[other]).max() >= self.first_unordered:
                     return True
         return False
 
     def pairs(self, one: Marks, two: Marks) -> Iterator[tuple[int, int]]:
-        """The different pairs of operations in cells that both have marked since they met."""
-        both = (one >= self.since) & (two >= self.since)
+        """Yield the distinct pairs of operations that marked a cell since the last meeting."""
+        both = (one >= self.first_unordered) & (two >= self.first_unordered)
         if both.any():
             many = int(two.max()) + 1
             for pair in np.unique(one[both] * many + two[both]).tolist():
@@ -232,11 +232,11 @@ class _Shared:
 
 
 def _races(programs: Sequence[_Program]) -> Iterator[Diagnostic]:
-    """Bytes of shared HBM that one core certainly writes and the other uses in the same phase."""
+    """Yield races: bytes of shared HBM that one core certainly writes and the other accesses."""
     if not all(program.is_whole for program in programs):
         return
     tensors = [shared_tensors(program.kernel) for program in programs]
-    # By identity, as hashing a value is a call.
+    # By identity: hashing a value is slow.
     number_of = [{id(tensor): n for n, tensor in enumerate(all_of)} for all_of in tensors]
     names = [tensor.name_hint or "?" for tensor in tensors[0]]
     shared = {
@@ -266,13 +266,13 @@ def _races(programs: Sequence[_Program]) -> Iterator[Diagnostic]:
             for effect in effects(program.meetings[phase]) if phase < len(program.meetings) else ():
                 tensor = followed[core].get(id(base_of(effect.value)))
                 if tensor is not None:
-                    tensor.since = len(ops)
+                    tensor.first_unordered = len(ops)
     yield from found
 
 
 @dataclass(slots=True)
 class _Difference:
-    """Whether two cores run different programs, found out when it is asked."""
+    """Whether the cores run different programs; computed on first use."""
 
     programs: Sequence[_Program]
     _known: bool | None = None
@@ -291,7 +291,7 @@ def _is_used(base: SSAValue) -> bool:
 def _certain_effects(
     program: _Program, phase: int, followed: dict[int, _Shared]
 ) -> Iterator[tuple[Operation, Effect, _Shared]]:
-    """What a core certainly reads and writes of some tensors in a phase."""
+    """Yield the accesses that a core certainly makes to the tracked tensors in a phase."""
     for op in program.phases[phase]:
         if not is_instruction(op):
             continue
@@ -316,7 +316,7 @@ def _conflicts(
 
 
 def read_race(core: int, reader: Operation, writer: Operation, name: str) -> Diagnostic:
-    """The finding that a core reads a tensor which the other core writes."""
+    """Return the finding that a core reads a tensor while the other core writes it."""
     other = 1 - core
     return diagnose(
         CORE_RACE,
@@ -329,7 +329,7 @@ def read_race(core: int, reader: Operation, writer: Operation, name: str) -> Dia
 def write_race(
     first: Operation, second: Operation, name: str, severity: str | None = None
 ) -> Diagnostic:
-    """The finding that both cores write a tensor, by the instructions of core 0 and of core 1."""
+    """Return the finding that both cores write a tensor; `first` is core 0's instruction."""
     return diagnose(
         CORE_DOUBLE_WRITE,
         first,

@@ -1,4 +1,4 @@
-"""Operations of different engines that use the same memory without needing each other."""
+"""Warnings about engines that wait for each other only because they reuse memory."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic
 
 @dataclass(slots=True)
 class _Clocks:
-    """For each event the last event of each engine that has certainly ended when it begins."""
+    """For each event, the latest event of each queue that has certainly ended when it begins."""
 
     queues: list[int] = field(default_factory=list[int])
     ended: list[list[int]] = field(default_factory=list[list[int]])
 
     def join(self, clock: list[int], before: int) -> None:
-        """Note in a clock that an event has ended, and with it all that it waited for."""
+        """Record in a clock that an event, and all events it waited for, have ended."""
         for queue, number in enumerate(self.ended[before]):
             if number > clock[queue]:
                 clock[queue] = number
@@ -47,10 +47,10 @@ class _Clocks:
 
 
 def check_serialised(program: Dependences) -> Iterator[Diagnostic]:
-    """Every operation that has to wait for another engine only because it reuses memory.
+    """Yield a warning for each operation that waits for another engine only to reuse memory.
 
-    What is in order anyway, by data that passes from one to the other or by an edge that the
-    author added, is not reported; nor what the author has no way around.
+    Not reported: operations that data dependences or the kernel's explicit edges order already, and
+    waits that the kernel cannot avoid.
     """
     ops: list[Operation] = []
     clocks = _Clocks()
@@ -69,15 +69,15 @@ def check_serialised(program: Dependences) -> Iterator[Diagnostic]:
         for dependence in event.dependences:
             if dependence.kind is DependenceKind.true:
                 clocks.join(clock, dependence.before)
-        # What waits for the readers of a tile waits for its writer, too.
+        # Readers of a tile wait for its writer, so waiting for them covers the writer.
         for dependence in sorted(event.dependences, key=_anti_first):
             before = ops[dependence.before]
             if clocks.has_ended(clock, dependence.before):
                 continue
             clocks.join(clock, dependence.before)
-            if (before, op) not in reported and not _is_meant(before, dependence):
+            if (before, op) not in reported and not _is_unavoidable(before, dependence):
                 reported.add((before, op))
-                # An unrolled loop repeats its findings, with the same places.
+                # An unrolled loop repeats its findings, at the same locations.
                 where = (op.location, before.location, dependence.kind)
                 tile = base_of(dependence.value).name_hint
                 key = (*map(id, where), id(dependence.value.type), tile)
@@ -100,16 +100,16 @@ def _anti_first(dependence: Dependence) -> bool:
     return dependence.kind is not DependenceKind.anti
 
 
-def _is_meant(before: Operation, dependence: Dependence) -> bool:
-    """True where another tile, or other parts of this one, would not help."""
+def _is_unavoidable(before: Operation, dependence: Dependence) -> bool:
+    """True if another tile, or other parts of this one, would not avoid the wait."""
     if isinstance(before, RegisterLoadOp):
-        return True  # loops wait for the register anyway; it takes no longer than a wait
+        return True  # loops wait for the register anyway; a load takes as long as a wait
     if type(before) in TRIGGER_OF:
-        return True  # what it prepares is run by the instruction that writes the metadata
+        return True  # the instruction that writes the metadata runs the prepared collective
     base = base_of(dependence.value)
     if dependence.kind is not DependenceKind.output or not info_of(base).region.on_chip:
         return False
-    # Engines start at few partitions only: what is around others is filled before, with them.
+    # Engines can start only at a few partitions, so the surrounding rows are filled first.
     partitions = info_of(dependence.value).partitions
     return any(
         info_of(value).partitions > partitions

@@ -1,4 +1,4 @@
-"""Addresses that are computed on the device: indices that leave their tensor for certain."""
+"""Checks that indices computed on the device stay within their tensors."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from xdsl.dialects.scf import ForOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from nkijit.dialects.access import Indirection
+from nkijit.dialects.declare.accessors import operand_tuple
 from nkijit.dialects.declare.operation import NisaOp, is_instruction
 from nkijit.dialects.declare.queries import skips_out_of_bounds
 from nkijit.dialects.nki.kernel import KernelOp
@@ -20,14 +21,14 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic
 
 
 def check_indices(kernel: KernelOp) -> Iterator[Diagnostic]:
-    """Every access with an index that is out of bounds in some run of its instruction.
+    """Yield a finding for each access whose index is out of bounds in some run of its instruction.
 
-    An index is a register or an induction variable here; what is in an index tile is not known.
+    Covers registers and induction variables; the contents of index tiles are unknown.
     """
     ranges = Ranges(kernel)
     for view in kernel.operations:
-        # Most views are at known places: xDSL's own access to what is not there takes long.
-        if type(view) is not ViewOp or len(view._operands) < 2:  # pyright: ignore[reportPrivateUsage]
+        # Most views have static addresses, and xDSL's own access to an absent operand is slow.
+        if type(view) is not ViewOp or len(operand_tuple(view)) < 2:
             continue
         part = view.dynamic
         if part is None or part.indirection is not Indirection.scalar or is_tile(part.index):

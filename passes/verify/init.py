@@ -1,4 +1,4 @@
-"""What nothing has written is not used: not read as a whole, not returned, not decided by."""
+"""Checks that unwritten memory is not read entirely, returned, or used in decisions."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from nkijit.passes.verify.rules import wrong_operations
 
 
 def check_init(kernels: Sequence[KernelOp]) -> Iterator[Diagnostic]:
-    """Every use of what certainly nothing has written.
+    """Yield a finding for each use of data that is certainly unwritten.
 
-    `kernels` are the programs of one launch: what one core writes the other may read.
+    `kernels` are the programs of one launch: a core may read data that the other core writes.
     """
     if check_launch(kernels):
-        return  # which tensors of the cores are the same is not known
+        return  # the shared tensors of programs that differ cannot be matched
     partly: list[Read] = []
     for read in reads_of(kernels, regions=False):
         if read.verdict is not Verdict.unwritten:
@@ -48,23 +48,23 @@ def check_init(kernels: Sequence[KernelOp]) -> Iterator[Diagnostic]:
             partly.append(read)
     if not partly:
         return
-    # How an instruction that no device takes passes values on is not known.
+    # How an instruction that no device accepts passes on undefined values is unknown.
     wrong = {op for kernel in kernels for op in wrong_operations(kernel)}
     sources = {base_of(read.effect.value) for read in partly}
     yield from map(undefined, uses_of_undefined(kernels, sources, wrong))
 
 
 def unwritten(op: Operation, effect: Effect, region: str) -> Diagnostic:
-    """The finding that a tile is read of which nothing was written."""
+    """Return the finding that a tile is read that is entirely unwritten."""
     rule = READ_MASKED if _masked(effect) else READ_UNWRITTEN
     message = f"'{effect.name}' is read, but nothing has written {region}"
     return diagnose(rule, op, message, [(effect.name, effect.value)])
 
 
 def unreturned(effect: Effect, missing: Mask | None, entire: bool) -> Diagnostic:
-    """The finding that a tensor is returned of which something was not written."""
+    """Return the finding that a tensor is returned that is not completely written."""
     owner = base_of(effect.value).owner
-    # An argument or a constant is written; what is returned is a view that leaves it.
+    # Arguments and constants count as written; their returned view can still leave them.
     shown = owner if isinstance(owner, AllocOp) else effect.value.owner
     assert isinstance(shown, Operation)
     region = "it" if entire else _region_or_parts(missing)
@@ -75,7 +75,7 @@ def unreturned(effect: Effect, missing: Mask | None, entire: bool) -> Diagnostic
 
 
 def undefined(use: Use) -> Diagnostic:
-    """The finding that a value is used that comes from what nothing has written."""
+    """Return the finding that an instruction uses a value derived from unwritten memory."""
     origin, region = use.origin, region_of(use.undefined)
     if use.leaves:
         name = base_of(use.effect.value).name_hint or "?"
@@ -107,7 +107,7 @@ def _region_or_parts(missing: Mask | None) -> str:
 
 
 def region_of(missing: Mask) -> str:
-    """Some elements of a tile in words: a block, or how many in which block."""
+    """Describe the marked elements of a tile: as a block, or as a number of elements in a block."""
     count = int(missing.sum())
     block: list[tuple[int, int]] = []
     for dim in range(missing.ndim):

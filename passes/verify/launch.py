@@ -1,4 +1,4 @@
-"""The programs of two cores against each other: they share arguments, memory and results."""
+"""Checks that the programs of two cores share arguments, memory and results."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from nkijit.passes.diagnostics.places import positions
 
 
 def check_launch(kernels: Sequence[KernelOp]) -> list[Diagnostic]:
-    """What the cores of one kernel do not agree in; the first difference of each core."""
+    """Return the first difference between core 0's program and that of each other core."""
     first, *others = kernels
     found = (next(_differences(first, other), None) for other in others)
     return [diagnostic for diagnostic in found if diagnostic is not None]
@@ -49,7 +49,7 @@ def _difference(kernel: KernelOp, message: str) -> Diagnostic:
 
 
 def _is_same(one: SSAValue, two: SSAValue) -> bool:
-    """The same allocation as far as the author's program says."""
+    """True if the two allocations have the same type, and the same name or source location."""
     if one.type != two.type:
         return False
     places = [positions(_owner(value).location) for value in (one, two)]
@@ -67,11 +67,11 @@ def _different_tensors(kernel: KernelOp, one: SSAValue | None, two: SSAValue | N
         "nothing more" if value is None else f"'{value.name_hint or '?'}' ({info_of(value)})"
         for value in (one, two)
     ]
-    given = two if one is None else one
-    assert given is not None
+    present = two if one is None else one
+    assert present is not None
     return diagnose(
         CORES_DIFFER,
-        _owner(given),
+        _owner(present),
         f"core 0 of '{kernel.launch_name}' allocates {shown[0]} in shared HBM where core 1 "
         f"allocates {shown[1]}",
         related=[] if one is None or two is None else [(_owner(two), "core 1 allocates here")],
@@ -83,5 +83,5 @@ def _result(kernel: KernelOp, value: SSAValue) -> object:
     if isinstance(base.owner, ConstantOp):
         return base.owner.data, value.type
     shared = shared_tensors(kernel)
-    # Private memory in a result is a finding of its own.
+    # Private memory in a result is reported by another rule.
     return shared.index(base) if base in shared else None, value.type

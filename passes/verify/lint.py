@@ -1,4 +1,4 @@
-"""What works and wastes time or memory: warnings, with an estimate of what they cost."""
+"""Warnings about valid code that wastes time or memory, with the estimated cost."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from nkijit.dialects.costs.engines import (
     tensor_tensor_rate,
 )
 from nkijit.dialects.costs.pe_array import passes
+from nkijit.dialects.declare.accessors import operand_tuple
 from nkijit.dialects.declare.cost import transfer_of
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp, form_key, is_instruction
@@ -58,11 +59,11 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic
 
 
 def check_lint(program: Dependences) -> Iterator[Diagnostic]:
-    """Every allocation and instruction that could be left out, or that could be faster."""
+    """Yield a warning for each allocation and instruction that is unnecessary or slow."""
     kernel, target, events = program.kernel, program.target, program.events
     yield from _unused(kernel)
     seen: set[Operation] = set()
-    judged: dict[tuple[object, ...], _Judgement | None] = {}
+    by_form: dict[tuple[object, ...], _Warning | None] = {}
     tables = _Tables(target)
     for event in events:
         op = event.op
@@ -73,24 +74,24 @@ def check_lint(program: Dependences) -> Iterator[Diagnostic]:
         if op in seen:
             continue
         seen.add(op)
-        # As rules are, what depends on types and arguments alone is judged once.
-        types = [id(value.type) for value in op._operands]  # pyright: ignore[reportPrivateUsage]
+        # Warnings that depend on types and arguments alone are computed once per form, like rules.
+        types = [id(value.type) for value in operand_tuple(op)]
         key = (*form_key(op), *types)
-        if key not in judged:
-            judged[key] = _judge(op, target)
-        judgement = judged[key]
-        if judgement is not None and not (judgement.rule is SMALL_DMA and _moves_a_tensor(op)):
-            yield judgement.at(op)
+        if key not in by_form:
+            by_form[key] = _warning_of(op, target)
+        warning = by_form[key]
+        if warning is not None and not (warning.rule is SMALL_DMA and _moves_a_tensor(op)):
+            yield warning.at(op)
     yield from _without_effect(kernel, events)
-    yield from _loaded_again(program)
+    yield from _repeated_loads(program)
     yield from _widened(kernel)
 
 
-# ------------------------------------------------------------------ what one instruction costs
+# ------------------------------------------------------------------ cost of single instructions
 
 
 @dataclass(frozen=True, slots=True)
-class _Judgement:
+class _Warning:
     """A warning about all instructions with the same types and arguments."""
 
     rule: RuleText
@@ -103,39 +104,41 @@ class _Judgement:
         return diagnose(self.rule, op, self.message, shown)
 
 
-def _judge(op: NisaOp, target: Target) -> _Judgement | None:
+def _warning_of(op: NisaOp, target: Target) -> _Warning | None:
     if isinstance(op, DmaCopyOp):
         return _small_dma(op, target) or _broadcast(op, target)
     return _slow_mode(op, target) or _few_partitions(op, target)
 
 
-def _small_dma(op: DmaCopyOp, target: Target) -> _Judgement | None:
+def _small_dma(op: DmaCopyOp, target: Target) -> _Warning | None:
     dst, src = info_of(op.dst), info_of(op.src)
     if any(tile.region.on_chip and tile.free_size == 1 for tile in (dst, src)):
-        return None  # a column has nothing to put beside its elements
-    timing, made = target.timing, transfer_of(op, target)
+        return None  # a column has no neighbouring elements
+    timing, transfer = target.timing, transfer_of(op, target)
     efficient = timing.dma.efficient_descriptor_bytes
-    if made.descriptor_bytes >= min(efficient, made.bytes):
+    if transfer.descriptor_bytes >= min(efficient, transfer.bytes):
         return None
     full = timing.dma.engines * timing.dma.engine_bytes_per_ns
-    # Less than this gives no engine a long descriptor, whatever is triggered together.
-    is_small = made.bytes < efficient * timing.dma.engines
-    taken = made.engine_ns if is_small else max(made.trigger_ns, made.engine_ns)
-    lost = (taken - made.bytes / full) * timing.clocks.core_ghz
-    if lost < _WORTH_SAYING:
+    # Triggering several transfers together does not help: no engine gets a long descriptor.
+    is_small = transfer.bytes < efficient * timing.dma.engines
+    taken = transfer.engine_ns if is_small else max(transfer.trigger_ns, transfer.engine_ns)
+    lost = (taken - transfer.bytes / full) * timing.clocks.core_ghz
+    if lost < _LEAST_LOSS:
         return None
-    return _Judgement(
+    return _Warning(
         SMALL_DMA,
-        f"moves {made.bytes} bytes in {made.descriptors} descriptors of {made.descriptor_bytes} "
-        f"bytes, which takes about {lost:.0f} cycles more than in long ones",
+        f"moves {transfer.bytes} bytes in {transfer.descriptors} descriptors of "
+        f"{transfer.descriptor_bytes} bytes, which takes about {lost:.0f} cycles more than in "
+        "long ones",
         ("dst", "src"),
     )
 
 
 def _moves_a_tensor(op: NisaOp) -> bool:
-    """True for a DMA between all of a tensor in HBM and a tile, one run in each partition.
+    """True for a DMA between an entire HBM tensor and a tile with one run in each partition.
 
-    Neighbours in HBM are in other partitions, and there is nothing else to move with them.
+    Bytes that are adjacent in HBM are in different partitions, and there is no further data to move
+    with them.
     """
     sides = sorted((op.operands[0], op.operands[1]), key=lambda v: info_of(v).region.on_chip)
     outside, inside = map(info_of, sides)
@@ -145,34 +148,35 @@ def _moves_a_tensor(op: NisaOp) -> bool:
     return whole and inside.run_bytes == inside.partition_bytes
 
 
-def _broadcast(op: DmaCopyOp, target: Target) -> _Judgement | None:
-    """A load that brings the same row of HBM to many partitions."""
+def _broadcast(op: DmaCopyOp, target: Target) -> _Warning | None:
+    """Warn about a load that reads the same row of HBM for many partitions."""
     dst, src = info_of(op.dst), info_of(op.src)
     if src.region.on_chip or not dst.region.on_chip or src.indirection is not None:
         return None
     if src.shape[0] != dst.partitions or dst.partitions == 1 or src.strides[0] != 0:
         return None
-    made, timing = transfer_of(op, target), target.timing
-    once = made.bytes // dst.partitions
+    transfer, timing = transfer_of(op, target), target.timing
+    row_bytes = transfer.bytes // dst.partitions
     rate = timing.dma.engines * timing.dma.engine_bytes_per_ns
-    lost = (made.bytes - once) / rate * timing.clocks.core_ghz
-    if lost < _BROADCAST_WORTH_SAYING:
+    lost = (transfer.bytes - row_bytes) / rate * timing.clocks.core_ghz
+    if lost < _LEAST_BROADCAST_LOSS:
         return None
-    return _Judgement(
+    return _Warning(
         BROADCAST_LOAD,
-        f"reads {once} bytes for each of {dst.partitions} partitions, which takes the DMA engines "
-        f"about {lost:.0f} cycles more than reading them once",
+        f"reads {row_bytes} bytes for each of {dst.partitions} partitions, which takes the DMA "
+        f"engines about {lost:.0f} cycles more than reading them once",
         ("dst", "src"),
     )
 
 
-_BROADCAST_WORTH_SAYING = 2048
-"""The same for a broadcast: below it, another way to do it takes as long."""
-_WORTH_SAYING = 128
-"""Cycles below which nothing is said."""
+_LEAST_BROADCAST_LOSS = 2048
+"""The smallest waste of a broadcast load that is reported, in cycles. Below it, alternatives take
+as long."""
+_LEAST_LOSS = 128
+"""The smallest waste that is reported, in cycles."""
 
 
-def _slow_mode(op: NisaOp, target: Target) -> _Judgement | None:
+def _slow_mode(op: NisaOp, target: Target) -> _Warning | None:
     if engine_of(op, target) is not engine.vector:
         return None
     if isinstance(op, (TensorCopyOp, TensorScalarOp)):
@@ -183,8 +187,8 @@ def _slow_mode(op: NisaOp, target: Target) -> _Judgement | None:
     return None
 
 
-def _strided(op: NisaOp, names: tuple[str, str], target: Target) -> _Judgement | None:
-    """The mode of most elements a cycle needs neighbours."""
+def _strided(op: NisaOp, names: tuple[str, str], target: Target) -> _Warning | None:
+    """Warn about strided operands: the fastest Vector Engine mode needs adjacent elements."""
     vector = target.timing.vector
     tiles = {name: required_tile(op, name) for name in names}
     if not all(_in_fast_memory(tile, vector) for tile in tiles.values()):
@@ -194,8 +198,8 @@ def _strided(op: NisaOp, names: tuple[str, str], target: Target) -> _Judgement |
     lost = dst.free_size / now - dst.free_size / best
     for name, tile in tiles.items():
         step = inner_stride(tile)
-        if step != 1 and lost >= _WORTH_SAYING:
-            return _Judgement(
+        if step != 1 and lost >= _LEAST_LOSS:
+            return _Warning(
                 SLOW_MODE,
                 f"'{name}' steps by {step} elements, which loses the mode of {best:g} "
                 f"elements a cycle: about {lost:.0f} cycles",
@@ -209,19 +213,19 @@ def _in_fast_memory(tile: TileInfo, vector: Vector) -> bool:
 
 
 def _packed(tile: TileInfo) -> TileInfo:
-    """The tile with its elements side by side."""
+    """The tile with its elements contiguous."""
     return replace(tile, strides=AccessPattern.contiguous(tile.shape).strides)
 
 
-def _wide_result(op: TensorTensorOp, target: Target) -> _Judgement | None:
+def _wide_result(op: TensorTensorOp, target: Target) -> _Warning | None:
     vector = target.timing.vector
     dst, *inputs = (info_of(value) for value in (op.dst, op.data1, op.data2))
     narrow = replace(dst, dtype=inputs[0].dtype)
     now, best = (tensor_tensor_rate(vector, tile, *inputs) for tile in (dst, narrow))
     lost = dst.free_size / now - dst.free_size / best
-    if lost < _WORTH_SAYING:
+    if lost < _LEAST_LOSS:
         return None
-    return _Judgement(
+    return _Warning(
         SLOW_MODE,
         f"'dst' is {dst.dtype.name} and the inputs have 16 bits, which loses the mode of {best:g} "
         f"elements a cycle: about {lost:.0f} cycles",
@@ -230,19 +234,19 @@ def _wide_result(op: TensorTensorOp, target: Target) -> _Judgement | None:
 
 
 _FEW = 4
-"""At most this part of the partitions is few: a quarter."""
+"""An instruction uses few partitions if it uses at most this fraction of them: a quarter."""
 
 
-def _few_partitions(op: NisaOp, target: Target) -> _Judgement | None:
+def _few_partitions(op: NisaOp, target: Target) -> _Warning | None:
     if engine_of(op, target) not in (engine.vector, engine.scalar, engine.gpsimd):
         return None
     tiles = [info_of(value) for value in op.operands if is_tile(value)]
     used = max((tile.partitions for tile in tiles if tile.region in ON_CHIP), default=target.pmax)
     cycles = op.cycles(target)
     lost = cycles - max(min_interval(op, target), cycles * used / target.pmax)
-    if used * _FEW > target.pmax or lost < _WORTH_SAYING:
+    if used * _FEW > target.pmax or lost < _LEAST_LOSS:
         return None
-    return _Judgement(
+    return _Warning(
         FEW_PARTITIONS,
         f"uses {used} of {target.pmax} partitions; laid over all of them it would take about "
         f"{lost:.0f} cycles less",
@@ -251,17 +255,17 @@ def _few_partitions(op: NisaOp, target: Target) -> _Judgement | None:
 
 
 class _Tables:
-    """Which table of activation functions the Scalar Engine holds."""
+    """Tracks the activation function table that the Scalar Engine holds."""
 
     def __init__(self, target: Target):
         self._cycles = target.timing.scalar.table_load_ns * target.timing.clocks.core_ghz
         self._resident: str | None = None
         self._replaced: dict[str, NisaOp] = {}
-        """The instruction that took the place of a table that was loaded before."""
-        self._told: set[NisaOp] = set()
+        """For each table that was loaded before, the instruction that replaced it."""
+        self._reported: set[NisaOp] = set()
 
     def follow(self, op: NisaOp) -> Iterator[Diagnostic]:
-        """Tell of an instruction that loads a table again."""
+        """Warn about an instruction that reloads a table."""
         table = table_of(op)
         if table is None:
             return
@@ -271,8 +275,8 @@ class _Tables:
         if self._resident is not None:
             self._replaced[self._resident] = op
         self._resident = table
-        if by is not None and op not in self._told:
-            self._told.add(op)
+        if by is not None and op not in self._reported:
+            self._reported.add(op)
             yield diagnose(
                 TABLE_RELOAD,
                 op,
@@ -282,13 +286,13 @@ class _Tables:
             )
 
 
-# ------------------------------------------------------------------ what is done with less
+# ------------------------------------------------------------------ cheaper alternatives
 
 
-def _loaded_again(program: Dependences) -> Iterator[Diagnostic]:
-    """Loads of what another tile could hold, into tiles that nothing else writes."""
+def _repeated_loads(program: Dependences) -> Iterator[Diagnostic]:
+    """Warn about repeated loads, into tiles that no other instruction writes."""
     first: dict[Hashable, Load] = {}
-    again: list[tuple[Load, Load]] = []
+    repeated: list[tuple[Load, Load]] = []
     loads = loads_of(program)
     ops = {load.op for load in loads}
     changed = {
@@ -300,15 +304,15 @@ def _loaded_again(program: Dependences) -> Iterator[Diagnostic]:
     }
     for load in loads:
         if base_of(load.op.dst) in changed:
-            continue  # it takes the place of what was there
+            continue  # it replaces earlier contents of the tile
         dst = info_of(load.op.dst)
         known = first.setdefault((load.contents, dst.shape, dst.dtype), load)
         if known is not load or load.runs_again:
-            again.append((load, known))
-    kept = {known.op: info_of(known.op.dst).partition_bytes for _, known in again}
-    if sum(kept.values()) * _PART_OF_SBUF > program.target.sbuf_usable_bytes:
+            repeated.append((load, known))
+    retained = {known.op: info_of(known.op.dst).partition_bytes for _, known in repeated}
+    if sum(retained.values()) * _PART_OF_SBUF > program.target.sbuf_usable_bytes:
         return
-    for load, known in again:
+    for load, known in repeated:
         src = info_of(load.op.src)
         related: list[tuple[Operation, str]] = []
         if _call_of(known.op) != _call_of(load.op):
@@ -323,11 +327,11 @@ def _loaded_again(program: Dependences) -> Iterator[Diagnostic]:
 
 
 _PART_OF_SBUF = 4
-"""What is loaded again takes at most this part of SBUF, else there may be no room: a quarter."""
+"""The limit of the fraction of SBUF that repeated loads take: a quarter. More may not fit."""
 
 
 def _widened(kernel: KernelOp) -> Iterator[Diagnostic]:
-    """Matmuls in float32 of what has come in narrower."""
+    """Warn about float32 matmuls of inputs that were loaded in a narrower dtype."""
     narrow = narrow_sources(kernel)
     for op in kernel.operations if narrow else ():
         if not isinstance(op, NcMatmulOp) or is_transpose(op):
@@ -346,15 +350,16 @@ def _widened(kernel: KernelOp) -> Iterator[Diagnostic]:
         )
 
 
-# ------------------------------------------------------------------ what is not needed
+# ------------------------------------------------------------------ unnecessary operations
 
 
 def _not_needed(
     found: dict[Operation, Diagnostic], ops: Iterable[Operation]
 ) -> Iterator[Diagnostic]:
-    """Findings about calls that no iteration of an unrolled loop needs.
+    """Yield the findings about calls that are unnecessary in all iterations of an unrolled loop.
 
-    That the last one prepares for a next one that never comes is how such loops are written.
+    Software-pipelined loops are exempt: their last iteration prepares data for an iteration that
+    never runs.
     """
     if not found:
         return
@@ -364,7 +369,7 @@ def _not_needed(
 
 
 def _call_of(op: Operation) -> tuple[object, ...]:
-    """The author's call that an operation comes from; without a place each is its own."""
+    """The source call that an operation comes from; unique for operations without a location."""
     if isinstance(op.location, UnknownLoc):
         return (op,)
     return (type(op), op.location, *[result.name_hint for result in op.results])
@@ -383,7 +388,7 @@ def _unused(kernel: KernelOp) -> Iterator[Diagnostic]:
 
 
 def _without_effect(kernel: KernelOp, events: Sequence[Execution]) -> Iterator[Diagnostic]:
-    """Stores that nobody reads, and copies of what could be used itself."""
+    """Warn about stores that nothing reads, and about copies that their source could replace."""
     returned = {base_of(value) for value in kernel.return_op.values}
     lost = _lost_results(kernel, events, returned)
     yield from lost.values()
@@ -422,12 +427,12 @@ def _without_effect(kernel: KernelOp, events: Sequence[Execution]) -> Iterator[D
 def _lost_results(
     kernel: KernelOp, events: Sequence[Execution], returned: set[SSAValue]
 ) -> dict[SSAValue, Diagnostic]:
-    """Tensors in HBM that are written, and then neither read nor returned, each with its finding.
+    """Return the HBM tensors that are written but neither read nor returned, with their findings.
 
-    Of a kernel that returns nothing and writes no argument all are; that is told while tracing.
+    Tracing reports kernels that return nothing and write no argument; they are skipped here.
     """
     if kernel.core[1] > 1:
-        return {}  # the other core may read what is shared
+        return {}  # the other core may read shared tensors
     written: dict[SSAValue, Operation] = {}
     read: set[SSAValue] = set()
     for event in events:
@@ -455,7 +460,7 @@ def _lost_results(
 
 
 def _only_stores(op: NisaOp, returned: set[SSAValue]) -> bool:
-    """True when all that an instruction does is to write memory that ends with the kernel."""
+    """True if an instruction only writes memory that ends with the kernel."""
     if isinstance(op, (SendrecvOp, *COLLECTIVES)) or any(True for _ in registers_written(op)):
         return False
     if op.SPEC.accumulators is not None and accumulator_command(op) is not reduce_cmd.idle:
@@ -465,7 +470,7 @@ def _only_stores(op: NisaOp, returned: set[SSAValue]) -> bool:
 
 
 def _is_local(base: SSAValue) -> bool:
-    """True for an allocation that nothing outside of this core's program sees."""
+    """True for an allocation that only this core's program can access."""
     return isinstance(base.owner, AllocOp) and info_of(base).region is not MemoryRegion.shared_hbm
 
 

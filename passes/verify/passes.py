@@ -1,7 +1,7 @@
 """The verification passes, for `nkijit-opt` and for `TracedKernel.verify`.
 
-A pass collects every finding of its kind and raises one NkiValidationError that carries them
-all. The IR is never changed.
+A pass collects all its findings and raises one NkiValidationError with them if one is an error.
+Passes never change the IR.
 """
 
 from __future__ import annotations
@@ -39,23 +39,23 @@ from nkijit.passes.verify.schedule import check_schedule
 
 
 class VerificationPass(ModulePass):
-    """Raise NkiValidationError when a rule is broken."""
+    """A pass that raises NkiValidationError if a rule is broken."""
 
     NEEDS_ALL: ClassVar[bool] = False
-    """It would take for a mistake what follows from an instruction that was left out."""
+    """Skipped after tracing errors, to avoid follow-up findings."""
     ADVICE: ClassVar[tuple[RuleText, ...]] = ()
     """The rules that `advise` reports."""
 
     def find(self, kernel: KernelOp) -> Iterable[Diagnostic]:
-        """The findings in the program of one core, in program order."""
+        """Return the findings about the program of one core, in program order."""
         return ()
 
     def find_together(self, kernels: Sequence[KernelOp]) -> Iterable[Diagnostic]:
-        """The findings that are about the programs of several cores."""
+        """Return the findings about the programs of all cores of a launch together."""
         return ()
 
     def advise(self, program: Dependences) -> Iterable[Diagnostic]:
-        """Warnings about the program of one core in which no pass has found an error."""
+        """Return warnings about the program of one core, which has no errors."""
         return ()
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
@@ -65,7 +65,7 @@ class VerificationPass(ModulePass):
 
 
 class _RulesPass(VerificationPass):
-    """Runs the rules of some categories that operations declare."""
+    """Checks the rules of `CATEGORIES` that operations declare."""
 
     CATEGORIES: ClassVar[tuple[str, ...]]
 
@@ -74,7 +74,7 @@ class _RulesPass(VerificationPass):
 
 
 class VerifyBuffersPass(_RulesPass):
-    """Operands live in buffers that their instruction and engine can reach."""
+    """Operands are in buffers that their instruction and engine can access."""
 
     name = "verify-buffers"
     CATEGORIES = ("buffer",)
@@ -102,14 +102,14 @@ class VerifyOperatorsPass(_RulesPass):
 
 
 class VerifyTargetPass(_RulesPass):
-    """The target has the instruction, its operators and its arguments."""
+    """The target supports the instruction, its operators and its arguments."""
 
     name = "verify-target"
     CATEGORIES = ("target",)
 
 
 class VerifyAccessPass(_RulesPass):
-    """Engines can reach what they access and walk it, also where registers say where it is."""
+    """Engines can access and walk their operands, also where a register holds the address."""
 
     name = "verify-access"
     CATEGORIES = ("access",)
@@ -119,14 +119,14 @@ class VerifyAccessPass(_RulesPass):
 
 
 class VerifyInstructionsPass(_RulesPass):
-    """Every rule that instructions, allocations and views declare, each op by itself."""
+    """All rules that instructions, allocations and views declare, each op by itself."""
 
     name = "verify-instructions"
     CATEGORIES = CATEGORIES
 
 
 class VerifyIndicesPass(VerificationPass):
-    """Indices that are computed on the device stay in their tensors."""
+    """Indices that are computed on the device stay within their tensors."""
 
     name = "verify-indices"
 
@@ -144,7 +144,7 @@ class VerifyConstantsPass(VerificationPass):
 
 
 class VerifyAccumulatorsPass(VerificationPass):
-    """Accumulator registers, and PSUM, are defined where they are continued on or read."""
+    """Accumulator registers and PSUM are defined before they are continued or read."""
 
     name = "verify-accumulators"
 
@@ -153,7 +153,7 @@ class VerifyAccumulatorsPass(VerificationPass):
 
 
 class VerifyInitPass(VerificationPass):
-    """What is read, and what is returned, has been written."""
+    """Data is written before it is read or returned."""
 
     name = "verify-init"
     NEEDS_ALL = True
@@ -163,7 +163,7 @@ class VerifyInitPass(VerificationPass):
 
 
 class VerifyHazardsPass(VerificationPass):
-    """Nothing uses memory that something else writes at the same time."""
+    """No memory is used while another operation writes it."""
 
     name = "verify-hazards"
     ADVICE = (ANTI_DEPENDENCE, OUTPUT_DEPENDENCE)
@@ -179,7 +179,7 @@ class VerifyHazardsPass(VerificationPass):
 
 
 class VerifyCapacityPass(VerificationPass):
-    """What is in use at one time fits into SBUF and PSUM."""
+    """The tiles in use at the same time fit into SBUF and PSUM."""
 
     name = "verify-capacity"
 
@@ -188,7 +188,7 @@ class VerifyCapacityPass(VerificationPass):
 
 
 class VerifySchedulePass(VerificationPass):
-    """Edges that the author adds between instructions can be kept."""
+    """The ordering edges that the kernel adds between instructions can be respected."""
 
     name = "verify-schedule"
 
@@ -217,7 +217,7 @@ class LintPass(VerificationPass):
 
 
 class VerifyLaunchPass(VerificationPass):
-    """The programs of two cores fit together."""
+    """The programs of two cores match."""
 
     name = "verify-launch"
 
@@ -238,11 +238,11 @@ WHOLE: tuple[type[VerificationPass], ...] = (
     VerifyLaunchPass,
     LintPass,
 )
-"""The passes that `verify` consists of."""
+"""The passes that make up `verify`."""
 
 
 class VerifyPass(VerificationPass):
-    """All verification passes; their findings come in one error."""
+    """All verification passes; one error carries their findings."""
 
     name = "verify"
 
@@ -274,10 +274,10 @@ def find_all(
     *,
     advise: bool = True,
 ) -> list[Diagnostic]:
-    """What passes find in a kernel, given as its program for each core.
+    """Return the findings of passes about a kernel, given as one program per core.
 
-    What is wrong on both cores is reported once. Advice is for kernels without errors, and left out
-    where `advise` says so.
+    A finding on both cores is reported once. Warnings of `VerificationPass.advise` are included
+    only if there are no errors; `advise=False` omits them.
     """
     found: list[Diagnostic] = []
     with unchanged(kernels):
@@ -292,7 +292,7 @@ def with_advice(
     kernels: Sequence[KernelOp],
     passes: Sequence[type[VerificationPass]] = WHOLE,
 ) -> list[Diagnostic]:
-    """What `find_all` gives with advice, from what it has found without."""
+    """Add the advice that `find_all` gives to findings that it returned without advice."""
     advised = list(found)
     if any(d.severity == "error" for d in advised):
         return advised
@@ -303,6 +303,6 @@ def with_advice(
 
 
 def _add(found: list[Diagnostic], more: Iterable[Diagnostic]) -> None:
-    """Add findings of one core that were not reported for another."""
+    """Add the findings of one core that were not reported for another."""
     known = set(found)
     found += [d for d in collapse(more) if d not in known]

@@ -1,8 +1,8 @@
-"""Accumulation groups in PSUM: what matmuls add to, and what happens to it meanwhile.
+"""Checks of accumulation groups in PSUM.
 
-A group is a matmul that overwrites and others that add to what it has left. The walk follows, byte
-by byte, what the Tensor Engine has written, what others have written since and what has been read
-since. An allocation stands for its memory: what was at its address before is no part of it.
+A group is a matmul that overwrites `dst`, followed by matmuls that add to the result. The forward
+walk tracks, byte by byte, the writes of the Tensor Engine, later writes of other engines, and later
+reads. Bytes are tracked per allocation: an earlier allocation at the same address does not count.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TypeGuard, cast
 
 from xdsl.ir import Operation, SSAValue
 
+from nkijit.dialects.declare.accessors import operand_tuple
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp, form_key
 from nkijit.dialects.declare.queries import engine_of
@@ -43,33 +44,35 @@ class _Tile:
 
     value: SSAValue
     base: int
-    """The number of its allocation."""
+    """The position of its allocation among the kernel's operations."""
     alloc: AllocOp
     region: ByteSet
-    """Its bytes, in its allocation."""
+    """Its bytes, relative to the allocation."""
     known: bool
-    """False when the device alone knows which of the bytes are meant."""
+    """False if an index selects its bytes at run time."""
     bank: object
-    """What stands for the one bank that it is in; None when it is in several."""
+    """Key of the bank that contains it: the allocation's number (None if the address is fixed) and
+    the bank's number. None for several banks."""
     place: ByteSet
-    """Its bytes in PSUM as far as the address is known; comparable within a bank."""
+    """Its bytes in PSUM, or relative to the allocation if the address is not fixed. Comparable
+    between tiles of one bank."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """What equal instructions have in common."""
+    """The properties that instructions of one form share."""
 
     roles: Sequence[tuple[int, Role]]
-    """What they do with which operand."""
+    """Index and role of each operand."""
     is_matmul: bool | None
-    """The Tensor Engine writes, and may add; None when that depends on the operands."""
+    """The Tensor Engine runs it; None if the engine depends on the operands."""
     accumulation: Accumulation | None
-    """What a matmul does; None for what is none, and never adds."""
+    """None for instructions that never add to `dst`."""
 
 
 @dataclass(slots=True, eq=False)
 class _Event:
-    """An operation that touches PSUM."""
+    """An operation that accesses PSUM."""
 
     op: Operation
     position: int
@@ -78,22 +81,24 @@ class _Event:
     reads: list[_Tile]
     writes: list[_Tile]
     added: ByteSet = NOWHERE
-    """What a matmul adds to."""
+    """The bytes to which a matmul adds."""
     visited: bool = False
 
 
 @dataclass(slots=True)
 class _Memory:
-    """What is known of the bytes of an allocation. Never changed, but replaced."""
+    """The state of an allocation's bytes. Immutable by convention: visits replace it."""
 
     sure: ByteSet = NOWHERE
-    """Written by what matmuls may add to; also where only the device knows the address."""
+    """Certainly written by an engine whose results matmuls can add to. Tiles with run-time
+    addresses count as written."""
     maybe: ByteSet = NOWHERE
-    """The same, on some path at least."""
+    """Written in this way on at least one path."""
     replaced: ByteSet = NOWHERE
-    """Of these, what an engine that matmuls do not add to has written since, on some path."""
+    """The bytes of `maybe` that another engine has since overwritten with a result that matmuls
+    cannot add to, on at least one path."""
     read: ByteSet = NOWHERE
-    """Read since it was written last, on some path at least."""
+    """Read since the last write, on at least one path."""
 
 
 _EMPTY = _Memory()
@@ -103,20 +108,20 @@ _State = dict[int, _Memory]
 
 @dataclass(slots=True, eq=False)
 class _Group:
-    """Matmuls that add to what the first of them has written, all in one bank."""
+    """A matmul and the matmuls that add to its result, all in one bank."""
 
     first: Operation
     place: ByteSet
     last: int
-    """When the latest of them was."""
+    """`_Flow._clock` at its latest matmul."""
     tile: _Tile
-    """Where the latest of them has written."""
+    """The tile that its latest matmul wrote."""
     memory: _Memory
-    """What was known after it."""
+    """The state of the allocation after that matmul."""
 
 
 def check_psum(kernel: KernelOp) -> Iterator[Diagnostic]:
-    """What is wrong, or doubtful, about the accumulation groups of a kernel."""
+    """Yield findings about the accumulation groups of a kernel, in program order."""
     reader = _Reader(kernel)
     if not reader.touching:
         return
@@ -129,9 +134,9 @@ def check_psum(kernel: KernelOp) -> Iterator[Diagnostic]:
 
 
 class _Reader:
-    """Finds the operations that touch PSUM, from the allocations, and makes events of them.
+    """Creates events for the operations that access PSUM, found through the uses of allocations.
 
-    Operations, values and attributes live as long as the kernel, so their identity is a key.
+    Keys are identities: operations, values and attributes live as long as the kernel.
     """
 
     def __init__(self, kernel: KernelOp):
@@ -142,9 +147,9 @@ class _Reader:
         self._layouts: dict[tuple[object, ...], tuple[ByteSet, ByteSet, int | None]] = {}
         self._forms: dict[tuple[object, ...], _Form] = {}
         self._multiplied: dict[int, ByteSet] = {}
-        """What matmuls have written, by allocation."""
+        """The bytes that matmuls have written, by allocation."""
         self.placed: dict[int, ByteSet] = {}
-        """The same, of allocations with an address, in PSUM as a whole."""
+        """The same in PSUM addresses, for allocations with a fixed address."""
         self._position = 0
         for number, op in enumerate(kernel.operations):
             if type(op) is AllocOp and info_of(op.result).region is MemoryRegion.psum:
@@ -168,17 +173,17 @@ class _Reader:
         known = info_of(value).indirection is None
         if key not in self._layouts:
             region = bytes_of(value)
-            # An allocation without an address begins with a bank.
+            # An allocation without a fixed address begins at the start of a bank.
             place = region if address is None else shifted(region, *address)
             self._layouts[key] = region, place, _bank(place, self._target)
         region, place, bank = self._layouts[key]
-        # Banks with an address are those of PSUM, others those of their allocation.
+        # Fixed banks are comparable between allocations, others only within one.
         owner = number if address is None else None
-        whose = None if bank is None else (owner, bank)
-        return _Tile(value, number, alloc, region, known, whose, place)
+        bank_key = None if bank is None else (owner, bank)
+        return _Tile(value, number, alloc, region, known, bank_key, place)
 
     def event(self, op: Operation) -> _Event | None:
-        """The event that an operation is, if it touches PSUM."""
+        """Return the event of an operation; None if it does not access PSUM."""
         if id(op) not in self.touching:
             return None
         key = form_key(op)
@@ -190,14 +195,14 @@ class _Reader:
             is_matmul = engine_of(cast(NisaOp, op), self._target) is engine.tensor
         self._position += 1
         event = _Event(op, self._position, is_matmul, form.accumulation, [], [])
-        # A list, for xDSL's own sequence takes long to index.
-        operands = list(op._operands)  # pyright: ignore[reportPrivateUsage]
+        # A list: indexing xDSL's own sequence is slow.
+        operands = list(operand_tuple(op))
         for position, role in form.roles:
             tile = self._tiles.get(id(operands[position]))
             if tile is not None:
                 if role is not Role.read:
                     event.writes.append(tile)
-                # The Tensor Engine reads SBUF; what a matmul adds to is nobody's result yet.
+                # A matmul's inputs are in SBUF; adding to `dst` does not count as reading a result.
                 if role is not Role.write and not is_matmul:
                     event.reads.append(tile)
         if is_matmul and event.writes:
@@ -206,7 +211,11 @@ class _Reader:
         return event
 
     def _added(self, tile: _Tile, accumulation: Accumulation | None) -> ByteSet:
-        """What a matmul adds to, as the interpreter decides it: in program order."""
+        """Return the bytes to which a matmul adds.
+
+        With `accumulate=None`, as in the interpreter, these are the bytes that earlier matmuls in
+        program order have written.
+        """
         before = self._multiplied.get(tile.base, NOWHERE)
         if not before.covers(tile.region):
             self._multiplied[tile.base] = before | tile.region
@@ -234,7 +243,7 @@ class _Reader:
 
 
 def _bank(place: ByteSet, target: Target) -> int | None:
-    """The bank that bytes are in; None when they are in several."""
+    """The bank that contains all bytes; None if they span several."""
     banks = {
         column // target.psum_bank_bytes
         for _, columns in place.pieces
@@ -244,19 +253,19 @@ def _bank(place: ByteSet, target: Target) -> int | None:
 
 
 class _Flow:
-    """The walk forward."""
+    """The forward walk."""
 
     start = _EMPTY
 
     def __init__(self, target: Target, placed: dict[int, ByteSet]):
         self.found: dict[tuple[int, str], Diagnostic] = {}
-        """By position and rule."""
+        """By position of the event and rule id."""
         self._resets = target.version < nc_version.gen4
-        """Matmuls add to what matmuls have written, and to nothing else."""
+        """Matmuls can add only to results of matmuls."""
         self._placed = placed
         self._clock = 0
         self._groups: dict[object, list[_Group]] = {}
-        """By bank; so are the latest."""
+        """By bank."""
         self._latest: dict[object, _Group] = {}
         self._readers: dict[int, dict[_Tile, Operation]] = {}
         self._writers: dict[int, dict[_Tile, Operation]] = {}
@@ -283,10 +292,10 @@ class _Flow:
             if event.is_matmul:
                 latest = self._latest.get(tile.bank)
                 self._clock += 1
-                if event.accumulation is Accumulation.adds and _goes_on(latest, tile, memory):
+                if event.accumulation is Accumulation.adds and _is_unchanged(latest, tile, memory):
                     latest.last = self._clock
                     continue
-                self._judge(event, tile, memory, certain)
+                self._check(event, tile, memory, certain)
                 state[tile.base] = _multiplied(memory, tile)
                 if tile.bank is not None and tile.known:
                     self._group(event, tile, memory, state)
@@ -296,15 +305,15 @@ class _Flow:
                     state[tile.base] = self._written(memory, tile.region)
 
     def _written(self, memory: _Memory, region: ByteSet) -> _Memory:
-        """What is known when an engine other than the Tensor Engine has written."""
+        """The state after a write by an engine other than the Tensor Engine."""
         read = memory.read - region
         if not self._resets:
             return _Memory(memory.sure | region, memory.maybe | region, NOWHERE, read)
         replaced = memory.replaced | (memory.maybe & region)
         return _Memory(memory.sure, memory.maybe, replaced, read)
 
-    def _judge(self, event: _Event, tile: _Tile, memory: _Memory, certain: bool) -> None:
-        """Tell what is wrong with what a matmul adds to."""
+    def _check(self, event: _Event, tile: _Tile, memory: _Memory, certain: bool) -> None:
+        """Report findings about the bytes to which a matmul adds."""
         added = event.added
         if added:
             if not memory.sure.covers(added):
@@ -319,23 +328,23 @@ class _Flow:
 
     # ------------------------------------------------------------ findings
 
-    def _tell(self, event: _Event, rule: RuleText, diagnostic: Diagnostic) -> None:
+    def _report(self, event: _Event, rule: RuleText, diagnostic: Diagnostic) -> None:
         key = event.position, rule.id
         earlier = self.found.get(key)
         if earlier is None or (earlier.severity, diagnostic.severity) == ("warning", "error"):
             self.found[key] = diagnostic
 
     def _initialised(self, event: _Event, tile: _Tile, memory: _Memory, certain: bool) -> None:
-        """Something of what a matmul adds to may not have been written."""
+        """Report that some of the bytes to which a matmul adds may be unwritten."""
         if tile.known:
             missing = event.added - memory.maybe
         else:
             missing = NOWHERE if memory.maybe else event.added
         if missing:
             found = self._uninitialised(event, tile, missing, certain)
-            self._tell(event, PSUM_ACCUMULATE, found)
+            self._report(event, PSUM_ACCUMULATE, found)
         elif tile.known:
-            message = f"{_given(event)}, but what it adds to may not have been written"
+            message = f"{_argument(event)}, but what it adds to may not have been written"
             self._warn(event, PSUM_ACCUMULATE, tile, message, notes=[_LOOPS])
 
     def _uninitialised(
@@ -343,9 +352,9 @@ class _Flow:
     ) -> Diagnostic:
         notes: list[str] = []
         related: list[tuple[Operation, str]] = []
-        message = f"{_given(event)}, but nothing to add to has been written in 'dst' before"
+        message = f"{_argument(event)}, but nothing to add to has been written in 'dst' before"
         if tile.known and not missing.covers(tile.region):
-            message = f"{_given(event)}, but a part of 'dst' has not been written before"
+            message = f"{_argument(event)}, but a part of 'dst' has not been written before"
             rows, columns = missing.pieces[0]
             notes.append(f"the part has partitions {shown(rows)}, bytes {shown(columns)} of each")
         writer = _latest(self._writers, tile)
@@ -368,7 +377,7 @@ class _Flow:
         )
 
     def _shares_address(self, tile: _Tile) -> bool:
-        """True when matmuls have written other allocations at addresses that the tile has."""
+        """True if matmuls have written another allocation at the tile's address."""
         if tile.alloc.fixed_address is None:
             return False
         return any(
@@ -383,7 +392,7 @@ class _Flow:
 
     def _partial(self, event: _Event, tile: _Tile) -> None:
         reader = _latest(self._readers, tile)
-        if reader is None:  # where it reads is known at run time only
+        if reader is None:  # it reads at an address known only at run time
             return
         inferred = event.accumulation is Accumulation.by_location
         how = "accumulate=None adds" if inferred else "adds"
@@ -391,7 +400,7 @@ class _Flow:
         self._warn(event, PSUM_OPEN_READ, tile, message, [(reader, f"read by {mention(reader)}")])
 
     def _inferred(self, event: _Event, tile: _Tile, memory: _Memory) -> None:
-        """A later iteration overwrites what nothing has read since the one before."""
+        """Report an iteration that overwrites the previous iteration's unread result."""
         if memory.maybe.covers(tile.region) and not memory.read.meets(tile.region):
             message = (
                 "accumulate=None overwrites in every iteration, for nothing has been written "
@@ -417,12 +426,12 @@ class _Flow:
             related=related,
             severity="warning",
         )
-        self._tell(event, rule, found)
+        self._report(event, rule, found)
 
     # ------------------------------------------------------------ groups of a bank
 
     def _group(self, event: _Event, tile: _Tile, before: _Memory, state: _State) -> None:
-        """Follow the groups of a bank, in the order of the walk."""
+        """Extend the group that a matmul adds to, or start one. Called in the order of the walk."""
         groups = self._groups.setdefault(tile.bank, [])
         touched = [group for group in groups if group.place.meets(tile.place)]
         memory = state[tile.base]
@@ -454,24 +463,24 @@ class _Flow:
 _LOOPS = "it depends on how often loops on the device run"
 
 
-def _goes_on(latest: _Group | None, tile: _Tile, memory: _Memory) -> TypeGuard[_Group]:
-    """True when nothing has happened to a tile since a bank's latest matmul has written it."""
+def _is_unchanged(latest: _Group | None, tile: _Tile, memory: _Memory) -> TypeGuard[_Group]:
+    """True if the tile is unchanged and unread since the latest matmul of its bank wrote it."""
     return latest is not None and latest.tile is tile and latest.memory is memory
 
 
-def _given(event: _Event) -> str:
+def _argument(event: _Event) -> str:
     if event.accumulation is Accumulation.adds:
         return "'accumulate' is True"
     return "'accumulate' is None, which adds here"
 
 
 def _is_open(group: _Group, state: _State) -> bool:
-    """True when nothing has read the result of a group."""
+    """True if nothing has read the group's result."""
     return not state.get(group.tile.base, _EMPTY).read.meets(group.tile.region)
 
 
 def _multiplied(memory: _Memory, tile: _Tile) -> _Memory:
-    """What is known when a matmul has written."""
+    """The state after a write by a matmul."""
     region = tile.region
     if not tile.known:
         return replace(memory, sure=memory.sure | region, maybe=memory.maybe | region)
@@ -483,7 +492,7 @@ def _multiplied(memory: _Memory, tile: _Tile) -> _Memory:
 
 
 def _latest(history: dict[int, dict[_Tile, Operation]], tile: _Tile) -> Operation | None:
-    """The last operation of a history that is known to have touched bytes of a tile."""
+    """The latest operation in `history` that accessed bytes of a tile, at a known address."""
     seen = history.get(tile.base, {})
     return next(
         (op for t, op in reversed(seen.items()) if t.known and t.region.meets(tile.region)), None

@@ -1,4 +1,4 @@
-"""The verification passes that run the rules which ops declare, one pass per category."""
+"""The verification passes that check the rules declared by ops, one pass per category."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from functools import cache
 
 from xdsl.ir import Operation, SSAValue
 
+from nkijit.dialects.declare.accessors import operand_tuple
 from nkijit.dialects.declare.operation import NisaOp, form_key, is_instruction
 from nkijit.dialects.declare.spec import Rule, Violation
 from nkijit.dialects.hardware.targets import Target
@@ -21,74 +22,74 @@ from nkijit.passes.diagnostics.diagnose import diagnose
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 
 CATEGORIES = ("buffer", "shape", "dtype", "operator", "target", "access")
-"""Categories of declared rules, in the order in which `verify` runs them."""
+"""Categories of declared rules, in the order in which `verify` checks them."""
 
 
 def check_rules(kernel: KernelOp, categories: Collection[str] = CATEGORIES) -> Iterator[Diagnostic]:
-    """Every declared rule of these categories that an operation breaks, in program order."""
-    for _, found in _judged(kernel, categories):
+    """Yield a finding for each declared rule that an operation breaks, in program order."""
+    for _, found in _broken_rules(kernel, categories):
         yield from found
 
 
 def wrong_operations(kernel: KernelOp) -> set[Operation]:
-    """The operations that break a declared rule and that no device takes."""
+    """Return the operations that break a declared rule and that no device accepts."""
     return {
         op
-        for op, found in _judged(kernel, CATEGORIES)
+        for op, found in _broken_rules(kernel, CATEGORIES)
         if any(diagnostic.stops(strict=False) for diagnostic in found)
     }
 
 
-def _judged(
+def _broken_rules(
     kernel: KernelOp, categories: Collection[str]
 ) -> Iterator[tuple[Operation, list[Diagnostic]]]:
-    """The operations that break rules, in program order, with what is found."""
+    """Yield the operations that break rules and their findings, in program order."""
     target = kernel.target
     forms = _Forms(target)
-    # Keys hold identities: what they name lives as long as the kernel.
-    judged: set[tuple[object, ...]] = set()
+    # Keys hold identities of objects that live as long as the kernel.
+    checked: set[tuple[object, ...]] = set()
     for op in kernel.operations:
         if not is_instruction(op) and type(op) not in WITH_RULES:
             continue
         key = forms.key(op)
-        rules = _rules_of(type(op), key in judged)
+        rules = _rules_of(type(op), key in checked)
         if not rules:
             continue
         broken = list(_findings(op, rules, target, categories))
         if broken:
             yield op, broken
         else:
-            judged.add(key)
+            checked.add(key)
 
 
 @cache
-def _rules_of(op_class: type[Operation], judged: bool) -> tuple[Rule, ...]:
-    """The rules of an operation, or those that are left when its form has been judged."""
+def _rules_of(op_class: type[Operation], checked: bool) -> tuple[Rule, ...]:
+    """The rules of an operation; only those that depend on offsets if its form has been checked."""
     rules = all_rules_of(op_class)
-    return tuple(rule for rule in rules if rule.by_offset) if judged else rules
+    return tuple(rule for rule in rules if rule.by_offset) if checked else rules
 
 
 _LIMITS = ("scale", "bound", "count")
-"""The properties of a view that say what its index can select."""
+"""The properties of a view that limit the values of its index."""
 
 
 class _Forms:
-    """What rules may see of operations (`Rule`), as keys: what has one key is judged once."""
+    """Keys of operations: those with equal keys break the same rules, except `by_offset` rules."""
 
     def __init__(self, target: Target):
         self._target = target
         self._numbers: dict[object, int] = {}
         self._types: dict[int, int] = {}
-        """The number of each type of a tile without its offset, by its identity."""
+        """By the identity of a tile's type: a number for the type without its offset."""
         self._values: dict[int, tuple[object, int, int]] = {}
-        """What rules see of each operand, its allocation, and its index if it has one."""
+        """By the identity of an operand: its key, its allocation, and its index or 0."""
         self._places: dict[tuple[int, int, bool], int] = {}
-        """What they see of tiles at known places, by their types and that of the allocation."""
+        """Numbers of on-chip tiles at known places, by the tile's and its allocation's type."""
 
     def key(self, op: Operation) -> tuple[object, ...]:
-        """All that rules may see of an operation."""
-        # A tuple, for xDSL's own sequence takes long to make.
-        operands = op._operands  # pyright: ignore[reportPrivateUsage]
+        """The key of an operation."""
+        # A tuple: making xDSL's own sequence is slow.
+        operands = operand_tuple(op)
         if type(op) is ViewOp and len(operands) == 1:
             (source,), (result,) = operands, op.results
             return ViewOp, id(source.type), self._type(result)
@@ -99,9 +100,9 @@ class _Forms:
         for value in operands:
             seen = known.get(id(value))
             if seen is None:
-                seen = known[id(value)] = self._matter(value)
-            matter, allocation, index = seen
-            parts.append(matter)
+                seen = known[id(value)] = self._value_key(value)
+            value_key, allocation, index = seen
+            parts.append(value_key)
             allocations.append(allocation)
             if index:
                 indices.append(index)
@@ -113,11 +114,11 @@ class _Forms:
         return tuple(parts)
 
     def _type(self, value: SSAValue) -> int:
-        """The same for tiles that differ in where they begin."""
+        """A number that is equal for tiles that differ only in their offset."""
         number = self._types.get(id(value.type))
         if number is None:
             tile = info_of(value)
-            # Words by their identity, as hashing one is a call.
+            # Enum members by identity: hashing one is a call.
             words = id(tile.region), id(tile.indirection)
             form = (tile.dtype.name, words, tile.shape, tile.strides)
             number = self._types[id(value.type)] = self._number(form)
@@ -126,10 +127,10 @@ class _Forms:
     def _number(self, form: object) -> int:
         return self._numbers.setdefault(form, len(self._numbers))
 
-    def _matter(self, value: SSAValue) -> tuple[object, int, int]:
-        """What rules may see of a value, the allocation that it is in, and its index or 0.
+    def _value_key(self, value: SSAValue) -> tuple[object, int, int]:
+        """Return a value's key, the identity of its allocation, and that of its index or 0.
 
-        Of a number that is its value, which its definition holds.
+        A scalar's key is the value itself: rules may read the constant that defines it.
         """
         if not is_tile(value):
             return id(value), id(value), 0
@@ -144,7 +145,7 @@ class _Forms:
         return self._number(form), id(base), id(index)
 
     def _place(self, value: SSAValue, base: SSAValue) -> int:
-        """What rules may see of a tile without its index: its type, and where it begins."""
+        """The number of a tile without its index: its type, and where rules may see it begin."""
         tile = info_of(value)
         if not tile.region.on_chip:
             return self._type(value)
@@ -160,11 +161,11 @@ class _Forms:
     def _form(
         self, value: SSAValue, base: SSAValue, address: tuple[int, int] | None
     ) -> tuple[object, ...]:
-        """What rules may see of a tile on chip."""
+        """The properties of an on-chip tile that rules may read."""
         partition, byte = (0, 0) if base is value else start_of(value, access_of(value))
         form = (self._type(value), partition, address and address[0])
         if info_of(value).region is MemoryRegion.psum:
-            # It matters where in a bank the tile is, and whether its allocation fits into one.
+            # Rules may read its position in a bank, and whether its allocation fits into a bank.
             byte += 0 if address is None else address[1]
             form = (*form, byte % self._target.psum_bank_bytes, id(base.type))
         return form
@@ -196,7 +197,7 @@ def _diagnostic(op: Operation, rule: Rule, finding: Violation) -> Diagnostic:
 
 
 def _operand(op: NisaOp, name: str) -> SSAValue | None:
-    """An operand by its name, or one of a list: `srcs[1]`."""
+    """Return an operand by its name, or by its position in a list of operands: `srcs[1]`."""
     field, _, position = name.partition("[")
     if not position:
         return op.operand_named(field)

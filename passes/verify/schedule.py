@@ -1,4 +1,4 @@
-"""Edges that the author adds between instructions: names, loops and cycles."""
+"""Checks of the ordering edges that the kernel adds between instructions."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from nkijit.passes.diagnostics.places import positions
 
 
 def check_schedule(kernel: KernelOp) -> Iterator[Diagnostic]:
-    """Every edge between instructions that cannot be kept."""
+    """Yield a finding for each edge between instructions that cannot be respected."""
     consumers: list[NisaOp] = []
     named: dict[str, list[NisaOp]] = {}
     for op in kernel.operations:
-        # By their properties: xDSL's own access by name takes long.
-        given = op.properties
-        if ("after" in given or "name" in given) and is_instruction(op):
-            if "after" in given:
+        # Reads `properties`: xDSL's own access by name is slow.
+        properties = op.properties
+        if ("after" in properties or "name" in properties) and is_instruction(op):
+            if "after" in properties:
                 consumers.append(op)
-            if "name" in given:
+            if "name" in properties:
                 named.setdefault(op.label, []).append(op)
     if not consumers:
         return
@@ -37,8 +37,10 @@ def check_schedule(kernel: KernelOp) -> Iterator[Diagnostic]:
         for name in op.runs_after:
             producers = named.get(name, [])
             if len(producers) != 1:
-                what = f"{len(producers)} instructions have" if producers else "no instruction has"
-                yield diagnose(SCHEDULE_NAME, op, f"runs after '{name}', a name that {what}")
+                owners = (
+                    f"{len(producers)} instructions have" if producers else "no instruction has"
+                )
+                yield diagnose(SCHEDULE_NAME, op, f"runs after '{name}', a name that {owners}")
                 continue
             producer = producers[0]
             if not _encloses(producer.parent_block(), op):
@@ -60,7 +62,7 @@ def check_schedule(kernel: KernelOp) -> Iterator[Diagnostic]:
 
 
 def _against_data(kernel: KernelOp) -> Iterator[Diagnostic]:
-    """Edges to an instruction further down that needs what the consumer does."""
+    """Yield findings about edges to a later instruction that depends on the consumer's results."""
     for block in blocks_out_of_order(kernel):
         stuck = Arrangement(block).stuck
         if not stuck:
@@ -84,14 +86,14 @@ def _against_data(kernel: KernelOp) -> Iterator[Diagnostic]:
 
 
 def _whole(op: Operation) -> list[str]:
-    """What a message says of an instruction that cannot change places alone."""
+    """A note for an instruction that can only be moved together with its loop."""
     if isinstance(op, (ForOp, WhileOp)):
         return ["the instruction is in a loop that runs as a whole"]
     return []
 
 
 class _Waits:
-    """What units of a block wait for, of those that have no place in any order."""
+    """The dependences among units of a block that cannot be ordered."""
 
     def __init__(self, units: Sequence[Unit]):
         self._units = units
@@ -102,7 +104,7 @@ class _Waits:
             for op in unit.instructions
             if op.label in unit.labels
         }
-        """The instructions with names, and their units."""
+        """Instructions by name, with their units."""
 
     def _of(self, unit: Unit) -> list[Unit]:
         found = self._known.get(unit)
@@ -113,7 +115,7 @@ class _Waits:
         return found
 
     def reaches(self, first: Unit, wanted: Unit) -> bool:
-        """Whether a unit waits for another one, maybe by others."""
+        """True if `first` waits for `wanted`, directly or through other units."""
         seen, pending = {first}, [first]
         while pending:
             for unit in self._of(pending.pop()):
@@ -132,7 +134,7 @@ def _ordered_blocks(kernel: KernelOp) -> Iterator[Block]:
 
 
 def loop_block(block: Block | None) -> Block | None:
-    """The body of the innermost loop around a block, or the kernel's."""
+    """Return the body of the innermost loop around a block, or the kernel's body."""
     while block is not None and isinstance(block.parent_op(), NoReorderOp):
         parent = block.parent_op()
         block = None if parent is None else parent.parent_block()
@@ -140,7 +142,7 @@ def loop_block(block: Block | None) -> Block | None:
 
 
 def _encloses(block: Block | None, op: Operation) -> bool:
-    """True when an operation is in the loop of a block, or in one inside it."""
+    """True if an operation is in the loop of `block` or in a nested loop."""
     wanted = loop_block(block)
     here = op.parent_block()
     while here is not None:
@@ -160,7 +162,7 @@ def _loop_of(op: Operation) -> str:
 
 
 def _cycles(before: dict[NisaOp, list[NisaOp]]) -> Iterator[Diagnostic]:
-    """One finding for each cycle, found by walking back along the edges."""
+    """Yield a finding for each cycle, by walking backward along the edges."""
     done: set[NisaOp] = set()
     for start in before:
         path: dict[NisaOp, Iterator[NisaOp]] = {}

@@ -1,4 +1,4 @@
-"""The cache of traces: random kernels that change between calls, beside processes that forget."""
+"""The trace cache: random kernels that change between calls, compared with uncached traces."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from tests.fuzz.campaign import Count, Finding, UnavailableError, until
 
 
 def campaign(rng: Random, deadline: float) -> Count:
-    """A round: kernels with their changes."""
+    """Run a round: random kernels with changes."""
     if not hasattr(os, "fork"):
         raise UnavailableError("processes that know nothing are forked")
     count = Count()
     for _ in until(deadline, 20):
-        made = program(rng)
+        case = program(rng)
         count.cases += 1
-        stale, live = stale_steps(made)
-        count.passed_over += live.hits == 0
+        stale, live = stale_steps(case)
+        count.skipped += live.hits == 0
         if stale:
-            count.findings.append(Finding("\n".join(["a stale trace", *stale]), _files(made)))
+            count.findings.append(Finding("\n".join(["a stale trace", *stale]), _files(case)))
     return count
 
 
-def _files(made: Program) -> dict[str, bytes]:
-    """A program as files: its modules, and the statements that run before and between calls."""
-    statements = "\n".join([*made.begin, "# then, one by one", *made.changes])
-    files = {"statements.py": statements, **made.files}
+def _files(case: Program) -> dict[str, bytes]:
+    """Return a program as files: its modules, and the statements before and between calls."""
+    statements = "\n".join([*case.begin, "# then, one by one", *case.changes])
+    files = {"statements.py": statements, **case.files}
     return {name.replace("/", "."): text.encode() for name, text in files.items() if text}

@@ -1,22 +1,21 @@
-"""What a campaign is.
+"""The interface between campaigns and the driver.
 
-A module of `tests.fuzz` with a function
+A campaign is a module of `tests.fuzz` with a function
 
     def campaign(rng: Random, deadline: float) -> Count
 
-is a campaign of the module's name, and the driver runs it: in rounds, again and again until its
-time is up. A round
+The driver runs it in rounds until its time is up. A round
 
-- draws all that is random from `rng`: with the same generator it tries the same cases in the same
-  order, so that the number of a round is all that is needed to run it again;
-- tries at least one case, and after each one looks whether `time.monotonic()` has passed
-  `deadline`. A good round takes a second or a few: a finding is reproduced by its whole round;
-- returns what it has tried and found. It raises `UnavailableError` where this machine lacks what it
-  needs; any other exception is a finding, too.
+- takes all random choices from `rng`, so that the number of a round suffices to reproduce it: with
+  the same generator it tries the same cases in the same order;
+- tries at least one case, and stops when `time.monotonic()` has passed `deadline`. It should take
+  a few seconds at most, because a finding is reproduced by running its whole round;
+- returns its counts and findings. It raises `UnavailableError` if a requirement is missing on this
+  machine. Any other exception is reported as a finding.
 
-A finding is a text, and files that show it without the campaign: `.mlir`, `.py`, `.html`. The
-driver keeps both. Its first line says what is wrong in few words: findings whose first lines
-differ in nothing but numbers and quoted words are taken for one mistake.
+A finding has a text, and files that reproduce it without the campaign: `.mlir`, `.py`, `.html`. The
+driver stores both. The first line of the text is a summary: findings whose summaries differ only in
+numbers and quoted words are counted as one.
 """
 
 from __future__ import annotations
@@ -28,17 +27,17 @@ from time import monotonic
 
 
 class UnavailableError(Exception):
-    """What a campaign needs is not on this machine."""
+    """A requirement of a campaign is missing on this machine."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that is wrong."""
+    """A failure that a campaign has found."""
 
     text: str
-    """What is wrong; the first line in few words."""
+    """Description; its first line is a summary."""
     files: dict[str, bytes] = field(default_factory=dict[str, bytes])
-    """What shows it, by file name."""
+    """Contents of files that reproduce it, by name."""
 
     @property
     def title(self) -> str:
@@ -47,28 +46,28 @@ class Finding:
 
     @property
     def kind(self) -> str:
-        """The first line without what differs between cases of one mistake."""
+        """The first line without numbers and quoted words, to group equal failures."""
         return re.sub(r"'[^']*'|\"[^\"]*\"|\S*\d\S*", "…", self.title)
 
 
 @dataclass
 class Count:
-    """What a round has tried and found."""
+    """The counts and findings of one or more rounds."""
 
     cases: int = 0
-    passed_over: int = 0
-    """Cases that turned out to be none, such as kernels that are not valid."""
+    skipped: int = 0
+    """Cases that could not be tested, such as invalid kernels."""
     findings: list[Finding] = field(default_factory=list[Finding])
 
     def add(self, other: Count) -> None:
-        """Count what another round has tried, too."""
+        """Add the counts and findings of another round."""
         self.cases += other.cases
-        self.passed_over += other.passed_over
+        self.skipped += other.skipped
         self.findings += other.findings
 
 
 def until(deadline: float, most: int) -> Iterator[int]:
-    """Numbers from 0 while there is time, one at least and `most` at most."""
+    """Yield numbers from 0 until the deadline: at least one, at most `most`."""
     for number in range(most):
         if number and monotonic() > deadline:
             return

@@ -1,17 +1,17 @@
-"""Runs campaigns for some minutes, keeps what they find, and prints a table.
+"""Run fuzzing campaigns, store their findings and print a table.
 
     python -m tests.fuzz --minutes 10
     python -m tests.fuzz --only files --seed 7 --round 12
 
-All campaigns have the same share of the time. `--seed` (by default a new one, printed) says what
-they try; a finding is kept in a folder under `build/fuzz/`, with the command that runs its round
-again. The exit code is 1 when there are findings.
+All campaigns get the same share of the time. `--seed` (by default random, and printed) determines
+the cases. A finding is stored in a folder under `build/fuzz/`, with the command that reproduces its
+round. The exit code is 1 when there are findings.
 
-Campaigns are not guided by coverage. Atheris, the tool that is kept up for Python, installs, but
-tries its cases in one process: it can neither hold each of them to a limit of memory and time nor
-go on after one that breaks it, which is what the campaign of files is about; and a run cannot be
-repeated from a number. What Hypothesis offers (`hypothesis.target`) climbs towards a number that a
-test names. In their place the campaign of files goes on from mutants whose answers are new to it.
+Campaigns are not guided by coverage. Atheris, the maintained tool for Python, runs all cases in one
+process: it cannot limit the memory and time of a case, cannot continue after a crash, and cannot
+repeat a run from a seed. The campaign `files` needs all of these. Hypothesis
+(`hypothesis.target`) maximises a number that a test defines. Instead, the campaign `files` further
+mutates mutants with new output.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from time import monotonic
 import tests.fuzz
 from tests.fuzz.campaign import Count, Finding, UnavailableError
 
-KEPT = Path("build") / "fuzz"
+FINDINGS = Path("build") / "fuzz"
 Campaign = Callable[[Random, float], Count]
 
 
 @cache
 def campaigns() -> dict[str, Campaign]:
-    """The campaigns of this package by name."""
+    """Return the campaigns of this package by name."""
     modules = [m.name for m in pkgutil.iter_modules(tests.fuzz.__path__) if m.name != "__main__"]
     found = {name: importlib.import_module(f"tests.fuzz.{name}") for name in modules}
     return {name: m.campaign for name, m in found.items() if hasattr(m, "campaign")}
@@ -49,33 +49,33 @@ def campaigns() -> dict[str, Campaign]:
 
 @dataclass
 class Tally:
-    """What the rounds of a campaign have tried and found."""
+    """The results of a campaign's rounds."""
 
     name: str
     count: Count = field(default_factory=Count)
     seconds: float = 0.0
     rounds: dict[int, list[Finding]] = field(default_factory=dict[int, list[Finding]])
-    """Findings by the round that made them."""
+    """Findings by the number of their round."""
     missing: str = ""
-    """Why it cannot run here."""
+    """The reason why the campaign cannot run on this machine."""
 
 
 def run_rounds(name: str, seed: str, rounds: Sequence[int], deadline: float) -> Tally:
-    """Run some rounds of a campaign, one at least, until time is up."""
+    """Run rounds of a campaign until the deadline, at least one."""
     tally, start = Tally(name), monotonic()
     for number in rounds:
         rng = Random(f"{name} {seed} {number}")
         try:
-            made = campaigns()[name](rng, deadline)
+            result = campaigns()[name](rng, deadline)
         except UnavailableError as error:
             tally.missing = str(error)
             break
         except Exception as error:
             title = f"the campaign raised {type(error).__name__}: {error}"
-            made = Count(1, findings=[Finding(f"{title}\n\n{traceback.format_exc()}")])
-        tally.count.add(made)
-        if made.findings:
-            tally.rounds[number] = made.findings
+            result = Count(1, findings=[Finding(f"{title}\n\n{traceback.format_exc()}")])
+        tally.count.add(result)
+        if result.findings:
+            tally.rounds[number] = result.findings
         if monotonic() > deadline:
             break
     tally.seconds = monotonic() - start
@@ -83,7 +83,7 @@ def run_rounds(name: str, seed: str, rounds: Sequence[int], deadline: float) -> 
 
 
 def keep(tally: Tally, seed: str) -> list[str]:
-    """Write findings into folders; returns a line for each kind of finding."""
+    """Write findings into folders, one per kind. Returns lines that describe them."""
     kinds: dict[str, list[tuple[int, Finding]]] = {}
     for number, findings in sorted(tally.rounds.items()):
         for finding in findings:
@@ -92,7 +92,7 @@ def keep(tally: Tally, seed: str) -> list[str]:
     for index, cases in enumerate(kinds.values()):
         number, finding = cases[0]
         safe_seed = re.sub(r"\W", "_", seed)
-        folder = KEPT / f"{tally.name}-{safe_seed}-{number}-{index}"
+        folder = FINDINGS / f"{tally.name}-{safe_seed}-{number}-{index}"
         folder.mkdir(parents=True, exist_ok=True)
         begin = [sys.executable, "-m", "tests.fuzz", "--only", tally.name]
         again = shlex.join([*begin, "--seed", str(seed), "--round", str(number)])
@@ -100,52 +100,54 @@ def keep(tally: Tally, seed: str) -> list[str]:
         for file, content in finding.files.items():
             (folder / file).write_bytes(content)
         times = f" ({len(cases)} times)" if len(cases) > 1 else ""
-        lines += [f"{tally.name}: {finding.title[:300]}{times}", f"  kept: {folder}"]
+        lines += [f"{tally.name}: {finding.title[:300]}{times}", f"  stored: {folder}"]
         lines += [f"  again: {again}"]
     return lines
 
 
 def table(tallies: Sequence[Tally]) -> str:
-    """Campaign, cases, seconds, findings."""
-    lines = [f"{'campaign':<14}{'cases':>8}{'passed over':>13}{'seconds':>9}{'findings':>10}"]
+    """Return the table of results: cases, seconds and findings per campaign."""
+    lines = [f"{'campaign':<14}{'cases':>8}{'skipped':>13}{'seconds':>9}{'findings':>10}"]
     for tally in tallies:
         count = tally.count
-        line = f"{tally.name:<14}{count.cases:>8}{count.passed_over:>13}{tally.seconds:>9.0f}"
+        line = f"{tally.name:<14}{count.cases:>8}{count.skipped:>13}{tally.seconds:>9.0f}"
         lines.append(f"{line}{len(count.findings):>10}  {tally.missing}".rstrip())
     return "\n".join(lines)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run campaigns; returns 1 when they have found anything."""
+    """Run campaigns. Returns 1 when there are findings."""
     parser = argparse.ArgumentParser("python -m tests.fuzz", description=__doc__.partition("\n")[0])
-    parser.add_argument("--minutes", type=float, default=5.0, help="for all campaigns; default 5")
-    parser.add_argument("--seed", default=str(SystemRandom().randrange(10**6)))
-    parser.add_argument("--only", action="append", choices=campaigns(), help="may be repeated")
-    parser.add_argument("--round", type=int, help="this round only")
-    parser.add_argument("--jobs", type=int, default=1, help="processes; default 1")
-    given = parser.parse_args(arguments)
-    names = given.only or list(campaigns())
-    share = given.minutes * 60 / len(names)
-    print(f"seed {given.seed}", flush=True)
-    tallies = [_run(name, given, share) for name in names]
+    parser.add_argument("--minutes", type=float, default=5.0, help="total time; default 5")
+    parser.add_argument("--seed", default=str(SystemRandom().randrange(10**6)), help="any text")
+    parser.add_argument(
+        "--only", action="append", choices=campaigns(), help="run this campaign; may be repeated"
+    )
+    parser.add_argument("--round", type=int, help="run only this round")
+    parser.add_argument("--jobs", type=int, default=1, help="number of processes; default 1")
+    options = parser.parse_args(arguments)
+    names = options.only or list(campaigns())
+    share = options.minutes * 60 / len(names)
+    print(f"seed {options.seed}", flush=True)
+    tallies = [_run(name, options, share) for name in names]
     print(table(tallies))
     return any(tally.count.findings for tally in tallies)
 
 
-def _run(name: str, given: argparse.Namespace, share: float) -> Tally:
-    if given.round is not None:
-        tally = run_rounds(name, given.seed, [given.round], monotonic() + 3600.0)
-    elif given.jobs == 1:
-        tally = run_rounds(name, given.seed, range(10**9), monotonic() + share)
+def _run(name: str, options: argparse.Namespace, share: float) -> Tally:
+    if options.round is not None:
+        tally = run_rounds(name, options.seed, [options.round], monotonic() + 3600.0)
+    elif options.jobs == 1:
+        tally = run_rounds(name, options.seed, range(10**9), monotonic() + share)
     else:
-        tally = _run_together(name, given.seed, share, given.jobs)
-    for line in keep(tally, given.seed):
+        tally = _run_together(name, options.seed, share, options.jobs)
+    for line in keep(tally, options.seed):
         print(line, flush=True)
     return tally
 
 
 def _run_together(name: str, seed: str, share: float, jobs: int) -> Tally:
-    """Each process runs every so many-th round."""
+    """Run a campaign in `jobs` processes; process `n` runs the rounds n, n + jobs, …"""
     total, start = Tally(name), monotonic()
     run = partial(run_rounds, name, seed, deadline=start + share)
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:

@@ -1,9 +1,9 @@
-"""Exported kernels: traced again, they are the same kernels.
+"""Export of kernels: an exported kernel traces to the same IR.
 
-The kernels are those of the campaign of programs, and more of those whose bounds, addresses and
-indices are known only at run time. Each is exported as traced, from its text, without loops, and as
-the compiler has it. A kernel with Python's `while register:` becomes another one, so its results
-are compared.
+The kernels are those of the campaign `programs`, most of them with bounds, addresses and indices
+that are known only at run time. Each is exported as traced, from its text, without loops, and after
+the compiler's passes. A kernel with Python's `while register:` exports to different IR, so its
+results are compared.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ from support.exports import check_round_trip, has_own_condition, retraced
 from nkijit.ir.text import parse
 from nkijit.traced.kernel import TracedKernel
 from tests.fuzz.campaign import Count, Finding, until
-from tests.fuzz.programs import SORTS, Made, results_of, runtime
+from tests.fuzz.programs import SORTS, Case, results_of, runtime
 
 CASES = 8
-"""Kernels of a round, at most."""
+"""Maximum kernels per round."""
 
 
 def campaign(rng: Random, deadline: float) -> Count:
-    """Some kernels, each exported in every way."""
+    """Run a round: random kernels, each exported in every way."""
     count = Count()
     for _ in until(deadline, CASES):
-        made = (runtime if rng.random() < 0.6 else rng.choice(SORTS))(rng)
+        case = (runtime if rng.random() < 0.6 else rng.choice(SORTS))(rng)
         count.cases += 1
-        for what in wrong_with(made):
-            files = {"kernel.mlir": made[0].text().encode()}
-            count.findings.append(Finding(what, files))
+        for problem in wrong_with(case):
+            files = {"kernel.mlir": case[0].text().encode()}
+            count.findings.append(Finding(problem, files))
     return count
 
 
-def wrong_with(made: Made) -> Iterator[str]:
-    """Ways to export a kernel that do not give it again."""
-    traced, inputs, _ = made
+def wrong_with(case: Case) -> Iterator[str]:
+    """Yield the ways of exporting a kernel that do not reproduce it."""
+    traced, inputs, _ = case
     ways: dict[str, Callable[[], object]] = {
         "as traced": lambda: check_round_trip(traced),
         "from its text": lambda: check_round_trip(TracedKernel(parse(traced.text()))),

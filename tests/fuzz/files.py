@@ -1,12 +1,11 @@
-"""Mutated files through every command that reads them: IR, arrays, timing constants.
+"""Mutated files (IR, arrays, timing constants) as inputs of all commands that read them.
 
-A file may come from anywhere. Whatever is in it, a command ends with 0, 1 or 2 within its limits
-of time, memory and output; says what is wrong in words of its own, without a traceback; shows
-nothing of the files that the file names; and `nkijit verify` and `nkijit-opt -p verify` judge
-alike.
+Files are untrusted. For any content, a command exits with 0, 1 or 2 within its limits of time,
+memory and output. It prints its own error message, not a traceback, and no content of other files
+that the file names. `nkijit verify` and `nkijit-opt -p verify` agree on the result.
 
-Every command runs in a child of its own, forked from a process that has imported everything. A
-mutant with an answer that is new to the round is mutated further.
+Every command runs in its own child process, forked from a process that has imported everything. A
+mutant whose output is new in the round is mutated further.
 """
 
 from __future__ import annotations
@@ -43,23 +42,23 @@ from tests.fuzz.campaign import Count, Finding, until
 from tests.fuzz.ir_mutations import Mutator
 
 CASES = 24
-"""Mutants of a round, at most."""
+"""Maximum mutants per round."""
 SECONDS = 30
-"""What a command may take. Files are small; most take a tenth of a second."""
+"""Time limit of a command. Files are small; most commands take a tenth of a second."""
 MEMORY = 3 << 30
-"""The address space of a command, in bytes. An idle one has about 0.5 GB."""
+"""Limit for the address space of a command, in bytes. An idle one has about 0.5 GB."""
 OUTPUT = 32 << 20
-"""Bytes that a command may write."""
+"""Limit for the output of a command, in bytes."""
 LARGEST = 40_000
-"""Bytes of the files that are mutated, at most."""
+"""Maximum size of the original files, in bytes."""
 LARGEST_MUTANT = 500_000
-"""Bytes of a mutant, at most: a larger one may take its time."""
+"""Maximum size of a mutant, in bytes: larger ones may exceed the time limit legitimately."""
 
 CANARY = "canary_of_the_campaign"
-"""What files have in them that a mutant may name, and no output may show."""
+"""Content of the files that mutants may name. No output may contain it."""
 
 for _command in COMMANDS:
-    whole(_command)  # children find it imported
+    whole(_command)  # imported here, before the children are forked
 
 PYTHONS_WORDS = [
     re.compile(pattern, re.M)
@@ -75,41 +74,41 @@ PYTHONS_WORDS = [
         r"^error: *$|^error: '[^']*'$|^error: \S{1,20}$|dictionary (changed|keys)|AssertionError",
     )
 ]
-"""What Python says, and no message of a command should."""
+"""Phrases of Python's exceptions, which must not occur in error messages of commands."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """How a command has ended."""
+    """The result of a command."""
 
     code: int | None
-    """None: it was ended, for it took too long."""
+    """Exit code; None if it exceeded the time limit."""
     seconds: float
     out: bytes
     error: bytes
-    made: bytes
+    written: bytes
     """The file that it has written."""
 
     @property
     def text(self) -> str:
-        """All that it has said, without the page of a report."""
+        """Standard error and standard output, without the written file."""
         return (self.error + self.out).decode("utf-8", "replace")
 
 
 @dataclass(frozen=True)
 class Command:
-    """A command with its options; {file}, {first} and {made} stand for paths."""
+    """A command with its options. {file}, {first} and {made} are replaced by paths."""
 
     words: tuple[str, ...]
     inputs: bool = False
-    """It takes an array for each argument of the kernel."""
+    """Whether it gets an array for each argument of the kernel."""
 
     def __str__(self) -> str:
         return " ".join(self.words)
 
     @property
     def runs(self) -> bool:
-        """It takes as long as the kernel does."""
+        """Whether it executes the kernel, which may take long."""
         return self.words[0] == "run"
 
 
@@ -139,14 +138,14 @@ ARRAYS = tuple(
     for command in _commands("run {first} -i {file}", "run --no-strict {first} -i x={file}")
 )
 ONE_ARGUMENT = (GOLDEN / "softmax.mlir").read_text("utf-8")
-"""What mutated arrays are given to."""
+"""The kernel that mutated arrays are passed to."""
 
 
 # -- one command ----------------------------------------------------------------------------------
 
 
 def run(command: Command, file: Path, first: Path, seconds: float = SECONDS) -> Answer:
-    """Run a command in a child of its own, under limits."""
+    """Run a command in a child process with limits."""
     folder = file.parent
     out, error, made = folder / "out", folder / "error", folder / "made"
     made.unlink(missing_ok=True)
@@ -164,7 +163,7 @@ def run(command: Command, file: Path, first: Path, seconds: float = SECONDS) -> 
 
 
 def _wait(child: int, deadline: float) -> int | None:
-    """The status of a child; None when time is up, and it is ended."""
+    """Wait for a child and return its status; kill it at the deadline and return None."""
     pause = 0.002
     while True:
         done, status = os.waitpid(child, os.WNOHANG)
@@ -181,7 +180,7 @@ def _wait(child: int, deadline: float) -> int | None:
 def _be_the_child(
     command: Command, file: Path, first: Path, made: Path, out: Path, error: Path
 ) -> None:
-    """Never returns: the process ends with the exit code of the command."""
+    """Run the command in the child and exit with its exit code. Never returns."""
     code = 70
     try:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -223,7 +222,7 @@ def _exit_code(words: Sequence[str]) -> int:
 
 
 def _inputs(file: Path) -> list[str]:
-    """Options that give a kernel its arrays, as far as it says which it has."""
+    """Return options with an array for each argument, if the file can be loaded."""
     words: list[str] = []
     with contextlib.suppress(Exception):
         for index, (_, shape, dtype) in enumerate(nkijit.load(file).argument_types):
@@ -236,13 +235,13 @@ def _inputs(file: Path) -> list[str]:
     return words
 
 
-# -- what is wrong with an answer -----------------------------------------------------------------
+# -- problems of an answer ------------------------------------------------------------------------
 
 
 def wrong_with(command: Command, answer: Answer, mutant: bytes) -> Iterator[str]:
-    """What an answer has that it must not have."""
+    """Yield the problems of an answer."""
     if answer.code is None:
-        # A kernel may compute for as long as it says.
+        # A kernel with loops may run for any time.
         if not (command.runs and b"scf." in mutant):
             yield f"{command} takes more than {SECONDS} s"
         return
@@ -250,37 +249,37 @@ def wrong_with(command: Command, answer: Answer, mutant: bytes) -> Iterator[str]
         yield f"{command} is ended by {signal.Signals(-answer.code).name}"
     elif answer.code > FAILED:
         yield f"{command} ends with {answer.code}"
-    said = _without_quotes_of(mutant, answer.error.decode("utf-8", "replace"))
-    if any(pattern.search(said) for pattern in PYTHONS_WORDS):
-        yield f"Python's own words: {_telling_line(said)}"
-    for stream in (answer.out, answer.error, answer.made):
+    message = _without_quotes_of(mutant, answer.error.decode("utf-8", "replace"))
+    if any(pattern.search(message) for pattern in PYTHONS_WORDS):
+        yield f"Python's own words: {_main_line(message)}"
+    for stream in (answer.out, answer.error, answer.written):
         if CANARY.encode() in stream:
             yield f"{command} shows a file that the mutant names"
         if len(stream) >= OUTPUT:
             yield f"{command} writes {OUTPUT} bytes or more"
 
 
-def _telling_line(said: str) -> str:
-    """The line of a message that names the exception, else the first that is Python's."""
-    lines = [line.strip() for line in said.split("\n") if line.strip()]
+def _main_line(message: str) -> str:
+    """Return the line of a message with the exception's name, else the first Python phrase."""
+    lines = [line.strip() for line in message.split("\n") if line.strip()]
     named = [line for line in lines if re.match(r"\w+(\.\w+)*(Error|Exception|Interrupt)\b", line)]
-    told = [line for line in lines if any(p.search(line) for p in PYTHONS_WORDS)]
-    return (named[-1:] or told or lines or ["error:"])[0][:200]
+    phrases = [line for line in lines if any(p.search(line) for p in PYTHONS_WORDS)]
+    return (named[-1:] or phrases or lines or ["error:"])[0][:200]
 
 
-def _without_quotes_of(mutant: bytes, said: str) -> str:
-    """What was said, without the lines of the mutant that it quotes."""
+def _without_quotes_of(mutant: bytes, message: str) -> str:
+    """Return a message without the lines of the mutant that it quotes."""
     own = {line.strip() for line in mutant.decode("utf-8", "replace").splitlines()}
-    return "\n".join(line for line in said.split("\n") if line.strip() not in own)
+    return "\n".join(line for line in message.split("\n") if line.strip() not in own)
 
 
 def differ(verify: Answer, opt: Answer) -> Iterator[str]:
-    """What the two ways to verify a file disagree about."""
+    """Yield a problem if the two ways to verify a file disagree."""
     codes = {verify.code, opt.code}
     if codes == {0, 1} and "has no kernel" not in verify.text:
-        said = (verify if verify.code else opt).text.strip().split("\n")[0]
+        message = (verify if verify.code else opt).text.strip().split("\n")[0]
         by = "nkijit verify" if verify.code else "nkijit-opt"
-        yield f"only {by} refuses the file: {said[:200]!r}"
+        yield f"only {by} refuses the file: {message[:200]!r}"
 
 
 # -- the campaign ---------------------------------------------------------------------------------
@@ -288,15 +287,15 @@ def differ(verify: Answer, opt: Answer) -> Iterator[str]:
 
 @cache
 def texts() -> list[str]:
-    """The IR of the repository that is small enough."""
+    """Return the IR texts of the repository that are small enough."""
     paths = sorted({*GOLDEN.rglob("*.mlir"), *LIT.rglob("*.mlir")})
     found = [path.read_text("utf-8") for path in paths if path.stat().st_size <= LARGEST]
-    # Tests of findings have many cases in a file.
+    # Tests of findings have several cases per file.
     return [part for text in found for part in re.split(r"^// -+$", text, flags=re.M) if part]
 
 
 def _start(rng: Random) -> str:
-    """What is mutated: a file of the repository, or a random kernel, valid or not."""
+    """Return the IR to mutate: a file of the repository, or a random kernel, valid or not."""
     if rng.random() < 0.6:
         return rng.choice(texts())
     if rng.random() < 0.3:
@@ -310,15 +309,15 @@ def _start(rng: Random) -> str:
 
 
 def _shape_of(answer: Answer) -> str:
-    """An answer without names and numbers: what makes one new."""
+    """Return an answer without names and numbers, to detect new kinds of answers."""
     return f"{answer.code} {re.sub(r'[^A-Za-z ]+', '', answer.text)[:300]}"
 
 
 @contextlib.contextmanager
 def _folder() -> Iterator[tuple[Path, list[str]]]:
-    """A folder for mutants, and files that they name.
+    """Create a folder for mutants, and files that they may name.
 
-    Source may be shown that lies beside the IR which names it; of all others nothing may.
+    Commands may quote Python files in the folder of the IR that names them, but no other files.
     """
     with tempfile.TemporaryDirectory(prefix="nkijit-fuzz-") as name:
         elsewhere, folder = Path(name) / "elsewhere", Path(name) / "mutants"
@@ -338,7 +337,7 @@ def _folder() -> Iterator[tuple[Path, list[str]]]:
 
 
 def campaign(rng: Random, deadline: float) -> Count:
-    """Mutants of one file, and of those of them with new answers."""
+    """Run a round: mutants of one file, and of its mutants with new answers."""
     count = Count()
     with _folder() as (folder, named):
         mutator = Mutator(rng, texts(), named)
@@ -352,7 +351,7 @@ def campaign(rng: Random, deadline: float) -> Count:
             forebear = rng.choice(forebears)
             mutant = mutator.array(forebear) if kind == "npy" else mutator.mutant(forebear)
             if len(mutant) > LARGEST_MUTANT:
-                count.passed_over += 1
+                count.skipped += 1
                 continue
             file.write_bytes(mutant)
             count.cases += 1
@@ -374,7 +373,7 @@ def _forebear(rng: Random, kind: str, first: Path) -> bytes:
 
 
 def _try(rng: Random, file: Path, first: Path, mutant: bytes, count: Count) -> str:
-    """Run commands on a mutant; returns what it is like."""
+    """Run commands on a mutant and count their problems. Returns the kind of the first answer."""
     found: list[tuple[Command, str]] = []
     if file.suffix == ".mlir":
         commands = [VERIFY, OPT]
@@ -384,17 +383,17 @@ def _try(rng: Random, file: Path, first: Path, mutant: bytes, count: Count) -> s
     first_answer = answers[0][1]
     if file.suffix == ".mlir":
         by_opt = answers[1][1]
-        found += [(VERIFY, what) for what in differ(first_answer, by_opt)]
-        # What cannot be read is the same to all; some of them are enough.
+        found += [(VERIFY, problem) for problem in differ(first_answer, by_opt)]
+        # Commands treat unreadable files in the same way: some of them suffice.
         readable = first_answer.code == 0 or "error[" in first_answer.text
         chosen = COMMANDS if readable and rng.random() < 0.1 else rng.sample(COMMANDS, 3)
         answers += [(command, run(command, file, first)) for command in chosen]
     for command, answer in answers:
-        found += [(command, what) for what in wrong_with(command, answer, mutant)]
+        found += [(command, problem) for problem in wrong_with(command, answer, mutant)]
     by_command = dict(answers)
-    for command, what in found:
+    for command, problem in found:
         answer = by_command[command]
-        said = answer.error.decode("utf-8", "replace")[-8000:]
-        text = f"{what}\n\n{command}, exit code {answer.code}, {answer.seconds:.1f} s\n{said}"
+        message = answer.error.decode("utf-8", "replace")[-8000:]
+        text = f"{problem}\n\n{command}, exit code {answer.code}, {answer.seconds:.1f} s\n{message}"
         count.findings.append(Finding(text, {file.name: mutant, "first.mlir": first.read_bytes()}))
     return _shape_of(first_answer)

@@ -1,10 +1,10 @@
-"""Single instructions against the element-by-element oracle, in variations of what tests check.
+"""Single instructions, compared with the element-by-element oracle.
 
-The programs that the unit tests of instructions check
-(`tests/unit/passes/interpret/semantics/nisa`) are varied in all that a test holds still while it
-varies one thing: data, data types, layouts of several operands at once, buffers, words, numbers,
-the target. What does not verify is passed over, and what the oracle cannot judge, such as a sum
-under an operator that is not monotone.
+The programs are those of the instructions' unit tests
+(`tests/unit/passes/interpret/semantics/nisa`). A test varies one thing; the campaign varies several
+at once: data, data types, layouts of operands, buffers, words, numbers, the target. It skips
+programs that do not verify, and those that the oracle cannot check, such as a sum under an operator
+that is not monotone.
 """
 
 from __future__ import annotations
@@ -50,49 +50,49 @@ from tests.fuzz.campaign import Count, Finding, until
 
 TESTS = ROOT / "tests" / "unit" / "passes" / "interpret" / "semantics" / "nisa"
 CASES = 40
-"""Programs of a round, at most."""
+"""Maximum programs per round."""
 ELEMENTS = 4000
-"""Elements of a program's tiles, at most: the oracle takes one at a time."""
+"""Maximum elements of a program's tiles: the oracle computes them one by one."""
 
 NUMBERS = (
     0.0, -0.0, 1.0, -1.5, 2.0**-149, -(2.0**-126), 1e-40, 1e30, -3.4e38, 2.0**24 + 1, 2.0**31,
     65504.0, 448.0, 240.0, math.inf, -math.inf, math.nan, 0, 1, -1, 127, 255, 2**24 + 1, 2**31 - 1,
 )  # fmt: skip
-"""In the place of a number that a call is given."""
+"""Replacements for numbers in calls."""
 
 
 @dataclass(frozen=True)
 class Test:
-    """A unit test with the values that its parameters take."""
+    """A unit test with the values of its parameters."""
 
     function: Callable[..., None]
     values: dict[tuple[str, ...], tuple[Any, ...]]
-    """The values of parameters that vary together."""
+    """Values by the parameters of one `parametrize`."""
 
     def programs(self, rng: Random) -> list[Program]:
-        """What the test checks with some values of its parameters."""
+        """Return the programs that the test checks with random values of its parameters."""
         arguments: dict[str, Any] = {}
         for names, values in self.values.items():
             value = rng.choice(values)
             single = (value,) if len(names) == 1 else value
-            given = value.values if hasattr(value, "marks") else single
-            arguments |= dict(zip(names, given, strict=True))
+            chosen = value.values if hasattr(value, "marks") else single
+            arguments |= dict(zip(names, chosen, strict=True))
         with _intercepted() as seen:
             try:
                 self.function(**arguments)
             except (Exception, pytest.fail.Exception, pytest.skip.Exception):
-                # It has no results to go on with.
+                # The test cannot continue without results.
                 return seen
         return seen
 
 
 class _NoResults(Exception):  # noqa: N818
-    """A program is kept, not run."""
+    """Raised instead of running a program."""
 
 
 @contextmanager
 def _intercepted() -> Iterator[list[Program]]:
-    """Keep programs that would be checked or run."""
+    """Collect programs instead of checking or running them."""
     seen: list[Program] = []
 
     def check(program: Program, *, unwritten: bool = False) -> None:
@@ -108,7 +108,7 @@ def _intercepted() -> Iterator[list[Program]]:
 
 @cache
 def tests() -> list[Test]:
-    """The unit tests of instructions that need nothing but their parameters."""
+    """Return the unit tests of instructions without fixtures."""
     found: list[Test] = []
     for path in sorted(TESTS.glob("test_*.py")):
         spec = importlib.util.spec_from_file_location(f"fuzzed_{path.stem}", path)
@@ -125,8 +125,8 @@ def tests() -> list[Test]:
                 for mark in getattr(function, "pytestmark", ())
                 if mark.name == "parametrize"
             }
-            given = {name for names in values for name in names}
-            if given == set(inspect.signature(function).parameters) and all(values.values()):
+            parameters = {name for names in values for name in names}
+            if parameters == set(inspect.signature(function).parameters) and all(values.values()):
                 found.append(Test(function, values))
     return found
 
@@ -137,7 +137,7 @@ def _names(text: str | tuple[str, ...]) -> tuple[str, ...]:
 
 @cache
 def words() -> dict[str, tuple[str, ...]]:
-    """The words that an argument may be."""
+    """Return the words for each argument that takes one."""
     operators = (*naive.BITVEC, *naive.UNARY, *naive.IDENTITY, "power", "equal", "less", "exp")
     return {
         name: tuple(w for w in (*operators, *vars(space)) if hasattr(space, w) and w[0] != "_")
@@ -151,7 +151,7 @@ def words() -> dict[str, tuple[str, ...]]:
 
 
 class Variation:
-    """A program, changed at random."""
+    """Random changes of a program."""
 
     def __init__(self, rng: Random, program: Program):
         self.rng = rng
@@ -160,7 +160,7 @@ class Variation:
         self.target = program.target
 
     def program(self) -> Program:
-        """The program with some changes."""
+        """Apply some changes and return the program."""
         rng = self.rng
         for change, chance in (
             (self._layouts, 0.4), (self._buffers, 0.25), (self._dtypes, 0.4), (self._words, 0.3),
@@ -171,7 +171,7 @@ class Variation:
         return Program(self.tiles, self.calls, self.target)
 
     def _again(self) -> None:
-        """The same calls once more: on their results, and what they have accumulated."""
+        """Repeat all calls: on their results and accumulators."""
         self.calls *= 2
 
     def _target(self) -> None:
@@ -179,25 +179,25 @@ class Variation:
 
     def _words(self) -> None:
         at = self.rng.randrange(len(self.calls))
-        made = self.calls[at]
-        given = [n for n, value in made.arguments.items() if n in WORDS and value is not None]
-        if given:
-            name = self.rng.choice(given)
+        call = self.calls[at]
+        names = [n for n, value in call.arguments.items() if n in WORDS and value is not None]
+        if names:
+            name = self.rng.choice(names)
             word = self.rng.choice(words()[name])
-            self.calls[at] = Call(made.instruction, made.arguments | {name: word})
+            self.calls[at] = Call(call.instruction, call.arguments | {name: word})
 
     def _numbers(self) -> None:
         at = self.rng.randrange(len(self.calls))
-        made = self.calls[at]
-        given = [
+        call = self.calls[at]
+        names = [
             name
-            for name, value in made.arguments.items()
+            for name, value in call.arguments.items()
             if isinstance(value, int | float) and not isinstance(value, bool)
         ]
-        if given:
-            name = self.rng.choice(given)
+        if names:
+            name = self.rng.choice(names)
             number = self.rng.choice(NUMBERS)
-            self.calls[at] = Call(made.instruction, made.arguments | {name: number})
+            self.calls[at] = Call(call.instruction, call.arguments | {name: number})
 
     def _some_tile(self) -> tuple[str, Tile]:
         name = self.rng.choice(sorted(self.tiles))
@@ -219,10 +219,10 @@ class Variation:
         self.tiles[name] = replace(tile, dtype=dtype, data=data)
 
     def _layouts(self) -> None:
-        """Other layouts for operands that are whole tiles of the usual shape."""
-        plain = {v.tile for made in self.calls for v in made.views.values() if v == View(v.tile)}
-        others = {v.tile for made in self.calls for v in made.views.values() if v != View(v.tile)}
-        written = {made.views["dst"].tile for made in self.calls if "dst" in made.views}
+        """Choose other layouts for operands that are whole tiles of the usual shape."""
+        plain = {v.tile for call in self.calls for v in call.views.values() if v == View(v.tile)}
+        others = {v.tile for call in self.calls for v in call.views.values() if v != View(v.tile)}
+        written = {call.views["dst"].tile for call in self.calls if "dst" in call.views}
         changes: dict[str, View] = {}
         for name in sorted(plain - others):
             tile = self.tiles[name]
@@ -232,10 +232,10 @@ class Variation:
             shape, steps = layouts[self.rng.choice(sorted(layouts))]
             self.tiles[name] = self._fill(tile, shape)
             changes[name] = View(name, steps)
-        self.calls = [made.with_views(changes) for made in self.calls]
+        self.calls = [call.with_views(changes) for call in self.calls]
 
     def _fill(self, tile: Tile, shape: tuple[int, ...]) -> Tile:
-        """A tile of another shape with data of its sort."""
+        """Return a tile of another shape with the same kind of data."""
         if tile.data is None:
             return replace(tile, shape=shape)
         fill = whole_numbers if _is_whole(tile) else filled
@@ -247,7 +247,10 @@ class Variation:
                 self.tiles[name] = replace(tile, data=self._other_data(tile))
 
     def _other_data(self, tile: Tile) -> Array:
-        """The same numbers elsewhere, or harder ones; integers stay those that there are."""
+        """Return other data: permuted, random or hard values.
+
+        Small integers, and types without a format, are mostly permuted.
+        """
         seed = self.rng.randrange(2**31)
         random = np.random.default_rng(seed)
         assert tile.data is not None
@@ -267,7 +270,7 @@ class Variation:
 
 
 def _held(values: Array, dtype: str) -> Array:
-    """float32 numbers as a data type stores them."""
+    """Convert float32 numbers to a data type's storage."""
     if dtype in INTEGERS:
         limits = np.iinfo(dtype)
         return np.clip(np.nan_to_num(values, posinf=0, neginf=0), limits.min / 2, limits.max / 2
@@ -280,7 +283,7 @@ def _held(values: Array, dtype: str) -> Array:
 
 
 def _is_whole(tile: Tile) -> bool:
-    """Small integers stay such: a test has chosen them, for their sums are exact."""
+    """Whether a tile has small integers only. Tests choose them because their sums are exact."""
     if tile.dtype not in FORMATS:
         return tile.dtype in ROUNDED_TYPES
     with np.errstate(invalid="ignore"):
@@ -292,15 +295,15 @@ def _is_whole(tile: Tile) -> bool:
 
 
 def campaign(rng: Random, deadline: float) -> Count:
-    """Variations of the programs of some tests."""
+    """Run a round: variations of the programs of random tests."""
     count = Count()
     for _ in until(deadline, CASES):
         programs = rng.choice(tests()).programs(rng)
         programs = [program for program in programs if program.calls and _size(program) <= ELEMENTS]
         program = Variation(rng, rng.choice(programs)).program() if programs else None
-        wrong = None if program is None or _size(program) > ELEMENTS else judged(program)
+        wrong = None if program is None or _size(program) > ELEMENTS else compared(program)
         if program is None or wrong is None:
-            count.passed_over += 1
+            count.skipped += 1
             continue
         count.cases += 1
         if wrong:
@@ -312,8 +315,11 @@ def _size(program: Program) -> int:
     return sum(math.prod(tile.shape) for tile in program.tiles.values())
 
 
-def judged(program: Program) -> str | None:
-    """What is wrong with the results of a program; None where nobody can say."""
+def compared(program: Program) -> str | None:
+    """Compare a program's results with the oracle.
+
+    Returns the failure, "" if the results are right, None if the program cannot be checked.
+    """
     try:
         traced = program.kernel.trace(program.inputs)
         traced.verify()
@@ -323,7 +329,7 @@ def judged(program: Program) -> str | None:
         with np.errstate(all="ignore"):
             expected = program.expected()
     except Exception:
-        # Undecided, or no program that the oracle has been written for.
+        # The result is undetermined, or the oracle does not support the program.
         return None
     try:
         results = program.run()
@@ -332,7 +338,7 @@ def judged(program: Program) -> str | None:
     except InterpretationError:
         return None
     except Exception as error:
-        instructions = "+".join(dict.fromkeys(made.instruction for made in program.calls))
+        instructions = "+".join(dict.fromkeys(call.instruction for call in program.calls))
         return f"{instructions}: {type(error).__name__}: {error}"
     return ""
 
@@ -343,6 +349,6 @@ def _shown(program: Program) -> str:
             f"{name}: {t.dtype} {t.shape} in {t.buffer}\n{t.data}"
             for name, t in program.tiles.items()
         )
-    calls = "\n".join(f"{made.instruction} {made.arguments}" for made in program.calls)
+    calls = "\n".join(f"{call.instruction} {call.arguments}" for call in program.calls)
     text = program.kernel.trace(program.inputs).text()
     return f"{program.target}\n{calls}\n\n{tiles}\n\n{text}"

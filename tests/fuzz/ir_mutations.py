@@ -1,4 +1,4 @@
-"""Mutations of files: of their bytes; of IR and other text also of tokens, lines and nesting."""
+"""Mutations of files: of bytes, and for text of tokens, lines and nesting."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NUMBERS = (
     "1e309", "-1e309", "1e-400", "0x7FC00000", "0xFF800000", "0xFFFFFFFFFFFFFFFF", "nan", "inf",
     "1.5", "0.1", "1e", "1.0e+99999",
 )  # fmt: skip
-"""Limits of types, and what is no number of one."""
+"""Limits of types, numbers beyond them, and malformed numbers."""
 
 WORDS = (
     "memref<1x1xf32, #nki.sbuf>", "memref<128x512xf32, #nki.psum>", "memref<0x1xf32, #nki.sbuf>",
@@ -38,32 +38,32 @@ HEADERS = tuple(
     for order in ("False", "True", "1")
     for shape in ("(256, 1024)", "()", "(0,)", "(-1, 4)", "(1 << 70,)", "(4294967296, 65536)", "1")
 )
-"""Headers of arrays: types, orders and shapes, few of which fit."""
+"""Headers of `.npy` files: types, orders and shapes, most of them invalid."""
 
 STRANGE = ("\x00", "\u202e", "\ufeff", "\r", "\x0b", "\u2028", "é", "\U0001f600", "\\", '"', "//")
 
 
 def tokens_of(text: str) -> list[str]:
-    """The text in pieces: strings, names, numbers, words, signs, blanks."""
+    """Split a text into strings, names, numbers, words, signs and blanks."""
     return _TOKEN.findall(text)
 
 
 class Mutator:
-    """Changes IR at random."""
+    """Applies random mutations."""
 
     def __init__(self, rng: Random, corpus: Sequence[str], files: Sequence[str]):
         """
         Args:
-            rng: says what is changed.
-            corpus: other IR, from which pieces are taken.
-            files: paths that locations may name.
+            rng: for all choices.
+            corpus: other IR, the source of tokens and lines.
+            files: paths for locations.
         """
         self._rng = rng
         self._corpus = corpus
         self._files = files
 
     def mutant(self, raw: bytes) -> bytes:
-        """Text, changed in one place or a few."""
+        """Return a text with one to eight mutations."""
         rng, text = self._rng, raw.decode("utf-8", "surrogateescape")
         for _ in range(rng.choice((1, 1, 1, 2, 3, 8))):
             text = self._choose((self._tokens, 6), (self._structure, 4))(text)
@@ -71,7 +71,7 @@ class Mutator:
         return self._bytes(changed) if rng.random() < 0.1 else changed
 
     def array(self, raw: bytes) -> bytes:
-        """An array in NumPy's format, with another header, other bytes, or fewer."""
+        """Return a `.npy` file with a changed header, changed bytes, or truncated."""
         rng = self._rng
         if rng.random() < 0.3:
             return self._bytes(raw[: rng.choice((64, 128, 200, len(raw)))])
@@ -133,7 +133,7 @@ class Mutator:
         return "".join(tokens)
 
     def _another_of_its_kind(self, tokens: list[str], at: int) -> None:
-        """A name for a name, a word for a word, as they stand elsewhere."""
+        """Replace a token by another one of its kind, such as a name by a name."""
         kind = tokens[at][:1]
         elsewhere = tokens_of(self._rng.choice(self._corpus)) if kind not in "%@^" else tokens
         same = [t for t in elsewhere if t[:1] == kind or (t[:1].isalpha() and kind.isalpha())]
@@ -187,13 +187,13 @@ class Mutator:
         return changed
 
     def _from_elsewhere(self, lines: list[str]) -> list[str]:
-        """Some lines of another file."""
+        """Insert lines of another text."""
         other = self._rng.choice(self._corpus).split("\n")
         start, at = self._at(other), self._at(lines)
         return lines[:at] + other[start : start + self._rng.choice((1, 1, 3, 30))] + lines[at:]
 
     def _located(self, lines: list[str]) -> list[str]:
-        """Locations in files that are there, or strange ones."""
+        """Add locations: in existing files, or malformed ones."""
         rng = self._rng
         file = rng.choice((*self._files, "", "\\00", "x" * 5000, "../" * 40, "<b>", "\\u202e"))
         place = rng.choice(("1:1", "2:3", "0:0", "-1:-1", "999999999:1", "4294967296:9", ""))
@@ -209,7 +209,7 @@ class Mutator:
         return changed
 
     def _in_loops(self, lines: list[str]) -> list[str]:
-        """Some lines inside of many loops on the device."""
+        """Move lines into nested loops on the device."""
         start = next((n for n, line in enumerate(lines) if line.rstrip().endswith("{")), 0) + 1
         at = self._rng.randrange(start, max(start + 1, len(lines)))
         depth = self._rng.choice((1, 2, 3, 5, 50, 500, 3000))
@@ -221,7 +221,7 @@ class Mutator:
         return lines[:at] + body + lines[at + len(inner) :]
 
     def _nested(self, lines: list[str]) -> list[str]:
-        """Brackets in brackets."""
+        """Insert nested brackets."""
         depth = self._rng.choice((10, 100, 1000, 20000))
         opening, closing = self._rng.choice(("[]", "{}", "()", "<>"))
         at, changed = self._at(lines), list(lines)
@@ -231,12 +231,12 @@ class Mutator:
         return changed
 
     def _many(self, lines: list[str]) -> list[str]:
-        """A line very often."""
+        """Repeat a line many times."""
         at = self._at(lines)
         return lines[:at] + [lines[at]] * self._rng.choice((30, 300, 3000)) + lines[at + 1 :]
 
     def _long(self, lines: list[str]) -> list[str]:
-        """A name, a string or a comment of very many characters."""
+        """Lengthen a name, word or string by many characters."""
         tokens = tokens_of("\n".join(lines))
         named = [at for at, token in enumerate(tokens) if re.fullmatch(r"[%@]?\w+|\".*\"", token)]
         if named:

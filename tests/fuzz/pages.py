@@ -1,8 +1,9 @@
-"""Reports of kernels whose names and lines are hostile, opened in a browser.
+"""Reports of kernels with hostile names and source lines, opened in a browser.
 
-Names of files, kernels, tensors, instructions and results, source lines and docstrings are HTML,
-script, holes of the template, strange Unicode, or very long; so is the IR of a `.mlir` file. The
-page shows them as text: nothing of them runs, the page does not complain, and asks for nothing.
+Names of files, kernels, tensors, instructions and results, source lines and docstrings contain
+HTML, scripts, placeholders of the template, unusual Unicode, or very long text; so does the IR of a
+`.mlir` file. The page must show them as text: it runs no script of them, logs no errors and makes
+no requests.
 """
 
 from __future__ import annotations
@@ -28,10 +29,10 @@ from nkijit.traced.kernel import TracedKernel
 from tests.fuzz.campaign import Count, Finding, UnavailableError, until
 
 CASES = 4
-"""Pages of a round, at most."""
+"""Maximum pages per round."""
 
 RUNS = "window.hostile=1"
-"""What no page may run."""
+"""The script in hostile names, which no page may run."""
 PIECES = (
     f"</script><script>{RUNS}</script>", f"<img src=x onerror={RUNS}>", f"<svg onload='{RUNS}'>",
     f'"><b onclick="{RUNS}">', f"' onmouseover='{RUNS}", f"javascript:{RUNS}", f"${{{RUNS}}}",
@@ -41,11 +42,11 @@ PIECES = (
     "a\u0301" * 50, "%s%n",
     "x" * 3000, " " * 500, "../../", "https://example.com/", "//example.com/x.js", "0", "",
 )  # fmt: skip
-"""What names are put together of."""
+"""The parts of hostile names."""
 
 TEMPLATE = resources.files("nkijit") / "assets" / "report" / "report.html"
 SCRIPTS = TEMPLATE.read_text(encoding="utf-8").count("<script")
-"""Script elements of every page."""
+"""Number of script elements in every page."""
 
 
 def _name(rng: Random) -> str:
@@ -53,12 +54,12 @@ def _name(rng: Random) -> str:
 
 
 def _line(rng: Random) -> str:
-    """A name that may stand in a line of source."""
+    """Return a hostile name that is valid in a line of source."""
     return "".join(char for char in _name(rng) if char.isprintable()).replace("\\", "/")
 
 
 def _hostile_kernel(rng: Random) -> TracedKernel:
-    """A kernel whose names are hostile."""
+    """Return a kernel with hostile names and lines."""
     file = _name(rng).replace("\0", "") or "kernel.py"
     source = f"""
 def kernel(x):
@@ -81,7 +82,7 @@ def kernel(x):
 
 
 def _hostile_ir(rng: Random) -> TracedKernel:
-    """A kernel from IR that names hostile files."""
+    """Return a kernel from IR with hostile file names."""
     text = random_kernel(rng, rng.choice(list(PARTS))).trace().text(locations=True)
     name = _line(rng).replace('"', "'").encode("ascii", "ignore").decode()
     return TracedKernel(parse(text.replace("<random kernel>", name)))
@@ -89,7 +90,7 @@ def _hostile_ir(rng: Random) -> TracedKernel:
 
 @cache
 def _browser() -> Any:
-    """One browser for all pages, as long as the process lives."""
+    """Return the process's browser. Raises UnavailableError."""
     try:
         from support import browser
     except ImportError as error:
@@ -104,7 +105,7 @@ def _browser() -> Any:
 
 
 def campaign(rng: Random, deadline: float) -> Count:
-    """Some pages, with all of their views."""
+    """Run a round: open some pages with all of their views."""
     _browser()
     count = Count()
     for _ in until(deadline, CASES):
@@ -112,19 +113,19 @@ def campaign(rng: Random, deadline: float) -> Count:
         try:
             traced = make(rng)
         except ValueError:
-            count.passed_over += 1
+            count.skipped += 1
             continue
         count.cases += 1
         page = traced.report()
-        for what in wrong_with(page):
+        for problem in wrong_with(page):
             text = traced.text(locations=True).encode()
             files = {"page.html": page.encode(), "kernel.mlir": text}
-            count.findings.append(Finding(what, files))
+            count.findings.append(Finding(problem, files))
     return count
 
 
 def wrong_with(page: str) -> list[str]:
-    """Open a page and look at all of its views; what it must not do."""
+    """Open a page and all of its views, and return the problems."""
     report = _browser()
     with tempfile.TemporaryDirectory(prefix="nkijit-fuzz-") as folder:
         path = Path(folder) / "page.html"
@@ -143,6 +144,6 @@ def wrong_with(page: str) -> list[str]:
         if report.run("return document.querySelectorAll('script').length") != SCRIPTS:
             found.append("a name is a script element")
         found += [f"the page complains: {message}" for message in report.complaints()]
-        asked = [url for url in report.requests() if not url.startswith(("file:", "data:"))]
-        found += [f"the page asks for {url}" for url in asked]
+        requested = [url for url in report.requests() if not url.startswith(("file:", "data:"))]
+        found += [f"the page asks for {url}" for url in requested]
     return found

@@ -1,12 +1,19 @@
-"""Whole programs: every way to run them gives the same bits, and those that are right.
+"""Whole kernels: every way to run them gives the same bits, and the right ones where known.
 
-Random kernels of six sorts: tangled ones, in which everything depends on everything (loops on the
-device, registers, dynamic addresses, gathers, PSUM, tensor indirection); such as have every kind of
-bound, address and index that is known only at run time; valid ones as authors write them, on one
-core and two; kernels of the classic API, whose results NumPy knows; and such as a compiler is
-likely to take for others. Each is run as traced, sanitized, from its text in both
-forms, as queues under interleavings, as a compiler has it, and with arrays of PyTorch and JAX where
-they are installed.
+Seven kinds of random kernels:
+
+- tangled: all instructions depend on each other (loops on the device, registers, dynamic addresses,
+  gathers, PSUM, tensor indirection);
+- runtime: all kinds of bounds, addresses and indices that are known only at run time;
+- visible: every value affects a result;
+- of parts: typical valid kernels, on one core and two;
+- classic: kernels of the classic API, with results from NumPy;
+- odd: constructs that a compiler could mistake for others;
+- sequenced: loops in sequence and nested, with results from NumPy.
+
+Each is run as traced, sanitized, from its text in both forms, from its exported source, in native
+code, as queues under interleavings, after the compiler's passes, and with arrays of PyTorch and JAX
+if they are installed.
 """
 
 from __future__ import annotations
@@ -36,54 +43,54 @@ from nkijit.traced.kernel import TracedKernel
 from tests.fuzz.campaign import Count, Finding, until
 
 CASES = 6
-"""Kernels of a round, at most."""
+"""Maximum kernels per round."""
 ELEMENTS = 1 << 19
-"""Elements of the inputs of a kernel, at most."""
+"""Maximum elements of the inputs of a kernel."""
 
-Made = tuple[TracedKernel, list[Any], Any]
-"""A kernel, its inputs, and its results where something else knows them."""
+Case = tuple[TracedKernel, list[Any], Any]
+"""A kernel, its inputs, and the expected results, None if they are not known."""
 
 
-def _tangled(rng: Random) -> Made:
+def _tangled(rng: Random) -> Case:
     length, depth = rng.choice(((24, 0), (12, 1), (4, 1), (7, 2)))
     return *tangled_kernel(rng.randrange(2**31), rng.choice(TARGETS), length, depth), None
 
 
-def runtime(rng: Random) -> Made:
-    """Bounds, addresses and indices that are known only at run time, on one core or two."""
+def runtime(rng: Random) -> Case:
+    """Return a kernel with bounds, addresses and indices known only at run time, on 1-2 cores."""
     target, (length, depth) = rng.choice(TARGETS), rng.choice(((10, 0), (7, 1), (4, 2)))
     seed, cores = rng.randrange(2**31), rng.randint(1, 2)
     return *runtime_kernel(seed, target, length, depth, cores), None
 
 
-def _visible(rng: Random) -> Made:
+def _visible(rng: Random) -> Case:
     return *visible_kernel(rng.randrange(2**31), rng.choice(TARGETS)), None
 
 
-def _of_parts(rng: Random) -> Made:
+def _of_parts(rng: Random) -> Case:
     kernel = random_kernel(rng, rng.choice(list(PARTS)))
     inputs = [numbers(spec, rng.randrange(2**31)) for _, spec in kernel.arguments]
     return kernel.trace(), inputs, None
 
 
-def _classic(rng: Random) -> Made:
+def _classic(rng: Random) -> Case:
     seed, length = rng.randrange(2**31), rng.randint(1, 12)
     make = indexed_classic_kernel if rng.random() < 0.3 else classic_kernel
     traced, inputs, expected = make(seed, length)
     return traced, inputs, [expected]
 
 
-def _sequenced(rng: Random) -> Made:
-    made = sequenced_kernel(rng)
-    return made.kernel.trace(*made.inputs), made.inputs, made.results
+def _sequenced(rng: Random) -> Case:
+    generated = sequenced_kernel(rng)
+    return generated.kernel.trace(*generated.inputs), generated.inputs, generated.results
 
 
-def _odd(rng: Random) -> Made:
+def _odd(rng: Random) -> Case:
     length, depth = rng.choice(((14, 0), (5, 1), (5, 2)))
     return *odd_kernel(rng.randrange(2**31), rng.choice(TARGETS), length, depth), None
 
 
-SORTS: tuple[Callable[[Random], Made], ...] = (
+SORTS: tuple[Callable[[Random], Case], ...] = (
     _tangled,
     runtime,
     _visible,
@@ -95,17 +102,17 @@ SORTS: tuple[Callable[[Random], Made], ...] = (
 
 
 def campaign(rng: Random, deadline: float) -> Count:
-    """Some kernels, each run in every way."""
+    """Run a round: random kernels, each run in every way."""
     count = Count()
     for _ in until(deadline, CASES):
         sort = rng.choice(SORTS)
         traced, inputs, expected = sort(rng)
         if sum(array.size for array in inputs) > ELEMENTS:
-            count.passed_over += 1
+            count.skipped += 1
             continue
         count.cases += 1
-        for what in wrong_with(rng, traced, inputs, expected):
-            text = f"{sort.__name__.strip('_')}: {what}"
+        for problem in wrong_with(rng, traced, inputs, expected):
+            text = f"{sort.__name__.strip('_')}: {problem}"
             count.findings.append(Finding(text, {"kernel.mlir": traced.text().encode()}))
     return count
 
@@ -113,7 +120,10 @@ def campaign(rng: Random, deadline: float) -> Count:
 def wrong_with(
     rng: Random, traced: TracedKernel, inputs: Sequence[Any], expected: Any
 ) -> Iterator[str]:
-    """Ways to run a kernel whose results are not those of a plain run, or not the right ones."""
+    """Yield the ways of running a kernel with other results than a plain run.
+
+    A plain run with other results than the expected ones is yielded as well.
+    """
     arrays = _arrays(traced, inputs)
     plain = _bits(arrays, ())
     if expected is not None and plain != _bits(expected, inputs):
@@ -127,15 +137,15 @@ def wrong_with(
         "from its source": lambda: results_of(retraced(traced), inputs),
     }
     if importlib.util.find_spec("llvmlite"):
-        # The second run finds the memory of the first.
+        # The second run reuses the memory of the first.
         for way in ("natively", "natively again"):
-            ways[way] = lambda: plain if _alike(_natively(traced, inputs), arrays) else None
+            ways[way] = lambda: plain if _equal_but_nan(_natively(traced, inputs), arrays) else None
     if not any("written" in d.rule.id for d in traced.diagnostics):
         ways["as queues"] = lambda: _run_queues(rng, traced, inputs) or plain
         ways["as a compiler has it"] = lambda: plain if check(traced, inputs, range(2)) >= 0 else ()
     for name, import_arrays in FRAMEWORKS.items():
         if importlib.util.find_spec(name):
-            ways[f"with arrays of {name}"] = lambda make=import_arrays: _framework_told(
+            ways[f"with arrays of {name}"] = lambda make=import_arrays: _run_with_framework(
                 traced, inputs, plain, make
             )
     for way, run in ways.items():
@@ -148,7 +158,7 @@ def wrong_with(
 
 
 def _differences_of_text(traced: TracedKernel) -> Iterator[str]:
-    """Why the text of a kernel is not that kernel."""
+    """Yield the forms of a kernel's text that do not parse to the same kernel."""
     try:
         check_dominance(traced.module)
         for options in ({}, {"locations": True}, {"generic": True}, {"rolled": True}):
@@ -163,18 +173,18 @@ def _differences_of_text(traced: TracedKernel) -> Iterator[str]:
 
 
 def _run_queues(rng: Random, traced: TracedKernel, inputs: Sequence[Any]) -> None:
-    """Two interleavings, with addresses that are used again at once, or as late as possible."""
+    """Run two interleavings, with addresses reused at once or as late as possible."""
     checked = Checked(lowered(traced, rng.choice((None, 0))), inputs, all_bits=False)
     checked.check([rng.choice(SEEDS) + len(SEEDS) * rng.randrange(10**6) for _ in range(2)])
 
 
 def results_of(traced: TracedKernel, inputs: Sequence[Any], **options: Any) -> Any:
-    """What a run leaves, bit by bit: its results, and the inputs after it."""
+    """Run a kernel and return the bits of its results and of the inputs after the run."""
     return _bits(_arrays(traced, inputs, **options), ())
 
 
 def _arrays(traced: TracedKernel, inputs: Sequence[Any], **options: Any) -> list[Any]:
-    """The results of a run, and the inputs as they are after it."""
+    """Run a kernel and return its results and the inputs after the run."""
     arrays = [array.copy() for array in inputs]
     results = _listed(traced.run(*arrays, **options))
     return [np.asarray(array) for array in (*results, *arrays)]
@@ -185,8 +195,8 @@ def _natively(traced: TracedKernel, inputs: Sequence[Any]) -> list[Any]:
         return _arrays(traced, inputs)
 
 
-def _alike(some: Sequence[Any], others: Sequence[Any]) -> bool:
-    """True when arrays are the same, but for the bits of NaN."""
+def _equal_but_nan(some: Sequence[Any], others: Sequence[Any]) -> bool:
+    """Whether arrays are equal except for the bits of NaN."""
     return _bits(list(map(_one_nan, some)), ()) == _bits(list(map(_one_nan, others)), ())
 
 
@@ -204,7 +214,7 @@ def _listed(result: Any) -> list[Any]:
 
 
 def _bits(results: Sequence[Any], inputs: Sequence[Any]) -> Any:
-    """Shapes and bits of results, and of inputs, which a kernel may write."""
+    """Return shapes and bits of results, and of inputs, which a kernel may write."""
     arrays = [np.asarray(array) for array in (*results, *inputs)]
     return [(array.shape, array.dtype.itemsize, array.tobytes()) for array in arrays]
 
@@ -232,24 +242,24 @@ def _of_jax(array: Any) -> tuple[Any, Callable[[Any], Any]]:
 
 
 FRAMEWORKS = {"torch": _of_torch, "jax": _of_jax}
-"""An array of each framework with the bits of a NumPy array, and the way back."""
+"""Conversions from a NumPy array to an array of each framework, with the conversion back."""
 
 
-def _framework_told(
+def _run_with_framework(
     traced: TracedKernel,
     inputs: Sequence[Any],
     plain: Any,
     make: Callable[[Any], tuple[Any, Callable[[Any], Any]]],
 ) -> Any:
-    """What a run with arrays of a framework tells."""
-    made = [make(array) for array in inputs]
-    if not made or _writes_arguments(plain, inputs):
+    """Run a kernel with arrays of a framework and return the bits of results and inputs."""
+    converted = [make(array) for array in inputs]
+    if not converted or _writes_arguments(plain, inputs):
         return plain
-    results = _listed(traced.run(*(array for array, _ in made)))
-    back = made[0][1]
-    return _bits([back(result) for result in results], [back(array) for array, _ in made])
+    results = _listed(traced.run(*(array for array, _ in converted)))
+    back = converted[0][1]
+    return _bits([back(result) for result in results], [back(array) for array, _ in converted])
 
 
 def _writes_arguments(plain: Any, inputs: Sequence[Any]) -> bool:
-    """Arrays of JAX do not change."""
+    """Whether a kernel writes its arguments, which arrays of JAX do not allow."""
     return plain[len(plain) - len(inputs) :] != _bits([], inputs)

@@ -1,7 +1,8 @@
-"""Recordings: instances of tiles that loops on the device write in sequence, and bisections.
+"""Recordings and bisections of kernels with loops on the device.
 
-Random kernels with loops of Python and on the device, whose instances are computed without nkijit.
-A bisection against them finds nothing, and an instance that is changed.
+Random kernels with loops of Python and on the device. The contents of every instance of a tile are
+also computed without nkijit. A bisection against them must find nothing, and must find an instance
+that was changed.
 """
 
 from __future__ import annotations
@@ -14,19 +15,19 @@ from support.sequenced_kernels import sequenced_kernel, wrong_with
 from tests.fuzz.campaign import Count, Finding, until
 
 CASES = 20
-"""Kernels of a round, at most."""
+"""Maximum kernels per round."""
 
 
 def campaign(rng: Random, deadline: float) -> Count:
-    """Some kernels, each recorded and bisected."""
+    """Run a round: random kernels, each recorded and bisected."""
     count = Count()
     for _ in until(deadline, CASES):
         count.cases += 1
-        made = sequenced_kernel(rng)
+        kernel = sequenced_kernel(rng)
         try:
-            found = list(wrong_with(made, rng))
+            found = list(wrong_with(kernel, rng))
         except Exception as error:
             found = [f"{type(error).__name__}: {error}\n\n{traceback.format_exc()}"]
-        for what in found:
-            count.findings.append(Finding(what, {"kernel.py": made.source.encode()}))
+        for problem in found:
+            count.findings.append(Finding(problem, {"kernel.py": kernel.source.encode()}))
     return count

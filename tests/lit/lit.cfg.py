@@ -1,6 +1,6 @@
-"""Configures lit: FileCheck tests on what the command-line tools print.
+"""Configures lit: FileCheck tests of the output of the command-line tools.
 
-`make test-quick` runs them all, `.venv/bin/lit -v tests/lit/<folder or file>` some.
+`make suite` runs them all, `.venv/bin/lit -v tests/lit/<folder or file>` some.
 """
 
 # ruff: noqa: F821  (lit defines `config` and `lit_config` before it runs this file)
@@ -27,7 +27,7 @@ config.suffixes = [".mlir", ".py", ".test"]
 config.excludes = ["Inputs", "preloaded", "lit.cfg.py", "lit.local.cfg"]
 config.maxIndividualTestTime = 600  # seconds; it ends tests that hang, however busy the machine is
 
-# The tools are those of the environment that lit itself runs in, whatever else is on PATH.
+# The tools are those of lit's own environment, independent of PATH.
 scripts = sysconfig.get_path("scripts")
 tools = {
     name: shutil.which(name, path=scripts)
@@ -42,8 +42,8 @@ config.environment["PATH"] = scripts + os.pathsep + config.environment["PATH"]
 config.environment["NO_COLOR"] = "1"
 config.environment["COLUMNS"] = "200"
 
-# Where processes can be forked, they are forked from one that has imported what tools begin with.
-# NKIJIT_LIT_FORK=0 starts them.
+# Where processes can be forked, tools are forks of a process with the common imports.
+# NKIJIT_LIT_FORK=0 starts them instead.
 if hasattr(os, "fork") and os.environ.get("NKIJIT_LIT_FORK", "1") != "0":
     # The path of a socket has at most 104 characters. The server removes it.
     folder = tempfile.mkdtemp(prefix="nkijit-lit-")
@@ -64,7 +64,7 @@ if hasattr(os, "fork") and os.environ.get("NKIJIT_LIT_FORK", "1") != "0":
         script.chmod(0o755)
     config.environment["PATH"] = folder + os.pathsep + config.environment["PATH"]
 
-# %roundtrip: what nkijit-opt prints for the test file matches its CHECK lines, and stays the
+# %roundtrip: the output of nkijit-opt for the test file matches its CHECK lines. It stays the
 # same, character by character, when it is parsed and printed again: pretty -> pretty, then
 # pretty -> generic -> pretty.
 roundtrip = (
@@ -81,6 +81,6 @@ config.substitutions.append(("%python", f"'{sys.executable}'"))
 # The data of a report, which its page has packed.
 unpack = here.parent / "unit" / "support" / "report_pages.py"
 config.substitutions.append(("%unpack", f"'{sys.executable}' '{unpack}'"))
-# Paths are one word each, also where the checkout stands in a folder with spaces.
+# Each path is quoted, for checkouts in folders with spaces.
 for path in ("%s", "%S", "%t"):
     config.substitutions.append((path, f"'{path}'"))

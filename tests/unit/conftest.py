@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -18,8 +20,14 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # When native code takes over depends on how busy the machine is. Tests that ask for it say so.
 os.environ.setdefault("NKIJIT_BACKEND", "numpy")
 
-# Whoever starts the tests under `nohup`, or in the background of a script, has signals ignored, and
-# so have all the processes that tests start and stop.
+# pytest rewrites the assertions of test files, which takes half of the collection. Where the
+# environment asks for no bytecode beside the sources, the results are cached below build/.
+if sys.dont_write_bytecode and sys.pycache_prefix is None:
+    sys.dont_write_bytecode = False
+    sys.pycache_prefix = str(Path(__file__).parents[2] / "build" / "bytecode")
+
+# Under `nohup`, or in the background of a script, signals are ignored, also by all processes that
+# tests start and stop.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 if sys.platform != "win32" and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
@@ -31,7 +39,13 @@ settings.register_profile("nkijit", deadline=None, derandomize=True, database=No
 settings.load_profile("nkijit")
 
 
+_BEGUN = time.monotonic()
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
+    seconds: float | None = item.config.getoption("--seconds")
+    if seconds is not None and time.monotonic() - _BEGUN > seconds:
+        pytest.skip(f"the {seconds:g} seconds of this run are over")
     if sys.platform == "win32" and item.get_closest_marker("posix") is not None:
         pytest.skip("Windows does not have what it needs")
 
@@ -50,4 +64,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--update-golden",
         action="store_true",
         help="write the files in tests/golden anew; look at the difference before committing it",
+    )
+    parser.addoption(
+        "--seconds", type=float, help="skip the tests that have not begun after so many seconds"
     )

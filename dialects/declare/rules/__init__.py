@@ -1,5 +1,4 @@
-"""Reusable rules: each function makes one rule for the named fields of an op.
+"""Reusable rules: each function returns one rule for the named fields of an op.
 
-What a rule may look at, so that instructions of one form need to be judged once, stands at `Rule`.
-Facts about an operand that was left out are vacuously true.
+`Rule` documents the properties that a check may depend on. A rule about an omitted operand holds.
 """

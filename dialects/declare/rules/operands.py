@@ -36,7 +36,7 @@ from nkijit.dialects.tiles import is_tile
 
 
 def gpsimd_without_psum(*names: str) -> Rule:
-    """When the GpSimd Engine runs the instruction, none of these operands is in PSUM."""
+    """None of these operands is in PSUM if the GpSimd Engine runs the instruction."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         if engine_of(op, target) is not engine.gpsimd:
@@ -53,7 +53,7 @@ def gpsimd_without_psum(*names: str) -> Rule:
 
 
 def buffer_names(regions: tuple[MemoryRegion, ...]) -> tuple[str, ...]:
-    """The names of memory regions; both kinds of HBM together are hbm."""
+    """The names of memory regions; both kinds of HBM together become `hbm`."""
     any_hbm = set(HBM) <= set(regions)
     named = ["hbm" if any_hbm and r in HBM else r.value for r in regions]
     return tuple(dict.fromkeys(named))
@@ -76,7 +76,10 @@ def in_buffer(regions: tuple[MemoryRegion, ...], *names: str) -> Rule:
 def _where_to_write(
     op: NisaOp, name: str, regions: tuple[MemoryRegion, ...], wanted: MemoryRegion
 ) -> str | None:
-    """The way out for a result: it cannot be copied before it is there."""
+    """The fix for a written operand; None for one that is read, which the rule's help covers.
+
+    A result cannot be copied to a legal buffer before the instruction.
+    """
     if op.SPEC.by_name[name.partition("[")[0]].role is Role.read:
         return None
     copy = "nisa.dma_copy (nl.store)" if {wanted, regions[0]} & set(HBM) else "nisa.tensor_copy"
@@ -134,11 +137,14 @@ def _dtype(
 
 
 def computable(*names: str, unless_same_dtype: bool = False) -> Rule:
-    """None of these tiles is of a packed type; a plain copy may be, hence `unless_same_dtype`."""
+    """None of these tiles is of a packed type.
+
+    `unless_same_dtype` allows packed types for a plain copy: all operands are tiles of one type.
+    """
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         tiles = dict(tiles_in(op, names))
-        all_tiles = len(tiles) >= len(names)  # a number would have to be converted
+        all_tiles = len(tiles) >= len(names)  # a number requires a conversion
         if unless_same_dtype and all_tiles and len({t.dtype for t in tiles.values()}) == 1:
             return None
         for name, tile in tiles.items():
@@ -163,7 +169,7 @@ def same_dtype(*names: str) -> Rule:
 
 
 def constant_held(name: str, dst: str = "dst") -> Rule:
-    """A number that is stored in `dst` as it is, if it is a constant, is one that `dst` holds."""
+    """The data type of `dst` can hold a constant that is stored in it unchanged."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         number = constant_of(op, name)
@@ -173,7 +179,7 @@ def constant_held(name: str, dst: str = "dst") -> Rule:
 
 
 def not_held(op: NisaOp, dst: str, what: str, number: float) -> Violation | None:
-    """The finding for a number that a tile is to hold and does not."""
+    """Return the violation for a number that a tile's data type cannot hold; None if it can."""
     tile = tile_of(op, dst)
     problem = None if tile is None else tile.dtype.cannot_hold(number)
     if tile is None or problem is None:
@@ -183,9 +189,9 @@ def not_held(op: NisaOp, dst: str, what: str, number: float) -> Violation | None
 
 
 def bits_held(operators: tuple[tuple[str, str], ...], data: str) -> Rule:
-    """With a bitvec operator, a constant is a bit pattern as wide as `data`; a shift is shorter.
+    """A constant operand of a bitvec operator fits the width of `data`; shifts are below the width.
 
-    `operators` are the fields of operators, each with that of its number.
+    `operators` are pairs of fields: an operator and its number.
     """
 
     def check(op: NisaOp, target: Target) -> Violation | None:
@@ -213,7 +219,7 @@ def bits_held(operators: tuple[tuple[str, str], ...], data: str) -> Rule:
 
 
 def bitvec_on_integers(operators: tuple[str, ...], *names: str) -> Rule:
-    """With a bitvec operator, tiles and numbers are integers, the tiles of one width."""
+    """With a bitvec operator, tiles and numbers are integers, and all tiles have one width."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         if not is_bitvec(op, *operators):

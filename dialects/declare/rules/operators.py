@@ -99,7 +99,10 @@ def same_kind(first: str, second: str) -> Rule:
 
 
 def op_pair(first: str, second: str, legal: tuple[tuple[str, str], ...]) -> Rule:
-    """The two operators are one of the legal pairs. Silent where `first` alone is the mistake."""
+    """The two operators are one of the legal pairs.
+
+    Not checked if only `first` is bypass, as `op1_needs_op0` reports that.
+    """
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         pair = (op.value_of(first), op.value_of(second))
@@ -112,7 +115,7 @@ def op_pair(first: str, second: str, legal: tuple[tuple[str, str], ...]) -> Rule
 
 
 def op1_needs_op0(second: str, first: str) -> Rule:
-    """`second` is set only when `first` is."""
+    """`second` is set only if `first` is set."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         if not is_set(op, second) or is_set(op, first):
@@ -123,7 +126,7 @@ def op1_needs_op0(second: str, first: str) -> Rule:
 
 
 def reverse_needs_op(*pairs: tuple[str, str]) -> Rule:
-    """A reverse flag comes with its operator: pairs of (flag, operator)."""
+    """A reverse flag is set only with its operator. `pairs` are (flag, operator)."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         for flag, operator in pairs:
@@ -135,7 +138,7 @@ def reverse_needs_op(*pairs: tuple[str, str]) -> Rule:
 
 
 def op_with_operand(operator: str, operand: str) -> Rule:
-    """Operator and operand are given together; a unary operator needs none."""
+    """Operator and operand are both present or both omitted; a unary operator needs no operand."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         alu = alu_of(op, operator)
@@ -152,7 +155,7 @@ def op_with_operand(operator: str, operand: str) -> Rule:
 
 
 def unary_operand(*pairs: tuple[str, str]) -> Rule:
-    """With a unary operator, the operand is None or 0: pairs of (operator, operand)."""
+    """The operand of a unary operator is omitted or 0. `pairs` are (operator, operand)."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         for operator, operand in pairs:
@@ -171,7 +174,7 @@ def unary_operand(*pairs: tuple[str, str]) -> Rule:
 
 
 def reduce_op_in(*legal: str, name: str = "reduce_op") -> Rule:
-    """The operator of the accumulators is one of these, or left out."""
+    """The operator of the accumulators is one of these, or omitted."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         word = op.value_of(name)
@@ -197,7 +200,7 @@ def reduce_cmd_in(*legal: reduce_cmd) -> Rule:
 
 
 def reduce_cmd_needs_op(*, reset: bool) -> Rule:
-    """Every reducing command comes with `reduce_op`; with `reset` also the one that only resets,
+    """Every reducing command has a `reduce_op`. With `reset`, so does the command that only resets,
     because the identity depends on the operator."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
@@ -211,7 +214,7 @@ def reduce_cmd_needs_op(*, reset: bool) -> Rule:
 
 
 def reduce_res_needs_op() -> Rule:
-    """What asks for a reduction that an instruction may leave out names its operator."""
+    """An optional reduction that is requested by `reduce_res` or `reduce_cmd` has a `reduce_op`."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         if op.value_of("reduce_op") is not None:
@@ -227,7 +230,7 @@ def reduce_res_needs_op() -> Rule:
 
 
 def reduce_init_unset() -> Rule:
-    """`reduce_init` is left at its default unless `reduce_cmd` loads it."""
+    """`reduce_init` has its default unless `reduce_cmd` loads it."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         init, command = op.operand_named("reduce_init"), op.value_of("reduce_cmd")
@@ -241,7 +244,7 @@ def reduce_init_unset() -> Rule:
 
 
 def load_needs_init(name: str) -> Rule:
-    """With `reduce_cmd.load_reduce` the operand that it loads is given."""
+    """The operand that `reduce_cmd.load_reduce` loads is present."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         command = op.value_of("reduce_cmd")

@@ -1,7 +1,7 @@
-"""Rules of the Tensor Engine's array of processing elements, which the matmuls share.
+"""Rules of matrix multiplications on the Tensor Engine's array of processing elements.
 
 `stationary` (K, M) is loaded into the array and `moving` (K, N) streams through it; `dst` (M, N)
-is in PSUM. An instruction says with a `Columns` function what M and N are in the tiles it takes.
+is in PSUM. A `Columns` function of each instruction returns M and N of its tiles.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from nkijit.dialects.rule_texts.shapes import MATMUL_POSITION, MATMUL_SHAPE, MAT
 from nkijit.dialects.tiles import TileInfo
 
 LOAD_STATIONARY = "LOAD_STATIONARY"
-"""The engine instruction that puts a stationary tile into the array."""
+"""The engine instruction that loads a stationary tile into the array."""
 MULTIPLY_MOVING = "MULTIPLY_MOVING"
-"""The one that streams a moving tile through it."""
+"""The engine instruction that streams a moving tile through the array."""
 
 Columns = Callable[[NisaOp, TileInfo], int]
 
 _ROW_TILES = (32, 64)
-"""Sizes of the tiles that the array is sliced into, rows and columns alike; the first from
-NeuronCore-v3 on."""
+"""Rows, and also columns, of the tiles that the array is split into. 32 requires NeuronCore-v3 or
+newer."""
 
 
 def free_size(op: NisaOp, tile: TileInfo) -> int:
-    """Columns of an input whose contraction runs over the partitions alone."""
+    """Columns of an input whose contraction runs only over the partitions."""
     return tile.free_size
 
 
@@ -57,12 +57,12 @@ def product_shape(columns: Columns) -> Rule:
 
 
 def fits_the_array(columns: Columns) -> Rule:
-    """Rows and columns of the inputs fit the array, or the tile of it, and the result PSUM."""
+    """Rows and columns of the inputs fit the array, or its tile, and the result fits PSUM."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         dst, stationary, moving = _tiles(op)
         size = op.value_of("tile_size") or ()
-        if len(size) != 2:  # not given, or a mistake that `tiling_mode` reports
+        if len(size) != 2:  # omitted, or an error that `tiling_mode` reports
             size = (target.pmax, target.gemm_stationary_fmax)
         rows, width = size
         if stationary.partitions > rows:
@@ -92,7 +92,7 @@ def fits_the_array(columns: Columns) -> Rule:
 def tiling_mode(rows_only: Callable[[NisaOp], str | None]) -> Rule:
     """`tile_position` and `tile_size` name a tile of the array.
 
-    `rows_only` names what keeps the array from being sliced into columns, if something does.
+    `rows_only` returns the reason why the array cannot be split into columns, or None.
     """
 
     def check(op: NisaOp, target: Target) -> Violation | None:

@@ -73,8 +73,8 @@ def size_match(*names: str) -> Rule:
 def not_transposed(first: str, second: str) -> Rule:
     """These tensors do not have the same dimensions in another order.
 
-    Other shapes of one size are how authors split and merge dimensions in a copy. Dimensions of
-    size 1 say nothing about an order.
+    Other shapes of the same size are legal: they split and merge dimensions in a copy. Dimensions
+    of size 1 are ignored.
     """
 
     def check(op: NisaOp, target: Target) -> Violation | None:
@@ -157,7 +157,7 @@ def free_size_in(low: int, high: int, *names: str) -> Rule:
 
 
 def whole_gpsimd_cores(*names: str) -> Rule:
-    """These tiles have all partitions of each GpSimd core that they begin with."""
+    """The number of partitions of these tiles is a multiple of those of a GpSimd core."""
     group = PARTITIONS_PER_GPSIMD_CORE
 
     def check(op: NisaOp, target: Target) -> Violation | None:
@@ -176,7 +176,7 @@ MAX_PATTERN_DIMS = 4
 
 
 def pattern_fits(name: str) -> Rule:
-    """`pattern` is well formed and has an element for each one in a partition of the tile."""
+    """`pattern` is well formed and has as many elements as a partition of the tile."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         pattern, tile = op.value_of("pattern"), tile_of(op, name)

@@ -21,7 +21,7 @@ from nkijit.dialects.rule_texts.targets import (
 
 
 def since(version: nc_version) -> Rule:
-    """The instruction exists from this generation on."""
+    """The instruction requires this generation or a newer one."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         if target.version >= version:
@@ -54,7 +54,7 @@ def operators_since(*names: str) -> Rule:
 def argument_since(
     version: nc_version, what: str, given: Callable[[NisaOp], bool], *operands: str
 ) -> Rule:
-    """An argument value, described by `what`, exists from a generation on."""
+    """An argument value, described by `what`, requires a generation or a newer one."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         if target.version >= version or not given(op):

@@ -1,4 +1,4 @@
-"""Names and choices as messages have them."""
+"""Wording of names and choices in messages."""
 
 from __future__ import annotations
 

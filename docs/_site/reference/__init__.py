@@ -1,4 +1,4 @@
-"""The reference: pages made from declarations, docstrings, commands, and tests."""
+"""The reference: pages generated from declarations, docstrings, commands and tests."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from docs._site.reference.violations import violations
 
 
 def generated_pages() -> Iterator[tuple[str, str]]:
-    """All pages of the reference, by their names."""
+    """Yield the name and text of all pages of the reference."""
     found = violations()
     yield from instructions.pages(found)
     yield from rules.pages(found)

@@ -1,4 +1,4 @@
-"""The Python API, made from docstrings: functions, and classes with what they have."""
+"""Pages of the Python API, generated from docstrings: functions, and classes with members."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ _HAS_A_PAGE = frozenset(op.name for op in (*INSTRUCTIONS, *COLLECTIVES))
 
 
 def pages() -> Iterator[tuple[str, str]]:
-    """The index of the API, and a page for each module and each group of classes."""
-    made = {
-        "nkijit": _module_page("nkijit", nkijit, "What a kernel's file and a session import."),
+    """Yield the index of the API, and a page for each module and each group of classes."""
+    made_pages = {
+        "nkijit": _module_page("nkijit", nkijit, "The module that kernels and sessions import."),
         "kernels": _classes_page(
             "Kernels and traces",
-            "What `@nki.jit` makes of a function, and what `trace` and `nkijit.load` give.",
+            "The results of `@nki.jit`, and of `trace` and `nkijit.load`.",
             (nkijit.Kernel, nkijit.TracedKernel),
         ),
         "results": _classes_page(
-            "What is told of a kernel",
-            "What the methods of a traced kernel return.",
+            "Findings and predictions",
+            "Results of a traced kernel's methods.",
             (
                 Findings,
                 Diagnostic,
@@ -57,7 +57,7 @@ def pages() -> Iterator[tuple[str, str]]:
         ),
         "recordings": _classes_page(
             "Recordings of runs",
-            "What `record` and `bisect` return; [values](../../values.md) shows how they are used.",
+            "Results of `record` and `bisect`; [values](../../values.md) shows how to use them.",
             (
                 records.TracedRecording,
                 RecordedTile,
@@ -66,12 +66,12 @@ def pages() -> Iterator[tuple[str, str]]:
                 Bisection,
             ),
         ),
-        "language": _module_page("nkijit.language", language, "What kernels import as `nl`."),
+        "language": _module_page("nkijit.language", language, "Kernels import it as `nl`."),
         "isa": _module_page(
             "nkijit.isa",
             isa,
-            "What kernels import as `nisa`. Instructions have [pages of their "
-            "own](../instructions/index.md); here is what else there is.",
+            "Kernels import it as `nisa`. Instructions have [pages of their "
+            "own](../instructions/index.md); this page has the other members.",
         ),
         "collectives": _module_page(
             "nkijit.collectives",
@@ -82,15 +82,15 @@ def pages() -> Iterator[tuple[str, str]]:
     }
     index = page(
         "# Python API",
-        "Made from the docstrings, whose examples are run by tests.",
-        contents(made, hidden=False),
+        "Generated from docstrings. Tests run their examples.",
+        contents(made_pages, hidden=False),
     )
     yield f"{FOLDER}/index.md", index
-    for name, text in made.items():
+    for name, text in made_pages.items():
         yield f"{FOLDER}/{name}.md", text
 
 
-def _module_page(name: str, module: ModuleType, told: str) -> str:
+def _module_page(name: str, module: ModuleType, introduction: str) -> str:
     short = {"nkijit.isa": "nisa", "nkijit.collectives": "ncc"}.get(name, "")
     functions: list[str] = []
     values: list[str] = []
@@ -102,25 +102,25 @@ def _module_page(name: str, module: ModuleType, told: str) -> str:
             functions.append(_function(f"{name}.{each}", member))
         elif isinstance(member, type):
             if member in (nkijit.Kernel, nkijit.TracedKernel, nkijit.Cost, nkijit.Sweep):
-                continue  # on a page with what they have
-            text = "" if inspect.getdoc(member) is None else _told(member)
+                continue  # on the page with their members
+            text = "" if inspect.getdoc(member) is None else _documentation(member)
             functions.append(_directive("class", f"{name}.{each}", text))
         else:
             values.append(f"`{each}`")
     others = [f"Further names: {', '.join(values)}."] if values else []
-    return page(f"# {name}", told, *functions, *others)
+    return page(f"# {name}", introduction, *functions, *others)
 
 
-def _classes_page(title: str, told: str, classes: tuple[type, ...]) -> str:
-    parts = [f"# {title}", told]
+def _classes_page(title: str, introduction: str, classes: tuple[type, ...]) -> str:
+    parts = [f"# {title}", introduction]
     for each in classes:
         parts += [f"## {each.__name__}", _class(each)]
     return page(*parts)
 
 
 def _class(owner: type) -> str:
-    """A class with its public members, those that it inherits from nkijit among them."""
-    parts = [_told(owner)]
+    """Return a class with its public members, including those inherited from nkijit's classes."""
+    parts = [_documentation(owner)]
     attributes = _documented_attributes(owner)
     names = dict.fromkeys(
         name
@@ -132,11 +132,11 @@ def _class(owner: type) -> str:
     for name in names:
         member = inspect.getattr_static(owner, name, None)
         if isinstance(member, (property, cached_property)):
-            parts.append(_directive("attribute", name, _told(member)))
+            parts.append(_directive("attribute", name, _documentation(member)))
         elif inspect.isfunction(member) or isinstance(member, (classmethod, staticmethod)):
             function = getattr(owner, name)
             if inspect.getdoc(function):
-                parts.append(_directive("method", _call(name, function), _told(function)))
+                parts.append(_directive("method", _call(name, function), _documentation(function)))
         elif name in attributes:
             parts.append(_directive("attribute", name, catalogue.prose(attributes[name])))
     return _directive("class", f"{_module_of(owner)}.{owner.__name__}", "\n\n".join(parts), "::::")
@@ -147,7 +147,7 @@ def _module_of(owner: type) -> str:
 
 
 def _documented_attributes(owner: type) -> dict[str, str]:
-    """The fields of a class, each with the string under it."""
+    """Return the fields of a class with the docstrings after them."""
     found: dict[str, str] = {}
     for base in reversed(owner.__mro__):
         if not base.__module__.startswith("nkijit"):
@@ -166,11 +166,11 @@ _FIELD = re.compile(r'^    (\w+): [^\n(]+\n(?:    """(.*?)""")?', re.M | re.S)
 
 
 def _function(name: str, function: Any) -> str:
-    return _directive("function", _call(name, function), _told(function))
+    return _directive("function", _call(name, function), _documentation(function))
 
 
 def _call(name: str, function: Any) -> str:
-    """A call as it is written: without `self`, and without annotations."""
+    """Return the signature of a call, without `self` and annotations."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
@@ -195,9 +195,9 @@ def _default(value: Any) -> str:
     return text if len(text) < 60 and "<" not in text and "\n" not in text else "..."
 
 
-def _told(what: Any) -> str:
-    """A docstring as Markdown: code that it has in blocks, sections with names as lists."""
-    text = catalogue.documentation_as_markdown(what)
+def _documentation(member: Any) -> str:
+    """Convert a docstring to Markdown: indented code becomes blocks, sections become lists."""
+    text = catalogue.documentation_as_markdown(member)
     return _INDENTED.sub(lambda found: _code(textwrap.dedent(found[1]).strip()), text)
 
 
@@ -205,7 +205,7 @@ def _code(text: str) -> str:
     try:
         ast.parse(text)
         language = "python"
-    except SyntaxError:  # a formula, or what a session shows
+    except SyntaxError:  # a formula or a session
         language = "pycon" if text.startswith(">>>") else "text"
     return f"\n```{language}\n{text}\n```\n"
 

@@ -1,4 +1,4 @@
-"""A page for each command, made from the application itself."""
+"""Pages of the commands, generated from the application."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ FOLDER = "reference/commands"
 
 
 def commands() -> dict[str, TyperCommand]:
-    """The commands by name, in the order in which `nkijit --help` has them."""
+    """Return the commands by name, in the order of `nkijit --help`."""
     found = {name: whole(name) for name in COMMANDS}
     return {name: command for name, command in found.items() if isinstance(command, TyperCommand)}
 
 
 def pages() -> Iterator[tuple[str, str]]:
-    """The index of the commands, and a page for each."""
+    """Yield the index of the commands, and a page for each."""
     known = commands()
     rows = ["| command | |", "|---|---|"]
     for name, command in known.items():
@@ -31,8 +31,9 @@ def pages() -> Iterator[tuple[str, str]]:
         f"{FOLDER}/index.md",
         page(
             "# Commands",
-            "`nkijit COMMAND FILE.py:KERNEL -a NAME=VALUE …`. Syntax of arguments, settings of a "
-            "project, and exit codes: [the command line](../../command-line.md).",
+            "`nkijit COMMAND FILE.py:KERNEL -a NAME=VALUE …`. [The command "
+            "line](../../command-line.md) describes arguments, the configuration of a project and "
+            "exit codes.",
             "\n".join(rows),
             contents(known),
         ),
@@ -47,11 +48,11 @@ def _paragraphs(command: TyperCommand) -> list[str]:
 
 
 def command_page(name: str, command: TyperCommand) -> str:
-    """What a command does and takes."""
+    """Return the page of a command: description, arguments and options."""
     arguments = [p for p in command.params if isinstance(p, TyperArgument) and not p.hidden]
     options = [p for p in command.params if isinstance(p, TyperOption) and not p.hidden]
-    called = " ".join(["nkijit", name, "[OPTIONS]", *(_metavar(a) for a in arguments)])
-    parts = [f"# nkijit {name}", fenced(called, "console")]
+    usage = " ".join(["nkijit", name, "[OPTIONS]", *(_metavar(a) for a in arguments)])
+    parts = [f"# nkijit {name}", fenced(usage, "console")]
     parts += [catalogue.prose(text) for text in _paragraphs(command)]
     if arguments:
         parts += ["## Arguments", *(_item(_metavar(a), a.help, None) for a in arguments)]
@@ -59,12 +60,12 @@ def command_page(name: str, command: TyperCommand) -> str:
     for option in options:
         names = ", ".join((*option.opts, *option.secondary_opts))
         value = "" if option.is_flag or option.count else f" {_metavar(option)}"
-        told = option.help or ""
+        help_text = option.help or ""
         annotation = option.type_descriptor.annotation
         if isinstance(annotation, type) and issubclass(annotation, Enum):
-            told += f": {', '.join(str(choice.value) for choice in annotation)}"
-        default = None if option.is_flag or "default" in told else option.default
-        parts.append(_item(names + value, told, default))
+            help_text += f": {', '.join(str(choice.value) for choice in annotation)}"
+        default = None if option.is_flag or "default" in help_text else option.default
+        parts.append(_item(names + value, help_text, default))
     parts.append(_item("--help, -h", "Show this message and exit.", None))
     return page(*parts)
 
@@ -74,6 +75,8 @@ def _metavar(parameter: TyperArgument | TyperOption) -> str:
 
 
 def _item(name: str, text: str | None, default: object) -> str:
-    told = catalogue.prose(" ".join((text or "").split())) or "—"
+    described = catalogue.prose(" ".join((text or "").split())) or "—"
     value = default.value if isinstance(default, Enum) else default
-    return f"`{name}`\n: {told}" + (f"; default {value}" if value not in (None, "", [], ()) else "")
+    return f"`{name}`\n: {described}" + (
+        f"; default {value}" if value not in (None, "", [], ()) else ""
+    )

@@ -1,4 +1,4 @@
-"""The examples of docstrings as whole kernels, and the IR that they become."""
+"""The examples of docstrings as complete kernels, with their IR."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from nkijit.tracing.views import TensorView
 
 @dataclass(frozen=True)
 class Example:
-    """A kernel that shows a function."""
+    """A kernel with the example of a function."""
 
     source: str
     cores: int
 
     @property
     def traced(self) -> TracedKernel:
-        """The kernel, traced."""
+        """The traced kernel."""
         known: dict[str, Any] = {}
         exec(compile(self.source, "example.py", "exec"), known)
         return known["example"][self.cores].trace()
 
     def ir(self, op: str) -> list[str]:
-        """The lines of its IR that have an operation."""
+        """Return the lines of the IR with an operation."""
         lines = self.traced.text().split("\n")
         return [line.strip() for line in lines if line.strip().split(" = ")[-1].startswith(op)]
 
@@ -49,16 +49,16 @@ _BUFFERS = {"sbuf": "nl.sbuf", "psum": "nl.psum", "private_hbm": "nl.hbm"}
 
 
 def example_kernel(function: Any) -> Example:
-    """The example in the docstring of a function that kernels call, as a file.
+    """Return the example in a function's docstring as a file with a kernel.
 
-    Raises AssertionError where it uses a name that examples do not know.
+    Raises AssertionError where it uses a name that is not defined for examples.
     """
     code = example_of(function)
     used = {node.id for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name)}
     allocated: list[str] = []
 
     @nki.jit
-    def look():
+    def allocate():
         known = names()
         for name, value in known.items():
             if name in used and isinstance(value, TensorView):
@@ -70,7 +70,7 @@ def example_kernel(function: Any) -> Example:
         allocated.extend(f"{name} = {text}" for name, text in _OTHERS.items() if name in used)
         return nki.language.ndarray((128, 1), nki.language.float32, buffer=nki.language.shared_hbm)
 
-    look.trace()
+    allocate.trace()
     body = "\n".join((*dict.fromkeys(allocated), code.strip()))
     head = "".join(
         line

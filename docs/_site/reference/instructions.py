@@ -1,4 +1,4 @@
-"""A page for each instruction, made from its declaration."""
+"""Pages of the instructions, generated from their declarations."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MODULES: dict[str, Any] = {"nisa": isa, "ncc": collectives}
 
 
 def pages(found: Violations) -> Iterator[tuple[str, str]]:
-    """The index of the instructions, and a page for each."""
+    """Yield the index of the instructions, and a page for each."""
     yield f"{FOLDER}/index.md", _index()
     for op in (*INSTRUCTIONS, *COLLECTIVES):
         yield f"{FOLDER}/{op.name}.md", instruction_page(op, found)
@@ -31,8 +31,8 @@ def pages(found: Violations) -> Iterator[tuple[str, str]]:
 def _index() -> str:
     parts = [
         "# Instructions",
-        "One page for each instruction, made from the declaration that tracing, verification, "
-        "lowering and `nkijit explain` read.",
+        "One page for each instruction, generated from the declaration that tracing, verification, "
+        "lowering and `nkijit explain` use.",
     ]
     for title, ops in (("nki.isa", INSTRUCTIONS), ("nki.collectives", COLLECTIVES)):
         rows = ["| instruction | does | engines | since |", "|---|---|---|---|"]
@@ -46,7 +46,7 @@ def _index() -> str:
 
 
 def instruction_page(op: type[NisaOp], found: Violations) -> str:
-    """Everything that is known of an instruction."""
+    """Return the page of an instruction: signature, arguments, example, cost and rules."""
     facts = catalogue.facts_of(op)
     by_name = dict(facts)
     dialect, _, name = op.name.partition(".")
@@ -78,7 +78,7 @@ def instruction_page(op: type[NisaOp], found: Violations) -> str:
 
 
 def _broken(signature: str) -> str:
-    """A call in lines that fit a page."""
+    """Break a signature into lines that fit a page."""
     if len(signature) <= 76:
         return signature
     name, _, arguments = signature.partition("(")
@@ -90,22 +90,22 @@ def _example(op: type[NisaOp], function: Any) -> list[str]:
     example = example_kernel(function)
     return [
         "## Example",
-        "A kernel that traces as it stands; nothing has written its tiles.",
+        "A complete kernel that can be traced; its tiles are not initialised.",
         fenced(example.source, "python"),
-        "In the IR it is",
+        "Its IR:",
         fenced("\n".join(example.ir(op.name)), "mlir"),
     ]
 
 
 def _cost(facts: list[tuple[str, str]]) -> list[str]:
-    stages = [text for key, text in facts if key == "becomes"]
+    stages = [text for key, text in facts if key == "lowers to"]
     if not stages:
         return []
     return [
         "## Cost",
-        "What an engine, or a DMA queue, gets for it, and the model's formula. `N(x)` is the "
-        "number of elements per partition; names are constants of a generation, each with its "
-        "source, in `dialects/hardware/timings/`.",
+        "The instructions of an engine or a DMA queue that it is lowered to, with the formulas of "
+        "the timing model. `N(x)` is the number of elements per partition; names are constants of "
+        "a generation, from `dialects/hardware/timings/`, which also documents their sources.",
         "\n".join(f"- {_stage(text)}" for text in stages),
     ]
 
@@ -119,8 +119,8 @@ def _stage(text: str) -> str:
 def _rules(op: type[NisaOp], found: Violations) -> list[str]:
     parts = [
         "## Rules",
-        "What `nkijit verify` checks of it. Those that unfold have a kernel of the tests, as IR, "
-        "that breaks the rule with this instruction.",
+        "The rules that `nkijit verify` checks. A rule that unfolds has a kernel from the tests "
+        "that violates it with this instruction.",
     ]
     for rule in dict.fromkeys(rule.text.id for rule in all_rules_of(op)):
         sentence = catalogue.literal(RULE_TEXTS[rule].sentence)
@@ -129,9 +129,9 @@ def _rules(op: type[NisaOp], found: Violations) -> list[str]:
             parts.append(f"**[{rule}](../rules/{rule}.md)**: {sentence}")
             continue
         body = page(
-            f"What breaks [the rule](../rules/{rule}.md), and what is said of it:",
+            f"A kernel that violates [the rule](../rules/{rule}.md), and its finding:",
             fenced(violation.kernel, violation.language),
-            fenced(violation.says),
+            fenced(violation.headline),
         )
         parts.append(folded(f"{rule}: {sentence}", body.strip()))
     return parts

@@ -1,4 +1,4 @@
-"""Pieces of Markdown, in MyST's dialect of it."""
+"""Elements of MyST Markdown."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 
 def fenced(text: str, language: str = "text") -> str:
-    """Text as it is, in a fence that it cannot end."""
+    """Return text in a fence that is longer than any in the text."""
     fence = "```"
     while fence in text:
         fence += "`"
@@ -14,16 +14,16 @@ def fenced(text: str, language: str = "text") -> str:
 
 
 def folded(title: str, body: str) -> str:
-    """A body that is shown when its title is clicked."""
+    """Return a body that is shown when its title is clicked."""
     return f"::::{{dropdown}} {title}\n{body}\n::::"
 
 
 def contents(pages: Iterable[str], *, hidden: bool = True) -> str:
-    """A table of contents of further pages."""
+    """Return a table of contents with further pages."""
     names = "\n".join(pages)
     return f"```{{toctree}}\n{':hidden:' if hidden else ':maxdepth: 1'}\n\n{names}\n```"
 
 
 def page(*parts: str) -> str:
-    """A page of its paragraphs."""
+    """Join paragraphs to a page."""
     return "\n\n".join(part for part in parts if part) + "\n"

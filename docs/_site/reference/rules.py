@@ -1,4 +1,4 @@
-"""A page for each rule, made from its text."""
+"""Pages of the rules, generated from their texts."""
 
 from __future__ import annotations
 
@@ -14,20 +14,21 @@ from nkijit.reference import catalogue
 FOLDER = "reference/rules"
 _INTRODUCED = {
     "mlir": "As IR, which `nkijit verify FILE.mlir` reads:",
-    "python": "In Python, for it is about what only tracing sees:",
+    "python": "In Python, because tracing checks this rule:",
 }
 _PAGES = frozenset(op.name for op in (*INSTRUCTIONS, *COLLECTIVES))
 
 
 def pages(found: Violations) -> Iterator[tuple[str, str]]:
-    """The index of the rules by category, and a page for each."""
+    """Yield the index of the rules by category, and a page for each."""
     by_category = catalogue.rules_by_category()
     parts = [
         "# Rules",
-        "What `nkijit verify` reports, by category; `nkijit explain RULE` shows one of them. Rules "
-        "are errors unless they are marked as warnings; `# nkijit: ignore[rule]` on a statement "
-        "suppresses its warnings. A kernel that breaks a rule marked as undefined or as “does not "
-        "fit” can be run all the same ([checks](../../checks.md)); all others are illegal.",
+        "The rules that `nkijit verify` checks, by category. `nkijit explain RULE` describes one "
+        "rule. Violations are errors unless a rule is marked as a warning; `# nkijit: "
+        "ignore[rule]` on a statement suppresses its warnings. A kernel that violates a rule "
+        "marked as undefined or as “does not fit” can still be run ([checks](../../checks.md)); "
+        "kernels with other errors are illegal.",
     ]
     for category, rules in by_category.items():
         rows = [f"## {category}", "", "| rule | says |", "|---|---|"]
@@ -41,13 +42,13 @@ def pages(found: Violations) -> Iterator[tuple[str, str]]:
 
 
 def _linked(rule: RuleText) -> str:
-    what = catalogue.kind_in_words(rule)
-    return f"[{rule.id}]({rule.id}.md)" + (f" ({what})" if what else "")
+    label = catalogue.kind_in_words(rule)
+    return f"[{rule.id}]({rule.id}.md)" + (f" ({label})" if label else "")
 
 
 def rule_page(rule: RuleText, found: Violations) -> str:
-    """A rule in full, with a kernel that breaks it where a test has one as IR."""
-    what = catalogue.kind_in_words(rule)
+    """Return the page of a rule, with a kernel from the tests that violates it if there is one."""
+    label = catalogue.kind_in_words(rule)
     users = catalogue.users_of(rule)
     shown = ", ".join(
         f"[{name}](../instructions/{name}.md)" if name in _PAGES else name for name in users
@@ -56,7 +57,7 @@ def rule_page(rule: RuleText, found: Violations) -> str:
     parts = [
         f"# {rule.id}",
         catalogue.literal(rule.sentence),
-        f"- **Kind:** {kind if what or rule.kind else rule.severity}\n"
+        f"- **Kind:** {kind if label or rule.kind else rule.severity}\n"
         f"- **Category:** {rule.category}\n"
         f"- **Do:** {catalogue.literal(rule.help)}\n"
         f"- **Applies to:** {shown or catalogue.applies_to(rule)}\n"
@@ -65,9 +66,9 @@ def rule_page(rule: RuleText, found: Violations) -> str:
     violation = of_rule(found, rule.id)
     if violation is not None:
         parts += [
-            "## A kernel that breaks it",
+            "## A kernel that violates it",
             _INTRODUCED[violation.language],
             fenced(violation.kernel, violation.language),
-            fenced(violation.says),
+            fenced(violation.headline),
         ]
     return page(*parts)

@@ -1,4 +1,4 @@
-"""The textual forms of the dialects: their operations, types and attributes, each with a line."""
+"""Pages of the dialects: their operations, types and attributes, with a line of IR each."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from nkijit.dialects.nki import Nki
 from nkijit.reference import catalogue
 
 FOLDER = "reference/dialects"
-_TOLD = {
-    "nki": "Kernels, allocations, views, registers and loops. What instructions work on.",
+_INTRODUCTIONS = {
+    "nki": "Kernels, loops, and the operands of instructions: allocations, views, registers.",
     "nisa": "One operation for each instruction of `nki.isa`, with its name and its arguments.",
-    "ncc": "The collectives of `nki.collectives`, likewise.",
-    "engine": "Queues of engine instructions: what `nkijit lower` prints.",
+    "ncc": "One operation for each collective of `nki.collectives`.",
+    "engine": "Queues of engine instructions, as `nkijit lower` prints them.",
 }
 
 
 def pages() -> Iterator[tuple[str, str]]:
-    """The index of the dialects, and a page for each."""
+    """Yield the index of the dialects, and a page for each."""
     dialects = {dialect.name: dialect for dialect in (Nki, Nisa, Ncc, Engine)}
     yield (
         f"{FOLDER}/index.md",
@@ -37,7 +37,7 @@ def pages() -> Iterator[tuple[str, str]]:
             "commands read. It is MLIR's: SSA values begin with `%`, types are memrefs with a "
             "memory space (`memref<128x512xbf16, #nki.sbuf>`), `--generic` prints the generic "
             "form. A round trip through text is exact.",
-            "\n".join(f"- [{name}]({name}.md): {_TOLD[name]}" for name in dialects),
+            "\n".join(f"- [{name}]({name}.md): {_INTRODUCTIONS[name]}" for name in dialects),
             contents(dialects),
         ),
     )
@@ -46,8 +46,8 @@ def pages() -> Iterator[tuple[str, str]]:
 
 
 def dialect_page(dialect: Dialect) -> str:
-    """The operations, types and attributes of a dialect."""
-    parts = [f"# The {dialect.name} dialect", _TOLD[dialect.name], "## Operations"]
+    """Return the page of a dialect: its operations, types and attributes."""
+    parts = [f"# The {dialect.name} dialect", _INTRODUCTIONS[dialect.name], "## Operations"]
     for op in dialect.operations:
         parts += _entry(op.name, op, _line_with(op.name))
     attributes = list(dialect.attributes)
@@ -58,13 +58,15 @@ def dialect_page(dialect: Dialect) -> str:
     return page(*parts)
 
 
-def _entry(name: str, what: type[Operation] | type[Attribute], line: str) -> list[str]:
+def _entry(name: str, definition: type[Operation] | type[Attribute], line: str) -> list[str]:
     prefix, _, _ = name.partition(".")
-    linked = prefix in ("nisa", "ncc") and issubclass(what, Operation) and _has_page(name)
-    told = [catalogue.prose(part) for part in cleandoc(what.__doc__ or "").split("\n\n")]
+    linked = prefix in ("nisa", "ncc") and issubclass(definition, Operation) and _has_page(name)
+    paragraphs = [
+        catalogue.prose(part) for part in cleandoc(definition.__doc__ or "").split("\n\n")
+    ]
     return [
         f"### {name}",
-        *told,
+        *paragraphs,
         fenced(line, "mlir") if line else "",
         f"[All of {name}](../instructions/{name}.md)" if linked else "",
     ]
@@ -78,7 +80,7 @@ def _has_page(name: str) -> bool:
 
 @cache
 def _lines() -> dict[str, str]:
-    """For each operation the line of a test that says the most, and fits."""
+    """Return for each operation the longest line from a test that fits the page."""
     found: dict[str, str] = {}
     for path in sorted((ROOT / "tests" / "lit").rglob("*.mlir")):
         if path.name.startswith(("ill-formed", "invalid", "parse-errors")):

@@ -1,4 +1,4 @@
-"""Programs that break rules: those of tests/lit, and what is said of them."""
+"""Kernels of tests/lit that violate rules, with their findings."""
 
 from __future__ import annotations
 
@@ -17,26 +17,29 @@ from nkijit.traced.kernel import TracedKernel
 
 @dataclass(frozen=True)
 class Violation:
-    """A kernel that breaks a rule."""
+    """A kernel that violates a rule."""
 
     file: str
-    """The test that has it, below the top of the repository."""
+    """The path of the test in the repository."""
     kernel: str
     """The kernel as text."""
-    says: str
+    headline: str
     """The headline of the finding."""
     subject: str
-    """The instruction, or the construct, that it is about."""
+    """The instruction or construct of the finding."""
     language: str = "mlir"
-    """What the kernel is written in: IR, or Python where only tracing can tell."""
+    """`mlir`, or `python` for rules that only tracing checks."""
 
 
 Violations = Mapping[tuple[str, str], Violation]
-"""By subject and rule: the shortest of the kernels that break it."""
+"""The shortest kernel with a violation, by subject and rule."""
 
 
 def violations() -> Violations:
-    """The first kernel among the lit tests for each rule of each instruction."""
+    """Return the shortest kernel among the lit tests for each rule of each instruction.
+
+    Kernels in Python are used only for rules that no kernel in IR violates.
+    """
     found: dict[tuple[str, str], Violation] = {}
     for path in sorted((ROOT / "tests" / "lit").rglob("*.mlir")):
         for violation, rule in _of_file(path):
@@ -52,7 +55,7 @@ def violations() -> Violations:
 
 
 def of_rule(found: Violations, rule: str) -> Violation | None:
-    """The shortest kernel that breaks a rule, whichever instruction does."""
+    """Return the shortest kernel that violates a rule with any instruction."""
     fitting = [v for (_, broken), v in found.items() if broken == rule]
     return min(fitting, key=lambda v: (len(v.kernel), v.file), default=None)
 
@@ -60,31 +63,31 @@ def of_rule(found: Violations, rule: str) -> Violation | None:
 def _of_file(path: Path) -> Iterator[tuple[Violation, str]]:
     text = path.read_text(encoding="utf-8")
     if "\n// -----\n" in text or (not text.isascii() and "\0" in text):
-        return  # a file of several texts
+        return  # a file with several texts
     lines = text.split("\n")
     try:
         module = parse(text, str(path))
-    except Exception:  # what cannot be read is what such a test is about
+    except Exception:  # a test of parse errors
         return
     for kernels in launches_of(module).values():
         for finding in TracedKernel(module, (), kernels).diagnostics:
             kernel = _kernel_around(lines, finding)
             if kernel:
-                headline = f"{finding.severity}[{finding.rule.id}]: {finding.subject}"
+                prefix = f"{finding.severity}[{finding.rule.id}]: {finding.subject}"
                 name = path.relative_to(ROOT).as_posix()
-                says = f"{headline}: {finding.message}"
-                yield Violation(name, kernel, says, finding.subject), finding.rule.id
+                headline = f"{prefix}: {finding.message}"
+                yield Violation(name, kernel, headline, finding.subject), finding.rule.id
 
 
 _RUN = re.compile(r"# RUN: (?:not )?nkijit verify [^|\n]*%s:(\w+)[^|\n]*\|([^\n]*)")
 _PREFIX = re.compile(r"--check-prefix=(\w+)")
 
 
-_SAID = r"^\s*# {prefix}(?:-[A-Z]+)?: *((?:error|warning)\[([\w-]+)\]: (?:([\w.]+): )?.*)$"
+_EXPECTED = r"^\s*# {prefix}(?:-[A-Z]+)?: *((?:error|warning)\[([\w-]+)\]: (?:([\w.]+): )?.*)$"
 
 
 def _of_python(path: Path) -> Iterator[tuple[Violation, str]]:
-    """The functions of a lit test, with what its checks, which hold, say is found in them."""
+    """Yield the functions of a lit test with the findings that its CHECK lines expect."""
     text = path.read_text(encoding="utf-8")
     lines = text.split("\n")
     shown = path.relative_to(ROOT).as_posix()
@@ -94,19 +97,19 @@ def _of_python(path: Path) -> Iterator[tuple[Violation, str]]:
             continue
         first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
         own = lines[first - 1 : node.end_lineno]
-        said = re.findall(_SAID.format(prefix="[A-Z]+"), "\n".join(own), re.M)
+        expected = re.findall(_EXPECTED.format(prefix="[A-Z]+"), "\n".join(own), re.M)
         if node.name in prefixes:
-            given = _PREFIX.search(prefixes[node.name])
-            prefix = "CHECK" if given is None else given[1]
-            said += re.findall(_SAID.format(prefix=prefix), text, re.M)
+            match = _PREFIX.search(prefixes[node.name])
+            prefix = "CHECK" if match is None else match[1]
+            expected += re.findall(_EXPECTED.format(prefix=prefix), text, re.M)
         kernel = "\n".join(each for each in own if not re.match(r"\s*# [A-Z]+(-[A-Z]+)?:", each))
-        for says, rule, subject in said:
-            headline = re.sub(r"\{\{.*?\}\}", "…", says)
+        for pattern, rule, subject in expected:
+            headline = re.sub(r"\{\{.*?\}\}", "…", pattern)
             yield Violation(shown, textwrap.dedent(kernel), headline, subject, "python"), rule
 
 
 def _kernel_around(lines: list[str], finding: Diagnostic) -> str:
-    """The text of the kernel that a finding is in; empty where that cannot be told."""
+    """Return the text of the kernel with a finding; "" if it is not found."""
     if not finding.where:
         return ""
     first = last = min(finding.where[-1].line, len(lines)) - 1

@@ -1,8 +1,8 @@
-"""What the bytecode of a function says of the values on its stack.
+"""The origins and uses of values on the stack of a function, from its bytecode.
 
-An instruction is known by its name, and by how it changes the height of the stack; `dis` has both
-for the Python that runs. So nothing here depends on a version but the names below, which are those
-of Python 3.11 to 3.14. A name that is not among them makes a question one without an answer.
+`dis` provides the name of a bytecode instruction and its effect on the height of the stack for the
+running Python. Only the names below depend on the version; they are those of Python 3.11 to 3.14.
+With an unknown name, a query has no answer.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from types import CodeType
 from typing import Any, NamedTuple, cast
 
 _ASSIGNMENTS = {"STORE_SUBSCR": 3, "STORE_SLICE": 4, "BINARY_OP": 1}
-"""Instructions that hand a value to `__setitem__` or `__iadd__`, and how deep it lies: under the
-container and the key, under the container and both ends of a slice, or at the top."""
+"""Instructions that pass a value to `__setitem__` or `__iadd__`, and its depth on the stack: below
+the container and the key, below the container and both ends of a slice, or at the top."""
 
 _IDLE = ("EXTENDED_ARG", "CACHE", "NOP", "NOT_TAKEN", "JUMP_FORWARD")
-"""Instructions that leave the stack as it is."""
+"""Instructions that do not change the stack."""
 
 _READING = (
     *("LOAD_", "PUSH_NULL", "BUILD_", "LIST_", "FORMAT_", "CONVERT_VALUE"),
@@ -26,11 +26,11 @@ _READING = (
     *("CALL", "PRECALL", "KW_NAMES", "POP_JUMP_", "JUMP_IF_"),
     *_IDLE,
 )
-"""Beginnings of the names of instructions that touch nothing below what their own expression has
-put on the stack. COPY, SWAP and what stores or unpacks, alone or fused, are none of them."""
+"""Prefixes of instructions that access no values below those of their own expression on the stack.
+COPY, SWAP, stores and unpacking instructions, alone or fused, are not among them."""
 
 _LEAVING = ("RETURN_", "RAISE_", "RERAISE", "JUMP_FORWARD", "JUMP_BACKWARD", "INTERPRETER_EXIT")
-"""Beginnings of the names of instructions that do not go on to the next one."""
+"""Prefixes of instructions that do not continue with the next one."""
 
 _VARIABLES = ("LOAD_FAST", "LOAD_NAME", "LOAD_DEREF", "LOAD_GLOBAL")
 _ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD")
@@ -38,41 +38,41 @@ _OF_CALLS = (
     *("PRECALL", "KW_NAMES", "PUSH_NULL", "EXTENDED_ARG", "CACHE"),
     *("LOAD_CONST", "BUILD_", "LIST_", "DICT_", "CALL_INTRINSIC_1"),
 )
-"""Beginnings of the names of instructions that collect the arguments of a call."""
+"""Prefixes of instructions that collect the arguments of a call."""
 
 _SAME = ("_BORROW", "_CHECK")
-"""Endings that make no difference here: how a variable is loaded."""
+"""Suffixes for ways of loading a variable, which are equivalent here."""
 
 
 class BytecodeStep(NamedTuple):
-    """An instruction of bytecode."""
+    """A bytecode instruction."""
 
     offset: int
     name: str
     argument: Any = None
     """As `dis` shows it: the name of a variable, the offset that a jump leads to."""
     effect: int | None = 0
-    """By how much it changes the height of the stack; None when that is not known."""
+    """The change of the stack height; None if unknown."""
     effect_of_jump: int | None = None
-    """The same when it jumps; None when it cannot."""
+    """The change if it jumps; None if it cannot jump."""
     begins: tuple[int | None, int | None] = (None, None)
-    """Line and column of the source where the expression begins that it is of."""
+    """Line and column of the source where its expression begins."""
 
 
 MOST_FUNCTIONS = 256
-"""Functions whose bytecode is kept; the oldest makes room."""
+"""Most functions with cached bytecode; the oldest is dropped first."""
 
 
 class Bytecode:
     """The instructions of a function."""
 
     def __init__(self, steps: Sequence[BytecodeStep]):
-        """`steps`: in the order of their offsets."""
+        """Create it from instructions in the order of their offsets."""
         self._steps = steps
         self.makers: dict[int, frozenset[int]] = {}
-        """By the offset of an assignment, the offsets of what makes the value it hands over."""
+        """The offsets of the producers of the assigned value, by the offset of the assignment."""
         self._sources: list[list[tuple[int, int | None]]] = [[] for _ in steps]
-        """For each instruction those that lead to it, and what they do to the stack then."""
+        """The predecessors of each instruction, with their effects on the stack height."""
         for number, step in enumerate(steps):
             if step.effect_of_jump is not None:
                 self._sources[self.number_at(step.argument)].append((number, step.effect_of_jump))
@@ -81,8 +81,8 @@ class Bytecode:
 
     @staticmethod
     def of(code: CodeType) -> Bytecode:
-        """That of a function, read once."""
-        # By identity: the hash of a code object takes as long as its function is.
+        """Return the bytecode of a function, which is cached."""
+        # By identity: hashing a code object takes time in proportion to its length.
         known = _known.get(id(code))
         if known is None:
             known = code, Bytecode([_step(one) for one in dis.get_instructions(code)])
@@ -92,30 +92,30 @@ class Bytecode:
         return known[1]
 
     def number_at(self, offset: int) -> int:
-        """The number of the instruction at an offset, which may be that of one of its caches."""
+        """Return the number of the instruction at an offset, or at that of one of its caches."""
         return bisect_right(self._steps, offset, key=lambda step: step.offset) - 1
 
     def offsets(self, number: int) -> range:
-        """The offsets of an instruction and of its caches."""
+        """Return the offsets of an instruction and of its caches."""
         start = self._steps[number].offset
         last = number + 1 == len(self._steps)
         return range(start, start + 2 if last else self._steps[number + 1].offset)
 
-    # ---------------------------------------------------------------- where a value comes from
+    # ---------------------------------------------------------------- producers of a value
 
     def makers_of_assigned(self, number: int) -> frozenset[int]:
-        """The instructions of which one has made the value that an assignment hands over.
+        """Return the instructions that may have produced the value of an assignment.
 
-        Nothing but the assignment takes the value from the stack. Empty when that is not certain.
+        Only the assignment pops the value from the stack. The set is empty if that is uncertain.
         """
         depth = _ASSIGNMENTS.get(self._steps[number].name)
         return frozenset() if depth is None else self._makers(number, depth)
 
     def _makers(self, number: int, depth: int) -> frozenset[int]:
-        """The instructions that put on the stack what lies so deep before one is executed.
+        """Return the instructions that push the value at a depth of the stack of an instruction.
 
-        Heights are counted from there, so that the value ends at `1 - depth`. What was executed
-        last with the stack at that height has made it, on each way that leads to the instruction.
+        Heights are relative to the instruction, so the value is at `1 - depth`. On each path to the
+        instruction, the last instruction at that height produced the value.
         """
         top = 1 - depth
         makers: set[int] = set()
@@ -123,7 +123,7 @@ class Bytecode:
         pending = [(number, 0)]
         while pending:
             at, height = pending.pop()
-            if not self._sources[at]:  # where exceptions are handled, on another stack
+            if not self._sources[at]:  # an exception handler, with another stack
                 return frozenset()
             for source, effect in self._sources[at]:
                 name = self._steps[source].name
@@ -138,12 +138,12 @@ class Bytecode:
                     pending.append(before)
         return frozenset(makers)
 
-    # ---------------------------------------------------------------- where it goes to
+    # ---------------------------------------------------------------- uses of a value
 
     def is_returned(self, number: int) -> bool:
-        """True when what an instruction makes is returned at once, or after it got a name.
+        """Return whether the result of an instruction is returned at once, or from a variable.
 
-        Nothing comes between that could load the variable.
+        No instruction in between can load the variable.
         """
         names: list[str] = []
         variables: set[Any] = set()
@@ -165,7 +165,7 @@ class Bytecode:
         return names == ["RETURN_VALUE"] or (stored and len(variables) == 1)
 
     def _next(self, number: int) -> int:
-        """The instruction after one, idle ones left out; the number of all when there is none."""
+        """Return the next instruction that is not idle, or the number of instructions."""
         number += 1
         while number < len(self._steps) and self._steps[number].name in _IDLE:
             step = self._steps[number]
@@ -173,13 +173,13 @@ class Bytecode:
             number = self.number_at(step.argument) if jumps else number + 1
         return number
 
-    # ---------------------------------------------------------------- what is called
+    # ---------------------------------------------------------------- called functions
 
     def function_called(self, number: int) -> Sequence[str]:
-        """The function that an instruction calls, as a variable and names of attributes.
+        """Return the function that an instruction calls, as a variable and names of attributes.
 
-        Empty for anything but a call of a variable or of an attribute of one. What is called
-        begins where the call does in the source, unlike its arguments.
+        The result is empty unless a variable or an attribute of one is called. In the source, the
+        expression of the function begins where the call begins, unlike its arguments.
         """
         begins = self._steps[number].begins
         if None in begins or not self._steps[number].name.startswith("CALL"):
@@ -223,4 +223,4 @@ def _effect(one: dis.Instruction, jump: bool) -> int | None:
 
 
 _known: dict[int, tuple[CodeType, Bytecode]] = {}
-"""By the identity of a code object, which is kept alive so that no other one has it."""
+"""By the identity of a code object; the reference keeps Python from reusing the identity."""

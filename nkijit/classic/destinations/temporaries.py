@@ -1,15 +1,14 @@
-"""Whether an assigned value is a temporary: `t[k] = nisa.f(x)`, to which nothing else can refer.
+"""Temporaries: assigned values without another reference, as in `t[k] = nisa.f(x)`.
 
-The bytecode of an assignment says which of its instructions make the value that it hands over, and
-a result knows from where its making was called (`Sites`). When those are the same, the result has
-been nowhere but on the stack of that function: no variable and no container has it.
+Bytecode shows the instructions that produce the value of an assignment, and a result records the
+calls that created it (`Sites`). If they agree, the result was only on the stack of that function:
+no variable and no container refers to it.
 
-It is the same for a helper of the author's, `t[k] = helper(x)`, whose bytecode returns what it
-calls, when the assignment calls that function itself: a cache in between would keep the result.
+This also holds for a helper, `t[k] = helper(x)`, that returns the result of a call directly, if the
+assignment calls the helper itself: a cache in between would retain the result. It also holds for a
+variable that a function assigns once and reads only in `t += x`.
 
-So it is for a variable that a function stores a result in and reads in one place, `t += x`.
-
-Any other value may have another reference. It is copied, which is right in any case.
+All other values may have another reference and are copied, which is always correct.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ from nkijit.tracing.locations import Site, Sites, calls_from
 
 
 def is_temporary(made: Sites, frame: FrameType | None) -> bool:
-    """True when nothing can refer to a value after the assignment that a frame is executing.
+    """Return whether a value has no reference after the assignment that a frame executes.
 
     Args:
-        made: the calls that made the value.
-        frame: what executes `t[key] = value` or `t += value`.
+        made: the calls that created the value.
+        frame: the frame that executes `t[key] = value` or `t += value`.
     """
     if frame is None or not made:
         return False
@@ -47,11 +46,11 @@ def is_temporary(made: Sites, frame: FrameType | None) -> bool:
 
 
 def is_only_added(made: Sites, frame: FrameType | None) -> bool:
-    """True for `x` in `x = nisa.f(…)`, `t += x`, when the function reads the variable nowhere else.
+    """Return whether `x` in `x = nisa.f(…)`, `t += x` is a variable that is read only there.
 
     Args:
-        made: the calls that made the value.
-        frame: what executes `t += x`.
+        made: the calls that created the value.
+        frame: the frame that executes `t += x`.
     """
     if frame is None or not made or made[0][0] is not frame.f_code:
         return False
@@ -62,14 +61,14 @@ def is_only_added(made: Sites, frame: FrameType | None) -> bool:
 
 @lru_cache(maxsize=1024)
 def _is_stored_and_added(code: CodeType, made: int, added: int) -> bool:
-    """True when a call's result goes to a local variable that the function reads in one place.
+    """Return whether a call's result is stored in a local variable with one read.
 
-    That is the `t += x` at an offset, which each run through the call comes to without a jump: no
-    result is added twice.
+    The read is the `t += x` at the offset `added`. Control reaches it from the call without a jump,
+    so no result is added twice.
     """
     steps = list(dis.get_instructions(code))
     offsets = [step.offset for step in steps]
-    # Some Python versions count the caches of an instruction, which come behind it.
+    # Some Python versions list the caches after an instruction.
     first, last = bisect_right(offsets, made), bisect_right(offsets, added) - 1
     store, load = steps[first], steps[last - 1]
     if "STORE_FAST" not in store.opname or not load.opname.startswith("LOAD_FAST"):
@@ -90,7 +89,7 @@ def _loaded(step: dis.Instruction) -> tuple[str, ...]:
 
 
 def _all(names: Any) -> tuple[str, ...]:
-    """The variables of an instruction, of which fused ones (Python 3.13) have two."""
+    """Return the variables of an instruction; fused ones (Python 3.13) have two."""
     return cast("tuple[str, ...]", names) if isinstance(names, tuple) else (str(names),)
 
 
@@ -106,7 +105,7 @@ def _offsets_of_makers(assignment: Site) -> frozenset[int]:
 
 
 def _is_handed_over(made: Sites, frame: FrameType) -> bool:
-    """True when helpers have only returned a value, from the instruction to the assignment."""
+    """Return whether helpers only returned the value, from the instruction to the assignment."""
     variables: Mapping[str, Any] = ChainMap(frame.f_locals, frame.f_globals)
     for (caller, call), (code, offset) in zip(reversed(made[1:]), reversed(made[:-1]), strict=True):
         bytecode, helper = Bytecode.of(caller), Bytecode.of(code)
@@ -120,7 +119,7 @@ def _is_handed_over(made: Sites, frame: FrameType) -> bool:
 
 
 def _function(names: Sequence[str], variables: Mapping[str, Any]) -> FunctionType | None:
-    """The function that a variable and attributes name; None when it is anything else."""
+    """Return the function that a variable and attributes name, or None."""
     if not names:
         return None
     value = variables.get(names[0])
@@ -134,7 +133,7 @@ def _function(names: Sequence[str], variables: Mapping[str, Any]) -> FunctionTyp
 
 
 def _variables_around(function: FunctionType) -> dict[str, Any]:
-    """The variables of functions around one that it sees, those that have a value."""
+    """Return the assigned variables of enclosing functions that a function uses."""
     found: dict[str, Any] = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         with suppress(ValueError):

@@ -20,6 +20,7 @@ import numpy as np
 from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.collection import without_collection
+from nkijit.dialects.declare.accessors import operand_tuple
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.effects import effects
 from nkijit.dialects.nisa.elementwise import ScalarTensorTensorOp, TensorScalarOp, TensorTensorOp
@@ -172,7 +173,7 @@ def _crossing(history: Sequence[Operation], bounds: Sequence[int]) -> Sequence[i
     for position, op in enumerate(history):
         if type(op) in DECLARATIONS or op.parent is None:  # erased since
             continue
-        operands = op._operands  # pyright: ignore[reportPrivateUsage]
+        operands = operand_tuple(op)
         uses += [(position, numbers.setdefault(base_of(v), len(numbers))) for v in operands]
     if not uses:
         return []

@@ -1,1 +1,1 @@
-"""Functions in processes of their own, by what the operating system has for that."""
+"""Execution of functions in separate processes, by the means of each operating system."""

@@ -1,4 +1,4 @@
-"""What all processes have in common: what they get, and how they end."""
+"""Exceptions and types that the implementations of processes share."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 
 
 class EndedError(Exception):
-    """A process has ended before its time; the message says how."""
+    """A process ended unexpectedly. The message says how."""
 
 
 class OutOfTimeError(Exception):
-    """A process was still at work at the end of its time, and was ended."""
+    """A process exceeded its time limit and was ended."""
 
     def __init__(self, seconds: float):
         super().__init__(seconds)
@@ -23,13 +23,13 @@ class OutOfTimeError(Exception):
 
 
 Send = Callable[[Any], None]
-"""Sends an object that can be pickled to the process that has started this one."""
+"""Sends a picklable object to the parent process."""
 Begin = Callable[[float, float, int, Callable[[], None]], None]
-"""Bounds the process that calls it; see `begin` of `forks.py` and `spawns.py`."""
+"""Sets limits on the current process; see `begin` in `forks.py` and `spawns.py`."""
 
 
 def ending_of(code: int | None) -> str:
-    """How a process has ended."""
+    """Describe the end of a process, for a message; `code` as in `Popen.returncode`."""
     if code is not None and code < 0:
         return f"was ended by {signal.Signals(-code).name}"
     return f"has ended with exit code {code}"

@@ -1,6 +1,6 @@
-"""Processes for authors' files on Linux and macOS: forks of one that has imported nkijit.
+"""Processes for users' files on Linux and macOS: forks of a process that has imported nkijit.
 
-They start in milliseconds, and are ended with all that they have started.
+They start in milliseconds. Their child processes are ended with them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from nkijit.host.processes.channels import EndedError, OutOfTimeError, ending_of
 
 MISSING: str | None = None
-"""What these processes cannot do, for the author to know."""
+"""A limit that these processes cannot enforce, as a message for the user; None if there is none."""
 
 if sys.platform != "win32":
     import resource
@@ -26,12 +26,12 @@ if sys.platform != "win32":
     _FORKS = get_context("forkserver")
 
     def preload(modules: Sequence[str]) -> None:
-        """Say what processes need, so that the server of forks imports it before the first one."""
-        # The main module is the command's, which each process imports unless it is there already.
+        """Set the modules that the fork server imports before the first process starts."""
+        # Each process imports the main module, that of the command, unless it is preloaded.
         _FORKS.set_forkserver_preload(["nkijit.host.processes.isolated", *modules, "nkijit.cli"])
 
     def prepare() -> None:
-        """Begin to import it, so that the first process finds it."""
+        """Start the fork server, so that it imports the modules before the first process starts."""
         from multiprocessing.forkserver import ensure_running
 
         ensure_running()
@@ -46,9 +46,9 @@ if sys.platform != "win32":
             theirs.close()
 
         def recv(self, seconds: float | None) -> Any:
-            """The next object that it sends.
+            """Return the next object that the process sends.
 
-            Raises EndedError when it ends, OutOfTimeError when it sends none for so many seconds.
+            Raises EndedError when the process ends, OutOfTimeError after `seconds` without one.
             """
             try:
                 if not self._connection.poll(seconds):
@@ -58,22 +58,22 @@ if sys.platform != "win32":
                 self.kill()
                 self._process.join()
                 code = self._process.exitcode
-                if code == -signal.SIGALRM:  # it has caught what `over` raises
+                if code == -signal.SIGALRM:  # it caught the exception of `over`
                     raise OutOfTimeError(seconds or 0.0) from None
                 raise EndedError(ending_of(code)) from None
 
         def kill(self) -> None:
-            """End it at once, with all that it has started."""
+            """End the process and its children at once."""
             pid = self._process.pid
             if pid is None:
                 return
-            # It leads a group of its own since it began to work.
+            # `begin` made it the leader of a process group; before that, only it can be killed.
             for kill in (os.killpg, os.kill):
                 with suppress(ProcessLookupError, PermissionError):
                     kill(pid, signal.SIGKILL)
 
         def end(self) -> None:
-            """The same, and forget it."""
+            """Kill the process and release its resources."""
             self.kill()
             self._process.join()
             self._connection.close()
@@ -81,13 +81,13 @@ if sys.platform != "win32":
     start = Forked
 
     def begin(seconds: float, grace: float, bytes_more: int, over: Callable[[], None]) -> None:
-        """Bound the process that calls this.
+        """Set limits on the current process.
 
         Args:
-            seconds: after them `over` is called in the main thread, wherever it is.
-            grace: seconds after which whoever catches what `over` raises is ended.
-            bytes_more: of memory, beyond what the process has now.
-            over: raises what unwinds the file.
+            seconds: time limit, after which `over` is called in the main thread.
+            grace: further seconds after which the process is killed.
+            bytes_more: memory limit in bytes, in addition to the current use.
+            over: raises the exception that unwinds the file's code.
         """
         os.setsid()
 
@@ -97,7 +97,7 @@ if sys.platform != "win32":
 
         signal.signal(signal.SIGALRM, on_alarm)
         signal.setitimer(signal.ITIMER_REAL, seconds, grace)
-        with suppress(ValueError, OSError):  # the machine allows less, or cannot be asked
+        with suppress(ValueError, OSError):  # a lower hard limit, or no /proc (macOS)
             used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
             most = used * resource.getpagesize() + bytes_more
             resource.setrlimit(resource.RLIMIT_AS, (most, most))

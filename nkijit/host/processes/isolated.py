@@ -1,8 +1,7 @@
-"""Functions in processes of their own: one that hangs, crashes or eats memory ends only its own.
+"""Functions in separate processes, with limits of time and memory.
 
-A process has imported nkijit when its function begins, and knows nothing of what others have
-imported or changed. `system` starts, bounds and ends it: `forks.py` where there are forks, else
-`spawns.py`.
+A function that hangs or crashes ends only its own process. Each process starts with nkijit imported
+and without the state of others. `system` implements this: `forks.py`, or `spawns.py` on Windows.
 """
 
 from __future__ import annotations
@@ -23,40 +22,40 @@ else:
     from nkijit.host.processes import forks as system
 
 _GRACE = 2.0
-"""Seconds that a process has for saying where it was when its time was over."""
+"""Seconds after the time limit in which a process can report where it was."""
 _IMPORTS = 60.0
-"""Seconds that a process has for getting ready, before its time begins."""
+"""Seconds in which a process must start, before its time limit begins."""
 _MIB = 1 << 20
 
 
 class _Sign(Enum):
-    """What a process sends beside what its function tells."""
+    """Objects that a process sends in addition to its function's results."""
 
     BEGUN = auto()
-    """It is ready."""
+    """The process has started, and its time limit begins."""
 
 
 class OutOfTime(BaseException):
-    """A function has taken too long. Not an Exception: authors catch these."""
+    """Raised in a function at its time limit. Not an Exception: user code may catch these."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a function may use."""
+    """Limits of a function."""
 
     seconds: float = 30.0
     mebibytes: int = 8192
-    """Of memory, beyond what a process has that has done nothing."""
+    """Memory, in addition to that of a process that has just started."""
 
 
 class Isolated:
-    """A function that is going on in a process of its own, and tells what it knows as it goes.
+    """A generator function that runs in a separate process, which sends its results as they come.
 
     Args:
-        function: a generator function of some module. Where its time is over OutOfTime is raised,
-            and it may still tell something.
-        arguments: what it is called with.
-        limits: what it may use.
+        function: a generator function of a module. OutOfTime is raised in it at the time limit; it
+            may catch it and yield a last result.
+        arguments: of the function.
+        limits: of time and memory.
     """
 
     def __init__(
@@ -68,10 +67,10 @@ class Isolated:
         self._until = time.monotonic() + _IMPORTS
 
     def next(self) -> tuple[Any] | None:
-        """What it tells next, waiting for it; None after the end.
+        """Wait for the next result and return it in a tuple; None after the last one.
 
-        Raises EndedError when the process dies, OutOfTimeError when its time is over and it does
-        not say so itself.
+        Raises EndedError when the process dies, OutOfTimeError when the function has not handled
+        OutOfTime within the grace period.
         """
         if self._is_over:
             return None
@@ -94,7 +93,7 @@ class Isolated:
         return self._process.recv(max(0.0, self._until - time.monotonic()))
 
     def kill(self) -> None:
-        """End the process, with all that it has started; `next` is at its end then."""
+        """End the process and its children; `next` then raises EndedError."""
         if not self._is_over:
             self._process.kill()
 
@@ -104,17 +103,17 @@ class Isolated:
 
 
 def preload(modules: Sequence[str]) -> None:
-    """Say what functions need, so that it is imported before the first one."""
+    """Set the modules that processes import before they run a function."""
     system.preload(modules)
 
 
 def prepare() -> None:
-    """Begin to import it, so that the first process finds it."""
+    """Start importing the modules, so that the first function starts faster."""
     system.prepare()
 
 
 def missing() -> str | None:
-    """What processes on this system lack, for the author to know."""
+    """Return the limits that this system cannot enforce, as a message; None if there are none."""
     return system.MISSING
 
 
@@ -125,19 +124,19 @@ def _work(
     arguments: tuple[Any, ...],
     limits: Limits,
 ) -> None:
-    """What the process does."""
+    """Run the function in the process and send its results."""
     _leave_streams()
     begin(limits.seconds, _GRACE, limits.mebibytes * _MIB, _over)
     send(_Sign.BEGUN)
     for found in function(*arguments):
         send((found,))
     send(None)
-    # Threads of the author's would keep it alive.
+    # Threads of user code would keep the process alive.
     os._exit(0)
 
 
 def _leave_streams() -> None:
-    """What a file reads and prints is not for those who speak a protocol there."""
+    """Redirect the standard streams to the null device: servers use them for their protocol."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nothing, stream)

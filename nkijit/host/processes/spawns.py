@@ -1,7 +1,7 @@
-"""Processes on every system: new ones of Python, which get tasks over their standard input.
+"""Processes on every system: new Python processes that receive tasks over their standard input.
 
-Unlike those of `multiprocessing` they do not import the main module, so scripts without a guard,
-notebooks and daemonic processes can start them.
+Unlike those of `multiprocessing`, they do not import the main module. Scripts without a guard,
+notebooks and daemonic processes can therefore start them.
 """
 
 from __future__ import annotations
@@ -24,28 +24,27 @@ from typing import IO, Any
 from nkijit.host.processes.channels import EndedError, OutOfTimeError, ending_of
 
 MISSING: str | None = (
-    "on this system the memory of a file is not bounded (memoryLimit), and processes that it "
-    "starts are not ended with it"
+    "on this system, memoryLimit has no effect, and child processes of a file are not ended with it"
 )
-"""What these processes cannot do, for the author to know."""
+"""The limits that these processes cannot enforce, as a message for the user."""
 
 _CODE = "import sys; sys.path[:] = {path}; from {module} import serve; serve({modules}, {rest})"
 _GRACE = 5.0
-"""Seconds that a process has for ending when it speaks no more."""
+"""Seconds in which a process must end after it has closed its output."""
 
 
 class Spawned:
-    """A process that imports some modules, and then does one task after the other.
+    """A process that imports some modules and then runs one task after the other.
 
     Args:
-        modules: what tasks need.
-        rest: seconds without a task after which the process leaves.
+        modules: to import at the start.
+        rest: seconds without a task after which the process ends; None waits for ever.
     """
 
     def __init__(self, modules: Sequence[str], rest: float | None = None):
         code = _CODE.format(path=sys.path, module=__name__, modules=list(modules), rest=rest)
         options: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-        if sys.platform == "win32":  # Ctrl-C in a terminal is for the process that has started it
+        if sys.platform == "win32":  # Ctrl-C in a terminal must reach only the parent process
             options["creationflags"] = subprocess.CREATE_NEW_PROCESS_GROUP
         else:
             options["process_group"] = 0
@@ -53,27 +52,27 @@ class Spawned:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._sent = self._process.stdin
-        # A thread reads, as not every system can wait for a pipe for some seconds only.
+        # A thread reads: not every system can wait for a pipe with a timeout.
         self._found: queue.SimpleQueue[tuple[Any] | None] = queue.SimpleQueue()
         args = (self._process.stdout, self._found)
         threading.Thread(target=_read, args=args, daemon=True).start()
 
     @property
     def is_alive(self) -> bool:
-        """Whether it has not ended."""
+        """Whether the process is running."""
         return self._process.poll() is None
 
     def do(self, task: Callable[..., None], *args: Any) -> None:
-        """Have it run `task(send, *args)`. Raises EndedError."""
+        """Run `task(send, *args)` in the process. Raises EndedError."""
         try:
             _write(self._sent, (task, args))
         except OSError:
             raise EndedError(self._ending()) from None
 
     def recv(self, seconds: float | None) -> Any:
-        """The next object that it sends.
+        """Return the next object that the process sends.
 
-        Raises EndedError when it ends, OutOfTimeError when it sends none for so many seconds.
+        Raises EndedError when the process ends, OutOfTimeError after `seconds` without one.
         """
         try:
             found = self._found.get(timeout=seconds)
@@ -91,7 +90,7 @@ class Spawned:
         return ending_of(self._process.wait())
 
     def kill(self) -> None:
-        """End it at once, but on Windows with all that it has started."""
+        """End the process at once, and except on Windows its children."""
         if sys.platform == "win32":
             self._process.kill()
         else:
@@ -99,10 +98,10 @@ class Spawned:
                 os.killpg(self._process.pid, signal.SIGKILL)
 
     def end(self) -> None:
-        """The same, and forget it."""
+        """Kill the process and release its resources."""
         self.kill()
         self._process.wait()
-        with suppress(OSError):  # what it has not read
+        with suppress(OSError):  # flushing data that it has not read
             self._sent.close()
 
 
@@ -113,20 +112,20 @@ def _write(stream: IO[bytes], value: object) -> None:
 
 def _read(stream: IO[bytes], found: queue.SimpleQueue[tuple[Any] | None]) -> None:
     """Queue the objects that arrive, and None at the end."""
-    with suppress(Exception), stream:  # an object that cannot be read is the end, too
+    with suppress(Exception), stream:  # an object that cannot be unpickled is an end as well
         while True:
             found.put((pickle.load(stream),))
     found.put(None)
 
 
 def serve(modules: Sequence[str], rest: float | None) -> None:
-    """Do tasks until the standard input ends."""
+    """Run tasks in the process until its standard input ends."""
     tasks, send = os.fdopen(os.dup(0), "rb"), partial(_write, os.fdopen(os.dup(1), "wb"))
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1):
         os.dup2(nothing, stream)
     with suppress(OSError):
-        os.dup2(2, 1)  # what kernels print is not the result of a command
+        os.dup2(2, 1)  # kernels' prints are not output of the command
     for module in modules:
         importlib.import_module(module)
     with suppress(EOFError):
@@ -138,30 +137,30 @@ def serve(modules: Sequence[str], rest: float | None) -> None:
             task, args = pickle.load(tasks)
             leaving.cancel()
             task(send, *args)
-    os._exit(0)  # threads of the author's would keep it alive
+    os._exit(0)  # threads of user code would keep the process alive
 
 
-# ------------------------------------------------------------------ one function in each
+# ------------------------------------------------------------------ one function per process
 
 _modules: list[str] = []
-"""What processes need."""
+"""The modules that processes import."""
 _waiting: list[Spawned] = []
-"""At most one process that has nothing to do yet."""
+"""At most one idle process."""
 
 
 def preload(modules: Sequence[str]) -> None:
-    """Say what processes need, so that one that waits has it."""
+    """Set the modules that the next process imports."""
     _modules[:] = modules
 
 
 def prepare() -> None:
-    """Have a process ready."""
+    """Start an idle process if there is none."""
     if not _waiting:
         _waiting.append(Spawned(_modules))
 
 
 def start(target: Callable[..., None], *args: Any) -> Spawned:
-    """A process that runs `target(send, *args)`: the one that waits, unless it has ended."""
+    """Run `target(send, *args)` in the idle process, or in a new one if it has ended."""
     prepare()
     process = _waiting.pop()
     if not process.is_alive:
@@ -173,13 +172,14 @@ def start(target: Callable[..., None], *args: Any) -> Spawned:
 
 
 def begin(seconds: float, grace: float, bytes_more: int, over: Callable[[], None]) -> None:
-    """Bound the time of the process that calls this.
+    """Set a time limit on the current process.
 
     Args:
-        seconds: after them `over` is called in the main thread, when it gets to run Python.
-        grace: nothing here; whoever started the process ends it.
-        bytes_more: nothing here.
-        over: raises what unwinds the file.
+        seconds: time limit, after which `over` is called in the main thread, when it next executes
+            Python code.
+        grace: ignored; the parent ends the process.
+        bytes_more: ignored.
+        over: raises the exception that unwinds the file's code.
     """
     del grace, bytes_more
 

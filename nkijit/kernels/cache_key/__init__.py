@@ -1,6 +1,6 @@
-"""Images of values, of which keys of traces are made; `imaging.py` says what they are."""
+"""Images of values, the parts of trace cache keys; see `imaging.py`."""
 
-from nkijit.kernels.cache_key import code, values  # they say how values are read
+from nkijit.kernels.cache_key import code, values  # they register the readers of values
 from nkijit.kernels.cache_key.imaging import (
     UnkeyableError,
     difference,

@@ -1,4 +1,4 @@
-"""How functions, modules and classes are read: what they can be found to use."""
+"""Images of functions, modules and classes: everything that they can use."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ import numpy as np
 from nkijit.host.installed import (
     BUILTINS,
     PYTHONS_METACLASSES,
+    has_varying,
     is_constant_class,
     is_constant_code,
     is_constant_function,
@@ -44,7 +45,7 @@ from nkijit.kernels.cache_key.reads import Chain, Reads, reads_of
 
 @images(FunctionType)
 def _function(imaging: Imaging, function: FunctionType) -> Any:
-    """What a function uses besides its arguments: defaults, closure, globals, attributes."""
+    """Return the values that a function uses besides its arguments: defaults, globals, …"""
     reads = reads_of(function.__code__)
     if reads.is_library and is_constant_function(function):
         if function is os.getenv:
@@ -66,7 +67,6 @@ def _function(imaging: Imaging, function: FunctionType) -> Any:
         if not (reads.is_library and is_constant_code(function)):
             if reads.door:
                 raise UnkeyableError(f"'{reads.door}' may give anything that there is")
-            imaging.functions.append(reads)
             _add_globals(imaging, function, reads, parts)
             if reads.imports:
                 _add_imports(imaging, function, reads, parts)
@@ -119,14 +119,14 @@ def _add_imports(imaging: Imaging, function: FunctionType, reads: Reads, parts: 
 
 
 _usual: dict[tuple[int, str], Any] = {}
-"""What a module of a library has under a name, when nobody has assigned another thing: by the `id`
-of the module. It is no part of images; another thing is."""
+"""The original value of a name in a library module, by the `id` of the module. Images omit original
+values and contain values that were assigned later."""
 
 
 def _add_chains(
     imaging: Imaging, name: str, module: ModuleType, chains: Iterable[Chain], parts: list[Any]
 ) -> None:
-    """What of a module is used, where attributes follow its name directly."""
+    """Add the parts of a module that code reads as attribute chains."""
     for chain in chains:
         value: Any = module
         for depth, attribute in enumerate(chain):
@@ -161,7 +161,7 @@ _ENVIRONMENT = ("environ", "environb", "getenv", "getenvb")
 
 
 def _of_library(imaging: Imaging, module: ModuleType, name: str, value: Any) -> Any:
-    """The image of what a module of a library has under a name; None for what it usually has."""
+    """Return the image of a value in a library module; None for the original value."""
     kind = cast("type[Any]", type(value))
     if not _is_of_library(module, kind, value):
         return imaging.of(value)
@@ -171,7 +171,7 @@ def _of_library(imaging: Imaging, module: ModuleType, name: str, value: Any) -> 
 
 
 def _is_of_library(module: ModuleType, kind: type[Any], value: Any) -> bool:
-    """Whether a value is the library's own, and not put there by an author."""
+    """Return whether a value belongs to the library, rather than being assigned by user code."""
     if kind is FunctionType:
         return is_constant_function(value)
     if kind is BuiltinFunctionType:
@@ -184,7 +184,7 @@ def _is_of_library(module: ModuleType, kind: type[Any], value: Any) -> bool:
 
 @images(BuiltinFunctionType)
 def _builtin(imaging: Imaging, function: BuiltinFunctionType) -> Any:
-    """A function of C, or a method of C with its object."""
+    """Return the image of a C function, or of a C method with its object."""
     if not _has_no_object(function):
         return (BuiltinFunctionType, function.__name__, imaging.of(function.__self__))
     module = sys.modules.get(cast(Any, function.__module__) or "")
@@ -200,7 +200,7 @@ class _Named(NamedTuple):
 
 
 def _has_no_object(function: BuiltinFunctionType) -> bool:
-    """Whether it is a function, and no method of an object."""
+    """Return whether this is a function rather than a method of an object."""
     owner = cast(Any, function.__self__)
     return owner is None or isinstance(owner, ModuleType)
 
@@ -248,7 +248,7 @@ def _partial(imaging: Imaging, value: Any) -> Any:
 
 @images(type(functools.lru_cache(lambda: None)))
 def _cached_function(imaging: Imaging, value: Any) -> Any:
-    """A function with the answers that it remembers, which Python's collector can see."""
+    """Return a function with its cached results, which Python's garbage collector lists."""
     state = cast("dict[str, Any]", vars(value))
     answers = [
         part for part in gc.get_referents(value) if part is not state and not _is_machinery(part)
@@ -257,7 +257,7 @@ def _cached_function(imaging: Imaging, value: Any) -> Any:
 
 
 def _is_machinery(value: Any) -> bool:
-    """Parts of a function's cache that hold no answers themselves."""
+    """Return whether a part of a function's cache contains no results."""
     if type(value) is dict:
         value = next(iter(cast("dict[Any, Any]", value).values()), None)
     return isinstance(value, type) or type(value).__name__ == "_lru_list_elem"
@@ -276,11 +276,10 @@ def _ufunc(imaging: Imaging, value: np.ufunc) -> Any:
 
 @images(ModuleType, derived=True)
 def _module(imaging: Imaging, module: ModuleType) -> Any:
-    """A module that is used as a value: of an author's, all that it has."""
+    """Return the image of a module that is used as a value: for user modules, all of its names."""
     if is_constant_module(module):
-        if varies(module.__name__, "", module):
-            raise may_vary(module.__name__)
-        imaging.passed_on.append(("", module))
+        if has_varying(module):
+            raise UnkeyableError(f"any attribute of module '{module.__name__}' may be read")
         return module
     kind = cast("type[Any]", type(module))
     own = () if kind is ModuleType else (imaging.of(kind),)
@@ -288,13 +287,10 @@ def _module(imaging: Imaging, module: ModuleType) -> Any:
 
 
 def _namespace(imaging: Imaging, names: Mapping[str, Any]) -> Any:
-    """All names of a module; `__getattr__` answers for those that it does not have."""
+    """Return the images of all names of a module, and its `__getattr__` for other names."""
     found: list[Any] = []
     for name, value in names.items():
-        if isinstance(value, ModuleType) and is_constant_module(value):
-            imaging.passed_on.append((name, value))
-            found.append((name, value))
-        elif not name.startswith("__") or name == "__getattr__" or is_scalar(value):
+        if not name.startswith("__") or name == "__getattr__" or is_scalar(value):
             found.append(imaging.named(name, value))
     return tuple(found)
 
@@ -307,35 +303,37 @@ _SKIPPED = words(
     " __orig_bases__ __parameters__ __static_attributes__ __weakref__"
     " _abc_impl"
 )
-"""What a class has that tracing does not read."""
-_ASKED = words("__dataclass_fields__ __slots__ __match_args__")
+"""Names of a class that tracing does not read."""
+_TRACED_DUNDERS = words("__dataclass_fields__ __slots__ __match_args__")
 _ACCESSORS = (GetSetDescriptorType, MemberDescriptorType)
 _CODE = (FunctionType, classmethod, staticmethod, property)
 
 
 @images(type, derived=True)
 def _class(imaging: Imaging, cls: type[Any]) -> Any:
-    """A class: of an author's, all that it and its bases have."""
+    """Return the image of a class: for user classes, the names of the class and its bases."""
     meta = cast("type[Any]", type(cls))
     if is_constant_class(cls):
         if varies_by_itself(cls):
             raise may_vary(cls.__name__)
         return imaging.constant(cls) if meta in PYTHONS_METACLASSES else Same(cls)
-    # Other metaclasses may say themselves which classes are equal.
+    # Other metaclasses may define which classes are equal.
     name = type.__getattribute__(cls, "__name__")
     itself = (cls, name) if meta in PYTHONS_METACLASSES else (Same(cls), name, imaging.of(meta))
     bases = imaging.all(cls.__mro__[1:-1])
-    items = [imaging.named(name, item) for name, item in vars(cls).items() if _is_asked(name, item)]
+    items = [
+        imaging.named(name, item) for name, item in vars(cls).items() if _is_traced(name, item)
+    ]
     return (*itself, bases, *items)
 
 
-def _is_asked(name: str, value: Any) -> bool:
-    """Whether what a class has under a name can make a difference to a trace."""
+def _is_traced(name: str, value: Any) -> bool:
+    """Return whether the value of a name in a class can affect a trace."""
     if name in _SKIPPED or issubclass(type(value), _ACCESSORS):
         return False
     return (
         not name.startswith("__")
-        or name in _ASKED
+        or name in _TRACED_DUNDERS
         or issubclass(type(value), _CODE)
         or is_scalar(value)
     )
@@ -343,5 +341,5 @@ def _is_asked(name: str, value: Any) -> bool:
 
 @images(Field)
 def _field(imaging: Imaging, value: Any) -> Any:
-    """What `dataclasses.field` says."""
+    """Return the image of a `dataclasses.field`."""
     return (Field, value.name, *imaging.all((value.default, value.default_factory)))

@@ -1,4 +1,4 @@
-"""Digests of images: what a kernel is, in a form that other processes and later days understand."""
+"""Digests of images, which identify a kernel across processes and over time."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from nkijit.kernels.cache_key.reads import Reads
 
 
 def digest_of(image: Any) -> bytes:
-    """A digest of an image: the same in every process in which the image is made of the same.
+    """Return a digest of an image that is equal across processes for equal values.
 
-    What is known by its identity only (sentinels, functions of libraries) counts by its name.
+    Values that are compared by identity (sentinels, functions of libraries) count by their name.
     """
     return hashlib.blake2b(_text(image), digest_size=16).digest()
 
@@ -26,7 +26,7 @@ def _text(image: Any) -> bytes:
     if type(image) is tuple:
         parts = [_text(part) for part in cast("tuple[Any, ...]", image)]
         if parts and image[0] in (set, frozenset):
-            parts[1:] = sorted(parts[1:])  # their order is another one in each process
+            parts[1:] = sorted(parts[1:])  # their order differs by process
         return b"(%s)" % b",".join(b"%d:%s" % (len(part), part) for part in parts)
     if isinstance(image, Reads):
         return b"code " + image.digest + image.code_name.encode()

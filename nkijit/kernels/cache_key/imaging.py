@@ -1,9 +1,8 @@
-"""Images of values: what a trace can find out about them, as data that keys are made of.
+"""Images of values: everything that a trace can observe of them, as plain data for cache keys.
 
-An `Imaging` goes through what can be reached from some values. How values of a class are read is
-said by functions that `images` registers, in `code.py` (functions, modules, classes) and
-`values.py` (all other). Types decide how a value is read, so that no code of an author runs
-(`__getattr__`, properties, `__eq__`).
+An `Imaging` visits all objects that are reachable from some values. `images` registers the reader
+of a class, in `code.py` (functions, modules, classes) and `values.py` (all other classes). The type
+of a value selects its reader, so imaging runs no user code (`__getattr__`, properties, `__eq__`).
 """
 
 from __future__ import annotations
@@ -11,39 +10,37 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import ModuleType
 from typing import Any, cast
 
-from nkijit.host.installed import BY_VALUE, has_varying, per_class, varies, words
+from nkijit.host.installed import BY_VALUE, per_class
 from nkijit.kernels.arguments import TensorSpec
-from nkijit.kernels.cache_key.reads import Reads
 
 
 class UnkeyableError(Exception):
-    """A value without an image; the kernel is traced at every call. The text says why."""
+    """A value without an image: the kernel is traced at every call. The text gives the reason."""
 
     def __init__(self, why: str, *path: str):
         super().__init__(why)
         self.why = why
         self.path = path
-        """How an author gets to the value, from the outside in."""
+        """The names on the way to the value, from the outside in."""
 
     def __str__(self) -> str:
         return f"{where(self.path)}: {self.why}" if self.path else self.why
 
 
 def where(path: Sequence[str]) -> str:
-    """A place in an image for the author: `kernel 'scaled', cfg, TILE`."""
+    """Return a place in an image as text: `kernel 'scaled', cfg, TILE`."""
     return ", ".join(path)
 
 
 def may_vary(name: str) -> UnkeyableError:
-    """The error for what a library has under a name and is different at every use."""
+    """Return the error for a library name with a result that may differ at every use."""
     return UnkeyableError(f"'{name}' may give something else at every call")
 
 
 def difference(one: Any, two: Any) -> tuple[str, ...]:
-    """The names on the way to the first difference of two images."""
+    """Return the names on the way to the first difference of two images."""
     path: list[str] = []
     while type(one) is tuple and type(two) is tuple:
         if len(cast("tuple[Any, ...]", one)) != len(cast("tuple[Any, ...]", two)):
@@ -60,13 +57,13 @@ def difference(one: Any, two: Any) -> tuple[str, ...]:
 
 
 def _is_named(image: Any) -> bool:
-    """Whether a part of an image begins with its name; others begin with a class."""
+    """Return whether a part of an image begins with its name; other parts begin with a class."""
     parts = cast("tuple[Any, ...]", image)
     return type(image) is tuple and len(parts) == 2 and type(parts[0]) is str
 
 
 class Same:
-    """A value that stands for itself: equal only where it is the same object."""
+    """A value that is compared by identity."""
 
     __slots__ = ("value",)
 
@@ -81,35 +78,27 @@ class Same:
 
 
 _AGAIN = Same
-"""Begins the image of an object that has been imaged before; its number follows."""
+"""First element of the image of an object that occurred before; its number follows."""
 _LARGEST = 50_000
-"""Objects in one image. A look at them takes as long as the trace of a small kernel."""
+"""Most objects in one image. Reading this many takes as long as tracing a small kernel."""
 ABSENT = ("absent",)
-"""In the place of the image of what is not there."""
+"""The image of a missing value."""
 
 _constants: dict[int, Any] = {}
-"""Modules, functions and classes of libraries that are constant, by their `id`."""
-
-_REFLECTING = words("__dict__ __getattribute__ attrgetter getattr methodcaller vars")
-"""Names of what asks a value for attributes whose names are not in the code."""
+"""Constant modules, functions and classes of libraries, by their `id`."""
 
 
 class Imaging:
-    """One image, with what has been seen on the way."""
+    """The construction of one image."""
 
     def __init__(self) -> None:
         self._numbers: dict[int, int] = {}
         self._kept: list[Any] = []
-        """What has a number, so that nothing else gets its `id`."""
-        self.functions: list[Reads] = []
-        """What the functions on the way read."""
-        self.passed_on: list[tuple[str, ModuleType]] = []
-        """Modules of libraries that are used as values, and the names by which author's modules
-        have them."""
+        """The numbered objects; a reference keeps Python from reusing their `id`."""
         self.reads_environment = False
 
     def of(self, value: Any) -> Any:
-        """The image of a value."""
+        """Return the image of a value."""
         kind = cast("type[Any]", type(value))
         if id(kind) in BY_VALUE:
             return (kind, value)
@@ -133,16 +122,14 @@ class Imaging:
         return read(self, value)
 
     def constant(self, value: Any) -> Any:
-        """A value of a library that is its own image. It has no number, next time either."""
+        """Register a constant of a library, which is its own image and gets no number."""
         _constants[id(value)] = value
         del self._numbers[id(value)]
         self._kept.pop()
         return value
 
     def rest(self) -> tuple[Any, ...]:
-        """What has become part of the image on the way."""
-        for name, module in self.passed_on:
-            self._check_uses(name, module)
+        """Return parts of the image that readers requested: the environment."""
         return (("environment", tuple(os.environ.items())),) if self.reads_environment else ()
 
     def named(self, name: str, value: Any) -> tuple[str, Any]:
@@ -151,23 +138,8 @@ class Imaging:
         except UnkeyableError as error:
             raise UnkeyableError(error.why, name, *error.path) from None
 
-    def _check_uses(self, name: str, module: ModuleType) -> None:
-        """No function asks a module that is used as a value for what varies."""
-        names = vars(module)
-        for reads in self.functions:
-            if name and name not in reads.attributes:
-                continue
-            for asked in sorted(reads.attributes & names.keys()):
-                if not asked.startswith("__") and varies(module.__name__, asked, names[asked]):
-                    raise UnkeyableError(may_vary(f"{module.__name__}.{asked}").why, reads.where)
-            if has_varying(module) and not (name or _REFLECTING.isdisjoint(reads.attributes)):
-                raise UnkeyableError(
-                    f"any attribute of module '{module.__name__}' may be asked for",
-                    reads.where,
-                )
-
     def items(self, value: Mapping[Any, Any]) -> Any:
-        """Items of a dictionary in their order."""
+        """Return the images of the items of a dictionary, in order."""
         items = cast(Any, dict).items if isinstance(value, dict) else type(value).items
         return tuple(
             self.named(key, item) if type(key) is str else (self.of(key), self.of(item))
@@ -175,19 +147,19 @@ class Imaging:
         )
 
     def all(self, values: Iterable[Any]) -> tuple[Any, ...]:
-        """Images of some values."""
+        """Return the images of some values."""
         return tuple(map(self.of, values))
 
 
 Reader = Callable[[Imaging, Any], Any]
-"""How a value is read: it gives the image."""
+"""A function that returns the image of a value."""
 _readers: dict[int, Reader] = {}
-"""By the `id` of a class: the hash of a class may be an author's code."""
+"""By the `id` of a class, because hashing a class may run user code."""
 _readers_of_bases: dict[Any, Reader] = {}
 
 
 def images(*kinds: Any, derived: bool = False) -> Callable[[Reader], Reader]:
-    """Say how values of some classes are read, also of classes that derive from them."""
+    """Register the reader of some classes; `derived`: also of classes that derive from them."""
 
     def register(reader: Reader) -> Reader:
         for kind in kinds:
@@ -202,15 +174,18 @@ def images(*kinds: Any, derived: bool = False) -> Callable[[Reader], Reader]:
 
 @per_class
 def reader_of(kind: type[Any]) -> Reader:
-    """How values of a class are read that has no reader of its own."""
+    """Return the reader of a class without a reader of its own, from its bases."""
     return next(reader for base, reader in _readers_of_bases.items() if issubclass(kind, base))
 
 
 def named_images(values: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Images of some values with their names, for `difference`.
+    """Return the images of named values, for `difference`.
 
-    They share what can be reached from several of them: which objects are the same one is part of
-    an image, and so are types (1, 1.0 and True trace differently). Raises UnkeyableError.
+    An image includes the identities of shared objects and the types (1, 1.0 and True trace
+    differently).
+
+    Raises:
+        UnkeyableError: a value has no image.
     """
     imaging = Imaging()
     try:
@@ -223,5 +198,5 @@ def named_images(values: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def image_of(value: Any) -> tuple[Any, ...]:
-    """The image of a value. Raises UnkeyableError."""
+    """Return the image of a value, or raise UnkeyableError."""
     return named_images({"": value})

@@ -1,4 +1,4 @@
-"""What the code of a function reads of what is outside of it: global names, modules, closures."""
+"""The outside values that the code of a function reads: globals, modules, closures."""
 
 from __future__ import annotations
 
@@ -19,43 +19,43 @@ Chain = tuple[str, ...]
 
 @dataclass(eq=False, slots=True)
 class Reads:
-    """What a code object reads, also in functions that are defined in it.
+    """The outside values that a code object reads, including functions that are defined in it.
 
-    There is one of it for a code object, so it stands for that code in keys.
+    A code object has one instance, so keys contain the instance instead of the code.
     """
 
     code_name: str
-    """What the author calls the function."""
+    """The qualified name of the function."""
     names: dict[str, list[Chain]] = field(default_factory=dict[str, list[Chain]])
-    """Names of globals and builtins. A chain is () where the value is used as a whole."""
+    """Names of globals and builtins. The chain () means that the value itself is used."""
     free: dict[str, list[Chain]] = field(default_factory=dict[str, list[Chain]])
-    """The same for variables of functions around."""
+    """The same for variables of enclosing functions."""
     imports: dict[tuple[str, int, str], list[Chain]] = field(
         default_factory=dict[tuple[str, int, str], list[Chain]]
     )
-    """The same for modules that it imports, with their level (1 for `.x`), and what it takes from
-    them; "" for the module itself."""
+    """The same for imported modules, with their level (1 for `.x`) and the imported name, or "" for
+    the module itself."""
     attributes: set[str] = field(default_factory=set[str])
-    """Names of all attributes that it asks any value for."""
+    """Names of all attributes that the code reads."""
     door: str = ""
-    """One of them by which code gets to names that it does not say, if it asks for any."""
+    """An attribute that gives access to arbitrary names (`__globals__`, `f_locals`, …), or ""."""
     digest: bytes = b""
-    """Of the code and where it stands, the same in other processes; empty for libraries."""
+    """A digest of the code and its lines, equal across processes; empty for libraries."""
     is_library: bool = False
-    """Its file belongs to Python, nkijit or an installed package."""
+    """Whether its file belongs to Python, nkijit or an installed package."""
 
     @property
     def where(self) -> str:
-        """The function for its author."""
+        """The function in messages."""
         return f"function '{self.code_name}'"
 
 
 _known: Noted[Reads] = Noted()
-"""By code object: equal ones may stand in different files, and comparing them takes time."""
+"""By identity of the code object: equal ones may be in different files, and comparing is slow."""
 
 
 def reads_of(code: CodeType) -> Reads:
-    """What a code object reads."""
+    """Return the outside values that a code object reads."""
     found = _known.of(code)
     if found is not None:
         return found
@@ -68,7 +68,7 @@ def reads_of(code: CodeType) -> Reads:
 
 
 def _digest_of(code: CodeType) -> bytes:
-    """A digest of code: of its bytes, constants and lines, but not of the path of its file."""
+    """Return a digest of the bytes, constants and lines of code, without the path of its file."""
     digest = hashlib.blake2b(code.co_code + code.co_linetable, digest_size=16)
     digest.update(repr((code.co_firstlineno, code.co_names, code.co_varnames)).encode())
     for constant in code.co_consts:
@@ -78,7 +78,7 @@ def _digest_of(code: CodeType) -> bytes:
 
 
 def _constant_text(constant: Any) -> str:
-    """A constant of code; those of a set have another order in each process."""
+    """Return a constant of code as text; sets are sorted, as their order differs by process."""
     if isinstance(constant, frozenset):
         return f"frozenset{sorted(map(repr, cast('frozenset[Any]', constant)))}"
     return repr(constant)
@@ -94,11 +94,11 @@ _NO_EFFECT = ("CACHE", "EXTENDED_ARG", "NOP", "PUSH_NULL")
 _FUSED = re.compile(r"(LOAD|STORE)_FAST(?:_BORROW)?_(LOAD|STORE)_FAST(?:_BORROW)?")
 
 _Step = tuple[str, Any]
-"""An instruction of Python by its name, and its argument."""
+"""The name and argument of a bytecode instruction."""
 
 
 def _steps(code: CodeType) -> Iterator[_Step]:
-    """Instructions as the newest and the oldest Python both have them."""
+    """Yield bytecode instructions in a form that all supported Python versions share."""
     for step in dis.get_instructions(code):
         name = step.opname
         fused = _FUSED.fullmatch(name)
@@ -150,14 +150,14 @@ _Source = tuple[str, int, str]
 
 
 def _sources(steps: list[_Step]) -> dict[_Source, int]:
-    """What is imported, and the index of the instruction that has it."""
+    """Return the imports, each with the index of the instruction that pushes its value."""
     found: dict[_Source, int] = {}
     module, level, taken = "", 0, None
     for index, (name, argument) in enumerate(steps):
         if name == "IMPORT_NAME":
             module, level, taken = argument, steps[index - 2][1], steps[index - 1][1]
             if not taken:
-                # `import a.b` gives a, and `import a.b as c` takes it apart.
+                # `import a.b` binds a; `import a.b as c` reads the attribute b.
                 found[module.partition(".")[0], level, ""] = index
                 if "." in module:
                     found[module, level, ""] = -1
@@ -169,7 +169,7 @@ def _sources(steps: list[_Step]) -> dict[_Source, int]:
 
 
 def _imported(steps: list[_Step], shared: set[str]) -> dict[str, _Source]:
-    """Local variables that nothing but an import gives a value."""
+    """Return the local variables that only a single import assigns."""
     sources = {index: source for source, index in _sources(steps).items()}
     found: dict[str, set[_Source | None]] = {}
     for index, (name, argument) in enumerate(steps):

@@ -1,16 +1,14 @@
-"""How values are read: containers, numbers, arrays, objects with attributes."""
+"""Images of containers, numbers, arrays and objects with attributes."""
 
 from __future__ import annotations
 
 import abc
 import hashlib
 import logging
-import operator
 import os
 import struct
 from argparse import Namespace
-from array import array
-from collections import Counter, OrderedDict, defaultdict, deque
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import is_dataclass
 from enum import Enum
@@ -35,8 +33,8 @@ from nkijit.host.installed import is_constant_class, is_constant_object, is_scal
 from nkijit.kernels.cache_key.imaging import Imaging, Same, UnkeyableError, images
 from nkijit.tracing.objects import NKIObject
 
-_KEPT_BYTES = 4096
-"""Larger contents are kept as a digest."""
+_MOST_BYTES = 4096
+"""Larger contents are replaced by a digest."""
 
 
 def _class_of(imaging: Imaging, kind: type[Any]) -> Any:
@@ -44,7 +42,7 @@ def _class_of(imaging: Imaging, kind: type[Any]) -> Any:
 
 
 def _state(imaging: Imaging, value: Any) -> Any:
-    """The attributes that an object has itself."""
+    """Return the attributes of the object itself, without those of its class."""
     return imaging.items(attributes_of(value))
 
 
@@ -58,30 +56,13 @@ def _mapping(imaging: Imaging, value: Any) -> Any:
 
 @images(list, set, frozenset)
 def _sequence(imaging: Imaging, value: Iterable[Any]) -> Any:
-    # Of sets as well: a trace can see their order.
+    # In order, also for sets: a trace can observe the order.
     return (type(value), *imaging.all(value))
-
-
-@images(deque)
-def _deque(imaging: Imaging, value: deque[Any]) -> Any:
-    return (deque, value.maxlen, *imaging.all(value))
 
 
 @images(slice, range)
 def _range(imaging: Imaging, value: Any) -> Any:
     return (type(value), *imaging.all((value.start, value.stop, value.step)))
-
-
-@images(bytearray)
-def _content(imaging: Imaging, value: bytearray) -> Any:
-    del imaging
-    return (bytearray, bytes(value))
-
-
-@images(array)
-def _machine_values(imaging: Imaging, value: array[Any]) -> Any:
-    del imaging
-    return (array, value.typecode, value.tobytes())
 
 
 # ------------------------------------------------------------------ numbers and arrays
@@ -114,13 +95,13 @@ def _number(imaging: Imaging, value: np.generic) -> Any:
 
 @images(np.ndarray, derived=True)
 def _array(imaging: Imaging, value: npt.NDArray[Any]) -> Any:
-    """An array by its content; by a digest where that is long."""
+    """Return the content of an array, or a digest of long contents."""
     kind = cast("type[Any]", type(value))
     plain = value if kind is np.ndarray else np.asarray(value)
     if plain.dtype.hasobject:
         raise UnkeyableError("an array of Python objects")
     data = plain.tobytes()
-    content = data if len(data) <= _KEPT_BYTES else hashlib.blake2b(data).digest()
+    content = data if len(data) <= _MOST_BYTES else hashlib.blake2b(data).digest()
     layout = (imaging.of(plain.dtype), plain.shape, plain.strides, plain.flags.writeable)
     own = () if kind is np.ndarray else (_class_of(imaging, kind), _state(imaging, value))
     return (np.ndarray, *layout, content, *own)
@@ -131,14 +112,9 @@ def _array(imaging: Imaging, value: npt.NDArray[Any]) -> Any:
 
 @images(object, GenericAlias, Pattern, UnionType)
 def _same(imaging: Imaging, value: Any) -> Any:
-    """What never changes, or has nothing but its identity."""
+    """Compare by identity: the value is immutable or has no other property."""
     del imaging
     return Same(value)
-
-
-@images(operator.attrgetter, operator.itemgetter, operator.methodcaller)
-def _getter(imaging: Imaging, value: Any) -> Any:
-    return (type(value), *imaging.all(value.__reduce__()))
 
 
 @images(Enum, derived=True)
@@ -152,7 +128,7 @@ def _enum_member(imaging: Imaging, value: Enum) -> Any:
 
 @images(logging.Logger, derived=True)
 def _logger(imaging: Imaging, value: logging.Logger) -> Any:
-    """What a trace finds out from a logger: whether it says anything."""
+    """Return the properties of a logger that decide whether it logs."""
     found = attributes_of(value)
     own = {name: item for name, item in found.items() if is_scalar(item)}
     above = found.get("parent") if found.get("propagate") else None
@@ -182,7 +158,7 @@ _ITEMS: dict[type[Any], _Items] = {
     set: lambda imaging, value: imaging.all(cast(Any, set).__iter__(value)),
     frozenset: lambda imaging, value: imaging.all(cast(Any, frozenset).__iter__(value)),
 }
-"""How the items of an object are read whose class derives from one of Python's."""
+"""Readers of the items of objects that derive from a class of Python."""
 _BASES: frozenset[Any] = frozenset(
     (
         *_ITEMS,
@@ -191,14 +167,14 @@ _BASES: frozenset[Any] = frozenset(
         *(Complex, Fraction, Number, Rational, Real),
     )
 )
-"""Classes of Python whose objects keep all that they know in items and attributes."""
+"""Classes of Python that store their state in items and attributes only."""
 _CONSTANTS = frozenset((("torch", "dtype"), ("torch", "device"), ("torch", "layout")))
-"""Classes of libraries whose objects never change."""
+"""Classes of libraries with immutable objects."""
 
 
 @images(object, derived=True)
 def _object(imaging: Imaging, value: Any) -> Any:
-    """An object of any other class."""
+    """Return the image of an object of any other class."""
     return _reader_of_objects(cast("type[Any]", type(value)))(imaging, value)
 
 
@@ -207,7 +183,7 @@ def _reader_of_objects(kind: type[Any]) -> Callable[[Imaging, Any], Any]:
     constant = [base for base in kind.__mro__ if is_constant_class(base)]
     if any("__trace_image__" in vars(base) for base in constant):
         return _described
-    if all(map(_keeps_nothing_hidden, kind.__mro__)):
+    if all(map(_has_visible_state, kind.__mro__)):
         return _instance
     if not is_constant_class(kind):
         return _hidden
@@ -216,8 +192,8 @@ def _reader_of_objects(kind: type[Any]) -> Callable[[Imaging, Any], Any]:
     return _of_library
 
 
-def _keeps_nothing_hidden(base: type[Any]) -> bool:
-    """Whether all that objects know by this class are their items and attributes."""
+def _has_visible_state(base: type[Any]) -> bool:
+    """Return whether this class adds only items and attributes to the state of its objects."""
     if is_constant_class(base):
         return (
             base in _BASES
@@ -225,7 +201,7 @@ def _keeps_nothing_hidden(base: type[Any]) -> bool:
             or base.__module__ == "collections.abc"
             or (base.__module__.startswith("nkijit.") and is_dataclass(base))
         )
-    # A class that is made in C has room for what Python does not see.
+    # A class in C may have state that Python cannot see.
     accessors = (GetSetDescriptorType, MemberDescriptorType)
     visible = [name for name, value in vars(base).items() if issubclass(type(value), accessors)]
     layout = base.__base__ or object
@@ -236,13 +212,13 @@ _POINTER = struct.calcsize("P")
 
 
 def _described(imaging: Imaging, value: Any) -> Any:
-    """What nkijit's own classes say of themselves."""
+    """Return the image that a class of nkijit provides."""
     parts = value.__trace_image__()
     return Same(value) if parts is value else (type(value), *imaging.all(parts))
 
 
 def _instance(imaging: Imaging, value: Any) -> Any:
-    """Its class, its attributes and its items. What it does not have itself its class has."""
+    """Return the class, attributes and items of an object."""
     kind = cast("type[Any]", type(value))
     own: tuple[Any, ...] = ()
     for base, read in _ITEMS.items():
@@ -253,7 +229,7 @@ def _instance(imaging: Imaging, value: Any) -> Any:
 
 
 def _of_library(imaging: Imaging, value: Any) -> Any:
-    """Objects of libraries: sentinels, and those that a module has under their name."""
+    """Compare objects of libraries by identity: sentinels, and named constants of a module."""
     kind = cast("type[Any]", type(value))
     is_sentinel = kind.__bases__ == (object,) and "__dict__" in vars(kind)
     if (is_sentinel and not attributes_of(value)) or is_constant_object(value):

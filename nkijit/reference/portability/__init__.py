@@ -1,10 +1,11 @@
-"""What in a kernel a release of NKI would not take: names, arguments, parts of Python.
+"""Portability of a kernel to a release of NKI: its names, arguments and Python constructs.
 
-nkijit runs a kernel as Python, and has what any release brought. Up to NKI 0.6 the vendor compiles
-the source, and its language guide names the part of Python that it knows; later releases trace
-the kernel, too. This module reads the source of a kernel, and of the author's functions and
-classes that it uses, for what a release does not have and what its guide rules out. What the
-guide does not mention (lambdas, comprehensions, `enumerate`) is not reported.
+nkijit runs a kernel as Python and has the API of all releases. Up to NKI 0.6 the vendor compiles
+the source, and its language guide describes the supported part of Python; later releases trace
+kernels as well. This package reads the source of a kernel, and of the user's functions and classes
+that it uses. It reports names and arguments that the release lacks, and constructs that its guide
+excludes. Constructs that the guide does not mention (lambdas, comprehensions, `enumerate`) are not
+reported.
 """
 
 from __future__ import annotations
@@ -24,14 +25,18 @@ from nkijit.releases.table import is_held, release
 def portability(
     function: Callable[..., Any], arguments: Mapping[str, Any], nki: str | None = None
 ) -> Findings:
-    """Warnings about a kernel's function, and about arguments that it is called with.
+    """Return warnings about a kernel's function and the arguments of a call.
 
-    In the order of the kernel's source; findings in functions that it calls stand at the call.
-    They are about the release of NKI with the version `nki`, the newest by default; ValueError
-    for an unknown one.
+    Args:
+        function: the kernel's function.
+        arguments: of the call, by name.
+        nki: version of the NKI release, e.g. `0.5`; the newest by default.
+
+    The findings are in source order; those in called functions are sorted by the call. Raises
+    ValueError for an unknown version.
     """
-    judged_for = release(nki)
-    check = KernelChecker(judged_for)
+    target_release = release(nki)
+    check = KernelChecker(target_release)
     name = getattr(function, "__name__", type(function).__name__)
     subject = f"kernel '{name}'"
     code = getattr(function, "__code__", None)
@@ -40,9 +45,9 @@ def portability(
     for argument, value in arguments.items():
         check.argument(argument, value, subject, start)
 
-    def judged(rule: RuleText) -> bool:
-        judged_here = rule.category == PORTABLE and rule not in FOUND_BY_TRACING
-        return judged_here and is_held(rule.id, judged_for)
+    def is_checked(rule: RuleText) -> bool:
+        is_source_rule = rule.category == PORTABLE and rule not in FOUND_BY_TRACING
+        return is_source_rule and is_held(rule.id, target_release)
 
-    found = suppress(check.found, check.looked_at, judged)
+    found = suppress(check.found, check.checked_lines, is_checked)
     return Findings(in_source_order(found))

@@ -1,4 +1,4 @@
-"""What a function uses of NKI's API, against what a release of NKI has."""
+"""Check of the names and arguments of NKI's API that a function uses, against a release."""
 
 from __future__ import annotations
 
@@ -24,26 +24,27 @@ _TENSOR = "nki.language.NkiTensor"
 
 
 class ApiUse:
-    """Finds names and arguments that a release does not have, yet or any more.
+    """Finds names and arguments that a release does not have yet, or has removed.
 
-    Tensors, whose methods came one after the other, are known where a local name is only ever made
-    by a function of the API, and among the parameters of a kernel.
+    Methods of tensors are checked too, as releases have added them. An expression is known to be a
+    tensor if it is a parameter of a kernel, or a local variable that is only assigned results of
+    API functions.
     """
 
     def __init__(self, names: SourceNames, release: Release, tensors: ast.arguments | None):
         self._names = names
         self._release = release
         self._parameters: set[str] = set(() if tensors is None else _tensors_among(tensors))
-        self._asked: set[str] = set()
-        """Names whose type is being found out."""
+        self._pending: set[str] = set()
+        """Variables whose type is being inferred."""
 
     def of_name(self, node: ast.Name | ast.Attribute) -> str | None:
-        """What is wrong with a name that the source uses; None for any that may be used."""
+        """Return why a name is not portable, None if it is."""
         name = self._public_name(node)
         return None if name is None else self._wrong(name, f"'{ast.unparse(node)}'")
 
     def of_call(self, node: ast.Call) -> Iterator[tuple[ast.expr, str]]:
-        """The arguments of a call that the release does not have, and what is wrong with them."""
+        """Yield the arguments of a call that are not portable, with messages."""
         name = self._public_name(node.func)
         if name is None or self._wrong(name, "") is not None:
             return
@@ -53,40 +54,41 @@ class ApiUse:
         if wrong is not None:
             yield node.func, wrong
             return
-        given = self._in_position(name, node)
+        arguments = self._in_position(name, node)
         for r in releases():
             first = r.reorders.get(name)
-            if first is not None and self._release < r and len(given) > first:
-                place = given[first][0]
-                del given[first:]
+            if first is not None and self._release < r and len(arguments) > first:
+                place = arguments[first][0]
+                del arguments[first:]
                 yield (
                     place,
                     f"'{shown}' has its arguments from number {first + 1} on in this order since "
                     f"{r}, not in {self._release}; give them by name",
                 )
-        given += [(k.value, k.arg) for k in node.keywords]
-        for place, argument in given:
+        arguments += [(k.value, k.arg) for k in node.keywords]
+        for place, argument in arguments:
             if argument is None:
                 continue
             wrong = self._wrong(f"{name}({argument})", f"'{argument}' of '{shown}'")
             if wrong is not None:
                 yield place, wrong
 
-    def made_by(self, node: ast.expr) -> str | None:
-        """The type, by its name, that the API's functions state for what an expression is."""
+    def type_of(self, node: ast.expr) -> str | None:
+        """Infer the name of an expression's type from return annotations of the API's functions."""
         if isinstance(node, ast.Name):
             kinds: set[str | None] = {"NkiTensor"} if node.id in self._parameters else set()
-            # `x = x.reshape(…)`: what a variable is made of may be itself.
-            if node.id not in self._asked:
-                self._asked.add(node.id)
-                kinds |= {self.made_by(call) for call in self._names.made.get(node.id, ())}
-                self._asked.discard(node.id)
+            # A variable may be assigned from itself: `x = x.reshape(…)`.
+            if node.id not in self._pending:
+                self._pending.add(node.id)
+                calls = self._names.assigned_calls.get(node.id, ())
+                kinds |= {self.type_of(call) for call in calls}
+                self._pending.discard(node.id)
             return kinds.pop() if len(kinds) == 1 else None
         if isinstance(node, ast.Subscript):
-            return "NkiTensor" if self.made_by(node.value) == "NkiTensor" else None
+            return "NkiTensor" if self.type_of(node.value) == "NkiTensor" else None
         if not isinstance(node, ast.Call):
             return None
-        if isinstance(node.func, ast.Attribute) and self.made_by(node.func.value) == "NkiTensor":
+        if isinstance(node.func, ast.Attribute) and self.type_of(node.func.value) == "NkiTensor":
             method: Any = getattr(language.NkiTensor, node.func.attr, None)
             returns = getattr(method, "__annotations__", {}).get("return")
             return "NkiTensor" if returns == "Self" else returns
@@ -96,7 +98,7 @@ class ApiUse:
         return getattr(value, "__annotations__", {}).get("return")
 
     def _in_position(self, name: str, node: ast.Call) -> list[tuple[ast.expr, str | None]]:
-        """Arguments without a name, and their parameters; None for one that was renamed."""
+        """Return positional arguments with their parameters; None for a renamed parameter."""
         value = self._names.value_of(node.func)
         if value is UNKNOWN or not callable(value):
             return []
@@ -104,19 +106,19 @@ class ApiUse:
         renamed = {
             new for r in releases() for old, new in r.renames.items() if old.startswith(name)
         }
-        given: list[tuple[ast.expr, str | None]] = []
+        arguments: list[tuple[ast.expr, str | None]] = []
         for place, parameter in zip(node.args, parameters, strict=False):
             if isinstance(place, ast.Starred):
                 break
-            given.append((place, None if parameter in renamed else parameter))
-        return given
+            arguments.append((place, None if parameter in renamed else parameter))
+        return arguments
 
     def _public_name(self, node: ast.expr) -> str | None:
-        """The name in the API's reference of what an expression refers to."""
+        """Return the name in NKI's reference of an expression's value; None if it has none."""
         if isinstance(node, ast.Attribute):
             owner = self._names.value_of(node.value)
             if owner is UNKNOWN:
-                is_tensor = self.made_by(node.value) == "NkiTensor"
+                is_tensor = self.type_of(node.value) == "NkiTensor"
                 return f"{_TENSOR}.{node.attr}" if is_tensor else None
             inside = _owner_name(owner)
             return None if inside is None else f"{inside}.{node.attr}"
@@ -136,7 +138,10 @@ class ApiUse:
 
 
 def _tensors_among(parameters: ast.arguments) -> Iterator[str]:
-    """Parameters of a kernel without a default, and with no other annotation than a tensor's."""
+    """Yield the parameters of a kernel that are tensors.
+
+    These have no default, and no annotation or one that contains `tensor`.
+    """
     plain = [*parameters.posonlyargs, *parameters.args]
     for parameter in plain[: len(plain) - len(parameters.defaults)]:
         annotation = "" if parameter.annotation is None else ast.unparse(parameter.annotation)
@@ -145,7 +150,7 @@ def _tensors_among(parameters: ast.arguments) -> Iterator[str]:
 
 
 def _owner_name(owner: Any) -> str | None:
-    """The public name of a module or class of the API."""
+    """Return the public name of a module or class of the API, None for others."""
     if isinstance(owner, ModuleType):
         package, _, module = owner.__name__.partition(".")
         public = package == "nkijit" and module in ("", "isa", "language", "collectives", "typing")
@@ -155,7 +160,10 @@ def _owner_name(owner: Any) -> str | None:
 
 @functools.cache
 def _public_names() -> dict[int, str]:
-    """Names by identity; words that are strings have none of their own, nor have Python's."""
+    """Return public names by the `id` of their values.
+
+    Strings, integers and `range` are left out: their identity is not specific to NKI.
+    """
     names: dict[int, str] = {}
     for module in (isa, language, collectives):
         for name in module.__all__:

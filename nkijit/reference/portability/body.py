@@ -1,4 +1,4 @@
-"""The rules for what stands in the source of one function."""
+"""Portability rules for the source of one function."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from nkijit.tracing.locations import column_in_line
 
 
 def is_jitted(value: Any) -> bool:
-    """True for a kernel."""
+    """Whether a value is a kernel."""
     return hasattr(value, "for_target") and callable(value)
 
 
@@ -47,22 +47,22 @@ _MUTABLE = (list, dict, set, bytearray, np.ndarray)
 
 
 class Reporter(Protocol):
-    """Takes what is found in a function, and what it refers to."""
+    """Receives the findings in a function, and the values that it refers to."""
 
     release: Release
-    """What is judged: the names and arguments of this release of NKI."""
+    """The release of NKI to check for."""
 
     def report(
         self, rule: RuleText, subject: str, where: tuple[Position, ...], message: str
     ) -> None:
-        """Note a finding."""
+        """Report a finding."""
 
     def use(self, value: Any, where: tuple[Position, ...]) -> None:
-        """Look at a function, a class or an object."""
+        """Check a function, a class or an object that the source refers to."""
 
 
 class FunctionChecker(ast.NodeVisitor):
-    """Reads one function."""
+    """Checks the source of one function."""
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class FunctionChecker(ast.NodeVisitor):
         self._called_from = called_from
 
     def signature(self) -> None:
-        """What holds for the signature of a kernel only."""
+        """Check the signature, by rules that apply to kernels only."""
         arguments = self._definition.args
         if arguments.kwonlyargs and arguments.vararg is None:
             name = arguments.kwonlyargs[0].arg
@@ -95,7 +95,7 @@ class FunctionChecker(ast.NodeVisitor):
                 self._report(PORTABLE_LIST_ARGUMENT, default, "a parameter's default is a list")
 
     def visit_body(self) -> None:
-        """Everything in the function but its decorators and annotations."""
+        """Check the function's body: not its decorators, defaults and annotations."""
         if isinstance(self._definition, ast.AsyncFunctionDef):
             self.visit_AsyncFunctionDef(self._definition)
         elif isinstance(self._definition, ast.Lambda):
@@ -132,7 +132,7 @@ class FunctionChecker(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_While(self, node: ast.While) -> None:
-        if self._api.made_by(node.test) == "VirtualRegister":
+        if self._api.type_of(node.test) == "VirtualRegister":
             message = f"'{ast.unparse(node.test)}' is a register"
             self._report(PORTABLE_LOOP, node.test, message)
         self.generic_visit(node)
@@ -231,14 +231,14 @@ class FunctionChecker(ast.NodeVisitor):
             if isinstance(operator, (ast.Is, ast.IsNot)):
                 word = "is" if isinstance(operator, ast.Is) else "is not"
                 self._check.report(
-                    PORTABLE_IDENTITY, self._subject, self._behind(left), f"'{word}' is used"
+                    PORTABLE_IDENTITY, self._subject, self._after(left), f"'{word}' is used"
                 )
             elif not isinstance(operator, (ast.Eq, ast.NotEq)):
                 self._enum(left, right)
         self.generic_visit(node)
 
-    def _behind(self, operand: ast.expr) -> tuple[Position, ...]:
-        """The operator after an operand, if it is on the operand's line."""
+    def _after(self, operand: ast.expr) -> tuple[Position, ...]:
+        """Return the position of the operator after an operand, if it is on the operand's line."""
         line, end = operand.end_lineno or operand.lineno, operand.end_col_offset or 0
         rest = source_line(self._file, line).encode()[end:]
         skipped = len(rest) - len(rest.lstrip(b" )\t"))
@@ -256,9 +256,9 @@ class FunctionChecker(ast.NodeVisitor):
                 self._report(PORTABLE_ENUM, operand, message)
 
     def visit_Call(self, node: ast.Call) -> None:
-        called = self._names.value_of(node.func)
-        if called in (set, frozenset, bytes, bytearray, complex):
-            message = f"{called.__name__} makes no value of the language"
+        function = self._names.value_of(node.func)
+        if function in (set, frozenset, bytes, bytearray, complex):
+            message = f"{function.__name__} makes no value of the language"
             self._report(PORTABLE_VALUE, node, message)
         for place, message in self._api.of_call(node):
             self._report(PORTABLE_ARGUMENT, place, message)

@@ -1,4 +1,4 @@
-"""What of a kernel is looked at: its function, all that it uses, and its arguments."""
+"""Traversal of a kernel: its function, the functions and classes that it uses, its arguments."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from nkijit.tracing.objects import NKIObject
 
 
 class KernelChecker:
-    """The findings, and what has been looked at."""
+    """Checks a kernel and everything that it uses; collects the findings."""
 
     def __init__(self, release: Release) -> None:
         self.release = release
         self.found: list[Diagnostic] = []
-        self.looked_at: dict[str, set[int]] = {}
-        """The lines of source that have been looked at."""
+        self.checked_lines: dict[str, set[int]] = {}
+        """Line numbers of checked source, by file."""
         self._seen: set[int] = set()
 
     def report(
@@ -48,7 +48,7 @@ class KernelChecker:
             self.found.append(Diagnostic(rule, message, subject, where))
 
     def use(self, value: Any, where: tuple[Position, ...]) -> None:
-        """Look at a function, a class or an object that the source refers to."""
+        """Check a function, a class or the class of an object, unless it is a library's."""
         if isinstance(value, functools.partial):
             self.use(cast("functools.partial[Any]", value).func, where)
         elif isinstance(value, FunctionType):
@@ -66,7 +66,7 @@ class KernelChecker:
         *,
         is_kernel: bool = False,
     ) -> None:
-        """Look at a function, at what it decorates, and at all that they use."""
+        """Check a function, the function that it wraps, and everything that they use."""
         if id(function) in self._seen:
             return
         self._seen.add(id(function))
@@ -83,10 +83,10 @@ class KernelChecker:
             message = "its source cannot be read, so it has not been checked"
             self.report(PORTABLE_SOURCE, subject, called_from, message)
             return
-        # Not the signature: arguments are judged there, and those may have been left out.
+        # Without the signature: findings at it depend on the arguments, which may be missing.
         start = definition.body if isinstance(definition, ast.Lambda) else definition.body[0]
         lines = range(start.lineno, (definition.end_lineno or start.lineno) + 1)
-        self.looked_at.setdefault(function.__code__.co_filename, set()).update(lines)
+        self.checked_lines.setdefault(function.__code__.co_filename, set()).update(lines)
         body = FunctionChecker(
             self, function, definition, subject, called_from, is_kernel=is_kernel
         )
@@ -107,12 +107,12 @@ class KernelChecker:
             self.report(PORTABLE_CLASS, subject, where, "it has __slots__")
         for item in list(vars(kind).values()):
             written = inspect.unwrap(item) if isinstance(item, FunctionType) else None
-            # Those that @dataclass makes are in no file.
+            # Methods that @dataclass generates are not in a file.
             if written is not None and written.__code__.co_filename != "<string>":
                 self.function(item, f"method '{item.__qualname__}'", where)
 
     def argument(self, name: str, value: Any, subject: str, where: tuple[Position, ...]) -> None:
-        """A value that the kernel is called with, and what it contains."""
+        """Check an argument of the call, and the values that it contains."""
         if isinstance(value, (np.ndarray, np.generic)):
             return
         if isinstance(value, list):

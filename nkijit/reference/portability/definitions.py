@@ -1,4 +1,4 @@
-"""The source of a function, as a syntax tree."""
+"""Syntax trees of functions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _parse(text: str) -> ast.Module | None:
 
 
 def definition_of(function: Callable[..., Any]) -> Definition | None:
-    """Where a function is defined; None where its source cannot be read."""
+    """Return the syntax tree of a function; None if its source cannot be read."""
     code = getattr(function, "__code__", None)
     if code is None:
         return None

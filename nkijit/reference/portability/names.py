@@ -1,4 +1,4 @@
-"""Names in the source of a function."""
+"""Static resolution of names in the source of a function."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any, cast
 from nkijit.reference.portability.definitions import Definition
 
 UNKNOWN = object()
-"""The value of what is known only when the kernel runs."""
+"""The value of an expression that is known only when the kernel runs."""
 
 
 class SourceNames:
-    """What the names in a function's source stand for, as far as that is known beforehand."""
+    """The values of names in a function's source, as far as they are known statically."""
 
     def __init__(self, function: FunctionType, definition: Definition):
         self._globals = function.__globals__
@@ -25,7 +25,7 @@ class SourceNames:
         counts: dict[str, int] = {}
         dicts: dict[str, int] = {}
         integers: dict[str, int] = {}
-        made: dict[str, list[ast.Call]] = {}
+        assigned_calls: dict[str, list[ast.Call]] = {}
         for node in ast.walk(definition):
             if isinstance(node, ast.arg):
                 self._locals.add(node.arg)
@@ -40,7 +40,7 @@ class SourceNames:
             elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
                 for target in node.targets:
                     if isinstance(target, ast.Name):
-                        made.setdefault(target.id, []).append(node.value)
+                        assigned_calls.setdefault(target.id, []).append(node.value)
             elif isinstance(node, ast.AnnAssign) and node.value and _makes_dict(node.value):
                 _count(dicts, [node.target])
             elif isinstance(node, (ast.For, ast.comprehension)) and _is_range(node.iter):
@@ -48,14 +48,19 @@ class SourceNames:
         for node in ast.walk(definition):
             if isinstance(node, (ast.Global, ast.Nonlocal)):
                 self._locals.difference_update(node.names)
-        # SourceNames that are nothing else anywhere in the function.
+        # Variables that are only assigned values of one kind.
         self.dicts = {name for name, count in dicts.items() if counts[name] == count}
         self.integers = {name for name, count in integers.items() if counts[name] == count}
-        self.made = {name: calls for name, calls in made.items() if counts[name] == len(calls)}
-        """The calls that make what a name stands for, if nothing else is assigned to it."""
+        self.assigned_calls = {
+            name: calls for name, calls in assigned_calls.items() if counts[name] == len(calls)
+        }
+        """The calls whose results are assigned to a variable, if nothing else is."""
 
     def value_of(self, node: ast.expr) -> Any:
-        """The value of a name outside of the function, or of a name in a module or class."""
+        """Return the value of a global or closure variable, or of a member of a module or class.
+
+        UNKNOWN for local variables and other expressions.
+        """
         if isinstance(node, ast.Attribute):
             owner = self.value_of(node.value)
             found = isinstance(owner, (ModuleType, type)) and hasattr(owner, node.attr)
@@ -70,7 +75,7 @@ class SourceNames:
         return self._globals.get(node.id, getattr(builtins, node.id, UNKNOWN))
 
     def is_no_string(self, node: ast.expr | None) -> bool:
-        """Whether an expression is known to be something else than a string."""
+        """Whether an expression is known not to be a string."""
         if isinstance(node, ast.Constant):
             return not isinstance(node.value, str)
         if isinstance(node, (ast.Tuple, ast.UnaryOp)):
@@ -90,7 +95,7 @@ def _count(counts: dict[str, int], targets: list[ast.expr]) -> None:
 
 
 def called_name(node: ast.expr) -> str:
-    """The last part of the name of what is called."""
+    """Return the last part of the name of a called function, "" for other expressions."""
     function = node.func if isinstance(node, ast.Call) else None
     if isinstance(function, ast.Attribute):
         return function.attr

@@ -1,1 +1,1 @@
-"""Where live tiles can lie: a lower bound of what they need, and an assignment of addresses."""
+"""Addresses for live tiles: lower bounds of the memory they need, and an assignment."""

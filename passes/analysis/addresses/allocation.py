@@ -1,11 +1,11 @@
-"""What is known of live tiles when addresses are sought for them: blocks, spaces, layouts.
+"""The inputs and results of address assignment: blocks, spaces, layouts.
 
-Nothing here knows IR, nor do `bounds.py` and `assignment.py`, which work on it. A `Block` is bytes
-per partition, a number of partitions and the positions between which it is in use; a `Space` is
-what one partition of SBUF or PSUM has. A block of n partitions can begin at partition 0 when
-n > 64, at 0 or 64 when n > 32, else at 0, 32, 64 or 96 (`hardware.start_partitions`), so narrow
-blocks may lie beside each other. A block with a fixed address lies where it is fixed; two of them
-may share bytes, which is for another pass to judge.
+This module, `bounds.py` and `assignment.py` do not depend on IR. A `Block` has a size in bytes per
+partition, a number of partitions, and the positions between which it is in use. A `Space` describes
+one partition of SBUF or PSUM. A block of n partitions can begin at partition 0 if n > 64, at 0 or
+64 if n > 32, else at 0, 32, 64 or 96 (`hardware.start_partitions`). So narrow blocks can be next to
+each other at the same bytes. A block with a fixed address is placed there. Two fixed blocks may
+overlap; another pass checks that.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ from nkijit.dialects.hardware.targets import PARTITIONS_PER_QUADRANT, Target
 
 
 class Block(NamedTuple):
-    """A tile as an assignment sees it."""
+    """A tile, as input of an assignment."""
 
     start: int
     """The first position at which it is in use."""
     end: int
-    """The last one."""
+    """The last position at which it is in use."""
     size: int
     """Bytes per partition."""
     partitions: int
     address: tuple[int, int] | None = None
-    """The fixed (partition, byte) where it lies."""
+    """Its (partition, byte), if fixed."""
     align: int = 1
-    """What its first byte is a multiple of, unless it is fixed."""
+    """The alignment of its first byte, unless it is fixed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """What every partition of a memory has."""
+    """The capacity of each partition of a memory."""
 
     capacity: int
     """Bytes per partition."""
     bank: int | None = None
-    """Bytes of a bank; a block crosses the border of one only if it began at a border."""
+    """Bytes of a bank; a block crosses a bank's end only if it begins at the start of a bank."""
 
     @staticmethod
     def sbuf(target: Target) -> Space:
@@ -59,7 +59,7 @@ class Layout:
     """An assignment of addresses."""
 
     addresses: Sequence[tuple[int, int]]
-    """(partition, byte) of every block, in the order in which they were given."""
+    """The (partition, byte) of every block, in the order of the input."""
     height: int
     """The byte after the last one in use."""
 
@@ -69,5 +69,5 @@ QUADRANTS = 4
 
 @lru_cache(maxsize=256)
 def quadrants_of(partitions: int) -> int:
-    """How many quadrants so many partitions are in, at least."""
+    """The minimum number of quadrants that contain a number of partitions."""
     return min(QUADRANTS, -(-partitions // PARTITIONS_PER_QUADRANT))

@@ -1,9 +1,9 @@
-"""`assign`: addresses for live blocks.
+"""`assign`: computes addresses for live blocks.
 
-A sweep over time puts each block into the free gap that it fills best; where that is not good
-enough, blocks are placed by decreasing size or length, and those that come to lie highest are
-placed earlier. Both take time linear in the number of blocks (but for sorting) as long as the
-number of blocks in use at one time does not grow with it.
+A sweep over time places each block into the free gap that it fills best. If the result is not good
+enough, blocks are placed by decreasing size or length, and the block that ends up highest is then
+moved forward in that order. Apart from sorting, both take time linear in the number of blocks, if
+the number of blocks in use at a time is bounded.
 """
 
 from __future__ import annotations
@@ -33,25 +33,26 @@ from nkijit.passes.analysis.addresses.gaps import (
 )
 
 _MOST_CONFLICTS = 1_000_000
-"""Pairs of blocks that are looked at to improve on the sweep; more would take some seconds."""
+"""The most pairs of overlapping blocks for which the sweep is improved; more take seconds."""
 _ROUNDS = 64
-"""How often the order of placement is changed to improve on it, at most."""
+"""The most changes to the order of placement."""
 
 
 def assign(
     blocks: Sequence[Block], space: Space, goal: int | None = None, *, quick: bool = False
 ) -> Layout:
-    """Addresses for all blocks; no two that are in use together share a byte.
+    """Compute addresses for all blocks so that no two blocks in use at a time share a byte.
 
-    (Two fixed ones may.) What does not fit reaches beyond the capacity: see `Layout.height`.
+    Two fixed blocks may. A block that does not fit extends beyond the capacity: see
+    `Layout.height`.
 
     Args:
-        blocks: what to place.
-        space: where. In PSUM every block has banks of its own if there are enough of them.
-        goal: the height that is good enough; the capacity by default. The lower bound asks for
-            the best assignment that is found.
-        quick: try sweeps alone, and give up where they come above the goal: if no layout is
-            good enough, there are no addresses.
+        blocks: the blocks to place.
+        space: the memory. In PSUM, every block gets banks of its own if there are enough.
+        goal: stop at this height; the capacity by default. The lower bound requests the best
+            assignment that the search finds.
+        quick: only sweep, and abort sweeps that exceed the goal. If none reaches the goal, the
+            layout has no addresses.
     """
     if space.bank is not None:
         bank = space.bank
@@ -63,7 +64,7 @@ def assign(
 
 
 def _best(blocks: Sequence[Block], space: Space, goal: int, quick: bool) -> Layout:
-    """The lowest layout, of those up to the first that is good enough."""
+    """The lowest layout among those up to the first that reaches the goal."""
     best = _NONE
     for layout in _sweeps(blocks, space, goal) if quick else _layouts(blocks, space):
         if layout.height < best.height:
@@ -74,13 +75,13 @@ def _best(blocks: Sequence[Block], space: Space, goal: int, quick: bool) -> Layo
 
 
 _NONE = Layout((), TOP)
-"""What has been given up."""
+"""The layout of an aborted sweep."""
 
 
 def _sweeps(blocks: Sequence[Block], space: Space, most: int = TOP) -> Iterator[Layout]:
-    """Layouts found by sweeps, which are given up where they come above `most`."""
+    """Layouts of sweeps; a sweep that exceeds `most` is aborted."""
     yield _sweep(blocks, space, most)
-    # Backwards in time, what is allocated last comes first.
+    # Backwards in time, the last allocation is placed first.
     yield _sweep([_backwards(block) for block in blocks], space, most)
 
 
@@ -90,7 +91,7 @@ def _backwards(block: Block) -> Block:
 
 
 def _layouts(blocks: Sequence[Block], space: Space) -> Iterator[Layout]:
-    """Layouts found in several ways, the fastest first."""
+    """Layouts of several methods, the fastest method first."""
     yield from _sweeps(blocks, space)
     conflicts = _conflicts(blocks)
     if conflicts is None:
@@ -106,7 +107,7 @@ def _layouts(blocks: Sequence[Block], space: Space) -> Iterator[Layout]:
     for _ in range(min(_ROUNDS, _MOST_CONFLICTS // max(pairs, 1))):
         ends = [at + b.size for (_, at), b in zip(layout.addresses, blocks, strict=True)]
         highest = order.index(ends.index(max(ends)))
-        # What came to lie highest has more to choose from when it is placed earlier.
+        # The highest block has more gaps to choose from if it is placed earlier.
         order.insert(highest // 2, order.pop(highest))
         layout = _in_order(blocks, space, order, conflicts)
         yield layout
@@ -126,7 +127,7 @@ def _by_area(block: Block) -> tuple[int, ...]:
 
 @lru_cache(maxsize=256)
 def _places(partitions: int) -> tuple[tuple[int, range], ...]:
-    """First partitions that a block may have, each with the quadrants it is in then."""
+    """The possible first partitions of a block, each with the quadrants that it then covers."""
     quadrants = quadrants_of(partitions)
     firsts = start_partitions(partitions)
     return tuple(
@@ -135,7 +136,7 @@ def _places(partitions: int) -> tuple[tuple[int, range], ...]:
 
 
 def _fit(size: int, align: int, bank: int | None, low: int, high: int) -> int | None:
-    """The first byte of a gap where a block of some size can begin, if it fits in there."""
+    """The first byte of a gap where a block can begin; None if it does not fit."""
     at = -(-low // align) * align
     if bank is not None and at % bank + size > bank:
         at = -(-low // bank) * bank
@@ -143,10 +144,10 @@ def _fit(size: int, align: int, bank: int | None, low: int, high: int) -> int | 
 
 
 def _sweep(blocks: Sequence[Block], space: Space, most: int) -> Layout:
-    """Place blocks as they come into use, each in the gap that it fills best."""
+    """Place blocks in the order in which they come into use, each in the gap that it fills best."""
     fixed = _Fixed(blocks)
     free = [(i, b) for i, b in enumerate(blocks) if b.address is None]
-    # One set of gaps is enough where no two blocks fit beside each other.
+    # A single set of gaps is enough if no two blocks fit next to each other.
     beside = any(len(_places(partitions)) > 1 for partitions in {b.partitions for _, b in free})
     ends = sorted([(b.end, i) for i, b in free])
     starts = sorted([(b.start, -b.size, -b.end, i) for i, b in free])
@@ -171,7 +172,7 @@ def _sweep(blocks: Sequence[Block], space: Space, most: int) -> Layout:
         for lane in _lanes_of(lanes, block.partitions, first):
             lane.take(low, high)
     layout = _layout(blocks, placed)
-    # Fixed blocks may lie higher than the others.
+    # Fixed blocks may be higher than the others.
     return layout if layout.height <= most else _NONE
 
 
@@ -182,7 +183,7 @@ def _sweep_line(
     ends: Sequence[tuple[int, int]],
     most: int,
 ) -> Layout:
-    """`_sweep` where all blocks begin at partition 0 and none is fixed."""
+    """`_sweep` for blocks that all begin at partition 0 and are not fixed."""
     gaps, bank = SizedGaps(), space.bank
     lows = [0] * len(blocks)
     ended = height = 0
@@ -210,11 +211,14 @@ def _lanes_of(lanes: list[Gaps], partitions: int, first: int) -> list[Gaps]:
 
 
 def _best_gap(block: Block, space: Space, lanes: list[Gaps], fixed: _Fixed) -> tuple[int, int]:
-    """Where a block leaves the least of a gap free; wide gaps that are cut up cost the most."""
+    """The (partition, byte) at which a block leaves the least of a gap free.
+
+    A cut through a wide gap costs the most.
+    """
     places: list[tuple[int, int, int]] = []
     for first, _ in _places(block.partitions):
         gaps = common_gaps(_lanes_of(lanes, block.partitions, first))
-        blocked = fixed.in_the_way(block, first)
+        blocked = fixed.overlapping(block, first)
         if blocked:
             gaps = gaps_outside(gaps, blocked)
         places.append((*_tightest(gaps, block, space.bank), first))
@@ -223,17 +227,17 @@ def _best_gap(block: Block, space: Space, lanes: list[Gaps], fixed: _Fixed) -> t
 
 
 def _tightest(gaps: Iterable[Interval], block: Block, bank: int | None) -> tuple[int, int]:
-    """What a block leaves free of the gap that it fills best, and where it begins there.
+    """Find the gap that a block fills best: the bytes it leaves free there, and where it begins.
 
-    Above all blocks there is room for any: what is left of that is `TOP`.
+    The last gap is unbounded, so any block fits; the rest of it counts as `TOP`.
     """
     size, align = block.size, max(block.align, 1)
     best, place = TOP + 1, -1
     for low, high in gaps:
         left = high - low - size
-        # Asked of every gap, so what cannot be better is passed over at once.
+        # A fast test first, because this runs for every gap.
         if 0 <= left < best:
-            # Most gaps begin where any block can.
+            # In most gaps a block can begin at the first byte.
             if low % align or (bank is not None and low % bank):
                 at = _fit(size, align, bank, low, high)
             else:
@@ -241,12 +245,12 @@ def _tightest(gaps: Iterable[Interval], block: Block, bank: int | None) -> tuple
             if at is not None:
                 best, place = left if high < TOP else TOP, at
                 if not left:
-                    break  # others of this kind lie higher
+                    break  # no later gap is a better fit
     return best, place
 
 
 def _tightest_by_size(gaps: SizedGaps, block: Block, bank: int | None) -> int:
-    """Where a block begins in the gap that it fills best: `_tightest` without looking at others."""
+    """The first byte of a block in the gap that it fills best, found by the size of the gap."""
     size, align, by_size = block.size, max(block.align, 1), gaps.by_size
     for place in range(bisect_left(by_size, (size, -1)), len(by_size)):
         whole, low = by_size[place]
@@ -257,7 +261,7 @@ def _tightest_by_size(gaps: SizedGaps, block: Block, bank: int | None) -> int:
 
 
 class _Fixed:
-    """The fixed blocks, those at one address together: a loop uses an address many times."""
+    """The fixed blocks, grouped by address: a loop uses an address many times."""
 
     def __init__(self, blocks: Sequence[Block]):
         found: dict[tuple[int, int, int, int], list[Interval]] = {}
@@ -274,11 +278,11 @@ class _Fixed:
 
     @property
     def any(self) -> bool:
-        """There are fixed blocks."""
+        """Whether there are fixed blocks."""
         return bool(self._at)
 
-    def in_the_way(self, block: Block, first: int) -> list[Interval]:
-        """Bytes of fixed blocks that a block meets if it begins at this partition; sorted."""
+    def overlapping(self, block: Block, first: int) -> list[Interval]:
+        """The bytes, sorted, of fixed blocks that overlap a block at partition `first`."""
         end_partition = first + block.partitions
         result: list[Interval] = []
         for (low, high, top, bottom), starts, latest in self._at:
@@ -290,7 +294,7 @@ class _Fixed:
 
 
 def _conflicts(blocks: Sequence[Block]) -> list[list[int]] | None:
-    """For each block the blocks that are in use together with it; None when they are too many."""
+    """For each block, the blocks in use together with it; None if there are too many."""
     result: list[list[int]] = [[] for _ in blocks]
     live: dict[int, None] = {}
     ends: list[tuple[int, int]] = []
@@ -312,7 +316,7 @@ def _conflicts(blocks: Sequence[Block]) -> list[list[int]] | None:
 def _in_order(
     blocks: Sequence[Block], space: Space, order: Sequence[int], conflicts: list[list[int]]
 ) -> Layout:
-    """Place blocks one after the other at the lowest byte that those placed before leave free."""
+    """Place blocks one by one, each at the lowest byte that earlier ones leave free."""
     placed = {i: b.address for i, b in enumerate(blocks) if b.address is not None}
     for index in order:
         block = blocks[index]

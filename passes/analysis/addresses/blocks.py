@@ -1,4 +1,4 @@
-"""Allocations and memories as the assignment of addresses (`assignment.py`) sees them."""
+"""Conversion of allocations and memories to the inputs of address assignment."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from nkijit.passes.analysis.addresses.allocation import Block, Space
 from nkijit.passes.analysis.writes.liveness import LiveRange
 
 SPACES = (MemoryRegion.sbuf, MemoryRegion.psum)
-"""The memories on the chip, in the order in which they are reported."""
+"""The on-chip memories, in the order in which they are reported."""
 
 
 def space_of(region: MemoryRegion, target: Target) -> Space:
-    """What a partition of an on-chip memory has."""
+    """Return the space of an on-chip memory."""
     return Space.sbuf(target) if region is MemoryRegion.sbuf else Space.psum(target)
 
 
 def blocks_of(ranges: Iterable[LiveRange], target: Target) -> list[Block]:
-    """Allocations as the assignment of addresses sees them."""
-    # What depends on the tile alone is found once: a kernel has many alike.
+    """Convert live ranges to blocks, in the same order."""
+    # Computed once per type: a kernel has many equal tiles.
     forms: dict[int, tuple[int, int, int]] = {}
     blocks: list[Block] = []
     for live in ranges:
@@ -37,7 +37,7 @@ def blocks_of(ranges: Iterable[LiveRange], target: Target) -> list[Block]:
 
 
 def _form_of(tile: TileInfo, target: Target) -> tuple[int, int, int]:
-    """Bytes per partition, partitions, and what the first byte is a multiple of."""
+    """Bytes per partition, number of partitions, and alignment of the first byte."""
     is_sbuf = tile.region is MemoryRegion.sbuf
     align = target.sbuf_min_align if is_sbuf else target.psum_min_align
     return (

@@ -1,6 +1,6 @@
-"""Lower bounds of what live blocks need, and when it is sure that they fit.
+"""Lower bounds of the memory that live blocks need, and a sufficient condition that they fit.
 
-What no assignment can go below is found in time linear in the number of blocks, but for sorting.
+Apart from sorting, both take time linear in the number of blocks.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ class Peak:
 
     bytes: int
     position: int
-    """The first position where so many are needed; -1 without any block."""
+    """The first position with this need; -1 without any block."""
 
 
 def lower_bound(blocks: Sequence[Block]) -> Peak:
-    """What the partitions must have for these blocks, however they are placed.
+    """Return a lower bound of the bytes per partition that any assignment of the blocks needs.
 
-    The blocks that cover one partition lie on top of each other. A block of more than 64
-    partitions covers partitions 0 and 64, one of more than 32 covers one of the two, and every
-    block covers as many first partitions of quadrants as it has quadrants: so the sums over 0,
-    over {0, 64} and over {0, 32, 64, 96}, divided by their number, are lower bounds, and so is a
-    single narrow block on top of all wide ones.
+    Blocks that cover the same partition have disjoint bytes. A block of more than 64 partitions
+    covers partitions 0 and 64; one of more than 32 covers one of the two. Every block covers the
+    first partition of as many quadrants as it has quadrants. So the sums of the sizes over
+    partition 0, over {0, 64} and over {0, 32, 64, 96}, divided by the number of these partitions,
+    are lower bounds. The size of all wide blocks plus the largest narrow one is another.
     """
     if all(b.address is None and quadrants_of(b.partitions) == QUADRANTS for b in blocks):
         return InUse(blocks).peak()
@@ -45,12 +45,12 @@ def lower_bound(blocks: Sequence[Block]) -> Peak:
 
 
 def lower_bound_of_banks(blocks: Iterable[Block], bank: int) -> Peak:
-    """As `lower_bound`, in bytes of whole banks: two blocks do not both fill most of one."""
+    """`lower_bound` in bytes of whole banks: two blocks cannot both fill most of one bank."""
     return lower_bound([filled for b in blocks if (filled := _filling(b, bank)) is not None])
 
 
 def _filling(block: Block, bank: int) -> Block | None:
-    """A block with the banks that it fills by more than a half, and those only."""
+    """A block reduced to the banks of which it fills more than half; None if there are none."""
     first = 0 if block.address is None else block.address[1]
     low, after = first // bank, -(-(first + block.size) // bank)
     if 2 * (min((low + 1) * bank, first + block.size) - first) <= bank:
@@ -64,18 +64,18 @@ def _filling(block: Block, bank: int) -> Block | None:
 
 
 class InUse:
-    """The bytes of all blocks that are in use, along the program."""
+    """The total size of the blocks in use, over the program."""
 
     def __init__(self, blocks: Sequence[Block], unit: int = 1):
-        """`unit`: bytes that sizes are rounded up to a multiple of."""
+        """`unit`: round sizes up to a multiple of this number of bytes."""
         self._starts = np.array([b.start for b in blocks], np.int64)
         self._ends = np.array([b.end for b in blocks], np.int64)
         sizes = np.array([-(-b.size // unit) * unit for b in blocks], np.int64)
         self._changes = np.concatenate([-sizes, sizes])
 
     def peak(self, more: int = 0) -> Peak:
-        """The most; `more` is how many positions longer each block is in use."""
-        # At one position what ends comes first.
+        """Return the peak, if each block is in use for `more` additional positions."""
+        # At equal positions, ends come before starts.
         times = np.concatenate([self._ends + (more + 1), self._starts])
         order = np.argsort(times, kind="stable")
         if not order.size:
@@ -86,17 +86,17 @@ class InUse:
 
 
 class _Bound:
-    """Sums over the blocks in use, along the program."""
+    """The lower bound at each position, from sums over the blocks in use."""
 
     def __init__(self, blocks: Sequence[Block]):
         self.blocks = blocks
         self.sums = [0, 0, 0, 0, 0]
-        """Bytes of the free blocks by their number of quadrants."""
-        # Blocks of one and of two quadrants by size, the largest first; ended ones stay until
-        # they come to the top.
+        """Bytes of the free blocks, by their number of quadrants."""
+        # Heaps of the blocks of one and of two quadrants, the largest first. A block that has ended
+        # is removed when it reaches the top.
         self.narrow: tuple[list[tuple[int, int]], ...] = ([], [], [])
         self.fixed = [_Coverage() for _ in range(QUADRANTS)]
-        """Bytes of the fixed blocks that cover the first partition of each quadrant."""
+        """For each quadrant, the fixed blocks that cover its first partition."""
 
     def peak(self) -> Peak:
         blocks = self.blocks
@@ -152,15 +152,15 @@ class _Bound:
 
 
 class _Coverage:
-    """How many bytes are covered by intervals that come and go."""
+    """The number of bytes covered by a changing set of intervals."""
 
     def __init__(self) -> None:
         self.total = 0
         self._counts = Cuts(0)
-        """Number of intervals over the bytes."""
+        """The number of intervals that cover each byte."""
 
     def count(self, low: int, high: int, sign: int) -> None:
-        """Add (1) or take away (-1) an interval."""
+        """Add (`sign` 1) or remove (-1) an interval."""
         indices = self._counts.cut_out(low, high)
         cuts, counts = self._counts.at, self._counts.values
         for index in indices:
@@ -170,10 +170,10 @@ class _Coverage:
 
 
 def surely_fits(blocks: Sequence[Block], space: Space) -> bool:
-    """True when it takes no search to know that there is an assignment.
+    """Whether an assignment certainly exists, without a search.
 
-    Without fixed addresses and with all partitions to itself each, blocks have an assignment that
-    is no higher than three times what is in use at the peak (J. Gergov, Algorithms for
+    If no address is fixed and every block has all partitions to itself, an assignment exists that
+    is at most three times as high as the peak of the sizes in use (J. Gergov, Algorithms for
     Compile-Time Memory Optimization, 1999). Sizes are rounded up so that any multiple of the unit
     is a legal address.
     """

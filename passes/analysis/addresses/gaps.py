@@ -1,4 +1,4 @@
-"""Free bytes of partitions: sorted intervals, and what several sets of them have in common."""
+"""Free bytes of partitions as sorted intervals, and intersections of these."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable, Iterator, Sequence
 
 Interval = tuple[int, int]
-"""Bytes of a partition: the first, and the one after the last."""
+"""A half-open range of bytes of a partition."""
 
 
 TOP = 1 << 60
-"""Where the free bytes above all blocks end."""
+"""The end of the unbounded gap above all blocks."""
 
 
 class Gaps:
-    """Free bytes of some partitions: sorted intervals that do not touch."""
+    """Free bytes of some partitions: sorted, non-adjacent intervals."""
 
     __slots__ = ("highs", "lows")
 
@@ -23,7 +23,7 @@ class Gaps:
         self.highs = [TOP]
 
     def take(self, low: int, high: int) -> None:
-        """Use bytes that are free."""
+        """Mark free bytes as used."""
         index = bisect_right(self.lows, low) - 1
         start, end = self.lows[index], self.highs[index]
         if start == low:
@@ -38,7 +38,7 @@ class Gaps:
                 self.highs.insert(index + 1, end)
 
     def give(self, low: int, high: int) -> None:
-        """Free bytes that are in use."""
+        """Mark used bytes as free."""
         lows, highs = self.lows, self.highs
         first = index = bisect_left(lows, low)
         if index and highs[index - 1] == low:
@@ -53,14 +53,14 @@ class Gaps:
 
 
 class SizedGaps(Gaps):
-    """Gaps that are found by their sizes, too."""
+    """Gaps with an index by size."""
 
     __slots__ = ("by_size",)
 
     def __init__(self) -> None:
         super().__init__()
         self.by_size = [(TOP, 0)]
-        """The size and the first byte of each gap, in this order."""
+        """Sorted (size, first byte) of each gap."""
 
     def take(self, low: int, high: int) -> None:
         by_size = self.by_size
@@ -88,7 +88,7 @@ class SizedGaps(Gaps):
 
 
 def common_gaps(lanes: Sequence[Gaps]) -> Iterable[Interval]:
-    """The bytes that are free in all of some quadrants."""
+    """The bytes that are free in all given quadrants."""
     common: Iterable[Interval] = lanes[0]
     for lane in lanes[1:]:
         common = _intersection(common, lane)
@@ -112,7 +112,7 @@ def _intersection(one: Iterable[Interval], two: Iterable[Interval]) -> Iterator[
 
 
 def gaps_outside(gaps: Iterable[Interval], blocked: Sequence[Interval]) -> Iterator[Interval]:
-    """Gaps without blocked intervals, which are sorted and may overlap."""
+    """Gaps minus blocked intervals, which are sorted and may overlap."""
     for low, high in gaps:
         for start, end in blocked:
             if end <= low:

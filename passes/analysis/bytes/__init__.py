@@ -1,1 +1,1 @@
-"""The bytes that tiles and views touch."""
+"""Sets of bytes that tiles and views cover."""

@@ -1,4 +1,4 @@
-"""Bounding boxes: the partitions and bytes around what on-chip tiles touch."""
+"""Bounding boxes: ranges of partitions and bytes that contain an on-chip tile."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nkijit.passes.analysis.bytes.footprints import extent_of
 
 
 class BoundingBox(NamedTuple):
-    """Partitions and bytes of them, both half-open, that hold all that a tile touches."""
+    """A half-open range of partitions and one of bytes that contain a tile."""
 
     top: int
     bottom: int
@@ -21,7 +21,7 @@ class BoundingBox(NamedTuple):
     right: int
 
     def meets(self, other: BoundingBox) -> bool:
-        """True when both have a byte in common."""
+        """Whether both have a byte in common."""
         return (
             self.left < other.right
             and other.left < self.right
@@ -30,14 +30,14 @@ class BoundingBox(NamedTuple):
         )
 
     def spans(self, other: BoundingBox) -> bool:
-        """True when the partitions of the other are among its own."""
+        """Whether it contains all partitions of the other one."""
         return self.top <= other.top and other.bottom <= self.bottom
 
 
 def bounding_box_of(value: SSAValue, address: tuple[int, int]) -> BoundingBox:
-    """Where a tile lies whose allocation begins at an address.
+    """Return the bounding box of a tile; its allocation begins at `address`: (partition, byte).
 
-    What it touches outside of its allocation is left out.
+    It is at most the box of the allocation, even for a view that reaches beyond it.
     """
     allocation = base_of(value)
     base, tile = info_of(allocation), info_of(value)

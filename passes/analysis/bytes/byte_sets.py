@@ -1,7 +1,7 @@
-"""Sets of bytes in partitions, for on-chip tiles: exact, and small where tiles are.
+"""Exact sets of bytes in partitions, for on-chip tiles.
 
-A tile touches the same bytes in each of its partitions. A set is a few such products of
-partitions and bytes, both as the bits of integers.
+A tile covers the same bytes in each of its partitions. So a set is a few products of partitions and
+bytes, both represented as the bits of integers.
 """
 
 from __future__ import annotations
@@ -16,13 +16,15 @@ from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.bytes.rows import partitions_of, start_of
 
 Piece = tuple[int, int]
-"""Bits of partitions, bits of the bytes in each of them."""
+"""(bits of partitions, bits of the bytes in each of them)."""
 
 
 @dataclass(frozen=True, slots=True)
 class ByteSet:
-    """A set of bytes. Equal sets have equal pieces: partitions with the same bytes are one piece,
-    and pieces are in the order of their bytes."""
+    """A set of bytes in canonical form, so that equal sets compare equal.
+
+    Partitions with the same bytes form one piece, and pieces are sorted by their bytes.
+    """
 
     pieces: tuple[Piece, ...] = ()
 
@@ -30,7 +32,7 @@ class ByteSet:
         return bool(self.pieces)
 
     def covers(self, other: ByteSet) -> bool:
-        """True when every byte of the other set is in this one."""
+        """Whether every byte of the other set is in this one."""
         if self is other:
             return True
         if len(self.pieces) == len(other.pieces) == 1:
@@ -39,14 +41,14 @@ class ByteSet:
         return not other - self
 
     def meets(self, other: ByteSet) -> bool:
-        """True when the sets have a byte in common."""
+        """Whether the sets have a byte in common."""
         if len(self.pieces) == len(other.pieces) == 1:
             (rows, columns), (other_rows, other_columns) = self.pieces[0], other.pieces[0]
             return rows & other_rows != 0 and columns & other_columns != 0
         return any(a & c and b & d for a, b in self.pieces for c, d in other.pieces)
 
     def shares_partitions(self, other: ByteSet) -> bool:
-        """True when the sets have a partition in common."""
+        """Whether the sets have a partition in common."""
         return any(a & c for a, _ in self.pieces for c, _ in other.pieces)
 
     def __and__(self, other: ByteSet) -> ByteSet:
@@ -90,7 +92,7 @@ class ByteSet:
 
 
 def _byte_set(pieces: list[Piece]) -> ByteSet:
-    """The set that pieces with disjoint partitions make."""
+    """The canonical set of pieces with disjoint partitions."""
     if len(pieces) > 1:
         rows_of: dict[int, int] = {}
         for rows, columns in pieces:
@@ -103,10 +105,10 @@ NOWHERE = ByteSet()
 
 
 def bytes_of(value: SSAValue) -> ByteSet:
-    """The bytes of its allocation that an on-chip tile touches.
+    """Return the bytes that an on-chip tile covers, relative to its allocation.
 
-    Of a tile whose address is known at run time only, all bytes that it may touch count, and of one
-    that leaves its allocation all bytes of that.
+    A tile at an address known only at run time, and one that reaches beyond its allocation, counts
+    as the whole allocation.
     """
     tile = info_of(value)
     if tile.indirection is not None or leaves_its_tensor(value):
@@ -119,15 +121,15 @@ def bytes_of(value: SSAValue) -> ByteSet:
 
 
 def whole(value: SSAValue) -> ByteSet:
-    """All bytes of the allocation that a tile is in."""
+    """Return all bytes of a tile's allocation."""
     base = info_of(base_of(value))
     return ByteSet((((1 << base.partitions) - 1, (1 << base.partition_bytes) - 1),))
 
 
 def _columns(access: AccessPattern, size: int, lowest: int) -> int:
-    """The bytes of a partition that a view of elements of `size` bytes touches, as bits.
+    """The bytes of a partition that a view covers, as bits.
 
-    Its first element begins at the byte `lowest`.
+    `size`: bytes of an element. `lowest`: the first byte of its first element.
     """
     bits = (1 << size) - 1
     for stride, count in zip(access.strides[1:], access.shape[1:], strict=True):
@@ -143,14 +145,14 @@ def _columns(access: AccessPattern, size: int, lowest: int) -> int:
 
 
 def shifted(region: ByteSet, partitions: int, offset: int) -> ByteSet:
-    """A set moved down by some partitions and up by some bytes."""
+    """Move a set by a number of partitions and bytes."""
     return ByteSet(
         tuple((rows << partitions, columns << offset) for rows, columns in region.pieces)
     )
 
 
 def ranges(bits: int) -> list[range]:
-    """The runs of bits that are set, in their order."""
+    """Return the runs of set bits, in ascending order."""
     found: list[range] = []
     first = 0
     while bits >> first:
@@ -164,7 +166,7 @@ def ranges(bits: int) -> list[range]:
 
 
 def shown(bits: int) -> str:
-    """The numbers of the bits that are set, as text: `0 to 63, 96`."""
+    """Format the numbers of the set bits: `0 to 63, 96`."""
     return ", ".join(
         f"{r.start} to {r.stop - 1}" if len(r) > 1 else str(r.start) for r in ranges(bits)
     )

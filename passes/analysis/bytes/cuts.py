@@ -1,4 +1,4 @@
-"""Bytes in a line, cut where something about them changes."""
+"""A piecewise constant map over bytes."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ V = TypeVar("V")
 
 
 class Cuts(Generic[V]):
-    """A value for all bytes from 0 on, the same from each cut to the next one."""
+    """A map from bytes >= 0 to values, constant between consecutive cuts."""
 
     __slots__ = ("at", "values")
 
     def __init__(self, value: V):
-        """`value` of all bytes; both parts of what is cut keep theirs, so it is replaced only."""
+        """`value`: of all bytes. A cut copies the reference: replace values, do not mutate them."""
         self.at = [0]
         self.values = [value]
 
     def cut(self, byte: int) -> int:
-        """Cut before a byte; returns the index of the value that begins there."""
+        """Cut before a byte; returns the index of the value that starts there."""
         index = bisect_left(self.at, byte)
         if index == len(self.at) or self.at[index] != byte:
             self.at.insert(index, byte)
@@ -27,6 +27,6 @@ class Cuts(Generic[V]):
         return index
 
     def cut_out(self, low: int, high: int) -> range:
-        """Cut around the bytes from `low` up to `high`, without it: the indices of their values."""
+        """Cut at `low` and `high`; returns the indices of the values of the bytes in between."""
         first = self.cut(low)
         return range(first, self.cut(high))

@@ -1,9 +1,9 @@
-"""Which part of a tensor each of its views touches, as sets of cells that no view cuts.
+"""The part of a tensor that each of its views covers, as sets of cells.
 
-To follow bytes along a program takes a mark for every byte. The views that a kernel
-really has cut its tensors into far fewer parts: `Cells` finds them and numbers them, so that a view
-is a strided block of an array of marks, often a single one. The cells are exact: two views share
-a cell if and only if they share a byte.
+Tracking bytes through a program takes a mark per byte. The views of a kernel cut its tensors into
+far fewer parts. `Cells` numbers these parts so that a view is a strided block of an array of marks,
+often a single element. The cells are exact: two views share a cell if and only if they share a
+byte.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from nkijit.dialects.tiles import info_of
 
 Marks = npt.NDArray[Any]
 MOST_CELLS = 1 << 26
-"""Marks for more than these would not fit into memory: views that step through a huge tensor."""
+"""More marks would not fit into memory; views that step through a huge tensor can need more."""
 Terms = tuple[tuple[int, int], ...]
 
 
 class Extent(NamedTuple):
-    """A set of bytes: `low` plus any sum of multiples below `count` of each `stride`.
+    """A set of bytes: `low` plus, for each term, a multiple of its stride.
 
-    Terms are `(stride, count)`, strides above 0, ascending and all different, counts above 1.
-    Blocks of a program touch the same sets further on, so what depends on the terms alone is
-    worked out once.
+    A term is `(stride, count)` and means the multiples 0 to `count - 1`. Strides are positive,
+    distinct and ascending; counts are above 1. Iterations of an unrolled loop cover the same sets
+    at different offsets, so results that depend only on the terms are cached.
     """
 
     low: int
@@ -42,7 +42,7 @@ class Extent(NamedTuple):
 
     @staticmethod
     def of(low: int, terms: Iterable[tuple[int, int]]) -> Extent:
-        """The set for terms in any order and of any sign."""
+        """Create the set for terms in any order and with strides of any sign."""
         lower, sorted_terms = _normal(tuple(terms))
         return Extent(low + lower, sorted_terms)
 
@@ -53,23 +53,23 @@ class Extent(NamedTuple):
 
     @property
     def run(self) -> int:
-        """Neighbouring bytes that are touched together."""
+        """The length of the contiguous runs of bytes in it."""
         return self.terms[0][1] if self.terms and self.terms[0][0] == 1 else 1
 
     @property
     def is_run(self) -> bool:
-        """True for one run of neighbouring bytes."""
+        """Whether it is a single contiguous run of bytes."""
         return not self.terms or (len(self.terms) == 1 and self.terms[0][0] == 1)
 
     def part(self, marks: Marks) -> Marks:
-        """The set's part of an array with one mark for every byte of the tensor."""
+        """The set's elements in an array with one mark per byte of the tensor: a view."""
         size = marks.itemsize
         shape = tuple([count for _, count in self.terms])
         strides = tuple([stride * size for stride, _ in self.terms])
         return np.ndarray(shape, marks.dtype, marks, self.low * size, strides)
 
     def split(self, pitch: int) -> tuple[Extent, Extent] | None:
-        """The rows of `pitch` bytes and the columns in them, if the set is all pairs of both."""
+        """Split into rows of `pitch` bytes and columns, if the set is the product of both."""
         row, column = divmod(self.low, pitch)
         rows, columns = _rows_and_columns(self.terms, pitch)
         inside = Extent(column, columns)
@@ -78,20 +78,20 @@ class Extent(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def _normal(terms: Terms) -> tuple[int, Terms]:
-    """How far below its start a set for any terms begins, and its terms."""
+    """The normal form of a set of any terms: the offset of its first byte, and its terms."""
     lower, sorted_terms = ascending(0, terms)
     return lower, tuple(merged(sorted_terms))
 
 
 @lru_cache(maxsize=4096)
 def _span(terms: Terms) -> int:
-    """How far from its first to its last byte a set is."""
+    """The distance from the first to the last byte of a set."""
     return sum([stride * (count - 1) for stride, count in terms])
 
 
 @lru_cache(maxsize=4096)
 def _rows_and_columns(terms: Terms, pitch: int) -> tuple[Terms, Terms]:
-    """The terms in rows of `pitch` bytes, counted in rows, and those inside of them."""
+    """The terms across rows of `pitch` bytes, in rows, and the terms within a row."""
     rows: list[tuple[int, int]] = []
     columns: list[tuple[int, int]] = []
     for stride, count in terms:
@@ -107,7 +107,7 @@ def _rows_and_columns(terms: Terms, pitch: int) -> tuple[Terms, Terms]:
 
 @lru_cache(maxsize=4096)
 def _in_bytes(strides: tuple[int, ...], shape: tuple[int, ...], size: int) -> tuple[int, Terms]:
-    """`_normal` for a pattern of elements of `size` bytes."""
+    """`_normal` for an access pattern of elements of `size` bytes."""
     pairs = zip(strides, shape, strict=True)
     return _normal((*((stride * size, n) for stride, n in pairs), (1, size)))
 
@@ -115,12 +115,12 @@ def _in_bytes(strides: tuple[int, ...], shape: tuple[int, ...], size: int) -> tu
 def extent_of(
     value: SSAValue, reach: Reach | None = None, steps: tuple[int, int, int] | None = None
 ) -> Extent:
-    """The bytes of its tensor's memory that a tile touches, or may touch for some index.
+    """Return the bytes that a tile covers, or may cover for some index.
 
     Args:
         value: the tile.
-        reach: the memory; that of the allocation alone by default.
-        steps: says more of a scalar index: the first one, the step to the next, and how many.
+        reach: the tensor's memory; the allocation alone by default.
+        steps: restricts a scalar index: (first value, step, number of values).
     """
     tile = info_of(value)
     size = tile.dtype.itemsize
@@ -139,59 +139,59 @@ def extent_of(
 
 
 class Footprint(NamedTuple):
-    """The cells of a view: a strided block of an array with a mark for every cell."""
+    """The cells of a view: a strided block of an array with a mark per cell."""
 
     offset: int
     shape: tuple[int, ...]
     strides: tuple[int, ...]
 
     def part(self, marks: Marks) -> Marks:
-        """The view's part of `marks`, an array over all cells; it shares their memory."""
+        """The view's part of `marks`, an array over all cells; shares its memory."""
         size = marks.itemsize
         strides = tuple([stride * size for stride in self.strides])
         return np.ndarray(self.shape, marks.dtype, marks, self.offset * size, strides)
 
 
 class Cells:
-    """The cells of one tensor, for the views that there are of it."""
+    """The cells into which the views of one tensor cut it."""
 
     def __init__(self, reach: Reach, extents: Sequence[Extent]):
         """
         Args:
             reach: the tensor's memory.
-            extents: of all views that will be asked about.
+            extents: of all views that `footprint` will be called with.
         """
-        # One row that is the whole tensor, or the rows of one of its dimensions.
+        # The grid has one row, the whole tensor, or the rows of one of its dimensions.
         size = reach.size
         grids = (_Grid.of(extents, size, pitch) for pitch in (size, *_pitches(reach)))
         self._grid = min([grid for grid in grids if grid is not None], key=lambda g: g.cells)
         self.exact = self._grid.cells <= MOST_CELLS
-        """False for one cell that stands for a tensor cut into too many."""
+        """False if there would be too many cells: one cell then represents the whole tensor."""
         self.count = self._grid.cells if self.exact else 1
-        """How many cells the tensor has."""
+        """The number of cells."""
 
     def footprint(self, extent: Extent) -> Footprint:
-        """The cells of one of the extents that the cells were made for."""
+        """Return the cells of one of the extents passed to the constructor."""
         return self._grid.locate(extent) if self.exact else Footprint(0, (), ())
 
 
 @dataclass(frozen=True, slots=True)
 class FewCells:
-    """The cells of a tensor that has few of them, by number: lists are faster than arrays."""
+    """The cells of a tensor with few cells, in lists, which are faster than short arrays."""
 
     count: int
     numbers: dict[Extent, list[int]]
-    """The cells of each extent."""
+    """The numbers of the cells of each extent."""
     bits: dict[Extent, int]
-    """The same as the bits of an integer."""
+    """The same, as the bits of an integer."""
 
 
 FEW = 64
-"""Cells up to which lists are faster than arrays."""
+"""The largest number of cells for which lists are faster than arrays."""
 
 
 def cut(reach: Reach, extents: Iterable[Extent]) -> Cells | FewCells:
-    """The cells of one tensor, for the views that there are of it; see `Cells`."""
+    """Compute the cells into which views cut a tensor; see `Cells`."""
     distinct = tuple(dict.fromkeys(extents))
     if len(distinct) > FEW:
         return Cells(reach, distinct)
@@ -200,7 +200,7 @@ def cut(reach: Reach, extents: Iterable[Extent]) -> Cells | FewCells:
 
 @lru_cache(maxsize=1024)
 def _cut(reach: Reach, extents: tuple[Extent, ...]) -> Cells | FewCells:
-    # Blocks of an unrolled loop have tensors of their own that are cut alike.
+    # Cached: iterations of an unrolled loop have tensors of their own with equal cells.
     cells = Cells(reach, extents)
     if not cells.exact or cells.count > FEW:
         return cells
@@ -211,7 +211,7 @@ def _cut(reach: Reach, extents: tuple[Extent, ...]) -> Cells | FewCells:
 
 
 def _pitches(reach: Reach) -> list[int]:
-    """Bytes after which a tensor's structure repeats, from the outermost dimension inwards."""
+    """The sizes in bytes at which a tensor's structure repeats, outermost dimension first."""
     if reach.extended:
         return [reach.pitch]
     info = reach.allocation
@@ -221,7 +221,7 @@ def _pitches(reach: Reach) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class _Grid:
-    """Cells as pairs of a cell of the rows and one of the columns."""
+    """Cells as pairs of a row's cell and a column's cell."""
 
     rows: _Line
     columns: _Line
@@ -253,7 +253,7 @@ class _Grid:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """Cells of a line of bytes: of one size, or between cuts where only runs are touched."""
+    """Cells of a line of bytes: of equal size, or between cuts if all extents are runs."""
 
     cells: int
     unit: int

@@ -1,6 +1,6 @@
-"""In which partitions of its allocation an on-chip tile is, and where in them it begins.
+"""The partitions of an on-chip tile within its allocation, and the position of its first element.
 
-The access pattern of the tile, `access_of(value)`, is handed over, as callers have it already.
+Callers pass the tile's access pattern, `access_of(value)`, which they have already computed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from nkijit.dialects.tiles import info_of
 
 
 def partitions_of(value: SSAValue, access: AccessPattern) -> tuple[int, int]:
-    """The first partition that a tile is in, and how many there are up to the last one."""
+    """The first partition of a tile, and the number of partitions up to its last one."""
     return access.partition_range(row_elements(value))
 
 

@@ -1,6 +1,6 @@
-"""Which values of a kernel are determined: asked before a run and by sanitised runs.
+"""Tracking of undefined values, both before a run and in sanitised runs.
 
-As in Valgrind's memcheck, computing on memory that nothing has written is no fault; using what
-comes of it is. `shadow.py` marks memory, `flows.py` says how instructions pass marks on, `uses.py`
-what counts as a use, and `kernels.py` follows a kernel before it runs.
+As in Valgrind's memcheck, computing with unwritten memory is not an error; using the result is.
+`shadow.py` marks memory, `flows.py` propagates marks through instructions, `origins.py` defines
+uses, `tracker.py` combines these, and `kernels.py` applies them to a kernel before it runs.
 """

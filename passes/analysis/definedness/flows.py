@@ -1,9 +1,8 @@
-"""How instructions pass on what is undefined, element by element.
+"""Propagation of undefinedness through instructions, element by element.
 
-A flow says, from the marks of what an instruction reads, the marks of what it leaves in each
-operand that it writes. Unless another one is registered, results depend on the elements in the
-same place, and on those of columns in the same partition. Where only data decides what a
-result depends on, a flow without data says less, never more.
+A flow maps the marks of an instruction's operands to the marks of its results. By default, a result
+depends on the elements at the same position, and on columns (P, 1) in the same partition. Where a
+dependence is decided by data that is not known, a flow marks fewer elements, never more.
 """
 
 from __future__ import annotations
@@ -69,35 +68,37 @@ Data = npt.NDArray[Any]
 
 
 class Reading(Protocol):
-    """What an instruction reads: marks, and data where it is known."""
+    """The operands of an instruction: marks, and data where it is known."""
 
     op: NisaOp
     target: Target
 
     def marks(self, name: str, number: int = 0) -> Marks:
-        """The marks of an operand's tile, in its shape; of a list, of its tile `number`."""
+        """The marks of an operand's tile in its shape; `number` selects a tile of a list."""
         ...
 
     def data(self, name: str) -> Data | None:
-        """The stored values of an operand's tile in its shape; None where they are not known."""
+        """The stored values of an operand's tile, in its shape; None if they are not known."""
         ...
 
     def holds(self) -> npt.NDArray[np.bool_] | None:
-        """Where the condition of a selection holds; None where that is not known."""
+        """Where the condition of a selection holds; None if it is not known."""
         ...
 
     def added(self) -> npt.NDArray[np.bool_] | bool | None:
-        """Where a matmul adds to what it finds; None where that is not known."""
+        """Where a matmul adds to its destination; None if it is not known."""
         ...
 
     def accumulators(self) -> Marks:
-        """The marks of an engine's accumulators, to read and change."""
+        """The marks of the engine's accumulators, which the flow may change."""
         ...
 
 
 Left = dict[str, Marks]
-"""What an instruction leaves: the marks of operands, in any shape of as many elements, or one that
-broadcasts to (P, F). What is not there is defined."""
+"""The marks of written operands, by name; operands that are missing are defined.
+
+An array has as many elements as its tile, in any shape, or broadcasts to (P, F).
+"""
 Flow = Callable[[Reading], Left]
 _FLOWS: dict[type[NisaOp], Flow] = {}
 _F = TypeVar("_F", bound=Flow)
@@ -106,7 +107,7 @@ _NONE: Marks = np.zeros((1, 1), MARK)
 
 
 def flow(*op_classes: type[NisaOp]) -> Callable[[_F], _F]:
-    """Register the flow of instructions of these classes."""
+    """Register a function as the flow of these instruction classes."""
 
     def register(function: _F) -> _F:
         for op_class in op_classes:
@@ -117,7 +118,7 @@ def flow(*op_classes: type[NisaOp]) -> Callable[[_F], _F]:
 
 
 def left_by(reading: Reading) -> Left:
-    """The marks of what an instruction writes."""
+    """Return the marks of the operands that an instruction writes."""
     return _FLOWS.get(type(reading.op), _in_place)(reading)
 
 
@@ -125,7 +126,7 @@ def left_by(reading: Reading) -> Left:
 
 
 def _rows(r: Reading, name: str, number: int = 0) -> Marks:
-    """The marks of an operand as (P, F), or defined ones for numbers and what is not given."""
+    """The marks of an operand as (P, F); defined for numbers and omitted operands."""
     if tile_of(r.op, name) is None:
         return _NONE
     marks = r.marks(name, number)
@@ -133,7 +134,7 @@ def _rows(r: Reading, name: str, number: int = 0) -> Marks:
 
 
 def _row(marks: Marks) -> Marks:
-    """(P, 1): a mark of each row that has one."""
+    """The largest mark of each row: (P, 1)."""
     return marks.max(axis=1, keepdims=True, initial=DEFINED)
 
 
@@ -146,7 +147,7 @@ def _in_place(r: Reading) -> Left:
 
 
 def _accumulated(r: Reading, results: Marks) -> Left:
-    """What an instruction leaves in `dst`, and in `reduce_res` through its accumulators."""
+    """The marks of `dst`, and of `reduce_res` through the accumulators."""
     left = {"dst": results}
     if r.op.SPEC.accumulators is None:
         return left
@@ -165,7 +166,7 @@ def _accumulated(r: Reading, results: Marks) -> Left:
 
 
 def _start(r: Reading, registers: Marks) -> Marks:
-    """The marks of accumulators before the first result, (P, 1)."""
+    """The marks of the accumulators before the first result: (P, 1)."""
     use, command = r.op.SPEC.accumulators, accumulator_command(r.op)
     assert use is not None
     if command is reduce_cmd.load_reduce:
@@ -191,7 +192,7 @@ def _scan(r: Reading) -> Left:
 
 
 def _running(values: Marks, start: Marks) -> Marks:
-    """Each result depends on those before it in its row, the first on `start`."""
+    """The marks of a scan: each result depends on the earlier ones of its row, and on `start`."""
     first = np.broadcast_to(start, (len(values), 1))
     running = np.maximum.accumulate(np.concatenate((first, values), axis=1), axis=1)
     return cast(Marks, running[:, 1:])
@@ -229,7 +230,7 @@ def _shuffle(r: Reading) -> Left:
 
 @flow(SendrecvOp, *COLLECTIVES)
 def _from_others(r: Reading) -> Left:
-    # What other cores and ranks send is not followed.
+    # Data from other cores and ranks counts as defined.
     return {}
 
 
@@ -242,7 +243,7 @@ def _matmul(r: Reading) -> Left:
     if passes_bits_through(r.op, r.target):
         return {"dst": _selected(r, stationary, moving)}
     if r.op.value_of("perf_mode") is matmul_perf_mode.double_row:
-        # It contracts over partitions and the first free dimension.
+        # The contraction is over partitions and the first free dimension.
         stationary, moving = (m.reshape(m.shape[0] * DOUBLE_ROW, -1) for m in (stationary, moving))
     return _product(r, stationary.max(axis=0), moving.max(axis=0))
 
@@ -258,19 +259,19 @@ def _matmul_mx(r: Reading) -> Left:
 
 
 def _product(r: Reading, rows: Marks, columns: Marks) -> Left:
-    """An undefined stationary column spoils a row of the product, a moving one a column."""
+    """The marks of a product; `rows`: per stationary column, `columns`: per moving column."""
     product = np.maximum(rows[:, None], columns[None, :])
     added = r.added()
-    if added is None:  # nothing is known of what was there
+    if added is None:  # the earlier contents count as defined
         return {"dst": product}
     previous = _rows(r, "dst")
-    # Accumulating on what nobody has set is judged on its own.
+    # Accumulation on unwritten memory is a finding of its own.
     adds = added & (previous != UNWRITTEN)
     return {"dst": np.maximum(product, np.where(adds, previous, DEFINED))}
 
 
 def _selected(r: Reading, stationary: Marks, moving: Marks) -> Marks:
-    """Transpose mode: a column of `moving` has a single one, which selects a row."""
+    """The marks in transpose mode: each column of `moving` has a single one that selects a row."""
     spoilt = moving.max(axis=0)
     selector = r.data("moving")
     if selector is None:
@@ -289,7 +290,7 @@ def _transpose(r: Reading) -> Left:
         and r.target.version is nc_version.gen2
         and required_tile(r.op, "data").dtype.kind is Kind.float
     ):
-        # NeuronCore-v2 multiplies, and NaN times 0 is NaN.
+        # NeuronCore-v2 transposes by a multiplication, and NaN times 0 is NaN.
         return {"dst": np.repeat(data.max(axis=0)[:, None], len(data), axis=1)}
     return {"dst": data.T}
 
@@ -405,7 +406,7 @@ def _select_reduce(r: Reading) -> Left:
 
 
 def _chosen(holds: npt.NDArray[np.bool_] | None, one: Marks, other: Marks) -> Marks:
-    """The marks of what a condition chooses; of what both are, where it is not known."""
+    """The marks that a condition selects; if it is not known, marks that both inputs have."""
     if holds is None:
         return np.minimum(one, other)
     return np.where(holds, one, other)
@@ -430,12 +431,12 @@ def _gather(r: Reading) -> Left:
 
 @flow(LocalGatherOp)
 def _local_gather(r: Reading) -> Left:
-    data, given = _rows(r, "src_buffer"), r.data("index")
-    if given is None:
+    data, index_values = _rows(r, "src_buffer"), r.data("index")
+    if index_values is None:
         return {"dst": data.min(axis=1, keepdims=True)}
     count, width = valid_indices(r.op), r.op.value_of("num_elem_per_idx")
     assert count is not None
-    indices = given.reshape(len(given), -1)
+    indices = index_values.reshape(len(index_values), -1)
     left: list[Marks] = []
     for first in gpsimd_cores(len(data)):
         core = slice(first, first + PARTITIONS_PER_GPSIMD_CORE)
@@ -446,7 +447,7 @@ def _local_gather(r: Reading) -> Left:
 
 
 def shaped(marks: Marks, shape: Sequence[int]) -> Marks:
-    """What a flow leaves in an operand, in the shape of its tile."""
+    """Reshape or broadcast the marks that a flow returns to the shape of a tile."""
     size = int(np.prod(shape))
     if marks.size != size:
         marks = np.broadcast_to(marks.reshape(len(marks), -1), (shape[0], size // shape[0]))

@@ -1,9 +1,9 @@
 """Uses of undefined values that are certain before a kernel runs.
 
-A mark says that a value is certainly undefined, in every run that comes there. What is known at
-run time only (addresses, predicates, how often a loop runs, what other cores do) leaves no mark.
+A mark means that a value is certainly undefined, in every run that reaches this point. Facts known
+only at run time (addresses, predicates, trip counts, other cores) leave no mark.
 
-Only what may be reached from given tensors is followed, so a kernel that writes all that it reads
+Only tensors reachable from given sources are tracked, so a kernel that writes everything it reads
 costs nothing.
 """
 
@@ -52,14 +52,14 @@ from nkijit.passes.analysis.flow.matmul_writes import where_matmuls_add
 Mask = npt.NDArray[np.bool_]
 
 MOST_BYTES = 1 << 26
-"""Larger tensors are taken as defined: their marks would not fit into memory."""
+"""Larger tensors count as defined: their marks would not fit into memory."""
 MOST_ROUNDS = 8
-"""Walks around a loop after which what it changes is taken as defined."""
+"""The number of walks of a loop after which tensors that it changes count as defined."""
 
 
 def reached_from(kernels: Sequence[KernelOp], sources: Iterable[SSAValue]) -> set[SSAValue]:
-    """The tensors that what is in some tensors may get into, these included."""
-    # What one instruction puts into accumulators, which stand here by their engine, another gets.
+    """Return the tensors that data from some tensors may reach, including these."""
+    # Accumulators, keyed by their engine, carry data from one instruction to another.
     targets: dict[SSAValue | engine, set[SSAValue | engine]] = {}
     for op in _instructions(kernels):
         read = {base_of(e.value) for e in effects(op) if e.role is not Role.write}
@@ -89,14 +89,15 @@ def uses_of_undefined(
     sources: Iterable[SSAValue],
     wrong: Collection[Operation] = frozenset(),
 ) -> list[Use]:
-    """What a launch certainly does with undefined values that it reads from some tensors.
+    """Return the certain uses of undefined values that a launch reads from some tensors.
 
     Args:
-        kernels: the programs of the launch, one for each core.
-        sources: tensors that are read where nothing has written them.
-        wrong: instructions with mistakes of other kinds: what they write counts as defined.
+        kernels: the programs of the launch, one per core.
+        sources: tensors that are read before they are written.
+        wrong: instructions with other errors: their results count as defined.
 
-    Returns the uses in the order of the program, at last what leaves the kernel.
+    Returns:
+        The uses in program order, followed by those of values that leave the kernel.
     """
     followed = reached_from(kernels, sources)
     origins = Origins()
@@ -110,14 +111,14 @@ def uses_of_undefined(
 
 def _leaving(cores: Sequence[_Core], origins: Origins) -> Iterator[Use]:
     for effect, how in leaving(cores[0].kernel):
-        marks = _together(cores, effect.value)
+        marks = _combined_marks(cores, effect.value)
         use = None if marks is None else origins.left(effect, how, marks)
         if use is not None:
             yield use
 
 
-def _together(cores: Sequence[_Core], value: SSAValue) -> Marks | None:
-    """The marks of a result of the first core, in memory that all cores write."""
+def _combined_marks(cores: Sequence[_Core], value: SSAValue) -> Marks | None:
+    """The marks of a result of the first core, combined over the cores that write this memory."""
     first, base = cores[0], base_of(value)
     shadow = first.shadow(base)
     if shadow is None:
@@ -130,23 +131,25 @@ def _together(cores: Sequence[_Core], value: SSAValue) -> Marks | None:
         if other is None:
             return None
         theirs = other.read(access, size)
-        # A core that has not written an element says nothing about it.
+        # An element that one core wrote has its marks; one that both wrote counts as defined.
         alone = np.where(marks == UNWRITTEN, theirs, MARK(DEFINED))
         marks = np.where(theirs == UNWRITTEN, marks, alone)
-    return marks if isinstance(base.owner, AllocOp) else _given(shadow, access, size, marks)
+    return (
+        marks if isinstance(base.owner, AllocOp) else _argument_marks(shadow, access, size, marks)
+    )
 
 
-def _given(shadow: Shadow, access: AccessPattern, size: int, marks: Marks) -> Marks:
-    """The marks of elements of an argument: it is defined, but not what lies outside of it."""
-    given = marks == UNWRITTEN
+def _argument_marks(shadow: Shadow, access: AccessPattern, size: int, marks: Marks) -> Marks:
+    """The marks of an argument's elements: unwritten ones are defined within the argument."""
+    unwritten = marks == UNWRITTEN
     outside = shadow.outside(access, size)
     if outside is not None:
-        given &= ~outside
-    return np.where(given, MARK(DEFINED), marks)
+        unwritten &= ~outside
+    return np.where(unwritten, MARK(DEFINED), marks)
 
 
 class _Core(Tracker):
-    """The program of one core."""
+    """The marks of one core's program."""
 
     def __init__(
         self,
@@ -158,21 +161,21 @@ class _Core(Tracker):
         super().__init__(kernel, origins)
         self.uses: list[Use] = []
         self.shared = shared_tensors(kernel) if kernel.core[1] > 1 else []
-        """The tensors that other cores may write, in the order that all cores agree in."""
+        """The tensors that other cores may write, in an order that is equal on all cores."""
         self._followed = followed
         self._wrong = wrong
         self._shadows: dict[SSAValue, Shadow | None] = {}
         self._names: dict[SSAValue, list[SSAValue]] = {}
-        """What this core and the others call a tensor that they share."""
+        """For each shared tensor, its values on this core and on the others."""
         self._theirs: dict[SSAValue, Shadow] = {}
-        """Where other cores may write: defined, as far as this core can tell."""
+        """Marks where other cores may write: such memory counts as defined on this core."""
         self._seen: set[tuple[Operation, str]] = set()
         self._certain = True
-        """What is found is reported: it holds whenever the operation runs."""
+        """Whether uses are reported: False while the marks of a loop are not final."""
         self._added: dict[Operation, Mask | bool | None] = {}
 
     def follow(self) -> None:
-        """Follow the program to its end."""
+        """Walk the program to its end."""
         self._resolve_matmuls()
         program = event_tree(self.kernel.body.block, self._event)
         self._walk(program)
@@ -184,7 +187,7 @@ class _Core(Tracker):
             return None
         if any(base_of(effect.value) in self._followed for effect in effects(op)):
             return op
-        # It may set accumulators that others go on with.
+        # Other instructions may continue with accumulators that it sets.
         return op if is_instruction(op) and op.SPEC.accumulators is not None else None
 
     def _resolve_matmuls(self) -> None:
@@ -194,11 +197,11 @@ class _Core(Tracker):
     # ---------------------------------------------------------------- walking
 
     def _walk(self, program: EventTree[Operation]) -> None:
-        for stretch in program:
-            for op in stretch.events:
+        for sequence in program:
+            for op in sequence.events:
                 self._visit(op)
-            if stretch.loop is not None:
-                self._repeat(stretch.loop)
+            if sequence.loop is not None:
+                self._repeat(sequence.loop)
 
     def _repeat(self, loop: Repetition[Operation]) -> None:
         entry = self._saved(loop.body)
@@ -209,7 +212,7 @@ class _Core(Tracker):
             self._join(entry)
 
     def _walk_again(self, body: EventTree[Operation]) -> None:
-        """Further iterations: marks that all of them leave, however many there are."""
+        """Walk further iterations until only the marks common to all iterations remain."""
         reports, self._certain = self._certain, False
         for _ in range(MOST_ROUNDS):
             before = self._saved(body)
@@ -240,7 +243,7 @@ class _Core(Tracker):
         return {key: marks.copy() for key, marks in self._marks_in(body).items()}
 
     def _join(self, other: dict[Any, Marks]) -> bool:
-        """Keep marks that are in `other` as well; True where that is not all of `other`."""
+        """Intersect the marks with `other`; returns whether that differs from `other`."""
         changed = False
         for key, before in other.items():
             now = self.accumulators[key] if isinstance(key, str) else self.shadow(key)
@@ -267,12 +270,12 @@ class _Core(Tracker):
     # ---------------------------------------------------------------- memory
 
     def shadow(self, base: SSAValue) -> Shadow | None:
-        """The marks of a tensor that is followed."""
+        """Return the marks of a tensor; None if it is not tracked."""
         if base not in self._followed:
             return None
         if base not in self._shadows:
             owned = isinstance(base.owner, AllocOp)
-            # A core that shares an argument tells by its marks which part it writes itself.
+            # In a shared argument, the marks distinguish the part that this core writes itself.
             mark = UNWRITTEN if owned or base in self.shared else DEFINED
             names = self._names.get(base, [base])
             reach = reach_of(*names)
@@ -281,7 +284,7 @@ class _Core(Tracker):
         return self._shadows[base]
 
     def meet(self, others: Sequence[_Core]) -> None:
-        """Take note of what other cores may write: it is defined here, whoever comes first."""
+        """Record where other cores may write: that memory is defined here at any time."""
         for other in others:
             for mine, theirs in zip(self.shared, other.shared, strict=False):
                 self._names.setdefault(mine, [mine]).append(theirs)
@@ -315,10 +318,10 @@ class _Core(Tracker):
         if theirs is not None:
             marks = np.where(theirs.read(everywhere, size) != DEFINED, MARK(DEFINED), marks)
         if not isinstance(base.owner, AllocOp):
-            marks = _given(shadow, everywhere, size, marks)
+            marks = _argument_marks(shadow, everywhere, size, marks)
         if info.indirection is None:
             return marks
-        # Any of the elements that an index can select.
+        # Any of the elements that an index can select, so only marks that all of them have.
         all_of_them = marks.min(axis=_selected_axes(info.indirection, marks.ndim), keepdims=True)
         if info.indirection is Indirection.scalar:
             return all_of_them[0]
@@ -332,7 +335,7 @@ class _Core(Tracker):
         if info.indirection is None and not uncertain:
             shadow.write(access, size, marks)
             return
-        # Each element that may be written is what it was, or what may be written there.
+        # An element that may be written has only marks that both its old and its new value have.
         least = np.where(marks == KEPT, np.iinfo(MARK).max, marks)
         if info.indirection in (Indirection.vector, Indirection.tensor):
             axes = _selected_axes(info.indirection, marks.ndim)
@@ -356,7 +359,7 @@ class _Core(Tracker):
         return self._added.get(op)
 
     def entirely_unwritten(self, op: Operation, effect: Effect) -> None:
-        pass  # reported where reads are judged
+        pass  # the rule about unwritten reads reports this
 
     def used(self, use: Use) -> None:
         key = (use.op, use.effect.name)
@@ -366,7 +369,7 @@ class _Core(Tracker):
 
 
 def _everywhere(value: SSAValue, reach: Reach) -> AccessPattern:
-    """Where a tile, or everything that its index can select, is in its tensor's memory."""
+    """The location of a tile in its tensor's memory; of an indirect tile, all it can select."""
     owner = value.owner
     dynamic = owner.dynamic if isinstance(owner, ViewOp) else None
     access = reach.place(access_of(value), info_of(value).dtype.itemsize)
@@ -374,5 +377,5 @@ def _everywhere(value: SSAValue, reach: Reach) -> AccessPattern:
 
 
 def _selected_axes(indirection: Indirection, rank: int) -> tuple[int, ...]:
-    """The dimensions of all that an index can select along which it selects."""
+    """The dimensions of `selectable` elements along which an index selects."""
     return tuple(range(1, rank)) if indirection is Indirection.tensor else (0,)

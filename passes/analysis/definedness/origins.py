@@ -1,4 +1,4 @@
-"""Where undefined values come from, and what uses them."""
+"""Origins of undefined values, and their uses."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from nkijit.passes.analysis.definedness.shadow import MARK, UNWRITTEN, Marks
 Mask = npt.NDArray[np.bool_]
 
 MOST = np.iinfo(MARK).max - UNWRITTEN - 1
-"""Origins that are told apart; those that come later count as the last one."""
+"""The number of distinct origins; later ones count as the last one."""
 
 USES: dict[type[Operation], dict[str, str]] = {
     RegisterLoadOp: {"src": "goes into a register"},
@@ -31,20 +31,23 @@ USES: dict[type[Operation], dict[str, str]] = {
     SetRngSeedOp: {"src_seeds": "seeds a generator"},
     RandSetStateOp: {"src_seeds": "seeds a generator"},
 }
-"""Operands whose values decide what happens, and in which way; tiles of indices do, too."""
+"""Operands that control an instruction, with a phrase for the effect of their values.
+
+Index tiles of indirect accesses are handled by `use_of`.
+"""
 
 
 def use_of(op: Operation, effect: Effect) -> str | None:
-    """In which way a value decides what happens; None for one that is only computed on."""
+    """A phrase for the effect of a value on control or addressing; None for plain computation."""
     if effect.touched.is_index:
         return f"says where '{effect.touched.operand}' is"
     return USES.get(type(op), {}).get(effect.touched.operand)
 
 
 def leaving(kernel: KernelOp) -> Iterator[tuple[Effect, str]]:
-    """The tensors with which a kernel's values leave it, and in which way they do."""
+    """Yield the tensors through which values leave a kernel, with a phrase for how they do."""
     end = kernel.body.block.last_op
-    # A trace that was broken off has no results.
+    # A trace that ended with an error has no results.
     results = effects(end) if isinstance(end, ReturnOp) else ()
     yield from ((effect, "is returned") for effect in results)
     shown = {base_of(effect.value) for effect in results}
@@ -53,40 +56,40 @@ def leaving(kernel: KernelOp) -> Iterator[tuple[Effect, str]]:
             base = base_of(effect.value)
             if effect.role is not Role.read and base not in shown and base in kernel.arguments:
                 shown.add(base)
-                what = Touched(base.name_hint or "argument")
-                yield Effect(what, base, Role.read, False), "is an argument"
+                touched = Touched(base.name_hint or "argument")
+                yield Effect(touched, base, Role.read, False), "is an argument"
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """A read of memory that nothing has written, of which other parts are written."""
+    """A read of partly unwritten memory."""
 
     op: Operation
     effect: Effect
     missing: Mask
-    """The elements of the tile that nothing has written, when it was first read."""
+    """The unwritten elements of the tile at its first read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """Undefined values that matter."""
+    """A use of undefined values that affects behaviour or results."""
 
     op: Operation
-    """What uses them; for a tensor that leaves the kernel, the last that wrote some."""
+    """The operation that uses them; for a tensor that leaves the kernel, its last writer."""
     effect: Effect
-    """The tile that they are in."""
+    """The tile that contains them."""
     how: str
-    """What their use is, as the rest of a sentence about it."""
+    """A phrase for the use, which completes the sentence of a finding."""
     undefined: Mask
-    """Which elements of the tile they are."""
+    """Which elements of the tile are undefined."""
     origin: Origin
     leaves: bool = False
-    """They leave the kernel."""
+    """Whether they leave the kernel."""
 
 
 @dataclass(slots=True)
 class Origins:
-    """Numbers for the reads that bring in undefined values: marks above `UNWRITTEN`."""
+    """Numbers for the reads that introduce undefined values: marks above `UNWRITTEN`."""
 
     _found: list[Origin] = field(default_factory=list[Origin])
     _numbers: dict[tuple[Operation, str], int] = field(
@@ -97,7 +100,7 @@ class Origins:
     )
 
     def introduced(self, op: Operation, effect: Effect, marks: Marks) -> Marks:
-        """The marks of a tile that is read, with a number where nothing has written it."""
+        """Replace the mark `UNWRITTEN` of a read tile by the number of this read."""
         missing = marks == UNWRITTEN
         if not missing.any():
             return marks
@@ -110,21 +113,21 @@ class Origins:
         return np.where(missing, MARK(number), marks)
 
     def wrote(self, op: Operation, base: SSAValue, marks: Marks) -> None:
-        """Note what wrote undefined values into a tensor that leaves the kernel."""
+        """Record an operation that wrote undefined values to a tensor that leaves the kernel."""
         numbers = marks[marks > UNWRITTEN]
         if numbers.size:
             for number in np.flatnonzero(np.bincount(numbers)):
                 self._writers[base, int(number)] = op
 
     def used(self, op: Operation, effect: Effect, how: str, marks: Marks) -> Use | None:
-        """The use of a tile that an operation depends on, if some of it is undefined."""
+        """Return the use of a tile on which an operation depends; None if all of it is defined."""
         undefined = marks > UNWRITTEN
         if not undefined.any():
             return None
         return Use(op, effect, how, undefined, self.of(marks[undefined]))
 
     def left(self, effect: Effect, how: str, marks: Marks) -> Use | None:
-        """The use of a tensor that leaves the kernel, if some of it is undefined."""
+        """Return the use of a tensor that leaves the kernel; None if all of it is defined."""
         undefined = marks > UNWRITTEN
         if not undefined.any():
             return None
@@ -134,5 +137,5 @@ class Origins:
         return Use(op, effect, how, undefined, origin, leaves=True)
 
     def of(self, numbers: Any) -> Origin:
-        """The first of the origins with these numbers."""
+        """The origin with the lowest of these numbers, which was the first to be read."""
         return self._found[int(numbers.min()) - UNWRITTEN - 1]

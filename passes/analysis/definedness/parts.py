@@ -1,7 +1,7 @@
-"""Which elements instructions touch of the operands that they may touch in part (`partial`).
+"""The elements that an instruction accesses of operands with partial effects (`Effect.partial`).
 
-A function per operand, registered with `@part`. It sees the values that the other operands hold,
-where these are known, and says, element by element of the tile, what the instruction touches.
+Each operand has a function, registered with `@part`. It gets the values of the other operands, if
+they are known, and returns a mask of the tile's elements.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from nkijit.dialects.tiles import TileInfo
 
 Mask = npt.NDArray[np.bool_]
 Values = Callable[[str], "npt.NDArray[np.generic] | None"]
-"""The values of another operand, in the shape of its tile; None before a run."""
+"""Returns the values of another operand, in the shape of its tile; None before a run."""
 Part = Callable[[NisaOp, TileInfo, Values], "Mask | None"]
 
 _PARTS: dict[tuple[type[NisaOp], str], Part] = {}
@@ -37,13 +37,13 @@ _P = TypeVar("_P", bound=Part)
 
 
 def part_of(op: NisaOp, name: str, tile: TileInfo, values: Values) -> Mask | None:
-    """Which elements of an operand an instruction touches; None when nothing is known."""
+    """Return which elements of an operand an instruction accesses; None if it is not known."""
     touched = _PARTS.get((type(op), name))
     return None if touched is None else touched(op, tile, values)
 
 
 def part(op_class: type[NisaOp], *names: str) -> Callable[[_P], _P]:
-    """Register the function that says which elements of these operands are touched."""
+    """Register the function that computes the accessed elements of these operands."""
 
     def register(function: _P) -> _P:
         for name in names:
@@ -54,14 +54,14 @@ def part(op_class: type[NisaOp], *names: str) -> Callable[[_P], _P]:
 
 
 def _rows_of(tile: TileInfo, rows: list[int]) -> Mask:
-    """Whole rows of a tile."""
+    """A mask of whole rows of a tile."""
     mask = np.zeros(tile.shape, np.bool_)
     mask[rows] = True
     return mask
 
 
 def first_elements(tile: TileInfo, count: int) -> Mask:
-    """The first elements of every 16 partitions, down the partitions first."""
+    """The first elements of every 16 partitions, with the partition as the fastest index."""
     group = PARTITIONS_PER_GPSIMD_CORE
     number = np.arange(tile.free_size) * group + np.arange(group)[:, None]
     return np.tile(number < count, (tile.partitions // group, 1)).reshape(tile.shape)
@@ -95,18 +95,21 @@ def _shuffled_from(op: NisaOp, tile: TileInfo, values: Values) -> Mask:
 
 @part(NcNGatherOp, "data")
 def _gathered(op: NisaOp, tile: TileInfo, values: Values) -> Mask | None:
-    given = values("indices")
-    if given is None:
+    index_values = values("indices")
+    if index_values is None:
         return None
     mask = np.zeros((tile.partitions, tile.free_size), np.bool_)
-    indices = given.reshape(tile.partitions, -1).astype(np.int64)
+    indices = index_values.reshape(tile.partitions, -1).astype(np.int64)
     lanes = np.arange(tile.partitions)[:, None]
     mask[lanes, np.minimum(indices, tile.free_size - 1)] = True
     return mask.reshape(tile.shape)
 
 
 def used_indices(op: NisaOp, tile: TileInfo) -> Mask:
-    """Those of the first indices of each GpSimd core, which go down its partitions first."""
+    """The indices that `local_gather` uses: the first ones of each GpSimd core's partitions.
+
+    The partition is the fastest index.
+    """
     count = valid_indices(op)
     assert count is not None
     return first_elements(tile, count).reshape(tile.partitions, -1)
@@ -119,12 +122,12 @@ def _indices_used(op: NisaOp, tile: TileInfo, values: Values) -> Mask:
 
 @part(LocalGatherOp, "src_buffer")
 def _locally_gathered(op: NisaOp, tile: TileInfo, values: Values) -> Mask | None:
-    given = values("index")
-    if given is None:
+    index_values = values("index")
+    if index_values is None:
         return None
     width = op.value_of("num_elem_per_idx")
     used = used_indices(op, required_tile(op, "index"))
-    indices = given.reshape(used.shape).astype(np.int64)
+    indices = index_values.reshape(used.shape).astype(np.int64)
     mask = np.zeros((tile.partitions, tile.free_size), np.bool_)
     for first in gpsimd_cores(tile.partitions):
         core = slice(first, first + PARTITIONS_PER_GPSIMD_CORE)

@@ -1,4 +1,4 @@
-"""Marks for the memory of a tensor: where values come from that nothing has determined."""
+"""Shadow memory: marks for a tensor's memory that give the origin of undefined values."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ Marks = npt.NDArray[np.int16]
 Mask = npt.NDArray[np.bool_]
 
 DEFINED = 0
-"""The mark of a value that is determined, or of which it is not known that it is not."""
+"""The mark of a value that is defined, or not known to be undefined."""
 UNWRITTEN = 1
-"""The mark of memory that nothing has written. Marks above are numbers of `Origins`."""
+"""The mark of memory that has not been written. Higher marks are numbers of `Origins`."""
 KEPT = -1
-"""In what an instruction leaves: an element that it does not touch."""
+"""In the result of a flow, the mark of an element that the instruction does not write."""
 
 
 class Shadow:
-    """A mark for every piece of a tensor's memory that its views can tell apart."""
+    """A mark for each unit of a tensor's memory; a unit is a whole number of bytes."""
 
     def __init__(
         self,
@@ -40,14 +40,14 @@ class Shadow:
         outside: int = UNWRITTEN,
         pieces: int = 0,
     ):
-        """Memory that has one mark, and another one outside of the tensor.
+        """Create memory with one mark inside the tensor and another one outside.
 
         Args:
-            bases: the tensor, by the names that cores have for it.
+            bases: the tensor's value on each core.
             reach: its memory.
-            mark: its mark.
-            outside: the mark of what is outside of the tensor, which no write changes.
-            pieces: bytes that have a mark together; 0 for as many as no view divides.
+            mark: the initial mark.
+            outside: the mark outside the tensor, which writes do not change.
+            pieces: the bytes of a unit; 0 for the largest unit that divides all views' elements.
         """
         values = (value for base in bases for value in (base, *views_of(base)))
         self.reach = reach
@@ -64,21 +64,21 @@ class Shadow:
     def read(
         self, access: AccessPattern, itemsize: int, key: Any = ..., *, least: bool = False
     ) -> Marks:
-        """The marks of elements: of one that has several, the largest, or the `least`.
+        """Return the marks of elements.
 
         Args:
-            access: which elements, in the tensor's memory (`Reach.place`).
-            itemsize: bytes of each.
-            key: which of them.
-            least: of several marks the least.
+            access: the elements' location in the tensor's memory (`Reach.place`).
+            itemsize: bytes of an element.
+            key: an index that selects some of them.
+            least: return the least, not the largest mark of an element's units.
         """
         pieces = self._pieces(self.marks, access, itemsize)[key]
-        # One after the other: NumPy is slow along so short a dimension.
+        # One unit after the other: NumPy's reductions are slow along a short dimension.
         combine = np.minimum if least else np.maximum
         return reduce(combine, [pieces[..., number] for number in range(pieces.shape[-1])])
 
     def write(self, access: AccessPattern, itemsize: int, marks: Marks, key: Any = ...) -> None:
-        """Mark elements, but for those whose mark is `KEPT`."""
+        """Set the marks of elements; `KEPT` leaves a mark unchanged."""
         pieces = self._pieces(self.marks, access, itemsize)
         if marks.min() == KEPT:
             marks = np.where(marks == KEPT, self.read(access, itemsize, key), marks)
@@ -87,14 +87,14 @@ class Shadow:
             self.marks[self._outside] = self._mark_outside
 
     def outside(self, access: AccessPattern, itemsize: int) -> Mask | None:
-        """Which elements are not, or not as a whole, the tensor's; None where all are."""
+        """Return which elements are at least partly outside the tensor; None if none can be."""
         if self._outside is None:
             return None
         pieces = self._pieces(self._outside, access, itemsize)
         return np.asarray(pieces.any(axis=-1), np.bool_)
 
     def _pieces(self, marks: npt.NDArray[Any], access: AccessPattern, itemsize: int) -> Any:
-        """(*shape, pieces of an element), sharing memory with an array of marks."""
+        """A view of an array of marks: (*shape, units of an element)."""
         count, size = itemsize // self._unit, marks.itemsize
         strides = (*(stride * count * size for stride in access.strides), size)
         shape = (*access.shape, count)

@@ -1,4 +1,4 @@
-"""Follow marks through operations: what a kernel before its run and a run have in common."""
+"""Propagation of marks through operations, for the static analysis and for sanitised runs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 class Tracker(ABC):
-    """The marks of one core's memory, as far as its program has been followed."""
+    """The marks of one core's memory, during a walk over its program."""
 
     def __init__(self, kernel: KernelOp, origins: Origins):
         self.kernel = kernel
@@ -34,15 +34,15 @@ class Tracker(ABC):
         self.leaving = {base_of(effect.value) for effect, _ in leaving(kernel)}
         self.origins = origins
         self.accumulators: dict[str, Marks] = {}
-        """The marks of each engine's accumulators."""
+        """The marks of each engine's accumulators, by the engine's name."""
 
     @abstractmethod
     def read(self, op: Operation, effect: Effect, *, least: bool = False) -> Marks:
-        """The marks of a tile, in its shape; `least`: of elements that have several."""
+        """Return the marks of a tile, in its shape; `least`: see `Shadow.read`."""
 
     @abstractmethod
     def touched(self, op: Operation, effect: Effect) -> Mask | None:
-        """Which elements of a tile an operation touches; None for all, as far as it is known."""
+        """Return which elements of a tile an operation accesses; None for all or if not known."""
 
     @abstractmethod
     def data(self, op: NisaOp, name: str) -> npt.NDArray[Any] | None: ...
@@ -55,14 +55,14 @@ class Tracker(ABC):
 
     @abstractmethod
     def entirely_unwritten(self, op: Operation, effect: Effect) -> None:
-        """An operation reads a tile of which nothing is written."""
+        """Handle an operation that reads a completely unwritten tile."""
 
     @abstractmethod
     def used(self, use: Use) -> None:
-        """Undefined values are used."""
+        """Handle a use of undefined values."""
 
     def marks_read(self, op: Operation) -> dict[str, list[Marks]]:
-        """The marks of the tiles that an operation reads, by operand; reports uses."""
+        """Return the marks of the tiles that an operation reads, by operand; reports uses."""
         found: dict[str, list[Marks]] = {}
         for effect in effects(op):
             if effect.role is Role.write:
@@ -75,7 +75,7 @@ class Tracker(ABC):
         return found
 
     def _taken(self, op: Operation, effect: Effect, marks: Marks) -> Marks:
-        """The marks of a tile that is read, as an instruction passes them on."""
+        """The marks of a tile that is read, with origins; defined after a report."""
         if not marks.any():
             return marks
         touched = self.touched(op, effect)
@@ -100,11 +100,11 @@ class Tracker(ABC):
             seen = marks if touched is None else marks[touched]
             return seen.size > 0 and bool((seen == UNWRITTEN).all())
 
-        # Of an element of which a part is written, something is written.
+        # An element with one written unit does not count as unwritten.
         return all_unwritten(marks) and all_unwritten(self.read(op, effect, least=True))
 
     def written_by(self, op: NisaOp) -> Iterator[tuple[Effect, Marks]]:
-        """The tiles that an instruction writes, each with its marks afterwards."""
+        """Yield the tiles that an instruction writes, with their new marks."""
         read = self.marks_read(op)
         written = [effect for effect in effects(op) if effect.role is not Role.read]
         if not written:
@@ -122,7 +122,7 @@ class Tracker(ABC):
             yield effect, shaped(marks, shape)
 
     def accumulators_of(self, op: NisaOp) -> Marks:
-        """The marks of the accumulators of an instruction's engine."""
+        """Return the marks of the accumulators of an instruction's engine."""
         use = op.SPEC.accumulators
         assert use is not None
         name = use.engine.name
@@ -133,7 +133,7 @@ class Tracker(ABC):
 
 @dataclass(slots=True)
 class _Reading:
-    """What one instruction reads."""
+    """The operands of one instruction, as a `flows.Reading`."""
 
     tracker: Tracker
     op: NisaOp

@@ -1,1 +1,1 @@
-"""Control flow, ranges and dependences."""
+"""Control flow, value ranges and dependences."""

@@ -1,4 +1,4 @@
-"""What an instruction does with its engine's accumulators: asked by verifier and interpreter."""
+"""The use of engine accumulators by an instruction, for the verifier and the interpreter."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nkijit.passes.analysis.bytes.rows import partitions_of
 
 
 def accumulator_command(op: NisaOp) -> reduce_cmd:
-    """The command of an instruction that has accumulators, given or implied."""
+    """The accumulator command of an instruction that has accumulators, explicit or implied."""
     use = op.SPEC.accumulators
     assert use is not None
     if use.optional and op.value_of(use.operator_field) is None:
@@ -25,44 +25,44 @@ def accumulator_command(op: NisaOp) -> reduce_cmd:
 
 
 def accumulator_operator(op: NisaOp) -> str | None:
-    """The reduction operator of an instruction that has accumulators, given or implied.
+    """The reduction operator of an instruction that has accumulators, explicit or implied.
 
-    None where a reducing command lacks its operator, which is a mistake of its own.
+    None if a reducing command has no operator, which another rule reports.
     """
     use = op.SPEC.accumulators
     assert use is not None
     has_field = use.operator_field in op.SPEC.by_name
-    given = op.value_of(use.operator_field) if has_field else use.operator
+    operator = op.value_of(use.operator_field) if has_field else use.operator
     only_resets = accumulator_command(op) is reduce_cmd.reset
-    return use.operator if given is None and only_resets else given
+    return use.operator if operator is None and only_resets else operator
 
 
 def accumulator_lanes(op: NisaOp) -> slice:
-    """The registers that an instruction uses: one for each partition that its data is in."""
+    """The accumulators that an instruction uses: one per partition of its data."""
     return lanes_of(accumulated_tile(op))
 
 
 def accumulated_tile(op: NisaOp) -> SSAValue:
-    """The tile whose partitions say which registers an instruction uses."""
+    """The tile whose partitions select the accumulators that an instruction uses."""
     data = next(f for f in op.SPEC.operand_fields if f.role is Role.read)
     return op.required(data.name)
 
 
 def reads_accumulators(op: NisaOp) -> bool:
-    """True when an instruction that has accumulators makes them known: its tiles depend on them.
+    """Whether an instruction that has accumulators writes their contents to a tile.
 
-    What has no `reduce_res` writes each state of the accumulators to `dst`.
+    An instruction without the operand `reduce_res` writes each state of the accumulators to `dst`.
     """
     return not op.declares("reduce_res") or op.get("reduce_res") is not None
 
 
 def lanes_of(value: SSAValue) -> slice:
-    """The lanes of an engine that work on a tile: one for each partition that it is in.
+    """The engine lanes that process a tile: one per partition.
 
-    An allocation without a fixed address begins in partition 0.
+    An allocation without a fixed address starts at partition 0.
     """
     owner = base_of(value)
-    if not info_of(owner).region.on_chip:  # a mistake of its own; every register may be meant
+    if not info_of(owner).region.on_chip:  # another rule reports this; assume all lanes
         return slice(None)
     first, count = partitions_of(value, access_of(value))
     address = owner.owner.fixed_address if isinstance(owner.owner, AllocOp) else None

@@ -1,11 +1,11 @@
-"""Which earlier operations an operation has to wait for because of the memory that they touch.
+"""Memory dependences: for each operation, the earlier operations that it must wait for.
 
-True: it reads what the other wrote. Anti: it overwrites what the other reads. Output: it
-overwrites what the other wrote. Bytes are told apart exactly where addresses are known
-(`footprints.py`), and an address known at run time only may be any that its index can select.
+A true dependence reads the other's result, an anti dependence overwrites its operand, an output
+dependence overwrites its result. Bytes are exact where addresses are known (`footprints.py`). An
+address known only at run time counts as every address that its index can select.
 
-Operations of one queue run in their order, so of several operations of a queue only the last one
-is named, and none of the operation's own queue. Registers and accumulators are no memory.
+Operations of one queue run in order. So of several operations of a queue only the last is listed,
+and none of the operation's own queue. Registers and accumulators are not memory.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ NOBODY = -1
 
 
 class Dependence(NamedTuple):
-    """An earlier event that an event waits for."""
+    """A dependence on an earlier event."""
 
     before: int
     """The number of the earlier event."""
     kind: DependenceKind
     value: SSAValue
-    """The tile of the later operation."""
+    """The tile of the later operation that causes the dependence."""
 
 
 class Execution(NamedTuple):
-    """An operation that runs. One in a loop is two events: its first iteration and the next."""
+    """A run of an operation; a loop's operation has two, for the first iteration and the next."""
 
     number: int
     op: Operation
@@ -55,22 +55,21 @@ class Execution(NamedTuple):
     dependences: Sequence[Dependence]
     effects: Sequence[Effect]
     sources: Collection[int]
-    """The numbers of all events whose results it reads, or writes on top of; of its own queue,
-    too."""
+    """The numbers of all events, also of its own queue, that wrote data it reads or keeps."""
 
 
 _STORES = len(engine)
 _PRINTS = len(engine) + 1
 QUEUES = len(engine) + 2
-"""How many queues there are."""
+"""The number of queues."""
 
 
 def queue_of(op: Operation, target: Target) -> int | None:
-    """The queue that runs an operation in order with its other ones; None for what does not run.
+    """Return the queue in which an operation runs; None for operations that do not run.
 
-    One for each engine; DMAs to HBM have one of their own. There are many rings in truth: that the
-    DMAs of one direction keep their order leaves out dependences among them, and that loads do
-    not wait for stores is what most schedules look like.
+    Each engine has one queue, and DMAs to HBM have a separate one. Hardware has many DMA rings. A
+    single queue per direction ignores dependences among the DMAs of one direction, and lets loads
+    overtake stores; both match most schedules.
     """
     if not is_instruction(op):
         return _PRINTS if isinstance(op, DevicePrintOp) else None
@@ -82,7 +81,7 @@ def queue_of(op: Operation, target: Target) -> int | None:
 
 
 def share_bytes(one: Operation, two: Operation) -> bool:
-    """True when two operations touch the same bytes and one of them writes there."""
+    """Whether two operations access the same bytes and at least one of them writes these."""
     return any(
         base_of(a) is base_of(b) and info_of(a).overlaps(info_of(b))
         for a, role_a in reads_and_writes(one)
@@ -96,7 +95,7 @@ def _has_no_choice(op: NisaOp) -> bool:
 
 
 class Dependences:
-    """The dependences of one core's program, found when they are first asked for."""
+    """The dependences of one core's program, computed on first use."""
 
     def __init__(self, kernel: KernelOp):
         self.kernel = kernel
@@ -104,46 +103,45 @@ class Dependences:
 
     @cached_property
     def events(self) -> list[Execution]:
-        """The operations that run, in program order, with what they wait for."""
+        """All events in program order, with their dependences."""
         return list(_Walk(self.target).walk(self.kernel.body.block))
 
 
 class _Part(Protocol):
-    """The last events that have touched what a tile touches of its tensor."""
+    """The most recent accesses to the bytes of a tensor that one tile covers."""
 
     def writers(self) -> Collection[int]:
-        """The events that have written it, last; NOBODY where none has."""
+        """The most recent writers of the bytes; `NOBODY` for bytes without a writer."""
         ...
 
     def readers(self) -> Collection[int]:
-        """The last events of each queue that have read it."""
+        """The most recent readers of the bytes in each queue."""
         ...
 
     def read(self, queue: int, event: int) -> None:
-        """Note that an event reads it."""
+        """Record a reader."""
         ...
 
     def write(self, event: int) -> None:
-        """Note that an event writes it."""
+        """Record a writer."""
         ...
 
 
 @final
 class _Whole:
-    """A tensor that all its tiles touch as a whole, as of most: what an event needs to know of it
-    is at hand."""
+    """A tensor that each of its tiles covers completely (the common case)."""
 
     __slots__ = ("readers", "writer")
 
     def __init__(self) -> None:
         self.writer = NOBODY
-        """The last event that has written it."""
+        """The last event that wrote the tensor."""
         self.readers: dict[int, int] = {}
-        """The last event of each queue that has read it."""
+        """The last event of each queue that read the tensor."""
 
 
 class _Few:
-    """A tensor of few cells: lists are faster."""
+    """A tensor with few cells, in lists, which are faster than short arrays."""
 
     def __init__(self, count: int):
         self.count = count
@@ -152,7 +150,7 @@ class _Few:
 
 
 class _OfFew:
-    """Some of the few cells of a tensor."""
+    """A tile of a tensor with few cells."""
 
     __slots__ = ("_cells", "_tensor")
 
@@ -183,7 +181,7 @@ class _OfFew:
 
 
 class _Many:
-    """A tensor of many cells: arrays."""
+    """A tensor with many cells, in arrays."""
 
     def __init__(self, count: int):
         self.count = count
@@ -192,7 +190,7 @@ class _Many:
 
 
 class _OfMany:
-    """Some of the many cells of a tensor."""
+    """A tile of a tensor with many cells."""
 
     __slots__ = ("_footprint", "_tensor")
 
@@ -220,32 +218,31 @@ class _OfMany:
 
 
 _FewCells = tuple[Sequence[list[int]], int]
-"""The cells of each tile of a tensor, and how many the tensor has."""
+"""The cells of each tile of a tensor, and the number of cells of the tensor."""
 
 
 class _Tensors:
-    """The tensors of one program: those whose tiles have the same types are cut alike."""
+    """The tensors of a program. The cells are shared by tensors whose tiles have the same types."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[int, ...], _FewCells | None] = {}
-        """By the identities of the types of a tensor and its tiles; None where all tiles touch the
-        whole."""
+        """Cells by the `id` of the tensor's and tiles' types; None if each tile is the whole."""
 
     def tiles_of(self, base: SSAValue) -> list[TrackedTile]:
-        """The tiles of a tensor that has not been touched yet."""
+        """Return the tiles of a tensor that has not been accessed yet."""
         used = used_of(base)
         if len(used) == 1:
             return [TrackedTile(used[0], _Whole())]
-        # An index counts by the view, not by its type; such a tensor is not known.
-        alike = all([info_of(value).indirection is None for value in used])
-        key = (id(base.type), *[id(value.type) for value in used]) if alike else ()
+        # The extent of an indirect view depends on more than its type: such tensors are not cached.
+        direct = all([info_of(value).indirection is None for value in used])
+        key = (id(base.type), *[id(value.type) for value in used]) if direct else ()
         if key in self._known:
             found = self._known[key]
         else:
             found = _cut(base, used)
             if isinstance(found, list):
                 return list(map(TrackedTile, used, found))
-            if alike:
+            if direct:
                 self._known[key] = found
         if found is None:
             whole = _Whole()
@@ -258,7 +255,7 @@ class _Tensors:
 
 
 def _cut(base: SSAValue, used: Sequence[SSAValue]) -> _FewCells | list[_OfMany] | None:
-    """The cells of a tensor's tiles: a few, many, or None if each of them touches the whole."""
+    """The cells of a tensor's tiles: few, many, or None if each tile counts as the whole tensor."""
     reach = reach_of(base)
     extents = [extent_of(value, reach) for value in used]
     if len(set(extents)) == 1:
@@ -274,38 +271,37 @@ def _cut(base: SSAValue, used: Sequence[SSAValue]) -> _FewCells | list[_OfMany] 
 
 
 class TrackedTile:
-    """A tile that operations touch."""
+    """A tile, with the most recent accesses to its bytes."""
 
     __slots__ = ("known", "of", "value")
 
     def __init__(self, value: SSAValue, of: _Whole | _Part):
         self.value = value
         self.of = of
-        """The tensor, or its part of it."""
+        """The whole tensor, or the tile's part of it."""
         self.known = info_of(value).indirection is None
-        """Whether its address is."""
+        """Whether the tile's address is known before run time."""
 
     def oldest_writer(self) -> int:
-        """The first of the events that have written it last; NOBODY where something has not been
-        written."""
+        """The first of the tile's most recent writers; `NOBODY` if some byte has no writer."""
         of = self.of
         return of.writer if type(of) is _Whole else min(of.writers())
 
 
 class Accesses:
-    """The last accesses to every tensor of a program: what the next operation waits for."""
+    """The most recent accesses to every tensor of a program, which give the next dependences."""
 
     def __init__(self, reordered: Collection[int] = ()) -> None:
-        """`reordered`: queues in which writes to a tensor that nothing reads may change places."""
+        """`reordered`: queues in which writes to tensors that nothing reads may be reordered."""
         self._reordered = reordered
         self._tensors = _Tensors()
         self.queues: list[int] = []
         """The queue of each event."""
         self.blocks: list[int] = []
-        """The block that each event is directly in: a loop, or the program."""
+        """The block number of each event; see `add`."""
 
     def tiles_of(self, base: SSAValue) -> list[TrackedTile]:
-        """What is known of the tiles of a tensor; asked for once, before the tensor is touched."""
+        """Return the tiles of a tensor. Call this once, before its first access."""
         return self._tensors.tiles_of(base)
 
     def add(
@@ -316,15 +312,15 @@ class Accesses:
         block: int = 0,
         sources: set[int] | None = None,
     ) -> Sequence[Dependence]:
-        """Note the next event; returns what it waits for, without events of `ordered`.
+        """Append an event and return its dependences, except those on events of queue `ordered`.
 
         Args:
-            queue: the queue that runs it.
-            touched: its effects: tiles, what it does with them, and whether with a part only.
-            ordered: the queue whose earlier events have ended anyway when it begins.
-            block: a number for the innermost loop around it that may not run. An event before
-                such a loop is returned beside a later one of its queue in the loop, so that an
-                operation after the loop has waited for it where the loop did not run.
+            queue: the queue of the event.
+            touched: its effects: (tile, role, whether it covers only a part of the tile).
+            ordered: the queue whose earlier events have certainly ended when this one starts.
+            block: the number of the innermost loop around it that may run zero times. A dependence
+                on such a loop's event does not replace one on an earlier event of that queue: an
+                operation after the loop must wait for both.
             sources: gets the events whose results it reads.
         """
         queues = self.queues
@@ -336,7 +332,7 @@ class Accesses:
         found: list[Dependence] = []
         for tile, role, partial in touched:
             of = tile.of
-            # What is left as it was of a tile that is written in part was written before.
+            # A partial write keeps some of the earlier contents, so it depends on their writer.
             overwrites = role is Role.write and tile.known and not partial
             kind = DependenceKind.output if overwrites else DependenceKind.true
             if type(of) is not _Whole:
@@ -374,11 +370,11 @@ class Accesses:
         ordered: int,
         sources: set[int] | None,
     ) -> None:
-        """Note what an effect on a part of a tensor waits for; `kind`: for what has written it."""
+        """Append the dependences of an access to a part of a tensor; `kind`: on its writers."""
         writers = part.writers()
         if sources is not None and kind is DependenceKind.true:
             sources.update(writers)
-        # A writer takes the place of those that it waits for: all of them are few.
+        # A write replaces the writers that it waits for, so listing all of them stays cheap.
         every = self._reordered if role is not Role.read else ()
         self._wait(found, ordered, kind, tile.value, writers, every)
         if role is not Role.read:
@@ -395,12 +391,12 @@ class Accesses:
         events: Collection[int],
         every: Collection[int],
     ) -> None:
-        """Note the last event of each other queue and block among some that touched a tile.
+        """Append dependences on the last of some events per queue and block.
 
-        Of queues that are in `every` all of them.
+        For queues in `every`, append dependences on all of the events.
         """
         queues, blocks = self.queues, self.blocks
-        if len(events) == 1:  # as most have
+        if len(events) == 1:  # the common case
             (before,) = events
             if before != NOBODY and queues[before] != ordered:
                 found.append(made(Dependence, (before, kind, value)))
@@ -420,26 +416,26 @@ class _Walk:
     def __init__(self, target: Target):
         self._target = target
         self._accesses = Accesses()
-        # By identity, as hashing a value is a call.
+        # By identity: hashing a value costs a call.
         self._tiles: dict[int, TrackedTile] = {}
         self._fixed: dict[type[Operation], int] = {}
 
     def walk(self, block: Block, again: bool = False) -> Iterator[Execution]:
-        """The events of a block; `again` says that a loop around it is walked again."""
+        """Yield the events of a block; `again`: this is the second walk of a loop around it."""
         for op in block.ops:
             queue = self._queue(op)
             if queue is not None:
                 yield self._event(op, queue)
             elif op.regions:
-                # What an iteration leaves, the next one meets. Once more is enough for all
-                # the loops around: twice in each of them would double with every level.
+                # The second walk finds dependences on the previous iteration. One second walk
+                # covers all the loops around: one per loop would double the work at every level.
                 is_loop = isinstance(op, (ForOp, WhileOp))
                 for second in (False, True) if is_loop and not again else (again,):
                     for region in op.regions:
                         yield from self.walk(region.block, second)
 
     def _queue(self, op: Operation) -> int | None:
-        """`queue_of`, asked once for a class of instructions that have no choice."""
+        """`queue_of`, cached by class for instructions that run on a single engine."""
         kind = type(op)
         if kind in DECLARATIONS:
             return None

@@ -1,8 +1,8 @@
-"""An order of a block in which instructions stand behind those that the author wants before them.
+"""Reordering of a block so that instructions follow those that the author wants to run first.
 
-`depends_on` and `with_schedule` may name an instruction that comes later in the program. What waits
-for it, and all that needs its results, then stands behind it. Where what is named needs what waits
-for it, there is no such order.
+`depends_on` and `with_schedule` may name an instruction that comes later in the program. The
+waiting instruction, and all that depend on it, then move after the named one. There is no such
+order if the named instruction itself depends on the waiting one.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from nkijit.passes.analysis.flow.dependences import share_bytes
 
 
 def has_edges(kernel: KernelOp) -> bool:
-    """Whether the author wants an instruction to run after another one."""
+    """Whether an instruction of a kernel names others that must run before it."""
     return any("after" in op.properties and is_instruction(op) for op in kernel.operations)
 
 
 def blocks_out_of_order(kernel: KernelOp) -> Iterator[Block]:
-    """The blocks with an operation that waits for a later one of them."""
+    """Return the blocks in which an operation waits for a later one."""
     return (block for block in _blocks(kernel) if _is_late(block))
 
 
 def put_in_order(kernel: KernelOp) -> None:
-    """Let every instruction stand after those that the author wants to run before it.
+    """Move each instruction after those that it names with `depends_on` or `with_schedule`.
 
-    The kernel is verified: `verify-schedule` has found edges that cannot be kept.
+    The kernel must be verified: `verify-schedule` reports edges that cannot be satisfied.
     """
     if has_edges(kernel):
         for block in list(blocks_out_of_order(kernel)):
@@ -47,7 +47,7 @@ def put_in_order(kernel: KernelOp) -> None:
 
 
 def _blocks(op: Operation) -> Iterator[Block]:
-    """The blocks whose operations may change places."""
+    """Yield the blocks whose operations may be reordered."""
     for inner in op.walk():
         if not isinstance(inner, NoReorderOp):
             for region in inner.regions:
@@ -59,7 +59,7 @@ def _instructions(unit: Operation) -> list[NisaOp]:
 
 
 def _is_late(block: Block) -> bool:
-    """Whether an operation of a block waits for a later one of it."""
+    """Whether an operation of a block waits for a later one of that block."""
     place = _places(block)
     return any(
         place.get(name, -1) > number
@@ -69,7 +69,7 @@ def _is_late(block: Block) -> bool:
 
 
 def _places(block: Block) -> dict[str, int]:
-    """Where in a block each instruction with a name is."""
+    """The position in a block of each named instruction; nested ones have that of their loop."""
     return {
         op.label: number
         for number, unit in enumerate(block.ops)
@@ -84,19 +84,19 @@ def _awaited(instructions: Iterable[NisaOp]) -> set[str]:
 
 @dataclass(slots=True, eq=False)
 class Unit:
-    """An operation of a block with what is in it: it moves as a whole."""
+    """An operation of a block, including its nested operations; it moves as a whole."""
 
     op: Operation
     number: int
     actors: list[Operation] = field(init=False)
-    """What reads or writes tiles or registers."""
+    """The operations in it that read or write tiles or registers."""
     instructions: list[NisaOp] = field(init=False)
     labels: set[str] = field(init=False)
-    """The names of those that have one."""
+    """The names of its named instructions."""
     awaited: set[str] = field(init=False)
-    """The names of what they wait for outside of it."""
+    """The names of instructions outside of it that must run first."""
     keys: dict[SSAValue, None] = field(init=False)
-    """Units that must not change places have one of these in common."""
+    """Values that it uses; units that must keep their order have at least one in common."""
 
     def __post_init__(self) -> None:
         inside = list(self.op.walk())
@@ -113,7 +113,7 @@ class Unit:
             self.keys.update(dict.fromkeys(_registers(op)))
 
     def needs(self, other: Unit) -> bool:
-        """True when it has to stay after another one, which stands before it."""
+        """Whether it must stay after another unit that precedes it."""
         if not self.keys.keys().isdisjoint(other.op.results):
             return True
         return any(
@@ -124,19 +124,18 @@ class Unit:
 
 
 class Arrangement:
-    """The order of a block that comes of holding operations back until those that they wait for
-    have come."""
+    """A new order of a block: operations are delayed until those that they wait for are placed."""
 
     def __init__(self, block: Block):
-        """The block stays as it is."""
+        """Compute the order; `apply` changes the block."""
         self._block = block
         self._missing = set(_places(block))
-        """The names of instructions that have not come yet."""
+        """The names of instructions that have not been placed."""
         self._done: list[Operation] = []
         self._held: dict[SSAValue, dict[Unit, None]] = {}
-        """What is held back, by its keys."""
+        """The delayed units, by their keys."""
         self._waiters: dict[Unit | str, list[Unit]] = {}
-        """What is held back by a unit or a name, one of each at a time."""
+        """The delayed units, each listed under one unit or name that it waits for."""
         self._last: list[Operation] = []
         units: list[Unit] = []
         for number, op in enumerate(block.ops):
@@ -146,18 +145,18 @@ class Arrangement:
                 self._done.append(op)
             else:
                 units.append(Unit(op, number))
-                self._come(units[-1])
+                self._place_or_delay(units[-1])
         done = {id(op) for op in self._done}
         self.stuck = [unit for unit in units if id(unit.op) not in done]
-        """What waits for something that waits for it, or for such operations."""
+        """Units that cannot be placed: they wait for each other, or for such units."""
 
     def apply(self) -> None:
-        """Put the operations of the block into this order."""
+        """Reorder the operations of the block."""
         for op in (*self._done, *self._last):
             op.detach()
             self._block.add_op(op)
 
-    def _come(self, unit: Unit) -> None:
+    def _place_or_delay(self, unit: Unit) -> None:
         before = self._obstacle(unit, newest_first=True)
         if before is None:
             self._finish(unit)
@@ -167,7 +166,7 @@ class Arrangement:
             self._held.setdefault(key, {})[unit] = None
 
     def _obstacle(self, unit: Unit, *, newest_first: bool) -> Unit | str | None:
-        """Something that a unit still waits for."""
+        """Return one unit or name that a unit still waits for; None if there is none."""
         missing = min(unit.awaited & self._missing, default=None)
         if missing is not None:
             return missing
@@ -181,7 +180,7 @@ class Arrangement:
         return None
 
     def _finish(self, unit: Unit) -> None:
-        """A unit has its place; what has waited for it may have one now."""
+        """Place a unit, then the delayed units for which it was the last obstacle."""
         ready = [(unit.number, unit)]
         while ready:
             _, unit = heapq.heappop(ready)
@@ -189,8 +188,8 @@ class Arrangement:
             self._missing -= unit.labels
             for key in unit.keys:
                 self._held.get(key, {}).pop(unit, None)
-            for come in (unit, *unit.labels):
-                for waiter in self._waiters.pop(come, ()):
+            for placed in (unit, *unit.labels):
+                for waiter in self._waiters.pop(placed, ()):
                     before = self._obstacle(waiter, newest_first=False)
                     if before is None:
                         heapq.heappush(ready, (waiter.number, waiter))
@@ -204,7 +203,7 @@ def _share_registers(one: Operation, two: Operation) -> bool:
 
 
 def _registers(op: Operation) -> set[SSAValue]:
-    """The registers that an operation touches, also those that say where its tiles are."""
+    """The registers that an operation uses, including those that index its tiles."""
     found = {value for value in op.operands if isinstance(value.type, RegisterType)}
     indices = {index_of(value) for value, _ in reads_and_writes(op)}
     return found | {i for i in indices if i is not None and isinstance(i.type, RegisterType)}

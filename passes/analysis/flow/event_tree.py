@@ -1,9 +1,8 @@
-"""A kernel as the events that an analysis follows, with its loops, and walks over it.
+"""A kernel as a tree of events and loops, and dataflow walks over it.
 
-An analysis names what it follows (`event_tree` asks it about every operation) and walks the
-result: `forward` with a state that events change, `backward` with what is needed later. Loops on
-the device may have unknown numbers of iterations; both walks go around a body until nothing
-changes any more.
+`event_tree` calls an analysis for every operation to get its event. The analysis then walks the
+tree: `forward` with a state that events change, or `backward` with a set that later events need.
+Device loops may have unknown trip counts; both walks repeat a body until a fixed point.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _E_contra = TypeVar("_E_contra", contravariant=True)
 
 @dataclass(slots=True)
 class EventSequence(Generic[E]):
-    """Events one after the other, and the loop on the device that follows them, if any."""
+    """Consecutive events, and the device loop that follows them, if any."""
 
     events: list[E]
     loop: Repetition[E] | None = None
@@ -41,9 +40,9 @@ class Repetition(Generic[E]):
     op: Operation
     body: EventTree[E]
     least: int
-    """Iterations that are sure to run."""
+    """The minimum trip count."""
     most: int | None
-    """Iterations at most; None when that is known on the device only."""
+    """The maximum trip count; None if it is known only at run time."""
 
 
 EventTree = list[EventSequence[E]]
@@ -51,10 +50,10 @@ EventTree = list[EventSequence[E]]
 
 
 def event_tree(block: Block, event: Callable[[Operation], E | None]) -> EventTree[E]:
-    """The events of a block and of the loops in it; operations without an event are left out.
+    """Return the events of a block and of its loops.
 
-    `event` is asked in program order, also about loops that never run and are left out; not about
-    declarations.
+    `event` is called in program order for each operation except declarations; None means no event.
+    It is also called in loops that never run, which the tree omits.
     """
     program: EventTree[E] = [EventSequence([])]
     _collect(block, event, program)
@@ -69,9 +68,9 @@ def _collect(block: Block, event: Callable[[Operation], E | None], into: EventTr
         if kind in _REGIONS:
             _enter(op, event, into)
         else:
-            made = event(op)
-            if made is not None:
-                into[-1].events.append(made)
+            new = event(op)
+            if new is not None:
+                into[-1].events.append(new)
 
 
 _REGIONS = (ForOp, WhileOp, NoReorderOp)
@@ -87,7 +86,7 @@ def _enter(op: Operation, event: Callable[[Operation], E | None], into: EventTre
         if count != 0:
             _add_loop(into, Repetition(op, body, count or 0, count))
     elif isinstance(op, WhileOp):
-        # The test runs first, and once more after each iteration.
+        # The condition runs first, and again after each iteration.
         test = event_tree(op.before_region.block, event)
         body = event_tree(op.after_region.block, event)
         for program in (into, body):
@@ -98,54 +97,54 @@ def _enter(op: Operation, event: Callable[[Operation], E | None], into: EventTre
 
 
 def _add_loop(program: EventTree[E], loop: Repetition[E]) -> None:
-    if any(stretch.events or stretch.loop for stretch in loop.body):
+    if any(sequence.events or sequence.loop for sequence in loop.body):
         program[-1].loop = loop
         program.append(EventSequence([]))
 
 
 class Flow(Protocol[_E_contra, K, V]):
-    """What a walk forward follows: for each of several keys, what is known.
+    """A forward dataflow analysis: a map from keys to facts.
 
-    Knowledge is replaced, never changed, and compared with `==`.
+    Facts are replaced, never mutated, and compared with `==`.
     """
 
     start: V
-    """What is known before the program."""
+    """The fact of each key before the program."""
 
     def keys(self, event: _E_contra) -> Iterable[K]:
-        """What an event may change the knowledge of."""
+        """The keys whose facts an event may change."""
         ...
 
     def visit(self, event: _E_contra, state: dict[K, V], certain: bool) -> None:
-        """Change a state as the event does; keys that it does not have are at their start.
+        """Apply an event to a state; keys missing in the state have the fact `start`.
 
-        `certain` is False when it is not known whether the loops around the event run so often
-        that it meets this state.
+        `certain` is False if the event may never meet this state, because the loops around it may
+        run fewer iterations.
         """
         ...
 
     def join(self, one: V, two: V) -> V:
-        """What is known when either may be the case."""
+        """The fact that holds if either of two may hold."""
         ...
 
 
 def forward(
     program: EventTree[E], state: dict[K, V], flow: Flow[E, K, V], certain: bool = True
 ) -> None:
-    """Walk a program and change the state as it does.
+    """Apply a program to a state.
 
-    The first iteration of a loop is walked with the state before the loop alone, the others
-    with what iterations may leave.
+    The first iteration of a loop sees only the state before the loop; the others see the join over
+    all iterations.
     """
-    for stretch in program:
-        for event in stretch.events:
+    for sequence in program:
+        for event in sequence.events:
             flow.visit(event, state, certain)
-        if stretch.loop is not None:
-            _repeat(stretch.loop, state, flow, certain)
+        if sequence.loop is not None:
+            _repeat(sequence.loop, state, flow, certain)
 
 
 def _repeat(loop: Repetition[E], state: dict[K, V], flow: Flow[E, K, V], certain: bool) -> None:
-    # Of a large kernel a loop changes little; what it cannot change stays out of it.
+    # A loop changes few of the keys of a large kernel; only these are joined.
     keys = {key for event in events_of(loop.body) for key in flow.keys(event)}
 
     def joined(one: dict[K, V], two: dict[K, V]) -> dict[K, V]:
@@ -167,24 +166,24 @@ def _repeat(loop: Repetition[E], state: dict[K, V], flow: Flow[E, K, V], certain
 
 
 def events_of(program: EventTree[E]) -> Iterator[E]:
-    """All events of a program, those of its loops among them, in program order."""
-    for stretch in program:
-        yield from stretch.events
-        if stretch.loop is not None:
-            yield from events_of(stretch.loop.body)
+    """Yield all events of a program, including those of its loops, in program order."""
+    for sequence in program:
+        yield from sequence.events
+        if sequence.loop is not None:
+            yield from events_of(sequence.loop.body)
 
 
 def backward(program: EventTree[E], needed: int, visit: Callable[[E, int], int]) -> int:
-    """Walk a program from its end; returns what is needed at its start.
+    """Walk a program from its end; returns the set needed at its start.
 
     Args:
         program: the program.
-        needed: what is needed at its end, as bits.
-        visit: from an event and what is needed after it to what is needed before it. It is
-            called again, with more bits, while the walk goes around loops.
+        needed: the set needed at its end, as bits.
+        visit: maps an event and the set needed after it to the set needed before it. It is called
+            again with larger sets while a loop has not reached its fixed point.
     """
-    for stretch in reversed(program):
-        loop = stretch.loop
+    for sequence in reversed(program):
+        loop = sequence.loop
         if loop is not None:
             after, inside = needed, backward(loop.body, needed, visit)
             while loop.most != 1:
@@ -193,6 +192,6 @@ def backward(program: EventTree[E], needed: int, visit: Callable[[E, int], int])
                     break
                 inside = more
             needed = inside if loop.least else after | inside
-        for event in reversed(stretch.events):
+        for event in reversed(sequence.events):
             needed = visit(event, needed)
     return needed

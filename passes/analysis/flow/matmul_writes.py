@@ -1,4 +1,4 @@
-"""What matmuls have written of PSUM when another one comes: whether it adds or overwrites."""
+"""The parts of PSUM that matmuls have written, which decide whether a matmul adds or overwrites."""
 
 from __future__ import annotations
 
@@ -27,29 +27,29 @@ Mask = npt.NDArray[np.bool_]
 
 
 class UndecidedError(Exception):
-    """Whether a matmul adds is known at run time only."""
+    """It is known only at run time whether a matmul adds."""
 
 
 MOST_TILES = 16
-"""Tiles of a tensor up to which they are told apart without marks for its bytes."""
+"""Up to this number of tiles, overlaps are computed pairwise instead of with marks for bytes."""
 
 
 @dataclass(slots=True)
 class _Tensor:
-    """What matmuls have written of an allocation."""
+    """An allocation, and the parts of it that matmuls have written."""
 
     reach: Reach
     tiles: dict[tuple[Extent, int], SSAValue] = field(
         default_factory=dict[tuple[Extent, int], SSAValue]
     )
-    """The tiles that were written, one for each set of bytes and size of elements."""
+    """The written tiles, one for each set of bytes and element size."""
     scattered: bool = False
-    """A matmul has written it at addresses known at run time only."""
+    """A matmul has written it at an address known only at run time."""
     flags: Mask | None = None
-    """A flag for each byte, where they are needed; the first byte of an element stands for it."""
+    """A flag per byte, created when needed; only the flag of an element's first byte is used."""
 
     def write(self, value: SSAValue) -> None:
-        """A matmul writes a tile whose address is known."""
+        """Record the write of a matmul to a tile with a known address."""
         key = self.key(value)
         if key not in self.tiles:
             self.tiles[key] = value
@@ -57,11 +57,11 @@ class _Tensor:
                 self.part(self.flags, value)[...] = True
 
     def key(self, value: SSAValue) -> tuple[Extent, int]:
-        """Equal for tiles of the same elements."""
+        """A key that is equal for tiles with the same elements."""
         return extent_of(value, self.reach), info_of(value).dtype.itemsize
 
     def before(self, value: SSAValue) -> Mask | bool:
-        """Which elements of a tile have been written: all, none, or a mask (P, F)."""
+        """Return which elements of a tile have been written: True, False, or a mask (P, F)."""
         key = self.key(value)
         if key in self.tiles:
             return True
@@ -81,7 +81,7 @@ class _Tensor:
         return flags if flags.any() else False
 
     def part(self, flags: Mask, value: SSAValue) -> npt.NDArray[Any]:
-        """The flags of the elements of a tile, in memory shared by those of the tensor."""
+        """The flags of a tile's elements: a view into `flags`."""
         info = info_of(value)
         size = info.dtype.itemsize
         access = self.reach.place(info.pattern, size)
@@ -91,28 +91,29 @@ class _Tensor:
 
 @dataclass(slots=True)
 class MatmulWrites:
-    """The bytes of PSUM that matmuls have written, as far as a kernel has been walked in order.
+    """The bytes of PSUM that matmuls have written, during a walk over a kernel in program order.
 
-    Tiles are compared as sets of bytes. A mark for every byte is made for those tensors only of
-    which a matmul finds a part written: a kernel may have thousands of banks.
+    Tiles are compared as sets of bytes. Only a tensor in which a matmul may find some elements
+    written gets a mark per byte, because a kernel may have thousands of banks.
     """
 
     _tensors: dict[SSAValue, _Tensor] = field(default_factory=dict[SSAValue, _Tensor])
 
     def mark(self, value: SSAValue) -> None:
-        """A matmul writes a tile."""
+        """Record the write of a matmul to a tile."""
         tensor = self._tensor(value)
         if info_of(value).indirection is None:
             tensor.write(value)
             return
-        # It may be anywhere.
+        # The write may go to any part of the tensor.
         tensor.write(base_of(value))
         tensor.scattered = True
 
     def added(self, op: NisaOp, target: Target) -> Mask | bool:
-        """Where a matmul adds to its dst: everywhere, nowhere, or a mask (P, F); marks dst.
+        """Return where a matmul adds to its dst: True, False, or a mask (P, F); records the write.
 
-        Raises UndecidedError.
+        Raises:
+            UndecidedError: the answer is known only at run time.
         """
         dst = op.required("dst")
         tensor = self._tensor(dst)
@@ -155,9 +156,9 @@ def _may_multiply(kind: type[Operation]) -> bool:
 def where_matmuls_add(
     kernel: KernelOp, ops: Iterable[Operation]
 ) -> Iterator[tuple[NisaOp, Mask | bool | None]]:
-    """The matmuls among operations in program order, with where each adds to its dst.
+    """Yield the matmuls among operations in program order, with where each adds to its dst.
 
-    None where that is known at run time only.
+    See `MatmulWrites.added`; None where it is known only at run time.
     """
     writes = MatmulWrites()
     for op in ops:

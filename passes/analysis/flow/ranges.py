@@ -1,7 +1,7 @@
-"""Values of registers and induction variables, and trip counts of loops, as far as they are known.
+"""Static ranges of registers and induction variables, and trip counts of loops.
 
-A register is storage, so what it holds depends on the place. `Ranges` follows the program once,
-when it is first asked about a register, and keeps what each write and each loop changes.
+A register is storage, so its value depends on the program point. `Ranges` walks the program once,
+at the first query for a register, and records the effect of each write and each loop.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from nkijit.dialects.walks import operations
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """What an integer is known to be: `low` to `high`, both inclusive."""
+    """The known range of an integer: `low` to `high`, both inclusive."""
 
     low: int
     high: int
     exact: bool
-    """At a place that always runs (`Ranges.always_runs`), both ends are really taken on."""
+    """At an operation that always runs (`Ranges.always_runs`), some iteration reaches each end."""
 
 
 @dataclass(slots=True)
 class _History:
-    """What a register holds from which place of the program on; None when unknown."""
+    """The range of a register after each place that changes it; None when unknown."""
 
     places: list[int] = field(default_factory=list[int])
     held: list[Range | None] = field(default_factory=list["Range | None"])
@@ -51,7 +51,7 @@ class _History:
 
 
 def constant_range(loop: ForOp) -> range | None:
-    """The induction variable's values where the bounds are constants of the program's text."""
+    """The values of the induction variable if all bounds are constants; None otherwise."""
     bounds = [scalar_constant(bound) for bound in bounds_of(loop)]
     lower, upper, step = [bound if isinstance(bound, int) else None for bound in bounds]
     if lower is None or upper is None or step is None or step < 1:
@@ -60,15 +60,15 @@ def constant_range(loop: ForOp) -> range | None:
 
 
 def surely_runs(loop: ForOp | WhileOp) -> bool:
-    """True when it is known that a loop runs at least once."""
+    """Whether a loop certainly runs at least once."""
     return isinstance(loop, ForOp) and bool(constant_range(loop))
 
 
 class Ranges:
-    """What is known of the integers of one kernel before it runs.
+    """The integers of a kernel that can be bounded before it runs.
 
-    At the head of a loop a register holds what it held before, or anything that the loop writes
-    to it; so no body is walked twice.
+    At the head of a loop, a register has the union of its range before the loop and of all values
+    that the loop writes to it. So no body is walked twice.
     """
 
     def __init__(self, kernel: KernelOp):
@@ -78,11 +78,11 @@ class Ranges:
         self._always: dict[Block, bool] = {}
 
     def range_of(self, value: SSAValue, at: Operation) -> Range | None:
-        """What a number, an induction variable or a register is when `at` begins.
+        """Return the range of a number, an induction variable or a register before `at`.
 
-        None when nothing is known, and for the induction variable of a loop that never runs.
+        None if it is unknown, and for the induction variable of a loop that never runs.
         """
-        # Exact classes: those of xDSL take long to say that something is not one of theirs.
+        # Exact classes: `isinstance` on xDSL's classes is slow when the answer is no.
         if type(value) is BlockArgument:
             loop = value.block.parent_op()
             return self._induction(loop) if type(loop) is ForOp else None
@@ -96,7 +96,7 @@ class Ranges:
         return Range(number, number, True) if isinstance(number, int) else None
 
     def trip_counts(self, loop: ForOp) -> tuple[int, int | None]:
-        """The least and the greatest number of iterations; None when there is no bound."""
+        """Return the minimum and the maximum trip count; the maximum is None if it is unbounded."""
         bounds = self._bounds(loop)
         if bounds is None:
             return 0, None
@@ -105,7 +105,7 @@ class Ranges:
         return least, len(range(lower.low, upper.high, step.low))
 
     def always_runs(self, op: Operation) -> bool:
-        """True when no run of the kernel leaves the operation out."""
+        """Whether every run of the kernel executes the operation."""
         block = op.parent_block()
         if block is None:
             return True
@@ -154,7 +154,7 @@ class Ranges:
 
     @cached_property
     def _histories(self) -> dict[SSAValue, _History]:
-        # While it is filled it answers already: what stands above the place is complete.
+        # Set first, as `_follow` itself queries it: entries before the current place are complete.
         self._histories = {}
         self._follow(self._kernel.body.block)
         return self._histories
@@ -174,7 +174,7 @@ class Ranges:
         writes = [(op, r) for op in _inner(loop) for r in registers_written(op)]
         written = {register for _, register in writes}
         sources = {op.src for op, _ in writes if isinstance(op, RegisterMoveOp)}
-        # Others depend on what the loop writes further down, which is not known yet.
+        # Other sources depend on later writes of the loop, whose values are not known yet.
         stable = {source for source in sources if self._is_stable(source, written)}
         entry = {register: self.range_of(register, loop) for register in written}
         inside = dict(entry)
@@ -188,7 +188,7 @@ class Ranges:
             self._follow(region.block)
         runs = isinstance(loop, ForOp) and self.trip_counts(loop)[0] > 0
         for register in written:
-            # A `while` ends in its test, which may follow no iteration or any.
+            # A `while` loop exits from its condition, after any number of iterations.
             held = self._histories[register].before(end)
             if isinstance(loop, WhileOp):
                 held = inside[register]
@@ -205,7 +205,7 @@ class Ranges:
         return self.range_of(op.src, op) if isinstance(op, RegisterMoveOp) else None
 
     def _is_stable(self, value: SSAValue, written: Collection[SSAValue]) -> bool:
-        """True when a value does not depend on registers that are `written`."""
+        """Whether a value does not depend on the registers `written`."""
         if isinstance(value, BlockArgument):
             loop = value.block.parent_op()
             bounds = bounds_of(loop) if isinstance(loop, ForOp) else ()

@@ -1,1 +1,1 @@
-"""The memory map of a kernel: as data, as text, as a picture."""
+"""The memory map of a kernel, and the tiles to spill when SBUF is too small."""

@@ -1,7 +1,7 @@
-"""The memory map of a kernel as data: which tile lies where in SBUF and PSUM, and when.
+"""The memory map of a kernel as data: the address of each tile in SBUF and PSUM, and its lifetime.
 
-The addresses of tiles that the author did not fix are this package's assignment (`assignment.py`),
-an example of one that fits; the vendor's compiler makes its own.
+Addresses that the author did not fix are assigned by `assignment.py`. They are an example of an
+assignment that fits; the vendor's compiler makes its own.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from nkijit.passes.diagnostics.places import Position, positions
 
 @dataclass(frozen=True, slots=True, repr=False)
 class LiveTile(ShownFields):
-    """A tile in the author's words, and when it is in use."""
+    """A tile with the author's name for it, and its lifetime."""
 
     name: str
     shape: tuple[int, ...]
@@ -42,47 +42,47 @@ class LiveTile(ShownFields):
 
     @property
     def partitions(self) -> int:
-        """How many partitions it is in."""
+        """The number of partitions."""
         return self.shape[0]
 
     @property
     def size(self) -> str:
-        """Shape and data type in words."""
+        """Shape and data type as text."""
         return f"{'x'.join(map(str, self.shape))} {self.dtype}"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class TileMap(LiveTile):
-    """A tile with its place on the map."""
+    """A tile with its address on the map."""
 
     address: tuple[int, int]
-    """(partition, byte) of its beginning."""
+    """The (partition, byte) of its start."""
     fixed: bool
-    """True when the author gave the address."""
+    """Whether the author fixed the address."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SpaceMap(ShownFields):
-    """SBUF or PSUM of one core."""
+    """The map of SBUF or PSUM of one core."""
 
     name: str
     """SBUF or PSUM."""
     capacity: int
     """Bytes per partition that a kernel may use."""
     bank: int | None
-    """Bytes of a bank, in PSUM."""
+    """Bytes of a bank; None for SBUF."""
     peak: int
-    """The most bytes per partition that are needed at one instruction, however tiles lie."""
+    """A lower bound of the most bytes per partition that one instruction needs."""
     peak_at: int
-    """The first such instruction, counted from 0; -1 when there are no tiles."""
+    """The first instruction with this need, counted from 0; -1 if there are no tiles."""
     peak_banks: int
-    """In PSUM, the most banks that are needed at one instruction, however tiles lie."""
+    """The corresponding lower bound in banks; 0 for SBUF."""
     peak_instruction: str
     peak_place: Position | None
     height: int
     """The byte after the last one that the map uses."""
     tiles: tuple[TileMap, ...]
-    """In the order of allocation."""
+    """The tiles in the order of allocation."""
 
     @property
     def at_peak(self) -> list[TileMap]:
@@ -93,7 +93,7 @@ class SpaceMap(ShownFields):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class LoopMap(ShownFields):
-    """A loop on the device: a tile that it carries is in use in all of it."""
+    """A loop on the device; tiles that it carries are in use in all of it."""
 
     start: int
     """The first instruction of its body, counted from 0; the last is `end`."""
@@ -108,7 +108,7 @@ class CoreMap(ShownFields):
     core: int
     instructions: int
     unused: tuple[str, ...]
-    """Names of tiles that nothing accesses; they take no room."""
+    """Names of tiles without accesses; they take no memory."""
     loops: tuple[LoopMap, ...]
     """Loops on the device, outer ones before inner ones."""
     spaces: tuple[SpaceMap, ...]
@@ -126,7 +126,7 @@ class CoreMap(ShownFields):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class MemoryMap(ShownFields):
-    """What a kernel keeps on the chip."""
+    """The on-chip memory of a kernel, for each core."""
 
     kernel: str
     target: str
@@ -134,7 +134,7 @@ class MemoryMap(ShownFields):
 
 
 def map_of(kernels: Sequence[KernelOp]) -> MemoryMap:
-    """The memory map of a kernel, given as its program for each core."""
+    """Compute the memory map of a kernel from its programs, one per core."""
     first = kernels[0]
     cores = tuple(_core(kernel) for kernel in kernels)
     return MemoryMap(first.launch_name, first.target.platform, cores)
@@ -180,7 +180,7 @@ def _banks(blocks: Sequence[Block], peak: Peak, space: Space) -> int:
 
 
 def live_tile(found: Liveness, live: LiveRange) -> LiveTile:
-    """A live range in the author's words."""
+    """Describe a live range with the author's names and positions."""
     tile, alloc = live.tile, live.alloc
     return LiveTile(
         name_of(alloc),
@@ -202,7 +202,7 @@ def _mapped(found: Liveness, live: LiveRange, address: tuple[int, int]) -> TileM
 
 
 def name_of(alloc: AllocOp) -> str:
-    """The author's `name=`, else the variable."""
+    """The author's `name=`, else the variable's name."""
     if alloc.tensor_name is not None:
         return alloc.tensor_name.data
     return alloc.result.name_hint or "unnamed"

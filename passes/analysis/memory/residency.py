@@ -1,12 +1,12 @@
-"""Which tiles lie in SBUF, and which in HBM, when a program has more of them than SBUF holds.
+"""Selection of the tiles to spill to HBM when a program exceeds SBUF.
 
-The program is walked in order. A tile is there when an instruction uses it; when there is no room
-for the next one, that of which the next use is furthest away goes (Belady's rule). What an
-instruction has filled from tensors that nothing writes is not kept: the instruction fills it again,
-and the first time only when the tile is used. Other contents are stored in HBM and loaded again.
+The program is walked in order. Before each instruction, all of its tiles must be in SBUF. When
+memory runs out, the tile with the furthest next use is evicted (Belady's rule). A tile loaded from
+a tensor that nothing writes is not stored: the load is repeated, and its first run is delayed until
+the tile is used. Other contents are stored in HBM and loaded again.
 
-Left where they are: tiles in blocks of their own (loops, `nl.no_reorder`), those that have an
-address from the author, and those that say where others are.
+The following tiles are not moved: tiles used in nested blocks (loops, `nl.no_reorder`), tiles with
+a fixed address, and tiles that index others.
 """
 
 from __future__ import annotations
@@ -31,46 +31,46 @@ from nkijit.passes.analysis.writes.liveness import Liveness, LiveRange
 
 
 class Action(Enum):
-    """What happens to a tile in front of an instruction that needs it, or needs its room."""
+    """An action on a tile before an instruction that needs the tile or its memory."""
 
     begin = "begin"
-    """It gets room, for contents that the instruction writes."""
+    """It gets memory for contents that the instruction writes."""
     fill = "fill"
-    """It gets room, and another instruction fills it."""
+    """It gets memory, and its filler loads it."""
     store = "store"
-    """It goes to HBM."""
+    """It is stored in HBM."""
     load = "load"
-    """It gets room, and comes from HBM."""
+    """It gets memory and is loaded from the copy in HBM."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing that happens in front of an instruction."""
+    """An action before an instruction."""
 
     position: int
-    """That of the instruction."""
+    """The position of the instruction."""
     tile: SSAValue
     action: Action
     filler: DmaCopyOp | None = None
-    """The instruction that fills the tile."""
+    """The load that fills the tile."""
     repeated: bool = False
-    """It has filled the tile before."""
+    """Whether the filler has run before."""
 
 
 @dataclass(frozen=True, slots=True)
 class Residency:
-    """What has to happen to tiles, so that all that is in use at a time fits."""
+    """The actions that make the tiles of a program fit."""
 
     steps: list[Step]
 
     @property
     def moved(self) -> list[Step]:
-        """What the author's program does not do: repeated, stored, loaded."""
+        """The additional loads and stores: repeated, stored or loaded again."""
         return [s for s in self.steps if s.repeated or s.action in (Action.store, Action.load)]
 
     @property
     def bytes(self) -> int:
-        """What passes through the DMA engines because tiles do not fit."""
+        """The additional bytes that the DMA engines move."""
         tiles = (info_of(step.tile) for step in self.moved)
         return sum(tile.size * tile.dtype.itemsize for tile in tiles)
 
@@ -79,32 +79,31 @@ class Residency:
 class _Use:
     position: int
     reads: bool
-    """Contents that are there before are needed."""
+    """The use needs the earlier contents."""
     writes: bool
 
 
 @dataclass(slots=True, eq=False)
 class _Tile:
     number: int
-    """Its place among the tiles in the order of allocation: of those used next together the first
-    leaves."""
+    """Its index in the order of allocation; it breaks ties between equal next uses."""
     base: SSAValue
     size: int
     """Bytes per partition."""
     uses: list[_Use] = field(default_factory=list[_Use])
     done: int = 0
-    """Uses that the walk has passed."""
+    """The number of uses that the walk has passed."""
     resident: bool = False
     filler: DmaCopyOp | None = None
-    """What can fill it with what it holds."""
+    """A load that can restore its contents."""
     filled: bool = False
     """The filler has run."""
     stored: bool = False
-    """HBM has what it holds."""
+    """HBM has a copy of its contents."""
 
     @property
     def next_read(self) -> int | None:
-        """The position of the next use, if that needs what the tile holds."""
+        """The position of the next use, if that needs the tile's contents; None otherwise."""
         if self.done == len(self.uses):
             return None
         use = self.uses[self.done]
@@ -112,20 +111,20 @@ class _Tile:
 
 
 def residency(live: Liveness, capacity: int) -> Residency | None:
-    """How the tiles of a program fit into so many bytes of each partition of SBUF.
+    """Make the tiles of a program fit into `capacity` bytes of each partition of SBUF.
 
-    None when they cannot: an instruction, with what has to stay where it is, needs more.
+    Returns None if an instruction's tiles, together with those that cannot move, exceed it.
     """
     return _Walk(live, capacity).run()
 
 
 def peak(live: Liveness) -> int:
-    """The most bytes per partition of SBUF that are in use at one position."""
+    """The most bytes per partition of SBUF in use at one position."""
     return max(_across(live.ranges, len(live.instructions)), default=0)
 
 
 def _across(ranges: Iterable[LiveRange], positions: int) -> list[int]:
-    """Bytes per partition of SBUF of what is in use, at each position."""
+    """The bytes per partition of SBUF in use at each position."""
     changes = [0] * (positions + 1)
     for live in ranges:
         if live.tile.region is MemoryRegion.sbuf:
@@ -144,7 +143,7 @@ class _Walk:
             for number, r in enumerate(moving)
         }
         staying = [r for r in live.ranges if r.result not in self._tiles]
-        self._room = self._rooms(staying, capacity)
+        self._available = self._available_bytes(staying, capacity)
         self._written = {
             base_of(effect.value)
             for op in live.instructions
@@ -152,36 +151,36 @@ class _Walk:
             if effect.role is not Role.read
         }
         self._meets = any(type(op) in WAITING for op in live.instructions)
-        """Other cores may write what is not the kernel's own, and it may wait for that."""
+        """Whether the kernel waits for other cores, which may write shared tensors."""
         self._used: list[list[_Tile]] = [
             self._uses(op, p) for p, op in enumerate(live.instructions)
         ]
         self._taken = 0
-        """Bytes per partition of what is resident."""
+        """Bytes per partition of the resident tiles."""
         self._heap: list[tuple[int, int, _Tile]] = []
-        """What is resident, the furthest next use first."""
+        """A heap of resident tiles, the furthest next use first; it may have outdated entries."""
         self._steps: list[Step] = []
 
-    def _rooms(self, staying: Iterable[LiveRange], capacity: int) -> list[int]:
-        """Bytes per partition for what moves, in front of each instruction.
+    def _available_bytes(self, staying: Iterable[LiveRange], capacity: int) -> list[int]:
+        """Bytes per partition available for movable tiles before each instruction.
 
-        Where a loop begins, the least that there is in the loop: nothing moves inside.
+        The first instruction of a loop gets the minimum over the loop, as nothing moves inside.
         """
         instructions = self._live.instructions
-        rooms = [capacity - used for used in _across(staying, len(instructions))]
+        available = [capacity - used for used in _across(staying, len(instructions))]
         for position in range(len(instructions) - 1, 0, -1):
-            around = self._around(instructions[position])
-            if around is not None and around is self._around(instructions[position - 1]):
-                rooms[position - 1] = min(rooms[position - 1], rooms[position])
-                rooms[position] = capacity
-        return rooms
+            ancestor = self._ancestor_of(instructions[position])
+            if ancestor is not None and ancestor is self._ancestor_of(instructions[position - 1]):
+                available[position - 1] = min(available[position - 1], available[position])
+                available[position] = capacity
+        return available
 
-    def _around(self, op: Operation) -> Operation | None:
-        """The operation of the kernel's own block that an instruction is part of, if not itself."""
+    def _ancestor_of(self, op: Operation) -> Operation | None:
+        """The ancestor of an instruction in the kernel's own block; None if it is in that block."""
         return None if op.parent is self._block else self._block.find_ancestor_op_in_block(op)
 
     def _uses(self, op: Operation, position: int) -> list[_Tile]:
-        """Note what an instruction does with tiles that can move."""
+        """Record an instruction's uses of movable tiles."""
         found: dict[_Tile, _Use] = {}
         for effect in effects(op):
             base = base_of(effect.value)
@@ -204,7 +203,7 @@ class _Walk:
         return Residency(self._steps)
 
     def _defer(self, op: Operation, used: list[_Tile]) -> bool:
-        """Leave out an instruction that fills a tile until the tile is needed."""
+        """Delay a load until its tile is needed; returns False if that is not possible."""
         if len(used) != 1 or type(op) is not DmaCopyOp or not self._fills(op, used[0]):
             return False
         (tile,) = used
@@ -217,7 +216,7 @@ class _Walk:
         return True
 
     def _fills(self, op: DmaCopyOp, tile: _Tile) -> bool:
-        """Whether a load fills a tile, whenever it runs, with the same."""
+        """Whether a load fills a tile with the same contents whenever it runs."""
         if op.parent is not self._block or op.instruction_name is not None or op.runs_after:
             return False
         if any(index_of(value) is not None for value in op.operands):
@@ -231,9 +230,9 @@ class _Walk:
         return not tile.uses[tile.done].reads
 
     def _arrive(self, position: int, used: list[_Tile]) -> bool:
-        """Let an instruction have its tiles; False when there is no room."""
+        """Make an instruction's tiles resident; returns False if memory is insufficient."""
         missing = sum(tile.size for tile in used if not tile.resident)
-        if not self._make_room(position, missing, used):
+        if not self._evict(position, missing, used):
             return False
         for tile in used:
             use = tile.uses[tile.done]
@@ -266,16 +265,16 @@ class _Walk:
             tile.resident = False
             self._taken -= tile.size
 
-    def _make_room(self, position: int, missing: int, used: list[_Tile]) -> bool:
-        room = self._room[position]
-        if self._taken + missing <= room:
+    def _evict(self, position: int, missing: int, used: list[_Tile]) -> bool:
+        available = self._available[position]
+        if self._taken + missing <= available:
             return True
         held: list[tuple[int, int, _Tile]] = []
-        while self._taken + missing > room and self._heap:
+        while self._taken + missing > available and self._heap:
             entry = heappop(self._heap)
             tile = entry[2]
             if not tile.resident or tile.next_read != -entry[0]:
-                continue  # it has gone, or has been used since
+                continue  # outdated: evicted, or used since
             if tile in used:
                 held.append(entry)
                 continue
@@ -285,7 +284,7 @@ class _Walk:
             self._leave(tile)
         for entry in held:
             heappush(self._heap, entry)
-        return self._taken + missing <= room
+        return self._taken + missing <= available
 
 
 def _can_move(live: LiveRange, block: Block) -> bool:

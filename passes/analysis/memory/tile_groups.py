@@ -1,4 +1,4 @@
-"""Tiles that one line of the author allocates, counted together."""
+"""Groups of equal tiles that one source line allocates."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from nkijit.passes.analysis.memory.map import LiveTile
 
 @dataclass(frozen=True, slots=True)
 class TileGroup:
-    """Tiles that one line of the author allocates, alike in shape and data type."""
+    """Tiles of equal shape and data type that one source line allocates."""
 
     tile: LiveTile
-    """The first of them, in use from the first position of any of them to the last."""
+    """The first of them, with a lifetime that spans those of all."""
     count: int
 
     @property
     def bytes(self) -> int:
-        """Bytes per partition of all."""
+        """The total bytes per partition."""
         return self.count * self.tile.bytes
 
 
 def groups_of(tiles: Iterable[LiveTile]) -> list[TileGroup]:
-    """Tiles by the line that allocates them, those that take most first."""
+    """Group tiles by the line that allocates them, the largest groups first."""
     found: dict[object, TileGroup] = {}
     for tile in tiles:
-        # Without a place nothing says that two tiles have the same cause.
+        # Tiles without a position are not grouped: their lines are not known.
         line = tile.allocated or object()
         key = (tile.name, tile.shape, tile.dtype, line)
         group = found.get(key)

@@ -1,4 +1,4 @@
-"""What texts and pictures of memory maps have in common: headlines, and tables of tiles."""
+"""Texts shared by printed and drawn memory maps: headlines, and tables of tiles."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nkijit.passes.diagnostics.tables import aligned
 
 
 def table_of(groups: Sequence[TileGroup], most: int) -> list[str]:
-    """The largest groups of tiles as a table, with a last line that counts the others."""
+    """Format the `most` largest groups of tiles as a table; a last line counts the others."""
     rows = [("tile", "shape and type", "bytes", "in use", "allocated at")]
     rows += [_row(group) for group in groups[:most]]
     return [*aligned_tiles(rows), *_others(groups[most:])]
@@ -48,12 +48,12 @@ def _others(groups: Sequence[TileGroup]) -> list[str]:
 
 
 def aligned_tiles(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows about tiles under a headline."""
+    """Align the columns of a table of tiles, including its headline."""
     return aligned(rows, lambda _, name: name == "bytes")
 
 
 def headline_of(space: SpaceMap) -> str:
-    """What a memory must have, of what it has."""
+    """Format the peak of a memory and its capacity."""
     share = f"{100 * space.peak / space.capacity:.1f}%"
     banks = ""
     if space.bank is not None:

@@ -1,1 +1,1 @@
-"""What has been written, and when tiles are live."""
+"""Written parts of tensors, and live ranges of tiles."""

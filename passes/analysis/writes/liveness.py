@@ -1,17 +1,16 @@
-"""Live ranges: from where to where in a program an on-chip allocation is in use.
+"""Live ranges: the positions of a program between which an on-chip allocation is in use.
 
-A position numbers the instructions of one core's program in the order of their text, so a loop's
-body is a contiguous range. An allocation lives from its first access to its last, both inclusive,
-and views count as accesses to what they are views of. A loop on the device goes back to its start,
-so inside one
+Positions number the instructions of one core's program in the order of its text, so a loop's body
+is a contiguous range. An allocation is live from its first access to its last, both inclusive. An
+access to a view counts as an access to its allocation. In a device loop, the following applies:
 
-- an allocation that the body may read before it has certainly overwritten it carries a value from
-  one iteration to the next, or into the loop: it lives in the whole loop;
-- one that is used in the loop and again after it lives in the whole loop;
-- one that every iteration overwrites before it reads it, and that nothing after the loop uses,
-  lives inside the body only.
+- An allocation that the body may read before it has certainly overwritten it carries a value into
+  the loop or from one iteration to the next. It is live in the whole loop.
+- An allocation that is used in the loop and after it is live in the whole loop.
+- An allocation that every iteration overwrites before reading it, and that nothing uses after the
+  loop, is live only within the body.
 
-`nki.no_reorder` is not a loop. An allocation that nothing accesses has no live range.
+`nki.no_reorder` is not a loop. An allocation without accesses has no live range.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ from typing import cast
 from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Block, Operation, SSAValue
 
+from nkijit.dialects.declare.accessors import operand_tuple
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.effects import Effect
@@ -38,7 +38,7 @@ from nkijit.passes.analysis.writes.written_tensors import Memories, WrittenTenso
 from nkijit.passes.diagnostics.fields import ShownFields
 
 DeviceLoop = ForOp | WhileOp
-"""What goes back to its start on the device."""
+"""Loops that run on the device."""
 
 
 @dataclass(slots=True, repr=False, eq=False)
@@ -47,7 +47,7 @@ class LiveRange(ShownFields):
 
     alloc: AllocOp
     result: SSAValue
-    """The value of the allocation."""
+    """The value that the allocation defines."""
     start: int
     end: int
     first: int
@@ -55,16 +55,16 @@ class LiveRange(ShownFields):
     last: int
     """Position of the last access in the text."""
     tile: TileInfo
-    """What is allocated."""
+    """The type of the allocation."""
 
     def overlaps(self, other: LiveRange) -> bool:
-        """True when both are in use at some position."""
+        """Whether both are in use at some position."""
         return self.start <= other.end and other.start <= self.end
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class LoopRange(ShownFields):
-    """A loop on the device with the positions of its body, both inclusive."""
+    """A loop on the device, with the positions of its body, both inclusive."""
 
     op: DeviceLoop
     start: int
@@ -79,19 +79,22 @@ class Liveness(ShownFields):
     instructions: Sequence[Operation]
     """The operation at each position: instructions, prints and the return."""
     ranges: Sequence[LiveRange]
-    """One for each on-chip allocation that is in use, in the order of allocation."""
+    """One for each on-chip allocation that is accessed, in the order of allocation."""
     unused: Sequence[AllocOp]
-    """On-chip allocations that nothing accesses."""
+    """On-chip allocations without accesses."""
     loops: Sequence[LoopRange]
-    """The loops that have instructions; inner ones stand before outer ones."""
+    """The loops that contain instructions; inner loops precede outer ones."""
 
     def positions(self) -> dict[Operation, int]:
-        """The position of each instruction."""
+        """Return the position of each instruction."""
         return {op: position for position, op in enumerate(self.instructions)}
 
 
 def liveness(kernel: KernelOp) -> Liveness:
-    """The live ranges of a kernel's on-chip allocations, in time linear in its operations."""
+    """Compute the live ranges of a kernel's on-chip allocations in time linear in its operations.
+
+    The result is cached while the kernel does not change (`found_once`).
+    """
     return found_once(kernel, _liveness)
 
 
@@ -107,7 +110,7 @@ def _liveness(kernel: KernelOp) -> Liveness:
 # ------------------------------------------------------------------ accesses
 
 _OTHERS = (DevicePrintOp, ReturnOp)
-"""What has a position, besides instructions."""
+"""Operations besides instructions that have a position."""
 
 
 @dataclass(slots=True)
@@ -119,21 +122,21 @@ class _LoopUses:
 
 
 class _Walk:
-    """Numbers the instructions and collects the accesses."""
+    """A walk that numbers the instructions and collects the accesses."""
 
     def __init__(self, kernel: KernelOp) -> None:
         self._kernel = kernel
         self.instructions: list[Operation] = []
         self.ranges: list[LiveRange] = []
-        """Those of all allocations on the chip, at -1 as long as nothing accesses them."""
+        """The live ranges of all on-chip allocations; -1 while an allocation has no access."""
         self.loops: list[_LoopUses] = []
-        # Values stand here by identity, as hashing one is a call: what an access to it touches.
+        # For each value, by identity (hashing one costs a call): the allocations that it accesses.
         self._touched: dict[int, tuple[LiveRange, ...]] = {}
         self._open: list[_LoopUses] = []
         self._memories = Memories()
 
     def block(self, block: Block) -> None:
-        """Walk the operations of a kernel's body."""
+        """Compute the live ranges of a kernel's body."""
         self._walk(block)
         for live in self.ranges:
             live.start, live.end = live.first, live.last
@@ -143,12 +146,12 @@ class _Walk:
     def _walk(self, block: Block) -> None:
         touched, instructions = self._touched, self.instructions
         inside = self._open[-1].uses if self._open else None
-        # By their fields: xDSL's own access to operands and results takes long.
+        # Fields instead of properties: xDSL's accessors of operands and results are slow.
         for op in directly_in(block):
             kind = type(op)
-            operands = op._operands  # pyright: ignore[reportPrivateUsage]
+            operands = operand_tuple(op)
             if kind is ViewOp:
-                # An index tile is read by every instruction that uses the view.
+                # An instruction that uses an indirect view also reads its index tile.
                 uses: tuple[LiveRange, ...] = ()
                 for value in operands:
                     uses += touched.get(id(value), ())
@@ -194,7 +197,7 @@ class _Walk:
             self._open[-1].uses.update(loop.uses)
 
     def _widen(self, loop: _LoopUses) -> None:
-        """Make what lives in the whole loop do so. Inner loops come first."""
+        """Extend the ranges of allocations that are live in a whole loop; inner loops first."""
         if not loop.uses:
             return
         used_before: dict[SSAValue, bool] = {
@@ -207,29 +210,29 @@ class _Walk:
                 use.end = max(use.end, loop.end)
 
 
-# ------------------------------------------------------------------ what loops carry
+# ------------------------------------------------------------------ values carried by loops
 
 
 class _Iteration(CoreWrites):
-    """An iteration of a loop, of which nothing is known to be written when it begins."""
+    """One iteration of a loop, before which nothing counts as written."""
 
     EXACT = False
 
     def __init__(self, kernel: KernelOp, memories: Memories, used_before: dict[SSAValue, bool]):
-        """`used_before`: the loop's allocations; True for those that are accessed before it."""
+        """`used_before`: for each allocation of the loop, whether it has an earlier access."""
         super().__init__(kernel, memories)
         self._used_before = used_before
         self._target = kernel.target
 
     def reads(self, op: Operation, effect: Effect) -> bool:
-        """True also for what is left as it was, or added to."""
+        """Partial writes and accumulation also count as reads."""
         if effect.role is Role.read or effect.partial:
             return True
         starts = _starts(op, self._target) and not self._used_before[base_of(effect.value)]
         return effect.role is Role.update and not starts
 
     def tensor_of(self, value: SSAValue) -> WrittenTensor | None:
-        """Nothing for what is not one of the loop's allocations."""
+        """None for tensors that are not among the loop's allocations."""
         return super().tensor_of(value) if base_of(value) in self._used_before else None
 
 
@@ -244,7 +247,7 @@ def _carried(
 
 
 def _starts(op: Operation, target: Target) -> bool:
-    """True when a matmul overwrites where nothing has been accumulated."""
+    """Whether an instruction overwrites its destination if nothing has been accumulated there."""
     if not is_instruction(op):
         return False
     return accumulation_of(op, target) in (Accumulation.overwrites, Accumulation.by_location)

@@ -1,9 +1,9 @@
-"""Loads of what has been loaded before: the same bytes of HBM, with no write in between.
+"""Repeated loads: loads of bytes of HBM that were loaded before and not written in between.
 
-Which writes a load sees is told byte by byte (`dependences.py`), so two loads of the same view
-bring the same contents if they see the same ones, and no other core or rank is met in between. In a
-loop on the device a load is run again; it brings the same if its address does not change and no
-iteration writes what it reads.
+`dependences.py` lists, byte by byte, the writes that a load depends on. Two loads of one view load
+the same data if they depend on the same writes and there is no meeting with another core or rank
+between them. A load in a device loop loads the same data in each iteration if its address does not
+change and no iteration writes the bytes that it reads.
 """
 
 from __future__ import annotations
@@ -20,31 +20,31 @@ from nkijit.passes.analysis.flow.dependences import Dependences
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """A load from HBM into SBUF whose addresses are known."""
+    """A load from HBM into on-chip memory, at addresses known before run time."""
 
     op: DmaCopyOp
     contents: Hashable
-    """Equal for loads that bring the same bytes in the same order."""
+    """Equal for loads of the same bytes in the same order."""
     runs_again: bool
-    """It is in a loop on the device, of which each iteration brings the same."""
+    """Whether it is in a device loop and loads the same data in each iteration."""
 
 
 def loads_of(program: Dependences) -> list[Load]:
-    """The loads of a kernel whose addresses are known, in program order."""
+    """Return the loads of a kernel that have known addresses and always load the same data."""
     seen: dict[DmaCopyOp, set[tuple[frozenset[int], int]]] = {}
     runs: dict[DmaCopyOp, int] = {}
     meetings = 0
     for event in program.events:
         op = event.op
         if isinstance(op, WAITING):
-            meetings += 1  # behind it is what others have written
+            meetings += 1  # later loads may see the writes of other cores
         elif isinstance(op, DmaCopyOp) and _is_static_load(op):
             seen.setdefault(op, set()).add((frozenset(event.sources), meetings))
             runs[op] = runs.get(op, 0) + 1
     found: list[Load] = []
     for op, written in seen.items():
         if len(written) > 1:
-            continue  # each iteration reads what the one before has written
+            continue  # an iteration reads data that an earlier one wrote
         contents = base_of(op.src), access_of(op.src), info_of(op.src).dtype, *written
         found.append(Load(op, contents, runs[op] > 1))
     return found

@@ -1,4 +1,4 @@
-"""Tiles that hold nothing but what has come in with a narrower floating-point type."""
+"""Tiles that hold only values of a narrower floating-point type."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from nkijit.dialects.tiles import info_of
 
 
 def narrow_sources(kernel: KernelOp) -> dict[SSAValue, DType]:
-    """For tiles that only casts fill, and transposes of such tiles, the type of what is cast."""
+    """Return the source type of tiles that only widening copies, and their transposes, fill."""
     found: dict[SSAValue, DType | None] = {}
     for op in kernel.operations:
         for effect in effects(op):
@@ -36,7 +36,7 @@ def narrow_sources(kernel: KernelOp) -> dict[SSAValue, DType]:
 
 
 def _narrow(src: SSAValue, dst: SSAValue, found: dict[SSAValue, DType | None]) -> DType | None:
-    """The type that a copy widens, or whose widened values it moves."""
+    """The narrow type of a copy's values: the copy widens it, or its source was widened from it."""
     read, written = info_of(src).dtype, info_of(dst).dtype
     if written.kind is not Kind.float or read.kind is not Kind.float:
         return None

@@ -1,8 +1,8 @@
-"""What of a kernel's tensors has been written when an operation reads them.
+"""Which parts of a kernel's tensors have been written when an operation reads them.
 
-Addresses known at run time only, loops that may not run and the other core make the difference
-between what has certainly been written and what may have been; `written_tensors.py` keeps both for
-each tensor.
+Addresses known only at run time, loops that may run zero times and other cores cause a difference
+between parts that certainly have been written and parts that may have been. `written_tensors.py`
+tracks both for each tensor.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from nkijit.passes.analysis.writes.written_tensors import (
 
 
 class Verdict(Enum):
-    """What is known of a tile that is read."""
+    """Whether a tile has been written when an operation reads it."""
 
     written = "written"
     """Every element has certainly been written."""
@@ -60,7 +60,7 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """One tile that an operation reads."""
+    """A tile that an operation reads."""
 
     op: Operation
     effect: Effect
@@ -68,11 +68,11 @@ class Read:
     missing: Mask | None = None
     """Which elements of the tile have certainly not been written.
 
-    None unless the verdict is `unwritten`, for tiles at an address known at run time only, and in
-    tensors of more than `REPORTED_EXACTLY` bytes.
+    None unless `verdict` is `unwritten`. Also None for tiles at addresses known only at run time,
+    and for tensors of more than `REPORTED_EXACTLY` bytes.
     """
     entire: bool = False
-    """Nothing of it has been written."""
+    """No element has been written."""
 
 
 _MEETINGS = frozenset(MEETINGS)
@@ -81,15 +81,15 @@ _MEETINGS = frozenset(MEETINGS)
 def reads_of(
     kernels: Sequence[KernelOp], *, known: bool = False, regions: bool = True
 ) -> Iterator[Read]:
-    """The tiles that a launch reads and that may not have been written, core by core.
+    """Yield the reads of a launch, core by core, that may read unwritten elements.
+
+    Loops are analysed in their first iteration, when the fewest elements have been written. A tile
+    that has been reported counts as written from there on.
 
     Args:
-        kernels: the programs of the launch, one for each core.
-        known: report the reads of tiles that are certainly written, too.
-        regions: say which elements are missing of what instructions read, too, not of results only.
-
-    Loops are looked at in their first iteration, in which the least has been written. A tile that
-    has been reported is taken as written from there on.
+        kernels: the programs of the launch, one per core.
+        known: also yield the reads of tiles that are certainly written.
+        regions: compute `Read.missing` for all reads, not only for results.
     """
     cores = [_Core(kernel, known, regions) for kernel in kernels]
     _introduce(cores)
@@ -110,7 +110,7 @@ def reads_of(
 
 
 def _introduce(cores: Sequence[_Core]) -> None:
-    """Let the cores see each other's memory."""
+    """Link the shared tensors of all cores."""
     for tensors in zip(*(core.shared for core in cores), strict=False):
         memory = tensors[0].memory
         memory.names = tuple(tensor.base for tensor in tensors)
@@ -120,26 +120,26 @@ def _introduce(cores: Sequence[_Core]) -> None:
 
 @dataclass(slots=True)
 class _Loop:
-    """A loop that is being walked."""
+    """A loop during the walk of its body."""
 
     body: Block
     runs: bool
-    """At least once."""
+    """Whether it runs at least once."""
     together: list[tuple[WrittenTensor, SSAValue, Scope | None]] = field(
         default_factory=list["tuple[WrittenTensor, SSAValue, Scope | None]"]
     )
-    """What all its iterations write together."""
+    """Indirect tiles that all iterations together write: (tensor, tile, scope)."""
 
 
 class CoreWrites:
-    """What one core has written, as far as its program has been walked.
+    """The parts of tensors that one core has written, during a walk of its program.
 
-    A subclass asks another question of the same walk: it says what counts as reading, and which
-    allocations matter.
+    A subclass can change which effects count as reads (`reads`) and which tensors are tracked
+    (`tensor_of`).
     """
 
     EXACT: ClassVar[bool] = True
-    """Say which elements are missing."""
+    """Whether to compute `Read.missing`."""
 
     def __init__(
         self,
@@ -154,20 +154,20 @@ class CoreWrites:
         self._kernel = kernel
         self._ranges = Ranges(kernel)
         self._memories = memories or Memories()
-        # By identity, as hashing a value is a call.
+        # By identity: hashing a value costs a call.
         self._tensors: dict[int, WrittenTensor | None] = {}
-        """The tensor that a tile is in."""
+        """The tensor of each tile; None for those that are not tracked."""
         self._reported: set[SSAValue] = set()
         """Tiles that have been reported as unwritten."""
         self._by_index: dict[SSAValue, list[tuple[WrittenTensor, SSAValue]]] = {}
-        """Tiles that are known to be written until the number that places them changes."""
+        """Indirect tiles that count as written until their index changes, by that index."""
         self._loops: list[_Loop] = []
-        """The loops around the operation that is being looked at, from the outside in."""
+        """The loops around the current operation, outermost first."""
 
     # ---------------------------------------------------------------- walking
 
     def walk(self, ops: Iterable[Operation], scope: Scope | None) -> Iterator[Read]:
-        """Go on over these operations and report what they read."""
+        """Continue the walk with these operations and yield their reads."""
         for op in ops:
             kind = type(op)
             if kind in DECLARATIONS:
@@ -206,7 +206,7 @@ class CoreWrites:
             tensor.write(value, scope, True)
 
     def _forget_written(self, loop: Operation) -> None:
-        """What a loop changes does not place anything any more from its second iteration on."""
+        """Forget tiles whose index the loop changes: later iterations use other elements."""
         if not self._by_index:
             return
         for op in _inside(loop):
@@ -271,22 +271,22 @@ class CoreWrites:
         elif not tensor.knows(value):
             tensor.write(value, scope, certain)
         if self._by_index:
-            # Whatever an index in this tensor placed is somewhere else now.
+            # Tiles that an index in this tensor selects are at other elements after the write.
             self._forget(tensor.base)
 
     def _note_dynamic(
         self, tensor: WrittenTensor, value: SSAValue, index: SSAValue, scope: Scope | None
     ) -> None:
-        """The tile is written as long as its index stays what it is."""
+        """Record that an indirect tile is written as long as its index does not change."""
         tensor.known[id(value)] = scope
         self._by_index.setdefault(base_of(index), []).append((tensor, value))
         if not isinstance(index, BlockArgument) or steps_of(value) is None:
             return
         bodies = [around.body for around in self._loops]
         if index.block not in bodies:
-            return  # one iteration is walked by itself
+            return  # a single iteration is walked on its own
         depth = bodies.index(index.block)
-        # Written in every iteration, unless a loop inside may not run.
+        # Written in every iteration, unless an inner loop may run zero times.
         if all(around.runs for around in self._loops[depth:]):
             self._loops[depth].together.append((tensor, value, scope))
 
@@ -297,11 +297,11 @@ class CoreWrites:
     # ---------------------------------------------------------------- look-ups
 
     def reads(self, op: Operation, effect: Effect) -> bool:
-        """True when an operation needs what is in a tile."""
+        """Whether an operation depends on the contents of a tile."""
         return effect.role is Role.read
 
     def tensor_of(self, value: SSAValue) -> WrittenTensor | None:
-        """The tensor that a tile is in; None for arguments and constants that no view leaves."""
+        """Return the tensor of a tile; None for arguments and constants that views stay within."""
         base = base_of(value)
         if type(base.owner) is not AllocOp:
             return self._tensors.get(id(base))
@@ -315,7 +315,7 @@ class CoreWrites:
 
 
 class _Core(CoreWrites):
-    """One of the cores of a launch, which share memory and meet."""
+    """One of the cores of a launch, which share memory and synchronise at meetings."""
 
     def __init__(self, kernel: KernelOp, known: bool, regions: bool):
         super().__init__(kernel, known=known, regions=regions)
@@ -325,16 +325,16 @@ class _Core(CoreWrites):
             if several
             else []
         )
-        """The tensors in shared HBM that it allocates, in the order that all cores agree in."""
+        """The tensors in shared HBM that it allocates, in an order that is equal on all cores."""
         self.meetings = 0
-        """How many there are before the first one in a loop, which may be any number."""
+        """The number of meetings before the first one in a loop (of unknown trip count)."""
         for op in kernel.body.block.ops if several else ():
             if any(type(inner) in _MEETINGS for inner in _inside(op)):
                 break
             self.meetings += type(op) in _MEETINGS
 
     def look_beyond(self) -> None:
-        """Follow arguments and constants, which are written, where views leave them."""
+        """Track arguments and constants, which are fully written, if views reach beyond them."""
         for op in self._kernel.operations:
             if type(op) is ConstantOp:
                 (result,) = op.results
@@ -347,7 +347,7 @@ class _Core(CoreWrites):
             self._tensor(base).write(base, None, True)
 
     def phases(self, meetings: int) -> list[list[Operation]]:
-        """The operations up to each of so many meetings, and those after them."""
+        """Split the operations after each of the first `meetings` meetings."""
         found: list[list[Operation]] = [[]]
         for op in directly_in(self._kernel.body.block):
             found[-1].append(op)
@@ -356,7 +356,7 @@ class _Core(CoreWrites):
         return found
 
     def announce(self, ops: Sequence[Operation], other: _Core) -> None:
-        """Note that another core may write, in some operations, while this one is in a phase."""
+        """Record that another core may write to shared tensors during a phase of this one."""
         mine = {
             id(theirs.base): tensor
             for tensor, theirs in zip(self.shared, other.shared, strict=False)
@@ -367,26 +367,26 @@ class _Core(CoreWrites):
                 tensor.write(effect.value, None, False)
 
     def meet(self, others: Sequence[_Core]) -> None:
-        """What the other cores have written is seen here from now on."""
+        """Record the certain writes of the other cores, which become visible at a meeting."""
         for other in others:
             for mine, theirs in zip(self.shared, other.shared, strict=False):
                 mine.learn(theirs)
 
     def results(self) -> Iterator[Read]:
-        """What is known of the tensors that the kernel returns, at its end."""
+        """Yield the reads of the kernel's results at its end."""
         last = self._kernel.body.block.last_op
-        # A trace that was broken off has no results.
+        # A trace that ended with an error has no results.
         if isinstance(last, ReturnOp):
             yield from self._visit(last, None)
 
 
 def _inside(op: Operation) -> list[Operation]:
-    """The operations of an operation's regions."""
+    """The operations nested in an operation."""
     return [inner for region in op.regions for inner in operations(region.block)]
 
 
 def _writes(ops: Iterable[Operation]) -> Iterator[Effect]:
-    """What operations write, with those in their regions."""
+    """The writing effects of operations and their nested operations."""
     for top in ops:
         for op in (top, *_inside(top)):
             yield from (e for e in effects(op) if e.role is not Role.read)

@@ -1,8 +1,8 @@
-"""What of one tensor has been written, as a walk over its kernel comes along.
+"""The parts of one tensor that have been written, during a walk over its kernel.
 
-The state of a tensor is what has certainly been written and what may have been. Views are interned,
-so most questions are answered by a look-up of the view; only where a tensor is read in other pieces
-than it was written in, its cells (`footprints.py`) are looked at.
+The state of a tensor has two sets: bytes that have certainly been written, and bytes that may have
+been. Views are interned, so a look-up of the view answers most queries. The tensor's cells
+(`footprints.py`) are needed only if it is read in other pieces than it was written in.
 """
 
 from __future__ import annotations
@@ -40,24 +40,24 @@ from nkijit.passes.analysis.flow.ranges import constant_range
 Mask = npt.NDArray[np.bool_]
 
 REPORTED_EXACTLY = 1 << 26
-"""Bytes of a tensor up to which the elements that are missing are looked for one by one."""
+"""The largest tensor, in bytes, for which the missing elements are listed."""
 
 
 @dataclass(slots=True, eq=False)
 class Scope:
-    """Operations that may not run: a loop's body."""
+    """The body of a loop that might not run."""
 
     closed: bool = False
-    """The loop has ended: what was written in it may not have been."""
+    """The loop has ended: writes in it are not certain from here on."""
 
 
 _CLOSED = Scope(closed=True)
 
 
 class Memory:
-    """The memory of a tensor, and which part of it each of its tiles touches.
+    """The memory of a tensor, and the part of it that each of its tiles covers.
 
-    Worked out once, when it is first asked for, and shared by all that ask about a kernel.
+    Everything is computed on first use, and shared by the analyses of a kernel.
     """
 
     # A kernel has as many tensors as instructions.
@@ -65,7 +65,7 @@ class Memory:
 
     def __init__(self, base: SSAValue):
         self.names: tuple[SSAValue, ...] = (base,)
-        """What the cores call it."""
+        """The value of the tensor in each core's kernel."""
         self._extents: dict[int, Extent] | None = None
         self._reach: Reach | None = None
         self._extended: bool | None = None
@@ -73,14 +73,14 @@ class Memory:
 
     @property
     def reach(self) -> Reach:
-        """The memory, with what the views of all cores reach beyond it."""
+        """The address range of the tensor, extended by views of any core that reach beyond it."""
         if self._reach is None:
             self._reach = reach_of(*self.names)
         return self._reach
 
     @property
     def extended(self) -> bool:
-        """Views reach beyond the tensor: `reach.extended`, asked about most tensors alone."""
+        """Whether views reach beyond the tensor; cheaper to compute than `reach`."""
         if self._extended is None:
             own = info_of(self.names[0])
             self._extended = any(
@@ -90,18 +90,18 @@ class Memory:
 
     @property
     def cells(self) -> Cells | FewCells:
-        """The cells that no view cuts."""
+        """The cells into which the views of all cores cut the memory."""
         if self._cells is None:
             values = [value for base in self.names for value in (base, *views_of(base))]
             self._cells = cut(self.reach, map(self.extent, values))
         return self._cells
 
     def extent(self, value: SSAValue) -> Extent:
-        """The bytes of it that a tile touches, or may touch."""
+        """Return the bytes that a tile covers, or may cover."""
         known = self._extents
         if known is None:
             known = self._extents = {}
-        # By identity, as hashing a value is a call.
+        # By identity: hashing a value costs a call.
         extent = known.get(id(value))
         if extent is None:
             extent = known[id(value)] = extent_of(value, self.reach, steps_of(value))
@@ -115,7 +115,7 @@ class Memories:
         self._known: dict[int, Memory] = {}
 
     def of(self, base: SSAValue) -> Memory:
-        """The memory of an allocation or an argument."""
+        """Return the memory of an allocation or an argument."""
         memory = self._known.get(id(base))
         if memory is None:
             memory = self._known[id(base)] = Memory(base)
@@ -123,14 +123,14 @@ class Memories:
 
 
 class _Bits:
-    """What has been written of a tensor of few cells, as the bits of integers."""
+    """The written cells of a tensor with few cells, as the bits of integers."""
 
     def __init__(self, cells: FewCells, tensor: Extent):
         self._cells = cells.bits
         self._tensor = cells.bits[tensor]
         self._may = self._must = 0
         self._open: dict[Scope, int] = {}
-        """What must have been written if a scope has run, besides."""
+        """The cells that are certainly written besides `_must`, while each scope is open."""
 
     def write(self, extent: Extent, scope: Scope | None, certain: bool) -> None:
         bits = self._cells[extent] & self._tensor
@@ -149,15 +149,15 @@ class _Bits:
 
 
 class _Masks:
-    """What has been written of a tensor of many cells, as arrays."""
+    """The written cells of a tensor with many cells, as arrays."""
 
     def __init__(self, cells: Cells, tensor: Extent, extended: bool):
         self._cells = cells
         self._must, self._may = (np.zeros(cells.count, np.bool_) for _ in range(2))
         self._open: dict[Scope, Mask] = {}
-        """What must have been written if a scope has run, besides."""
+        """The cells that are certainly written besides `_must`, while each scope is open."""
         self._tensor: Mask | None = None
-        """The cells that are the tensor's, where not all are: nothing writes the others."""
+        """The cells of the tensor itself if views reach beyond it: nothing writes the others."""
         if extended:
             self._tensor = np.zeros(cells.count, np.bool_)
             cells.footprint(tensor).part(self._tensor)[...] = True
@@ -185,7 +185,7 @@ class _Masks:
 
 
 class _Unknown:
-    """What has been written of a tensor that is cut into too many cells."""
+    """A tensor with too many cells to track."""
 
     def write(self, extent: Extent, scope: Scope | None, certain: bool) -> None:
         pass
@@ -195,30 +195,30 @@ class _Unknown:
 
 
 class _State(NamedTuple):
-    """What has been written of a tile."""
+    """Which elements of a tile have been written."""
 
     certainly: bool
-    """All of it has certainly been written."""
+    """All of them have certainly been written."""
     perhaps: bool
-    """All of it may have been."""
+    """All of them may have been written."""
     some: bool
-    """Some of it may have been."""
+    """Some of them may have been written."""
 
 
 _S = TypeVar("_S")
 
 
 def _still_open(found: dict[Scope, _S]) -> Iterable[Scope]:
-    """The scopes that have not ended; what is known of others is dropped."""
+    """The scopes that have not ended; removes the others."""
     for scope in [scope for scope in found if scope.closed]:
         del found[scope]
     return found
 
 
 class WrittenTensor:
-    """One allocation as one core sees it."""
+    """The written parts of one allocation, as seen by one core."""
 
-    # A kernel has as many tensors as instructions, and most are written and read as a whole.
+    # A kernel has as many tensors as instructions; most are written and read as a whole.
     __slots__ = (
         *("_complete", "_entries", "_learnt", "_marked", "_marks", "_possible", "_touched"),
         *("_touching", "base", "known", "memory"),
@@ -228,24 +228,23 @@ class WrittenTensor:
         self.base = base
         self.memory = memory
         self.known: dict[int, Scope | None] = {}
-        """Tiles that are certainly written, as long as the scope is open, by their identity."""
+        """Tiles (by `id`) that are certainly written while the scope is open; None: to the end."""
         self._entries: list[tuple[SSAValue, Scope | None, bool]] = []
-        """The tiles that were written, or may have been; the last is True for what was, as a
-        whole, if the scope has run."""
+        """All writes: (tile, scope, whether all of the tile is written if the scope runs)."""
         self._possible: set[Extent] | None = None
-        """What may have been written, besides what was."""
+        """The extents of the uncertain writes."""
         self._complete: list[Scope | None] = []
-        """Scopes in which all of it was written."""
+        """Scopes in which the whole memory was written."""
         self._marks: _Bits | _Masks | _Unknown | None = None
         self._marked = 0
-        """How many of the entries are in the marks."""
+        """The number of entries that are included in `_marks`."""
         self._touched: Mask | None = None
         self._touching = 0
-        """How many of the entries are in what is touched."""
+        """The number of entries that are included in `_touched`."""
         self._learnt: dict[WrittenTensor, int] | None = None
 
     def knows(self, value: SSAValue) -> bool:
-        """True when a look-up says that a tile is written."""
+        """Whether a look-up suffices to see that a tile is written."""
         complete = self._complete
         while complete:
             scope = complete[-1]
@@ -256,7 +255,7 @@ class WrittenTensor:
         return scope is None or not scope.closed
 
     def write(self, value: SSAValue, scope: Scope | None, certain: bool) -> None:
-        """Note that a tile was written, or may have been."""
+        """Record a write of a tile; `certain`: it writes all elements."""
         if not certain:
             extent = self.memory.extent(value)
             if self._possible is None:
@@ -271,7 +270,7 @@ class WrittenTensor:
             self.note(value, scope)
 
     def _is_whole(self, value: SSAValue) -> bool:
-        """True for a tile that is all of the memory."""
+        """Whether a tile covers the whole memory."""
         if value is self.base or self.memory.extended:
             return not self.memory.extended
         reach = self.memory.reach
@@ -281,12 +280,12 @@ class WrittenTensor:
         return extent.low == 0 and extent.is_run and extent.run == reach.size
 
     def note(self, value: SSAValue, scope: Scope | None) -> None:
-        """A tile is certainly written, as long as the scope is open."""
+        """Record that a tile is certainly written while the scope is open."""
         if not (self.memory.extended and leaves_its_tensor(value)):
             self.known[id(value)] = scope
 
     def learn(self, other: WrittenTensor) -> None:
-        """Take over what another core has certainly written of the same memory."""
+        """Record the certain writes of another core to the same memory."""
         if self._learnt is None:
             self._learnt = {}
         start = self._learnt.get(other, 0)
@@ -296,7 +295,7 @@ class WrittenTensor:
                 self.write(value, None, True)
 
     def state_of(self, value: SSAValue) -> _State:
-        """What has been written of a tile."""
+        """Return whether a tile has been written, certainly or possibly."""
         marks, extent = self._marks, self.memory.extent
         if marks is None:
             cells, tensor = self.memory.cells, extent(self.base)
@@ -313,7 +312,7 @@ class WrittenTensor:
         return marks.state_of(extent(value))
 
     def missing(self, value: SSAValue) -> Mask:
-        """The elements of a tile with bytes that nothing may have written."""
+        """Return which elements of a tile have bytes that no operation may have written."""
         reach = self.memory.reach
         if self._touched is None:
             self._touched = np.zeros(reach.size, np.bool_)
@@ -334,13 +333,16 @@ class WrittenTensor:
 
 
 def _bytes_of(value: SSAValue) -> int:
-    """Bytes of a tile's elements; one that it touches twice counts twice."""
+    """The bytes of a tile's elements; repeated elements count each time."""
     tile = info_of(value)
     return tile.size * tile.dtype.itemsize
 
 
 def steps_of(value: SSAValue) -> tuple[int, int, int] | None:
-    """The induction variable that places a tile: first value, step, and how many there are."""
+    """The values of the induction variable that indexes a tile: (first, step, count).
+
+    None for tiles that no induction variable with constant bounds indexes.
+    """
     index = index_of(value)
     loop = index.block.parent_op() if type(index) is BlockArgument else None
     if type(loop) is not ForOp:

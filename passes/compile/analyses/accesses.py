@@ -1,4 +1,4 @@
-"""What the operations of a kernel do with each of its tensors, in the order of the program."""
+"""The accesses to each tensor of a kernel, in program order, and predicates that passes share."""
 
 from __future__ import annotations
 
@@ -21,36 +21,36 @@ from nkijit.dialects.tiles import TileInfo, info_of
 
 @dataclass(slots=True)
 class Access:
-    """What one operation does with a tensor."""
+    """The access of one operation to one tensor."""
 
     op: Operation
     place: int
-    """Its place in the program."""
+    """The operation's index in program order."""
     effects: list[Effect]
-    """Those on the tensor."""
+    """The operation's effects on the tensor."""
     reads: bool
-    """Something of what the tensor holds is used, or left as it is."""
+    """The operation uses earlier contents of the tensor, or writes only a part of a tile."""
     writes: bool
-    """Something of the tensor is written."""
+    """The operation writes at least a part of the tensor."""
 
 
 Accesses = dict[SSAValue, list[Access]]
-"""The accesses to each tensor, in the order of the program."""
+"""The accesses to each tensor, in program order."""
 
 
 def overwrites(effect: Effect) -> bool:
-    """Whether all elements of a tile are written, and none is read."""
+    """Whether an effect writes all elements of its tile without reading them."""
     known = info_of(effect.value).indirection is None
     return effect.role is Role.write and not effect.partial and known
 
 
 def accesses_of(operations: Iterable[Operation]) -> Accesses:
-    """The accesses of operations in the order of the program."""
+    """Collect the accesses to each tensor; `operations` are in program order."""
     found: Accesses = {}
-    known: dict[int, list[Access]] = {}  # by identity, as hashing a value is a call
+    known: dict[int, list[Access]] = {}  # by identity: hashing a value costs a call
     for place, op in enumerate(operations):
         if type(op) in DECLARATIONS:
-            continue  # half of all operations
+            continue  # a fast path: half of all operations
         for effect in effects(op):
             role = effect.role
             reads = role is not Role.write or not overwrites(effect)
@@ -69,13 +69,16 @@ def accesses_of(operations: Iterable[Operation]) -> Accesses:
 
 
 def between(touched: list[Access], first: int, last: int) -> list[Access]:
-    """The accesses to a tensor behind one place in the program, up to another one."""
+    """The accesses to a tensor after place `first`, up to and including place `last`."""
     start = bisect_right(touched, first, key=attrgetter("place"))
     return touched[start : bisect_right(touched, last, key=attrgetter("place"))]
 
 
 def is_free(op: Operation | None) -> bool:
-    """Whether an instruction may be changed or go: the author has said nothing about it."""
+    """Whether a pass may change or remove an operation.
+
+    True for instructions without a name, without `after`, and outside `nl.no_reorder`.
+    """
     if op is None or not is_instruction(op):
         return False
     named = "name" in op.properties or "after" in op.properties
@@ -91,17 +94,17 @@ def is_own(base: SSAValue) -> bool:
 
 
 def fills_tile(value: SSAValue) -> bool:
-    """Whether a value is all of its tensor, or a view of all of it."""
+    """Whether a value covers its whole tensor."""
     return fills(info_of(base_of(value)), info_of(value))
 
 
 def elements_of(value: SSAValue) -> TileInfo | None:
-    """Equal for tiles of one tensor that are the same elements; None if that is not known."""
+    """A key of the elements that a tile covers within its tensor; None for indirect tiles."""
     return info_of(value) if index_of(value) is None else None
 
 
 def replace_tile(op: NisaOp, old: SSAValue, new: SSAValue) -> None:
-    """Let an instruction use another tile in all places of one."""
+    """Replace each operand `old` of an instruction by `new`."""
     for number, value in enumerate(op.operands):
         if value is old:
             op.operands[number] = new

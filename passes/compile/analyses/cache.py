@@ -1,4 +1,4 @@
-"""What passes ask of a kernel, found once and kept until one of them changes it."""
+"""Analyses of a kernel, computed once and cached until a pass changes the kernel."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ from nkijit.passes.compile.analyses.regions import Regions
 
 
 class Analyses:
-    """What is known of a kernel as it is now. A pass that changes the kernel says so."""
+    """Cached analyses of a kernel. A pass that changes the kernel must call `changed`."""
 
     def __init__(self, kernel: KernelOp):
         self.kernel = kernel
         self.costs_by_form = Costs(kernel.target)
-        """Those of any instruction of the kernel, changed or not."""
+        """Costs by instruction form; they stay valid when the kernel changes."""
         self.orders: dict[object, tuple[float, Sequence[int]]] = {}
-        """The times and orders of stretches, by all that decides on them."""
+        """The time in ns and the best order of a region, by a key of the scheduler's inputs."""
 
     def changed(self) -> None:
-        """The kernel has other operations, operands or places: forget what was known."""
+        """Discard the cached analyses: operations, operands or the order have changed."""
         for name in _FOUND:
             self.__dict__.pop(name, None)
 
     @cached_property
     def operations(self) -> list[Operation]:
-        """All operations, also those inside loops, in the order of the program."""
+        """All operations, including nested ones, in program order."""
         return list(self.kernel.operations)
 
     @cached_property
     def places(self) -> dict[int, int]:
-        """The place of each operation in the program, by its identity."""
+        """The index of each operation in program order, by the operation's `id`."""
         return {id(op): place for place, op in enumerate(self.operations)}
 
     def ends_of(self, op: Operation) -> tuple[int, int]:
-        """The places of an operation and of the last one inside of it."""
+        """The places of an operation and of the last operation nested in it."""
         last = op
         while last.regions and (inner := last.regions[-1].blocks[-1].last_op) is not None:
             last = inner
@@ -50,7 +50,7 @@ class Analyses:
 
     @cached_property
     def of_kind(self) -> dict[type[Operation], list[Operation]]:
-        """The operations of each class, in the order of the program."""
+        """The operations of each class, in program order."""
         found: dict[type[Operation], list[Operation]] = {}
         for op in self.operations:
             kind = type(op)
@@ -62,28 +62,25 @@ class Analyses:
 
     @cached_property
     def nests(self) -> list[Operation]:
-        """The operations with regions, in the order of the program: most kernels have none."""
+        """The operations with regions, in program order; most kernels have none."""
         if not any(ops[0].regions for ops in self.of_kind.values()):
             return []
         return [op for op in self.operations if op.regions]
 
     @cached_property
     def accesses(self) -> Accesses:
-        """The accesses to each tensor, in the order of the program."""
+        """The accesses to each tensor, in program order."""
         return accesses_of(self.operations)
 
     @cached_property
-    def kept(self) -> Kept:
-        """What instructions leave in engines for others."""
+    def engine_state(self) -> Kept:
+        """The engine state that instructions of the kernel leave for later ones."""
         uses = [ops for kind, ops in self.of_kind.items() if has_accumulators(kind)]
         return Kept.by(self.kernel, chain.from_iterable(uses))
 
     @cached_property
     def costs(self) -> dict[int, InstructionCost]:
-        """The cost of each instruction that may change places, by the identity of the operation.
-
-        In the order of the program.
-        """
+        """The cost of each movable instruction, by the operation's `id`, in program order."""
         found: dict[int, InstructionCost] = {}
         if_movable = self.costs_by_form.if_movable
         for op in self.operations:
@@ -94,12 +91,12 @@ class Analyses:
         return found
 
     @cached_property
-    def stretches(self) -> Regions:
-        """The instructions that may change places, with what they must not pass."""
+    def regions(self) -> Regions:
+        """The straight-line regions of the kernel, within which instructions may be reordered."""
         return Regions(
-            *(self.kernel, self.nests, self.places, self.costs, self.accesses, self.kept)
+            *(self.kernel, self.nests, self.places, self.costs, self.accesses, self.engine_state)
         )
 
 
 _FOUND = tuple(name for name, found in vars(Analyses).items() if isinstance(found, cached_property))
-"""What is forgotten when a kernel has changed."""
+"""The names of the analyses that `changed` discards."""

@@ -1,4 +1,4 @@
-"""What instructions take, found once for those that are alike."""
+"""Costs of instructions, computed once per form."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from nkijit.passes.lower.program import Queue
 
 
 class InstructionCost(NamedTuple):
-    """What an instruction takes, in ns."""
+    """The cost of an instruction; times in ns."""
 
     queue: Queue
     resource: object
-    """What is busy: the queue, or the DMA engines, which rings share."""
+    """The resource that the instruction occupies: its queue, or `"dma"`, which all rings share."""
     issue: float
-    """How long its queue cannot begin another one."""
+    """How long the resource cannot begin another instruction."""
     latency: float
-    """From its beginning until others can use its results."""
+    """The time from the start until other instructions can use the results."""
     table: str | None
-    """The table of activation functions that it needs."""
+    """The table of activation functions that the instruction needs."""
     form: int
-    """Equal for instructions that are alike."""
+    """The number of the instruction's form: equal for equivalent instructions."""
 
 
 class Costs:
-    """The costs of instructions on a target."""
+    """The costs of instructions on a target, cached by form."""
 
     def __init__(self, target: Target):
         self._target = target
@@ -38,12 +38,12 @@ class Costs:
         self._movable: dict[int, bool] = {}
 
     def of(self, op: NisaOp) -> InstructionCost:
-        """The cost of an instruction."""
+        """Return the cost of an instruction."""
         form = self._forms.of(op)
         return self._known.get(form.number) or self._find(op, form)
 
     def if_movable(self, op: NisaOp) -> InstructionCost | None:
-        """The cost of an instruction that may change places, None for others."""
+        """Return the cost of a movable instruction; None for others (see `is_movable`)."""
         form = self._forms.of(op)
         movable = self._movable.get(form.number)
         if movable is None:

@@ -1,4 +1,4 @@
-"""How much of a memory is in use at each place of a program, while passes keep tiles for longer."""
+"""The memory in use at each instruction, updated while passes extend the lifetimes of tiles."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.writes.liveness import liveness
 
 
-class Room:
-    """Bytes per partition that are in use at each instruction; of PSUM whole banks."""
+class MemoryUse:
+    """Bytes per partition in use at each instruction; in PSUM, whole banks."""
 
     def __init__(self, kernel: KernelOp, region: MemoryRegion, part: float):
         """
         Args:
             kernel: the kernel as it is now.
-            region: SBUF or PSUM.
-            part: of it, what may be in use where tiles are kept for longer.
+                kernel: the kernel in its current form.
+                region: SBUF or PSUM.
+                part: the fraction of the memory that may be in use where a lifetime is extended.
         """
         target = kernel.target
         in_sbuf = region is MemoryRegion.sbuf
@@ -43,21 +44,21 @@ class Room:
     def _size(self, base: SSAValue) -> int:
         return -(-info_of(base).partition_bytes // self._unit) * self._unit
 
-    def takes(
-        self, base: SSAValue, gone: Collection[SSAValue], first: Operation, last: Operation
+    def extend(
+        self, base: SSAValue, replaced: Collection[SSAValue], first: Operation, last: Operation
     ) -> bool:
-        """Whether a tile can be in use from one instruction to another as well; it then is.
+        """Extend the lifetime of a tile if memory allows; returns whether it does.
 
         Args:
-            base: the tile.
-            gone: tiles that are not in use any more if so.
-            first: an instruction, or a loop from the beginning of which it is in use.
-            last: an instruction, or a loop to the end of which it is in use.
+                base: the tile.
+                replaced: tiles whose lifetimes end with this change: `base` replaces them.
+                first: the new lifetime includes this instruction, or this loop from its start.
+                last: the new lifetime includes this instruction, or this loop to its end.
         """
         start, end = self._ranges[base]
         start, end = min(start, self._range(first)[0]), max(end, self._range(last)[1])
         used = self._used[start : end + 1].copy()
-        for tile in {base, *gone}:
+        for tile in {base, *replaced}:
             tile_start, tile_end = self._ranges[tile]
             used[max(0, tile_start - start) : max(0, tile_end + 1 - start)] -= self._size(tile)
         used += self._size(base)
@@ -65,7 +66,7 @@ class Room:
             return False
         self._used[start : end + 1] = used
         self._ranges[base] = start, end
-        for tile in gone:
+        for tile in replaced:
             if tile is not base:
                 self._ranges[tile] = 0, -1
         return True
@@ -75,16 +76,16 @@ class Room:
         return self._loops[op] if place is None else (place, place)
 
 
-class Rooms:
-    """The room in both memories, found where it is asked for."""
+class MemoryUses:
+    """The `MemoryUse` of SBUF and of PSUM, created on first use."""
 
     def __init__(self, kernel: KernelOp, part: float):
         self._kernel, self._part = kernel, part
-        self._known: dict[MemoryRegion, Room] = {}
+        self._known: dict[MemoryRegion, MemoryUse] = {}
 
-    def of(self, base: SSAValue) -> Room:
-        """The room in the memory that a tile is in."""
+    def of(self, base: SSAValue) -> MemoryUse:
+        """Return the `MemoryUse` of the memory that holds a tile."""
         region = info_of(base).region
         if region not in self._known:
-            self._known[region] = Room(self._kernel, region, self._part)
+            self._known[region] = MemoryUse(self._kernel, region, self._part)
         return self._known[region]

@@ -1,4 +1,4 @@
-"""Two tiles with the same contents become one."""
+"""Merging of two tiles that have the same contents."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ from nkijit.passes.compile.analyses.cache import Analyses
 
 
 class Tiles:
-    """The tiles of a kernel, while some of them go."""
+    """Merges tiles of a kernel."""
 
     def __init__(self, analyses: Analyses):
         self._analyses = analyses
 
     @cached_property
     def _places(self) -> dict[Operation, int]:
-        """The place of each allocation among them, which is asked for where a tile goes."""
+        """The index of each allocation among the allocations of the kernel, in program order."""
         return {op: place for place, op in enumerate(self._analyses.of_kind.get(AllocOp, ()))}
 
-    def merge(self, kept: SSAValue, gone: SSAValue, filled: NisaOp) -> None:
-        """Let those who read a tile read another one of the same type and block.
+    def merge(self, replacement: SSAValue, replaced: SSAValue, filled: NisaOp) -> None:
+        """Replace a tile by another one of the same type in the same block.
 
         Args:
-            kept: the other one.
-            gone: the tile, which goes.
-            filled: the instruction that fills it, and goes as well.
+                replacement: the tile that replaces it.
+                replaced: the replaced tile; its allocation is erased.
+                filled: the instruction that fills `replaced`; it is erased.
         """
-        here, there = cast(AllocOp, kept.owner), cast(AllocOp, gone.owner)
+        here, there = cast(AllocOp, replacement.owner), cast(AllocOp, replaced.owner)
         places = self._places
         if places[there] < places[here]:
-            # Views of the tile that goes may stand before the other tile.
+            # Views of `replaced` may precede the allocation of `replacement`.
             block = here.parent
             assert block is not None
             here.detach()
             block.insert_op_before(here, there)
             places[here] = places[there]
         Rewriter.erase_op(filled)
-        gone.replace_all_uses_with(kept)
+        replaced.replace_all_uses_with(replacement)
         Rewriter.erase_op(there)

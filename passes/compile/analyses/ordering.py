@@ -1,9 +1,12 @@
-"""What the instructions of a stretch have to wait for, within and across queues.
+"""Dependences between the instructions of a straight-line region, within and across queues.
 
-A stretch is instructions of one block of which none has to keep its place. Between two of them
-there is an edge where they share bytes of which one writes some (of tensors that the author has put
-at the same address, too), where both use the same state of an engine (its accumulators, its random
-numbers), and where the author says so.
+A region is a sequence of movable instructions of one block. Two instructions depend on each other
+if one of the following holds:
+
+- They access the same bytes and one of them writes. This includes tensors with overlapping fixed
+  addresses.
+- They use the same state of an engine: its accumulators or its random number generators.
+- The later one names the earlier one in `after`.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Operation, SSAValue
 
+from nkijit.dialects.declare.accessors import operand_tuple
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp, is_instruction
 from nkijit.dialects.declare.queries import engine_of
@@ -35,29 +39,29 @@ from nkijit.passes.analysis.flow.accumulators import accumulator_command
 from nkijit.passes.compile.analyses.accesses import Access, Accesses, accesses_of
 
 Predecessors = list[set[int]]
-"""Of each instruction of a stretch, those that have to come before it."""
+"""For each instruction of a region, the indices of those that must precede it."""
 
 
 @dataclass(frozen=True)
 class Kept:
-    """What instructions of a kernel leave in an engine, besides memory, for others."""
+    """The engine state, besides memory, that instructions of a kernel leave for later ones."""
 
     target: Target
     accumulators: frozenset[engine]
-    """The engines whose accumulators somebody goes on with."""
+    """The engines on which an instruction continues with accumulators that an earlier one left."""
 
     @staticmethod
     def by(kernel: KernelOp, operations: Iterable[Operation] | None = None) -> Kept:
-        """That of a kernel; `operations`: all of its that have accumulators, if they are known."""
-        going_on = {
+        """Analyse a kernel; `operations`: all its operations that have accumulators, if known."""
+        continuing = {
             op.SPEC.accumulators.engine
             for op in (kernel.operations if operations is None else operations)
-            if is_instruction(op) and op.SPEC.accumulators is not None and _goes_on(op)
+            if is_instruction(op) and op.SPEC.accumulators is not None and _continues(op)
         }
-        return Kept(kernel.target, frozenset(going_on))
+        return Kept(kernel.target, frozenset(continuing))
 
     def of(self, op: NisaOp) -> Iterator[object]:
-        """The states that an instruction uses."""
+        """Yield keys of the engine state that an instruction uses."""
         if not _has_states(type(op)):
             return
         use = op.SPEC.accumulators
@@ -73,8 +77,8 @@ def has_accumulators(kind: type[Operation]) -> bool:
     return issubclass(kind, NisaOp) and kind.SPEC.accumulators is not None
 
 
-def _goes_on(op: NisaOp) -> bool:
-    """Whether an instruction uses accumulators as others have left them."""
+def _continues(op: NisaOp) -> bool:
+    """Whether an instruction continues with accumulators that earlier ones left."""
     command = accumulator_command(op)
     if command is reduce_cmd.idle:
         return op.get("reduce_res") is not None if op.declares("reduce_res") else False
@@ -82,33 +86,37 @@ def _goes_on(op: NisaOp) -> bool:
 
 
 def is_movable(op: NisaOp) -> bool:
-    """False for what has to do with registers or other cores: it keeps its place."""
+    """Whether an instruction may be reordered.
+
+    False for those that use registers or an index known only at run time, and for those in which
+    cores wait for each other.
+    """
     if type(op) in WAITING or any(True for _ in registers_written(op)):
         return False
-    values = op._operands  # pyright: ignore[reportPrivateUsage]
+    values = operand_tuple(op)
     return not any(
         type(value.type) is RegisterType or index_of(value) is not None for value in values
     )
 
 
 def predecessors(
-    stretch: Sequence[NisaOp],
-    kept: Kept,
+    region: Sequence[NisaOp],
+    engine_state: Kept,
     accesses: Accesses | None = None,
     numbers: Sequence[int] | None = None,
 ) -> Predecessors:
-    """What each instruction has to wait for, by place in the stretch.
+    """Return the instructions that must precede each one, as indices into the region.
 
     Args:
-        stretch: the instructions.
-        kept: of the kernel.
-        accesses: theirs, if they are known.
-        numbers: the place in the stretch of what has each `Access.place`; the same by default.
+        region: the instructions of the region.
+        engine_state: the engine state of the kernel.
+        accesses: the accesses of the region, if known.
+        numbers: maps `Access.place` to an index into the region; the identity by default.
     """
     if accesses is None or numbers is None:
-        accesses, numbers = accesses_of(stretch), range(len(stretch))
-    found: Predecessors = [set() for _ in stretch]
-    # Of what nothing writes nobody waits for anybody.
+        accesses, numbers = accesses_of(region), range(len(region))
+    found: Predecessors = [set() for _ in region]
+    # A tensor without writes causes no dependences.
     written = {
         base: touched
         for base, touched in accesses.items()
@@ -129,12 +137,12 @@ def predecessors(
         else:
             for part in _by_cell(touched, parts, numbers):
                 _wait(part, found)
-    _wait_for_others(stretch, kept, found)
+    _wait_for_others(region, engine_state, found)
     return found
 
 
 def _wait(accesses: Iterable[tuple[int, bool]], found: Predecessors) -> None:
-    """Let accesses to the same bytes wait: numbers of instructions, and whether they write."""
+    """Add dependences between accesses to the same bytes: (instruction, whether it writes)."""
     writer = -1
     readers: list[int] = []
     for number, writes in accesses:
@@ -149,12 +157,12 @@ def _wait(accesses: Iterable[tuple[int, bool]], found: Predecessors) -> None:
             writer = number
 
 
-def _wait_for_others(stretch: Sequence[NisaOp], kept: Kept, found: Predecessors) -> None:
-    """Let instructions wait for what uses the same state of an engine, and for what they name."""
+def _wait_for_others(region: Sequence[NisaOp], engine_state: Kept, found: Predecessors) -> None:
+    """Add dependences on users of the same engine state, and on instructions named in `after`."""
     states: dict[object, int] = {}
     named: dict[str, int] = {}
-    for number, op in enumerate(stretch):
-        for state in kept.of(op):
+    for number, op in enumerate(region):
+        for state in engine_state.of(op):
             last = states.get(state)
             if last is not None:
                 found[number].add(last)
@@ -167,12 +175,12 @@ def _wait_for_others(stretch: Sequence[NisaOp], kept: Kept, found: Predecessors)
 
 @cache
 def _has_states(kind: type[NisaOp]) -> bool:
-    """Whether instructions of a class may use states of an engine."""
+    """Whether instructions of a class can use engine state."""
     return kind.SPEC.accumulators is not None or issubclass(kind, GENERATING)
 
 
 def _sharing(bases: Iterable[SSAValue]) -> Iterator[list[SSAValue]]:
-    """Tensors that the author has put at the same bytes, for different times."""
+    """Yield groups of tensors with overlapping fixed addresses."""
     placed: list[tuple[str, int, int, SSAValue]] = []
     for base in bases:
         address = fixed_address_of(base)
@@ -194,10 +202,10 @@ def _sharing(bases: Iterable[SSAValue]) -> Iterator[list[SSAValue]]:
 
 
 def _parts(base: SSAValue, touched: Sequence[Access]) -> dict[int, list[int]] | _Many | None:
-    """The cells of each tile of a tensor; None if all tiles share bytes."""
+    """The cells of each tile of a tensor, by `id`; None if all tiles count as sharing bytes."""
     first = touched[0].effects[0].value
     if all([effect.value is first for access in touched for effect in access.effects]):
-        return None  # as of most
+        return None  # the common case
     tiles = {id(effect.value): effect.value for access in touched for effect in access.effects}
     reach = reach_of(base)
     extents = {tile: extent_of(value, reach) for tile, value in tiles.items()}
@@ -213,7 +221,7 @@ def _parts(base: SSAValue, touched: Sequence[Access]) -> dict[int, list[int]] | 
 def _by_cell(
     touched: Sequence[Access], cells: dict[int, list[int]], numbers: Sequence[int]
 ) -> Iterable[list[tuple[int, bool]]]:
-    """The accesses to each of the few cells of a tensor, as `_wait` takes them."""
+    """The accesses to each cell of a tensor with few cells, in the form that `_wait` takes."""
     found: defaultdict[int, list[tuple[int, bool]]] = defaultdict(list)
     for access in touched:
         number = numbers[access.place]
@@ -225,7 +233,11 @@ def _by_cell(
 
 
 class _Many:
-    """A tensor of many cells: arrays. Readers of a cell are a chain, shared by cells alike."""
+    """The last accesses to a tensor with many cells, in arrays.
+
+    Each cell has its last writer and a chain of the readers since. Cells with the same readers
+    share a chain.
+    """
 
     def __init__(self, extents: dict[int, Extent], cells: Cells):
         self._parts: dict[int, Footprint] = {
@@ -234,10 +246,10 @@ class _Many:
         self._writers = np.full(cells.count, -1)
         self._readers = np.full(cells.count, -1)
         self._chains: list[tuple[int, int]] = []
-        """(reader, the chain before it)."""
+        """(reader, index of the rest of its chain or -1)."""
 
     def wait(self, touched: Sequence[Access], numbers: Sequence[int], found: Predecessors) -> None:
-        """Let accesses wait for each other."""
+        """Add the dependences between accesses."""
         for access in touched:
             number = numbers[access.place]
             tiles = [(e.value, e.role is not Role.read) for e in access.effects]
@@ -270,5 +282,5 @@ class _Many:
 
 
 def _distinct(numbers: Any) -> list[int]:
-    """The numbers in an array that are not negative."""
+    """The distinct non-negative numbers in an array."""
     return [number for number in np.unique(numbers).tolist() if number >= 0]

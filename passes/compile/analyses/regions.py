@@ -1,8 +1,8 @@
-"""The stretches of a kernel: instructions of a block that may change places.
+"""The straight-line regions of a kernel: instructions of a block that may be reordered.
 
-Loops, prints, registers, what cores meet in, and what is in `nl.no_reorder` keep their places, and
-nothing passes them: a stretch ends there. What declares a tile or a number stands anywhere before
-its uses.
+Loops, prints, register operations, meetings of cores and the contents of `nl.no_reorder` keep their
+places, and no instruction moves across them: each ends a region. Declarations of tiles, constants
+and registers may be anywhere before their uses, so they do not end one.
 """
 
 from __future__ import annotations
@@ -31,50 +31,50 @@ from nkijit.passes.compile.analyses.costs import InstructionCost
 from nkijit.passes.compile.analyses.ordering import Kept, predecessors
 
 _DECLARATIONS = (*DECLARATIONS, ConstantOp, RegisterOp, arith.ConstantOp)
-"""What stands anywhere before its uses."""
+"""Operations that may be anywhere before their uses."""
 
 Uses = dict[SSAValue, tuple[int, int]]
-"""The places of the first and of the last use of on-chip tensors."""
+"""The places of the first and of the last use of each on-chip tensor."""
 
 
 @cache
 def declares(kind: type[Operation]) -> bool:
-    """Whether operations of a class run nothing: they stand anywhere before their uses."""
-    # Asked for each operation: classes of xDSL take long to say what they are.
+    """Whether operations of a class execute nothing and may be anywhere before their uses."""
+    # Cached: `issubclass` on xDSL's classes is slow, and every operation is checked.
     return issubclass(kind, _DECLARATIONS)
 
 
 class Region:
-    """Instructions that may change places, with what engines need to know to run them."""
+    """Instructions that may be reordered, with the inputs of the scheduler."""
 
     def __init__(self, block: Block):
         self.block = block
         self.ops: list[NisaOp] = []
         self.costs: list[InstructionCost] = []
-        """What each instruction takes."""
+        """The cost of each instruction."""
         self.start = self.end = 0
         """The places of the first and of the last instruction in the program."""
         self.fence: Operation | None = None
-        """What stands behind the stretch; None at the end of a block."""
+        """The operation that ends the region; None at the end of a block."""
         self.order: Sequence[int] | None = None
-        """The best order for these costs, as places in the stretch; None while it is not known."""
+        """The best order for these costs, as indices into `ops`; None until it is computed."""
         self.accesses: Accesses = {}
         self.used = [0.0, 0.0]
-        """Bytes per partition, of SBUF and of PSUM, of what is in use all the time."""
+        """Bytes per partition, in SBUF and in PSUM, of tiles also used outside the region."""
         self.sizes: list[tuple[int, float]] = []
-        """Of each tile that is used in this stretch only: 0 for SBUF, 1 for PSUM, and its bytes."""
+        """For each tile used only in this region: (0: SBUF or 1: PSUM, bytes per partition)."""
         self.users: list[int] = []
-        """How many instructions use each of these tiles."""
+        """The number of instructions that use each of these tiles."""
         self.tiles: list[list[int]] = []
-        """Those that each instruction uses."""
+        """For each instruction, the tiles that it uses, as indices into `sizes`."""
         self.after: list[list[int]] = []
-        """The instructions that wait for each one."""
+        """For each instruction, the instructions that depend on it."""
         self.waiting: list[int] = []
-        """How many others each instruction waits for."""
+        """For each instruction, the number of instructions that it depends on."""
 
 
 class Regions:
-    """The stretches of a kernel."""
+    """All regions of a kernel."""
 
     def __init__(
         self,
@@ -83,99 +83,99 @@ class Regions:
         places: Mapping[int, int],
         costs: Mapping[int, InstructionCost],
         accesses: Accesses,
-        kept: Kept,
+        engine_state: Kept,
     ):
         """
         Args:
-            kernel: the kernel as it is now.
-            nests: its operations with regions.
-            places: of its operations in the program, by their identities.
-            costs: of what may change places, by the identity of the operation.
-            accesses: all of the kernel's.
-            kept: of the kernel.
+                kernel: the kernel in its current form.
+                nests: its operations with (xDSL) regions.
+                places: the program position of each operation, by `id`.
+                costs: the cost of each movable instruction, by `id`.
+                accesses: all accesses of the kernel.
+                engine_state: the engine state of the kernel.
         """
-        self._kernel, self._accesses, self._kept = kernel, accesses, kept
+        self._kernel, self._accesses, self._engine_state = kernel, accesses, engine_state
         self._places = places
         self._nested = bool(nests)
         self.in_blocks = [(block, self._cut(block, costs)) for block in _blocks(kernel, nests)]
-        """The blocks with their stretches, from which the operations between them can be told."""
+        """Each block with its regions, in program order; a region's `fence` follows it."""
         self._numbers: list[int] = []
-        """Of each place of the program that is in a stretch, the place in the stretch."""
+        """For each place of the program that is in a region, the index in that region."""
         self._uses: dict[Block, Uses] = {}
 
     def _cut(self, block: Block, costs: Mapping[int, InstructionCost]) -> list[Region]:
         found: list[Region] = []
-        stretch = Region(block)
+        region = Region(block)
         for op in directly_in(block):
             cost = costs.get(id(op))
             if cost is not None:
-                stretch.ops.append(cast(NisaOp, op))
-                stretch.costs.append(cost)
+                region.ops.append(cast(NisaOp, op))
+                region.costs.append(cost)
             elif not declares(type(op)):
-                stretch.fence = op
-                found.append(stretch)
-                stretch = Region(block)
-        found.append(stretch)
-        for stretch in found:
-            if stretch.ops:
-                ends = stretch.ops[0], stretch.ops[-1]
-                stretch.start, stretch.end = (self._places[id(op)] for op in ends)
+                region.fence = op
+                found.append(region)
+                region = Region(block)
+        found.append(region)
+        for region in found:
+            if region.ops:
+                ends = region.ops[0], region.ops[-1]
+                region.start, region.end = (self._places[id(op)] for op in ends)
         return found
 
-    def prepare(self, stretch: Region) -> None:
-        """Find out what the instructions of a stretch wait for, and which tiles are its own."""
+    def prepare(self, region: Region) -> None:
+        """Compute the dependences, the tiles and the memory use of a region."""
         if not self._numbers:
-            self._hand_out()
+            self._distribute()
         numbers, target = self._numbers, self._kernel.target
-        before = predecessors(stretch.ops, self._kept, stretch.accesses, numbers)
-        stretch.waiting = [len(others) for others in before]
+        before = predecessors(region.ops, self._engine_state, region.accesses, numbers)
+        region.waiting = [len(others) for others in before]
         after: list[list[int]] = [[] for _ in before]
         for number, others in enumerate(before):
             for other in others:
                 after[other].append(number)
-        stretch.after = after
+        region.after = after
         tiles: list[list[int]] = [[] for _ in before]
-        stretch.tiles = tiles
-        uses = self._uses.get(stretch.block, {})
-        for base, touched in stretch.accesses.items():
+        region.tiles = tiles
+        uses = self._uses.get(region.block, {})
+        for base, touched in region.accesses.items():
             first, last = uses.get(base, (-1, -1))
-            if first < stretch.start:
-                continue  # in use before, or not on chip
+            if first < region.start:
+                continue  # counted at the start of the region, or not on chip
             memory, size = _size_of(base, target)
-            if last > stretch.end:
-                stretch.used[memory] += size
+            if last > region.end:
+                region.used[memory] += size
                 continue
-            tile = len(stretch.sizes)
-            stretch.sizes.append((memory, size))
-            stretch.users.append(len(touched))
+            tile = len(region.sizes)
+            region.sizes.append((memory, size))
+            region.users.append(len(touched))
             for access in touched:
                 tiles[numbers[access.place]].append(tile)
 
-    def _hand_out(self) -> None:
-        """Give stretches their accesses, and what is in use when they begin."""
+    def _distribute(self) -> None:
+        """Distribute accesses to the regions, and add up the memory in use at the start of each."""
         within: list[Region | None] = [None] * len(self._places)
         self._numbers = [0] * len(self._places)
-        for _, stretches in self.in_blocks:
-            for stretch in stretches:
-                for number, op in enumerate(stretch.ops):
+        for _, regions in self.in_blocks:
+            for region in regions:
+                for number, op in enumerate(region.ops):
                     place = self._places[id(op)]
-                    within[place] = stretch
+                    within[place] = region
                     self._numbers[place] = number
         for base, touched in self._accesses.items():
-            stretch = within[touched[0].place]
-            if stretch is not None and stretch is within[touched[-1].place]:
-                stretch.accesses[base] = touched
+            region = within[touched[0].place]
+            if region is not None and region is within[touched[-1].place]:
+                region.accesses[base] = touched
                 continue
-            for stretch, part in groupby(touched, key=lambda access: within[access.place]):
-                if stretch is not None:
-                    stretch.accesses[base] = list(part)
+            for region, part in groupby(touched, key=lambda access: within[access.place]):
+                if region is not None:
+                    region.accesses[base] = list(part)
         self._uses = _uses(self._kernel.body.block, self._accesses, nested=self._nested)
-        for block, stretches in self.in_blocks:
-            _note_what_is_in_use(self._uses.get(block, {}), stretches, self._kernel.target)
+        for block, regions in self.in_blocks:
+            _set_used(self._uses.get(block, {}), regions, self._kernel.target)
 
 
 def _blocks(kernel: KernelOp, nests: Sequence[Operation]) -> Iterator[Block]:
-    """The blocks of a kernel whose instructions may change places."""
+    """Yield the blocks of a kernel that are not in `nl.no_reorder`."""
     fixed: set[Block] = set()
     yield kernel.body.block
     for op in nests:
@@ -187,9 +187,9 @@ def _blocks(kernel: KernelOp, nests: Sequence[Operation]) -> Iterator[Block]:
 
 
 def _uses(outermost: Block, accesses: Accesses, *, nested: bool) -> dict[Block, Uses]:
-    """The uses of on-chip tensors in each block and what is in it.
+    """The uses of on-chip tensors by block, including nested blocks.
 
-    `nested`: there are blocks in the outermost one.
+    `nested`: whether the outermost block has nested blocks.
     """
     found: defaultdict[Block, Uses] = defaultdict(dict)
     of_all = found[outermost]
@@ -207,10 +207,10 @@ def _uses(outermost: Block, accesses: Accesses, *, nested: bool) -> dict[Block, 
     return found
 
 
-def _note_what_is_in_use(uses: Uses, stretches: Sequence[Region], target: Target) -> None:
-    """Add up the tensors of a block that are in use when its stretches begin, and before."""
-    stretches = [stretch for stretch in stretches if stretch.ops]
-    starts = [stretch.start for stretch in stretches]
+def _set_used(uses: Uses, regions: Sequence[Region], target: Target) -> None:
+    """Set `used` of each region to the size of its block's tensors in use when it starts."""
+    regions = [region for region in regions if region.ops]
+    starts = [region.start for region in regions]
     more = [[0.0, 0.0] for _ in range(len(starts) + 1)]
     for base, (first, last) in uses.items():
         begins, ends = bisect_right(starts, first), bisect_right(starts, last)
@@ -220,12 +220,15 @@ def _note_what_is_in_use(uses: Uses, stretches: Sequence[Region], target: Target
             more[ends][memory] -= size
     for memory in range(2):
         sums = accumulate(changes[memory] for changes in more)
-        for stretch, used in zip(stretches, sums, strict=False):
-            stretch.used[memory] = used
+        for region, used in zip(regions, sums, strict=False):
+            region.used[memory] = used
 
 
 def _size_of(base: SSAValue, target: Target) -> tuple[int, float]:
-    """The memory of an on-chip tensor (0 for SBUF), and its bytes per partition; whole banks."""
+    """The memory of an on-chip tensor (0: SBUF, 1: PSUM) and its bytes per partition.
+
+    In PSUM, the size is rounded up to whole banks.
+    """
     info = info_of(base)
     if info.region is MemoryRegion.sbuf:
         return 0, float(info.partition_bytes)

@@ -1,1 +1,1 @@
-"""The passes, one file each, named as the pass."""
+"""The compiler's passes; each module has the name of its pass."""

@@ -1,17 +1,16 @@
-"""`accumulate-in-psum`: what is added up outside of PSUM, matmul by matmul, adds up in PSUM.
+"""`accumulate-in-psum`: replaces additions of matmul products in SBUF by accumulation in PSUM.
 
-A matmul that accumulates rounds its product to float32 and adds it to what its destination holds,
-in float32: the same as an addition of its result to a float32 tile. So a sum of matmuls is the same
-bit by bit as long as each is added by itself, in the order in which they are multiplied. It then
-takes one copy in the place of all additions.
+An accumulating matmul rounds its product to float32 and adds it, in float32, to its destination.
+That equals an addition of the product to a float32 tile. So the sum is the same bit by bit if
+matmuls add one at a time and in the same order. One copy then replaces all additions.
 
-Matmuls add to what matmuls have left only (up to NeuronCore-v3). So a sum begins with a copy of a
-product, which is then added to where it is, or with a `memset` to zero. The first matmul overwrites
-in the place of the latter. Both are the same but for a sum of nothing but negative zeros, which is
-zero where it has begun with one: zero is added at the end.
+Up to NeuronCore-v3, matmuls add only to results of matmuls. So only two kinds of sums are replaced.
+The first begins with a copy of a product; the matmuls then add to that product where it is. The
+second begins with a `memset` to zero; the first matmul then overwrites. A sum of negative zeros
+alone would be -0 instead of +0, so zero is added at the end.
 
-A bank of PSUM is in use for as long as a sum takes. Sums for which there is no room stay as they
-are.
+A sum occupies a bank of PSUM from its first to its last matmul. Sums for which PSUM has no space
+stay unchanged.
 """
 
 from __future__ import annotations
@@ -47,21 +46,24 @@ from nkijit.passes.compile.analyses.accesses import (
     replace_tile,
 )
 from nkijit.passes.compile.analyses.cache import Analyses
-from nkijit.passes.compile.analyses.memory_use import Room
+from nkijit.passes.compile.analyses.memory_use import MemoryUse
 from nkijit.passes.compile.passes.rename_tiles import Origins
 
-PSUM_ROOM = 0.75
-"""The part of PSUM that may be in use where a sum is; the rest is for results that come and go."""
-_MOST_GOING = 8
-"""Sums of one tile that are looked at side by side; PSUM has no more banks."""
+MAX_PSUM_USE = 0.75
+"""The fraction of PSUM that may be in use during a sum; the rest is for short-lived results."""
+_MAX_OPEN = 8
+"""The most sums of one tensor that are tracked at a time; PSUM has no more banks."""
 
 
 def accumulate_in_psum(
     kernel: KernelOp, origins: Origins | None = None, analyses: Analyses | None = None
 ) -> int:
-    """Let matmuls add up; returns how many additions went.
+    """Let matmuls accumulate in PSUM; returns the number of removed additions.
 
-    `origins` gets those of the new operations. `analyses`: what is known of the kernel.
+    Args:
+        kernel: changed in place.
+        origins: gets the new operations.
+        analyses: cached analyses of the kernel.
     """
     analyses = analyses or Analyses(kernel)
     added_to = {
@@ -82,10 +84,10 @@ def accumulate_in_psum(
     ]
     if not sums:
         return 0
-    room = Room(kernel, MemoryRegion.psum, PSUM_ROOM)
+    memory = MemoryUse(kernel, MemoryRegion.psum, MAX_PSUM_USE)
     changed = 0
     for found in sorted(sums, key=lambda one: one.terms[0].place):
-        if room.takes(*_tiles(found), found.terms[0].matmul, found.terms[-1].addition):
+        if memory.extend(*_tiles(found), found.terms[0].matmul, found.terms[-1].addition):
             _rewrite(found, {} if origins is None else origins)
             changed += len(found.terms)
     if changed:
@@ -95,43 +97,45 @@ def accumulate_in_psum(
 
 @dataclass(slots=True)
 class _Term:
-    """A matmul and the addition of its result."""
+    """A matmul and the addition of its product to the sum."""
 
     matmul: NisaOp
     place: int
-    """Where the matmul is in the program."""
+    """The place of the matmul in the program."""
     product: SSAValue
-    """What it writes."""
+    """The tile that the matmul writes."""
     addition: NisaOp
     total: SSAValue
-    """The tile that the result is added to."""
+    """The tile that the addition adds to."""
 
 
 @dataclass(slots=True)
 class _Sum:
-    """Additions to one tile, in a row."""
+    """Consecutive additions to one tile."""
 
     begins: NisaOp
-    """What fills the tile before."""
+    """The instruction that initialises the tile: a copy or a `memset`."""
     ready: int
-    """The place in the program behind which the next matmul may be one of its."""
+    """The place in the program after which the next matmul of the sum must be."""
     terms: list[_Term] = field(default_factory=list[_Term])
 
     @property
     def held(self) -> SSAValue:
-        """The tile in PSUM that holds the sum."""
+        """The tile in PSUM that will hold the sum."""
         if isinstance(self.begins, TensorCopyOp):
             return self.begins.required("src")
         return self.terms[0].product
 
     def add(self, term: _Term) -> bool:
-        """Add a term, if it can be added where its matmul is; False if not."""
+        """Append a term; returns False if its matmul cannot add to `held`."""
         if self.begins.parent is not term.addition.parent:
             return False
         self.terms.append(term)
         held, product = self.held, term.product
-        alike = base_of(held).type == base_of(product).type and info_of(held) == info_of(product)
-        if not alike or term.place <= self.ready:
+        compatible = base_of(held).type == base_of(product).type and info_of(held) == info_of(
+            product
+        )
+        if not compatible or term.place <= self.ready:
             self.terms.pop()
             return False
         self.ready = term.place
@@ -139,26 +143,26 @@ class _Sum:
 
 
 def _sums_of(touched: list[Access], accesses: Accesses, kernel: KernelOp) -> list[_Sum]:
-    """The sums of a tensor that may be made in PSUM."""
+    """The sums of a tensor that can be accumulated in PSUM."""
     found: list[_Sum] = []
-    going: dict[TileInfo, _Sum] = {}
-    """The sums that may go on, by their elements."""
+    open_sums: dict[TileInfo, _Sum] = {}
+    """The sums that may still get terms, by the elements of their tile."""
     for access in touched:
         term = _term(access, accesses, kernel)
         own = None if term is None else elements_of(term.total)
         ended = [
             tile
-            for tile, one in going.items()
+            for tile, one in open_sums.items()
             if _touches(access, tile) and not (tile == own and term is not None and one.add(term))
         ]
-        found += [going.pop(tile) for tile in ended]
+        found += [open_sums.pop(tile) for tile in ended]
         if term is None or own is None:
-            begun = _begun(access, accesses)
-            if begun is not None:
-                going[info_of(access.effects[0].value)] = begun
-        if len(going) > _MOST_GOING:
-            found.append(going.pop(next(iter(going))))
-    found += going.values()
+            started = _started_by(access, accesses)
+            if started is not None:
+                open_sums[info_of(access.effects[0].value)] = started
+        if len(open_sums) > _MAX_OPEN:
+            found.append(open_sums.pop(next(iter(open_sums))))
+    found += open_sums.values()
     return [one for one in found if one.terms]
 
 
@@ -167,7 +171,7 @@ def _touches(access: Access, tile: TileInfo) -> bool:
 
 
 def _term(access: Access, accesses: Accesses, kernel: KernelOp) -> _Term | None:
-    """The matmul whose result an instruction adds to a tile, if it does nothing else."""
+    """The matmul and the addition of an access, if it only adds a matmul's product to a tile."""
     op = access.op
     if not isinstance(op, TensorTensorOp) or not is_free(op) or op.value_of("op") != "add":
         return None
@@ -197,7 +201,7 @@ def _term(access: Access, accesses: Accesses, kernel: KernelOp) -> _Term | None:
 
 
 def _holds_sums(value: SSAValue) -> bool:
-    """Whether a tile can hold a sum of matmuls."""
+    """Whether a tile can hold a sum of matmuls: float32 in PSUM, at no fixed address."""
     base = base_of(value)
     tiles = (info_of(value), info_of(base))
     return is_own(base) and all(
@@ -205,8 +209,8 @@ def _holds_sums(value: SSAValue) -> bool:
     )
 
 
-def _begun(access: Access, accesses: Accesses) -> _Sum | None:
-    """What a sum can begin with in PSUM as well."""
+def _started_by(access: Access, accesses: Accesses) -> _Sum | None:
+    """A sum that starts with this access, if a sum in PSUM can start the same way."""
     op = access.op
     if not isinstance(op, (MemsetOp, TensorCopyOp)) or not is_free(op):
         return None
@@ -228,47 +232,47 @@ def _is_zero(value: float) -> bool:
 
 
 def _multiplies(op: Operation) -> bool:
-    """Whether an instruction leaves something to which matmuls may add."""
+    """Whether a matmul may add to the results of an instruction."""
     return is_instruction(op) and op.declares("accumulate") and not is_transpose(op)
 
 
 def _tiles(found: _Sum) -> tuple[SSAValue, set[SSAValue]]:
-    """The tile that holds a sum, and those that hold its terms."""
+    """The tile that holds a sum, and the tiles of its terms."""
     return base_of(found.held), {base_of(term.product) for term in found.terms}
 
 
 def _rewrite(found: _Sum, origins: Origins) -> None:
-    """Let the matmuls of a sum add to one tile, which is copied at the end."""
+    """Let the matmuls of a sum add to one tile, and copy that tile at the end."""
     held, last = found.held, found.terms[-1]
     adds = isinstance(found.begins, TensorCopyOp)
     Rewriter.erase_op(found.begins)
     view = held.owner
-    if isinstance(view, ViewOp):  # which may stand behind the first matmul
+    if isinstance(view, ViewOp):  # it may come after the first matmul
         view.detach()
         Rewriter.insert_op(view, InsertPoint.after(cast(AllocOp, base_of(held).owner)))
     for term in found.terms:
         replace_tile(term.matmul, term.product, held)
         term.matmul.properties["accumulate"] = FlagKind().encode(adds)
         adds = True
-    made = _copied(last, held) if isinstance(found.begins, TensorCopyOp) else _added(last, held)
-    for op in made:
+    new = _copied(last, held) if isinstance(found.begins, TensorCopyOp) else _added(last, held)
+    for op in new:
         origins[op] = origins.get(last.addition, last.addition)
-    Rewriter.insert_op(made, InsertPoint.before(last.addition))
+    Rewriter.insert_op(new, InsertPoint.before(last.addition))
     for term in found.terms:
         Rewriter.erase_op(term.addition)
 
 
 def _copied(last: _Term, held: SSAValue) -> list[Operation]:
-    """What copies a sum."""
+    """Create the copy of a sum."""
     return [created(TensorCopyOp, (last.total, held), (), {}, last.addition.location)]
 
 
 def _added(last: _Term, held: SSAValue) -> list[Operation]:
-    """What copies a sum and adds zero to it."""
+    """Create a constant zero and an instruction that adds it to a sum."""
     zero = arith.ConstantOp(FloatAttr(0.0, f32))
-    given = {
+    properties = {
         "op0": last.addition.properties["op"],
         SEGMENTS: segments_attr([1, 1, 1, 0]),
     }
     operands = (last.total, held, zero.result)
-    return [zero, created(TensorScalarOp, operands, (), given, last.addition.location)]
+    return [zero, created(TensorScalarOp, operands, (), properties, last.addition.location)]

@@ -1,9 +1,9 @@
-"""`fit`: tiles that do not fit into SBUF wait in HBM.
+"""`fit`: spills tiles to HBM where more are in use at a time than SBUF holds.
 
-When more tiles are in use at a time than SBUF holds, some leave it until they are used again. What
-has been loaded from a tensor that the kernel does not write is loaded again; other contents are
-stored in HBM first. Loads stand in front of the first use of their tiles then; moving them up, as
-far as memory allows, is left to `list-schedule`. Which tiles leave is said by `residency`.
+`residency` decides which tiles leave SBUF until their next use. A tile that was loaded from a
+tensor that the kernel does not write is loaded again; other contents are stored in HBM first. The
+loads are inserted before the first use of their tiles. `list-schedule` moves them up as far as
+memory allows.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from nkijit.passes.compile.passes.rename_tiles import Origins
 
 _OpT = TypeVar("_OpT", bound=Operation)
 
-ROOM = 0.6
-"""The part of SBUF that tiles may take then; the rest lets loads run ahead."""
+MAX_USE = 0.6
+"""The fraction of SBUF that tiles may occupy after spilling; the rest lets loads run ahead."""
 
 
 def fit(
@@ -39,25 +39,25 @@ def fit(
     capacity: int | None = None,
     analyses: Analyses | None = None,
 ) -> int:
-    """Let the tiles of a kernel fit into SBUF; returns how many loads and stores serve that.
+    """Make the tiles of a kernel fit into SBUF; returns the number of inserted loads and stores.
 
-    A kernel that fits, or cannot be made to, stays as it is.
+    Moved loads count as well. A kernel that fits, or cannot be made to fit, is not changed.
 
     Args:
-        kernel: it is changed.
-        origins: it gets those of the new operations.
-        capacity: bytes of a partition; by default those that a kernel has.
-        analyses: what is known of the kernel.
+        kernel: changed in place.
+        origins: gets the new operations.
+        capacity: bytes per partition; by default those of the kernel's target.
+        analyses: cached analyses of the kernel.
     """
     analyses = analyses or Analyses(kernel)
     capacity = capacity or kernel.target.sbuf_usable_bytes
-    if _at_most(analyses) <= capacity:
+    if _upper_bound(analyses) <= capacity:
         return 0
     live = liveness(kernel)
     if peak(live) <= capacity:
         return 0
-    # An instruction with large tiles may need more than that part.
-    found = residency(live, int(capacity * ROOM)) or residency(live, capacity)
+    # An instruction with large tiles may need all of SBUF.
+    found = residency(live, int(capacity * MAX_USE)) or residency(live, capacity)
     if found is None:
         return 0
     _Rewriting(kernel.body.block, live.instructions, {} if origins is None else origins).apply(
@@ -67,15 +67,15 @@ def fit(
     return sum(step.action is not Action.begin for step in found.steps)
 
 
-def _at_most(analyses: Analyses) -> int:
-    """Bytes per partition of SBUF than which no more are in use at a time.
+def _upper_bound(analyses: Analyses) -> int:
+    """An upper bound of the bytes per partition of SBUF that are in use at a time.
 
-    Tiles that are used in a loop count in all of it, as if it carried them around. That is known
-    without `liveness`, and most kernels fit by it.
+    A tile used in a loop counts for the whole loop, as if it were carried around. This needs no
+    `liveness`, and suffices to see that most kernels fit.
     """
     count = len(analyses.operations)
     first, last = list(range(count)), list(range(count))
-    """Of each place of the program, those of the outermost operation that it is in."""
+    """For each place, the first and the last place of the outermost operation that contains it."""
     for op in analyses.nests:
         if op.parent is analyses.kernel.body.block:
             start, end = analyses.ends_of(op)
@@ -91,7 +91,7 @@ def _at_most(analyses: Analyses) -> int:
 
 
 def does_not_fit(kernel: KernelOp) -> bool:
-    """True when more is in use at a time than SBUF holds."""
+    """Whether the tiles in use at a time exceed the capacity of SBUF."""
     return peak(liveness(kernel)) > kernel.target.sbuf_usable_bytes
 
 
@@ -101,14 +101,14 @@ class _Rewriting:
         self._instructions = instructions
         self._origins = origins
         self._now: dict[SSAValue, SSAValue] = {}
-        """The tensor that is a tile now, where it is not the author's."""
+        """The current allocation of each tile that has been replaced."""
         self._views: dict[SSAValue, dict[int, SSAValue]] = {}
-        """What a tile and its views are now, by the identity of those of the author's."""
+        """For each replaced tile: the new values of the tile and its views, by original `id`."""
         self._filled: dict[Operation, SSAValue] = {}
-        """What instructions filled as the author wrote them that run at other places now."""
-        self._kept: dict[SSAValue, SSAValue] = {}
-        """What is stored of a tile in HBM."""
-        self._begun: set[SSAValue] = set()
+        """The original destinations of loads that are moved or repeated."""
+        self._stored: dict[SSAValue, SSAValue] = {}
+        """The HBM tensor to which each tile was stored."""
+        self._seen: set[SSAValue] = set()
 
     def apply(self, found: Residency) -> None:
         for step in found.steps:
@@ -140,13 +140,13 @@ class _Rewriting:
                 Rewriter.insert_op(filler, InsertPoint.before(op))
             self._rename(filler)
         elif step.action is Action.load:
-            load = created(DmaCopyOp, (self._now[tile], self._kept[tile]), (), {}, op.location)
+            load = created(DmaCopyOp, (self._now[tile], self._stored[tile]), (), {}, op.location)
             self._insert(load, op, op)
 
     def _begin(self, tile: SSAValue, op: Operation) -> None:
-        """From here on a tile is a tensor of its own; the first time it is the author's."""
-        if tile not in self._begun:
-            self._begun.add(tile)
+        """Give a tile a new allocation from here on; its first use keeps the original one."""
+        if tile not in self._seen:
+            self._seen.add(tile)
             return
         alloc = tile.owner
         assert isinstance(alloc, AllocOp)
@@ -161,12 +161,12 @@ class _Rewriting:
         alloc = tile.owner
         assert isinstance(alloc, AllocOp)
         self._insert(place, op, alloc)
-        self._kept[tile] = place.result
+        self._stored[tile] = place.result
         now = self._now.get(tile, tile)
         self._insert(created(DmaCopyOp, (place.result, now), (), {}, op.location), op, op)
 
     def _rename(self, op: Operation) -> None:
-        """Let an instruction use what its tiles are now."""
+        """Replace the operands of an instruction by the current tiles."""
         for number, value in enumerate(op.operands):
             tile = base_of(value)
             if tile in self._now:
@@ -181,10 +181,10 @@ class _Rewriting:
         return views[id(value)]
 
     def _copied(self, op: _OpT, before: Operation, values: dict[int, SSAValue]) -> _OpT:
-        made = copied_before(op, before, values)
-        self._origins[made] = self._origins.get(op, op)
-        return made
+        new = copied_before(op, before, values)
+        self._origins[new] = self._origins.get(op, op)
+        return new
 
-    def _insert(self, made: Operation, before: Operation, origin: Operation) -> None:
-        self._origins[made] = self._origins.get(origin, origin)
-        Rewriter.insert_op(made, InsertPoint.before(before))
+    def _insert(self, new: Operation, before: Operation, origin: Operation) -> None:
+        self._origins[new] = self._origins.get(origin, origin)
+        Rewriter.insert_op(new, InsertPoint.before(before))

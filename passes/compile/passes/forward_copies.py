@@ -1,14 +1,15 @@
-"""`forward-copies`: who reads a copy reads what it is a copy of.
+"""`forward-copies`: lets readers of a copy read its source.
 
-A `tensor_copy` that changes no bits is left out where its source stays as it is for as long as the
-copy is read, and where each reader can take the source: what the rules say of it is asked of the
-changed instruction. An instruction that chose another engine for it would compute in another way,
-so that is asked, too.
+A `tensor_copy` that changes no bits is removed if its source does not change while the copy is
+read, and if every reader can take the source as its operand. The latter is checked on the changed
+instruction: it must keep all rules, and run on the same engine, as another engine may compute
+differently.
 
-The source is then read in the place of the copy, and in use for longer. That must not cost more
-than the copy: all engines together are not busy for longer than they were, nor is one that is
-busier than the busiest has been (PSUM is read more slowly). And there has to be room. What several
-instructions read is not kept in PSUM for them, which has few banks: results come and go there.
+The source is then in use for longer, and read in the copy's place. Reading PSUM takes longer than
+reading SBUF, so the change must pay off: the total busy time of all engines must not increase, and
+an engine that gets busier must not exceed the busiest one before. Memory must allow the change as
+well. A copy from PSUM to SBUF with several readers stays: PSUM has few banks, which other results
+need.
 """
 
 from __future__ import annotations
@@ -42,9 +43,9 @@ from nkijit.passes.compile.analyses.accesses import (
 )
 from nkijit.passes.compile.analyses.cache import Analyses
 from nkijit.passes.compile.analyses.costs import Costs, InstructionCost
-from nkijit.passes.compile.analyses.memory_use import Rooms
+from nkijit.passes.compile.analyses.memory_use import MemoryUses
 from nkijit.passes.compile.analyses.ordering import Kept
-from nkijit.passes.compile.passes.list_schedule import ROOM
+from nkijit.passes.compile.passes.list_schedule import MAX_USE
 from nkijit.passes.compile.passes.rename_tiles import Origins
 from nkijit.passes.lower.program import Queue
 
@@ -52,9 +53,12 @@ from nkijit.passes.lower.program import Queue
 def forward_copies(
     kernel: KernelOp, origins: Origins | None = None, analyses: Analyses | None = None
 ) -> int:
-    """Let readers of copies read their sources; returns how many copies went.
+    """Let readers of copies read the sources; returns the number of removed copies.
 
-    `origins` gets those of the new operations. `analyses`: what is known of the kernel.
+    Args:
+        kernel: changed in place.
+        origins: gets the new operations.
+        analyses: cached analyses of the kernel.
     """
     analyses = analyses or Analyses(kernel)
     found = cast(list[TensorCopyOp], analyses.of_kind.get(TensorCopyOp, ()))
@@ -64,17 +68,17 @@ def forward_copies(
     origins = {} if origins is None else origins
     accesses, costs, forwarded = analyses.accesses, analyses.costs_by_form, 0
     busy = _Busy(analyses.costs.values())
-    rooms = Rooms(kernel, ROOM)
+    memory = MemoryUses(kernel, MAX_USE)
     for op in copies:
-        copy = _copy_of(op, accesses, analyses.kept)
+        copy = _copy_of(op, accesses, analyses.engine_state)
         if copy is None:
             continue
         change = _Change(copy, kernel.target, costs, origins)
         source, copied = base_of(copy.src), base_of(copy.dst)
         if change.is_legal() and busy.allows(change.more):
-            alike = info_of(copied).region is info_of(source).region
-            gone = [copied] if alike else []
-            if rooms.of(source).takes(source, gone, op, copy.readers[-1]):
+            same_memory = info_of(copied).region is info_of(source).region
+            replaced = [copied] if same_memory else []
+            if memory.of(source).extend(source, replaced, op, copy.readers[-1]):
                 busy.change(change.more)
                 Rewriter.erase_op(op)
                 forwarded += 1
@@ -86,7 +90,7 @@ def forward_copies(
 
 
 class _Busy:
-    """How long the instructions of a kernel keep each queue busy, in ns."""
+    """The busy time of each queue, in ns."""
 
     def __init__(self, costs: Iterable[InstructionCost]):
         self._of: defaultdict[Queue, float] = defaultdict(float)
@@ -95,7 +99,7 @@ class _Busy:
         self._most = max(self._of.values(), default=0.0)
 
     def allows(self, more: Mapping[Queue, float]) -> bool:
-        """Whether a change is none for the worse: neither of the sum nor of what counts."""
+        """Whether a change makes neither the sum nor the maximum of the busy times longer."""
         if sum(more.values()) > 0:
             return False
         return all(
@@ -103,14 +107,14 @@ class _Busy:
         )
 
     def change(self, more: Mapping[Queue, float]) -> None:
-        """Make a change."""
+        """Apply a change of the busy times, in ns per queue."""
         for queue, each in more.items():
             self._of[queue] += each
 
 
 @dataclass(slots=True)
 class _Copy:
-    """A copy, and who reads it."""
+    """A copy and its readers."""
 
     op: NisaOp
     dst: SSAValue
@@ -118,7 +122,10 @@ class _Copy:
     readers: list[NisaOp]
 
     def source_of(self, value: SSAValue) -> SSAValue | ViewOp | None:
-        """Where the source has the elements of a tile of the copy; a new view, if one is needed."""
+        """The elements of the source that correspond to a tile of the copy.
+
+        Returns a value, a new view, or None if there is no such view.
+        """
         mine, theirs = info_of(self.dst), info_of(self.src)
         if elements_of(value) is None:
             return None
@@ -132,8 +139,8 @@ class _Copy:
         return ViewOp.of(base_of(self.src), view.pattern, view.dtype)
 
 
-def _copy_of(op: NisaOp, accesses: Accesses, kept: Kept) -> _Copy | None:
-    """A copy whose source stays as it is while others read it."""
+def _copy_of(op: NisaOp, accesses: Accesses, engine_state: Kept) -> _Copy | None:
+    """Return a copy whose source does not change while the copy is read; None otherwise."""
     dst, src = op.required("dst"), op.required("src")
     copied, source = base_of(dst), base_of(src)
     if info_of(dst).dtype is not info_of(src).dtype or copied is source:
@@ -141,12 +148,12 @@ def _copy_of(op: NisaOp, accesses: Accesses, kept: Kept) -> _Copy | None:
     if not is_own(copied) or not is_own(source) or elements_of(src) is None:
         return None
     if info_of(dst).pattern.repeats:
-        return None  # of what is written to one place only the last is there
+        return None  # several elements go to one place, which holds only the last
     first, *used = accesses[copied]
     if first.op is not op or not used or not overwrites(first.effects[0]):
         return None
     readers: list[NisaOp] = []
-    # What an engine keeps of an instruction is of the lanes of what it reads.
+    # Engine state that a reader leaves belongs to the lanes of the tiles that it reads.
     moves = lanes_of(dst) != lanes_of(src)
     for access in used:
         if access.writes or access.op.parent is not op.parent or not is_free(access.op):
@@ -154,7 +161,7 @@ def _copy_of(op: NisaOp, accesses: Accesses, kept: Kept) -> _Copy | None:
         if any(effect.touched.is_index for effect in access.effects):
             return None
         assert is_instruction(access.op)
-        if moves and any(True for _ in kept.of(access.op)):
+        if moves and any(True for _ in engine_state.of(access.op)):
             return None
         readers.append(access.op)
     regions = info_of(source).region, info_of(copied).region
@@ -166,13 +173,13 @@ def _copy_of(op: NisaOp, accesses: Accesses, kept: Kept) -> _Copy | None:
 
 
 def _changes(touched: list[Access], first: int, last: int) -> bool:
-    """Whether a tensor is written behind one place in the program, up to another one."""
+    """Whether a tensor is written after place `first`, up to and including place `last`."""
     return any(one.writes for one in between(touched, first, last))
 
 
 @dataclass(slots=True)
 class _Change:
-    """Readers of a copy that read its source instead."""
+    """The change of a copy's readers, which can be taken back."""
 
     copy: _Copy
     target: Target
@@ -181,13 +188,13 @@ class _Change:
     _before: list[tuple[NisaOp, int, SSAValue]] = field(
         default_factory=list[tuple[NisaOp, int, SSAValue]]
     )
-    """The operands that were."""
+    """The replaced operands: (reader, operand number, old value)."""
     _views: list[ViewOp] = field(default_factory=list[ViewOp])
     more: dict[Queue, float] = field(default_factory=dict[Queue, float])
-    """How much longer each queue is busy, in ns."""
+    """The additional busy time of each queue, in ns; negative for a gain."""
 
     def is_legal(self) -> bool:
-        """Change the readers, as far as they may be; whether all of them are changed."""
+        """Change the readers; returns False at the first that cannot be changed."""
         cost = self.costs.of(self.copy.op)
         self.more[cost.queue] = -cost.issue
         return all(self._is_changed(op) for op in self.copy.readers)
@@ -218,7 +225,7 @@ class _Change:
         return True
 
     def take_back(self) -> None:
-        """Let the readers read the copy."""
+        """Restore the operands of the readers and remove the new views."""
         for op, number, value in self._before:
             op.operands[number] = value
         for view in self._views:
@@ -227,7 +234,7 @@ class _Change:
 
 
 def _broken(op: NisaOp, target: Target) -> Iterator[bool]:
-    """Whether an instruction breaks each of its rules."""
+    """For each rule of an instruction and its views, whether the instruction breaks it."""
     views = [value.owner for value in op.operands if isinstance(value.owner, ViewOp)]
     for one in (op, *views):
         for rule in all_rules_of(type(one)):

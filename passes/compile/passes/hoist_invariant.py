@@ -1,12 +1,12 @@
-"""`hoist-invariant`: what loops on the device do each time alike is done once, before them.
+"""`hoist-invariant`: moves loop-invariant instructions before their loop.
 
-A load or a computation leaves a loop if nothing that it reads is written in the loop, and if its
-result is written by nothing else there, nor read before. Loops inside come first, so that what
-leaves one may leave the next. A loop that may not run at all loses only what writes tiles that
-nothing outside of it uses.
+A load or a computation leaves a loop if the loop does not write its inputs, and if in the loop its
+result has no other write and no earlier read. Inner loops come first, so that an instruction can
+leave several loops. A loop that may run zero times loses only instructions whose result no
+operation outside the loop uses.
 
-Results are then on chip all the time that a loop runs. If there is no room for one, its
-instruction stays, and what depends on it.
+The results are on chip while the loop runs. An instruction for which memory is insufficient stays,
+and so do those that depend on it.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.compile.analyses.accesses import Access, is_free, is_own, overwrites
 from nkijit.passes.compile.analyses.cache import Analyses
-from nkijit.passes.compile.analyses.memory_use import Rooms
+from nkijit.passes.compile.analyses.memory_use import MemoryUses
 from nkijit.passes.compile.analyses.ordering import is_movable
-from nkijit.passes.compile.passes.list_schedule import ROOM
+from nkijit.passes.compile.passes.list_schedule import MAX_USE
 
 
 def hoist_invariant(kernel: KernelOp, analyses: Analyses | None = None) -> int:
-    """Move instructions out of loops; returns how many times one has left a loop.
+    """Move instructions out of loops; an instruction that leaves two loops counts twice.
 
-    `analyses`: what is known of the kernel.
+    `analyses`: cached analyses of the kernel.
     """
     analyses = analyses or Analyses(kernel)
     if analyses.of_kind.keys().isdisjoint((ForOp, WhileOp)):
@@ -60,7 +60,7 @@ def _inner_first(block: Block) -> Iterator[ForOp | WhileOp]:
 
 
 class _Places:
-    """Where in a program a tensor is touched, and where it is written; ascending."""
+    """The places at which a tensor is accessed, and at which it is written; ascending."""
 
     def __init__(self, accesses: list[Access]):
         self.touched = [access.place for access in accesses]
@@ -68,46 +68,46 @@ class _Places:
 
 
 class _Program:
-    """A kernel while instructions leave its loops."""
+    """The state of the pass while instructions leave loops."""
 
     def __init__(self, analyses: Analyses):
         kernel = analyses.kernel
         self._analyses = analyses
         self._of = {base: _Places(touched) for base, touched in analyses.accesses.items()}
-        self._kept = analyses.kept
+        self._engine_state = analyses.engine_state
         self._meetings = [
             place for place, op in enumerate(analyses.operations) if type(op) in WAITING
         ]
-        self._rooms = Rooms(kernel, ROOM)
+        self._memory = MemoryUses(kernel, MAX_USE)
 
     def hoist(self, loop: ForOp | WhileOp) -> int:
-        """Move what does not change out of one loop; returns how many instructions that is."""
+        """Move the invariant instructions out of one loop; returns their number."""
         block = loop.body.block if isinstance(loop, ForOp) else loop.after_region.block
         first, last = self._analyses.ends_of(loop)
         meets = _count(self._meetings, first, last) > 0
-        gone: Counter[SSAValue] = Counter()
-        """How often each tensor is written by what has left the loop."""
+        hoisted_writes: Counter[SSAValue] = Counter()
+        """For each tensor, the number of its writes that have left the loop."""
         count = 0
         for op in list(block.ops):
             if not is_instruction(op) or not is_free(op) or not is_movable(op):
                 continue
-            if _counts(op, block):
+            if _depends_on_loop(op, block):
                 continue
-            result = self._invariant(op, first, last, gone, meets=meets)
+            result = self._invariant(op, first, last, hoisted_writes, meets=meets)
             if result is None or not (_runs(loop) or self._is_inside(result, first, last)):
                 continue
-            if not self._rooms.of(result).takes(result, (), loop, loop):
+            if not self._memory.of(result).extend(result, (), loop, loop):
                 continue
             _move(op, loop, block)
-            gone[result] += 1
+            hoisted_writes[result] += 1
             count += 1
         return count
 
     def _invariant(
-        self, op: NisaOp, first: int, last: int, gone: Counter[SSAValue], *, meets: bool
+        self, op: NisaOp, first: int, last: int, hoisted_writes: Counter[SSAValue], *, meets: bool
     ) -> SSAValue | None:
-        """What an instruction of a loop writes, if it does the same each time."""
-        if any(True for _ in self._kept.of(op)):
+        """The tensor that a loop's instruction writes, if the instruction is loop-invariant."""
+        if any(True for _ in self._engine_state.of(op)):
             return None
         done = effects(op)
         results = [effect for effect in done if overwrites(effect)]
@@ -128,24 +128,26 @@ class _Program:
             base = base_of(effect.value)
             if base is result or (not is_own(base) and (info_of(base).region.on_chip or meets)):
                 return None
-            if _count(self._of[base].written, first, last) > gone[base]:
+            if _count(self._of[base].written, first, last) > hoisted_writes[base]:
                 return None
         return result
 
     def _is_inside(self, base: SSAValue, first: int, last: int) -> bool:
-        """Whether a loop alone uses a tile."""
+        """Whether all accesses to a tile are in the loop."""
         touched = self._of[base].touched
         return first <= touched[0] and touched[-1] <= last
 
 
-def _counts(op: Operation, block: Block) -> bool:
-    """Whether an operation of a loop's block takes its index, or what is made of it there."""
+def _depends_on_loop(op: Operation, block: Block) -> bool:
+    """Whether an operation of a loop's block depends on the loop's index or carried values."""
     for value in op.operands:
         owner = value.owner
         if isinstance(owner, Block):
             if owner is block:
                 return True
-        elif owner.parent is block and (type(owner) not in DECLARATIONS or _counts(owner, block)):
+        elif owner.parent is block and (
+            type(owner) not in DECLARATIONS or _depends_on_loop(owner, block)
+        ):
             return True
     return False
 
@@ -155,14 +157,14 @@ def _count(places: list[int], first: int, last: int) -> int:
 
 
 def _runs(loop: ForOp | WhileOp) -> bool:
-    """Whether a loop is known to run at least once."""
+    """Whether the loop certainly runs at least once."""
     numbers = {name: scalar_constant(value) for name, value in controls(loop).items()}
     lower, upper = numbers.get("lower"), numbers.get("upper")
     return lower is not None and upper is not None and lower < upper
 
 
 def _move(op: Operation, loop: Operation, block: Block) -> None:
-    """Move an operation of a loop's block in front of it, behind what declares its operands."""
+    """Move an operation before its loop, with the declarations of its operands."""
     for value in op.operands:
         owner = value.owner
         if isinstance(owner, Operation) and owner.parent is block:

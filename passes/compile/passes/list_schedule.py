@@ -1,17 +1,16 @@
-"""`list-schedule`: instructions in the order in which engines can begin them.
+"""`list-schedule`: orders the instructions of each region with a list scheduler.
 
-Engines run their instructions in order, so one that waits holds up all behind it. Each stretch of
-instructions that may change places is run as engines would that need not wait, with durations from
-the cost model: one that is free begins something that is ready, and the order in which instructions
-begin is the order that they get. What that should be, where several are ready, is tried: the first
-of the program, and the one from which the longest chain of others hangs. The faster order is taken,
-or the author's if none is faster.
+Engines execute their queues in order, so an instruction that waits delays all later ones of its
+queue. The scheduler simulates each region on engines that run any ready instruction, with durations
+from the cost model. The order in which instructions start becomes their order in the program. Two
+priorities among ready instructions are tried: program order, and the longest chain of dependent
+instructions. The faster order is used; the author's order stays if neither is faster.
 
-An instruction that needs a new tile begins only while all tiles in use fit into a part of the
-memory; the rest is left for what does not lie side by side. What is far ahead of the first that has
-not begun gets less of it, or it would keep that one from the room that it needs. An order that
-finds no room is given up. Loops, prints, registers, what cores meet in, and what is in
-`nl.no_reorder` keep their places, and nothing passes them.
+An instruction that needs a new tile starts only while all tiles in use fit into a part of the
+memory; the rest allows for gaps between allocations. Instructions far ahead of the oldest one that
+has not started get a smaller part, because they could otherwise fill the memory that the oldest one
+needs. An order that runs out of memory is discarded. Nothing moves across the boundaries of regions
+(see `regions`).
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ from typing import NamedTuple
 
 from xdsl.ir import Block, Operation
 
+from nkijit.dialects.declare.accessors import operand_tuple
 from nkijit.dialects.declare.creation import put_in_order
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nki.allocation import AllocOp
@@ -35,39 +35,41 @@ from nkijit.passes.compile.analyses.costs import InstructionCost
 from nkijit.passes.compile.analyses.regions import Region, declares
 from nkijit.passes.lower.program import Queue
 
-ROOM = 0.75
-"""The part of SBUF that tiles may take at a time; between tiles there are gaps."""
+MAX_USE = 0.75
+"""The fraction of SBUF that tiles may use at a time; the rest allows for gaps between them."""
 RESERVE = 0.15
-"""The part of SBUF beside that for what comes next in the program."""
+"""A further fraction of SBUF, for the next `_NEXT` instructions in program order."""
 NEAR = 1.005
-"""An order that takes so much of the busiest resource's time is not worth a better one."""
+"""An order within this factor of the busiest resource's time is good enough: stop searching."""
 AHEAD = 1.02
-"""The author's order has all the memory here, which it will not have: one that has to do with what
-there is may take so much of its time."""
+"""The author's order is simulated without memory limits.
+
+So the first order that respects these limits may take up to this factor of its time.
+"""
 _NEXT = 64
-"""So many instructions, from the first that has not begun on, come next."""
-_LOOKED_AT = 8
-"""Instructions for which there is no room that are passed over for one behind them."""
+"""The number of instructions, from the oldest one that has not started, that may use `RESERVE`."""
+_MAX_CHECKED = 8
+"""The number of ready instructions of a lane that are checked for one that fits into memory."""
 
 
 def list_schedule(kernel: KernelOp, analyses: Analyses | None = None) -> int:
-    """Order the instructions of a kernel; returns how many have changed places.
+    """Reorder the instructions of a kernel; returns the number of moved instructions.
 
-    `analyses`: what is known of the kernel.
+    `analyses`: cached analyses of the kernel.
     """
     analyses = analyses or Analyses(kernel)
-    stretches = analyses.stretches
+    regions = analyses.regions
     moved = 0
-    for block, each in stretches.in_blocks:
+    for block, each in regions.in_blocks:
         changed = 0
-        for stretch in each:
-            if len(stretch.ops) < 3:
-                stretch.order = None
+        for region in each:
+            if len(region.ops) < 3:
+                region.order = None
                 continue
-            if stretch.order is None:
-                stretches.prepare(stretch)
-                _, stretch.order = best_order(stretch, stretch.costs, analyses)
-            changed += sum(number != place for place, number in enumerate(stretch.order))
+            if region.order is None:
+                regions.prepare(region)
+                _, region.order = best_order(region, region.costs, analyses)
+            changed += sum(number != place for place, number in enumerate(region.order))
         if changed:
             _arrange(block, each)
         moved += changed
@@ -76,25 +78,25 @@ def list_schedule(kernel: KernelOp, analyses: Analyses | None = None) -> int:
     return moved
 
 
-def _arrange(block: Block, stretches: Sequence[Region]) -> None:
-    """Put the operations of a block into an order, each behind what declares its operands."""
+def _arrange(block: Block, regions: Sequence[Region]) -> None:
+    """Reorder the operations of a block, with each declaration before its first use."""
     ops = list(directly_in(block))
-    # Tensors in HBM are those of other cores by their order.
+    # HBM tensors keep their order: it says which tensors of other cores they correspond to.
     placed: list[Operation] = [
         op for op in ops if type(op) is AllocOp and not info_of(op.result).region.on_chip
     ]
     first = set(map(id, placed))
     declared = {id(op): op for op in ops if declares(type(op)) and id(op) not in first}
     order: list[Operation] = []
-    for stretch in stretches:
-        numbers = range(len(stretch.ops)) if stretch.order is None else stretch.order
-        order += [stretch.ops[number] for number in numbers]
-        if stretch.fence is not None:
-            order.append(stretch.fence)
+    for region in regions:
+        numbers = range(len(region.ops)) if region.order is None else region.order
+        order += [region.ops[number] for number in numbers]
+        if region.fence is not None:
+            order.append(region.fence)
 
     def declare(op: Operation) -> None:
         for inner in op.walk() if op.regions else (op,):
-            for value in inner._operands:  # pyright: ignore[reportPrivateUsage]
+            for value in operand_tuple(inner):
                 owner = declared.pop(id(value.owner), None)
                 if owner is not None:
                     declare(owner)
@@ -106,50 +108,50 @@ def _arrange(block: Block, stretches: Sequence[Region]) -> None:
     put_in_order(block, [*placed, *declared.values(), order[-1]])
 
 
-_ALIKE = 256
-"""Stretches of so many instructions at most are compared; others are hardly alike."""
+_MAX_CACHED = 256
+"""The most instructions of a region whose order is cached; longer ones are hardly ever equal."""
 
 
 def best_order(
-    stretch: Region, costs: Sequence[InstructionCost], analyses: Analyses
+    region: Region, costs: Sequence[InstructionCost], analyses: Analyses
 ) -> tuple[float, Sequence[int]]:
-    """`fastest`, found once for short stretches that are alike."""
+    """`fastest`, cached for short regions with equal dependences, costs and tiles."""
     target = analyses.kernel.target
-    if len(costs) > _ALIKE:
-        return fastest(stretch, costs, target)
+    if len(costs) > _MAX_CACHED:
+        return fastest(region, costs, target)
     key = (
         tuple([cost.form for cost in costs]),
-        tuple(map(tuple, stretch.after)),
-        tuple(map(tuple, stretch.tiles)),
-        tuple(stretch.sizes),
-        tuple(stretch.used),
+        tuple(map(tuple, region.after)),
+        tuple(map(tuple, region.tiles)),
+        tuple(region.sizes),
+        tuple(region.used),
     )
     found = analyses.orders.get(key)
     if found is None:
-        found = analyses.orders[key] = fastest(stretch, costs, target)
+        found = analyses.orders[key] = fastest(region, costs, target)
     return found
 
 
 def fastest(
-    stretch: Region, costs: Sequence[InstructionCost], target: Target
+    region: Region, costs: Sequence[InstructionCost], target: Target
 ) -> tuple[float, list[int]]:
-    """The fastest of some orders of a stretch: its time in ns, and the order as places in it.
+    """Return the fastest of the tried orders: its time in ns, and indices into the region.
 
     Args:
-        stretch: it has been prepared.
-        costs: of its instructions.
-        target: what they run on.
+        region: a prepared region (`Regions.prepare`).
+        costs: the cost of each instruction.
+        target: the hardware.
     """
     places = [float(place) for place in range(len(costs))]
-    best = author = _end_in_order(stretch, costs, target)
+    best = author = _end_in_order(region, costs, target)
     order = own = list(range(len(costs)))
     busiest = _busiest(costs) * NEAR
     tried: tuple[Callable[[], list[float]], ...] = (
         lambda: places,
-        lambda: [-rank for rank in _ranks(stretch, costs)],
+        lambda: [-rank for rank in _ranks(region, costs)],
     )
     for number, priorities in enumerate(tried):
-        run = _Run(stretch, costs, target, priorities(), forced=number == 0)
+        run = _Run(region, costs, target, priorities(), forced=number == 0)
         if run.run() and run.end != author and run.end < best * (AHEAD if order is own else 1):
             best, order = run.end, run.order
         if best <= busiest:
@@ -157,82 +159,85 @@ def fastest(
     return best, order
 
 
-def _ranks(stretch: Region, costs: Sequence[InstructionCost]) -> list[float]:
-    """The time from the beginning of each instruction to the end of all that need it."""
+def _ranks(region: Region, costs: Sequence[InstructionCost]) -> list[float]:
+    """The longest time in ns from the start of each instruction to the end of a dependent one."""
     ranks = [0.0] * len(costs)
-    after = stretch.after
+    after = region.after
     for number in range(len(ranks) - 1, -1, -1):
-        behind = 0.0
+        longest = 0.0
         for other in after[number]:
-            if ranks[other] > behind:
-                behind = ranks[other]
-        ranks[number] = costs[number].latency + behind
+            if ranks[other] > longest:
+                longest = ranks[other]
+        ranks[number] = costs[number].latency + longest
     return ranks
 
 
 def _busiest(costs: Sequence[InstructionCost]) -> float:
-    """How long the queue, or the DMA engines, have to do that has most to do."""
+    """The busy time of the busiest resource, in ns."""
     busy: dict[object, float] = {}
     for cost in costs:
         busy[cost.resource] = busy.get(cost.resource, 0.0) + cost.issue
     return max(busy.values())
 
 
-_NOTHING = inf, inf
-"""What an instruction lacks that finds room."""
+_FITS = inf, inf
+"""The result of `_lack` for an instruction that fits into memory."""
 
 
 class _Stuck(NamedTuple):
-    """What a lane lacks of which no instruction that was looked at finds room."""
+    """Why no checked instruction of a lane fits into memory, so that it is not checked again early.
+
+    One of these instructions may fit when any of the following changes.
+    """
 
     ready: int
-    """How many were ready."""
+    """The number of ready instructions."""
     sbuf: float
-    """One may find room when so many bytes have come out of use,"""
+    """`_Run._freed` of SBUF has reached this number of bytes."""
     psum: float
-    """or so many of PSUM,"""
+    """`_Run._freed` of PSUM has reached this number of bytes."""
     tiles: list[int]
-    """or when others have begun one of these, which then asks for no more,"""
+    """Another instruction has allocated one of these tiles, which then costs nothing more."""
     first: float
-    """or when all before this place have begun, and what is far ahead comes next."""
+    """All instructions before this place have started, so that `RESERVE` applies to another one."""
 
 
 class _Resource:
-    """A queue, or the DMA engines."""
+    """A queue, or all DMA engines together."""
 
     def __init__(self, number: int):
         self.event = -1 - number
-        """What its becoming free is called among events: less than any instruction's number."""
+        """The key of the event "resource is free": negative, unlike indices of instructions."""
         self.free = 0.0
-        """When it can begin something."""
+        """When the resource is free, in ns."""
         self.mask = 0
-        """The bits of its lanes."""
+        """The bits of the lanes that use the resource."""
 
 
 class _Lane:
-    """A queue with its instructions."""
+    """A queue and its instructions that have not started."""
 
     def __init__(self, queue: Queue, resource: _Resource, number: int):
         self.resource = resource
         self.bit = 1 << number
         self.has_tables = queue is Queue.scalar
         self.in_order: list[int] = []
-        """Its instructions from the last to the first."""
+        """Its instructions in reverse program order (only `_end_in_order`)."""
         self.ready: list[tuple[float, int]] = []
-        """Those that wait for nothing, by their priorities: a heap."""
+        """A heap of its ready instructions: (priority, index)."""
         self.stuck: _Stuck | None = None
-        """Why none of its instructions begins, if none does."""
+        """Why none of its ready instructions fits into memory; None if one may fit."""
         resource.mask |= self.bit
 
 
 class _Engines:
-    """What runs the instructions of a stretch: lanes in the order in which they are asked."""
+    """The lanes and resources that run the instructions of a region."""
 
     def __init__(self, costs: Sequence[InstructionCost]):
         lanes: dict[Queue, _Lane] = {}
         resources: dict[object, _Resource] = {}
         self.lane_of: list[_Lane] = []
-        """That of each instruction."""
+        """The lane of each instruction."""
         for cost in costs:
             lane = lanes.get(cost.queue)
             if lane is None:
@@ -244,7 +249,7 @@ class _Engines:
         self._of_mask: dict[int, list[_Lane]] = {}
 
     def lanes_of(self, mask: int) -> Sequence[_Lane]:
-        """The lanes of which the bits are set."""
+        """The lanes of a mask of bits."""
         if not mask:
             return ()
         found = self._of_mask.get(mask)
@@ -253,17 +258,17 @@ class _Engines:
         return found
 
     def freed(self, event: int, events: list[tuple[float, int]], now: float) -> int:
-        """The bits of all lanes whose resources become free now; takes their events."""
+        """The bits of all lanes that become free at `now`; removes these events."""
         mask = self._resources[-1 - event].mask
         while events and events[0][1] < 0 and events[0][0] == now:
             mask |= self._resources[-1 - heappop(events)[1]].mask
         return mask
 
 
-def _end_in_order(stretch: Region, costs: Sequence[InstructionCost], target: Target) -> float:
-    """When all has ended if queues keep the order of the program, in ns."""
+def _end_in_order(region: Region, costs: Sequence[InstructionCost], target: Target) -> float:
+    """The time in ns at which a region ends if queues keep program order; ignores memory limits."""
     engines = _Engines(costs)
-    lane_of, after, missing = engines.lane_of, stretch.after, list(stretch.waiting)
+    lane_of, after, missing = engines.lane_of, region.after, list(region.waiting)
     for number in range(len(costs) - 1, -1, -1):
         lane_of[number].in_order.append(number)
     load_ns = target.timing.scalar.table_load_ns
@@ -304,11 +309,11 @@ def _end_in_order(stretch: Region, costs: Sequence[InstructionCost], target: Tar
 
 
 class _Run:
-    """A run of a stretch by engines that begin what is ready."""
+    """A simulation of a region on engines that run ready instructions by priority."""
 
     def __init__(
         self,
-        stretch: Region,
+        region: Region,
         costs: Sequence[InstructionCost],
         target: Target,
         priorities: Sequence[float],
@@ -317,48 +322,49 @@ class _Run:
     ):
         """
         Args:
-            stretch: what runs.
-            costs: of its instructions.
-            target: what they run on.
-            priorities: of each instruction; the least goes first.
-            forced: what goes first begins without room, if nothing else can go on.
+                region: the region.
+                costs: the cost of each instruction.
+                target: the hardware.
+                priorities: the priority of each instruction; the least runs first.
+                forced: when nothing fits into memory and nothing runs, start the first ready
+                    instruction anyway.
         """
         self.order: list[int] = []
-        """The places of the instructions, in the order in which they begin."""
+        """The indices of the instructions in the order in which they start."""
         self.end = 0.0
-        """When all have ended."""
-        self._stretch, self._costs, self._priorities = stretch, costs, priorities
-        self._tiles, self._sizes = stretch.tiles, stretch.sizes
+        """When all instructions have ended, in ns."""
+        self._region, self._costs, self._priorities = region, costs, priorities
+        self._tiles, self._sizes = region.tiles, region.sizes
         self._forced = forced
         self._engines = _Engines(costs)
         self._table: str | None = None
-        """The table that the Scalar Engine holds."""
+        """The activation table that the Scalar Engine has loaded."""
         self._load_ns = target.timing.scalar.table_load_ns
         sbuf, psum = float(target.sbuf_usable_bytes), float(target.psum_partition_bytes)
         self._capacity = sbuf, psum
-        # Whole bytes, as tiles have: how many are missing is then known exactly.
-        self._room = float(int(ROOM * sbuf)), psum
-        self._most = float(int((ROOM + RESERVE) * sbuf)), psum
-        self._used = list(stretch.used)
-        self._left = list(stretch.users)
-        self._begun = bytearray(len(stretch.users))
+        # Whole bytes, like the sizes of tiles: the comparisons with missing bytes are exact.
+        self._limit = float(int(MAX_USE * sbuf)), psum
+        self._near_limit = float(int((MAX_USE + RESERVE) * sbuf)), psum
+        self._used = list(region.used)
+        self._left = list(region.users)
+        self._allocated = bytearray(len(region.users))
         self._freed = [0.0, 0.0]
-        """The bytes that have come out of use, of SBUF and of PSUM."""
-        self._gone = bytearray(len(costs))
-        """Which instructions have begun."""
+        """Bytes of SBUF and of PSUM freed so far."""
+        self._started = bytearray(len(costs))
+        """For each instruction, whether it has started."""
         self._first = 0
-        """The place of the first that has not."""
+        """The index of the oldest instruction that has not started."""
         self._moved = False
-        """Whether that is another one than when lanes without room were last asked."""
-        self._stuck = 0
-        """The bits of lanes whose ready instructions find no room."""
+        """Whether `_first` has changed since stuck lanes were last checked."""
+        self._stuck_lanes = 0
+        """The bits of the lanes in which no ready instruction fits into memory."""
         self._events: list[tuple[float, int]] = []
 
     def run(self) -> bool:
-        """Run to the end; False when there is no room to go on."""
+        """Simulate to the end; returns False if memory runs out."""
         engines, events, order = self._engines, self._events, self.order
         lane_of, priorities = engines.lane_of, self._priorities
-        after, missing = self._stretch.after, list(self._stretch.waiting)
+        after, missing = self._region.after, list(self._region.waiting)
         for number, count in enumerate(missing):
             if not count:
                 heappush(lane_of[number].ready, (priorities[number], number))
@@ -382,7 +388,7 @@ class _Run:
             else:
                 mask = 0
                 if self._end(ended):
-                    mask, self._stuck = self._stuck, 0
+                    mask, self._stuck_lanes = self._stuck_lanes, 0
                 for other in after[ended]:
                     missing[other] -= 1
                     if not missing[other]:
@@ -391,14 +397,14 @@ class _Run:
                         mask |= lane.bit
             if self._moved:
                 self._moved = False
-                mask |= self._stuck
-                self._stuck = 0
+                mask |= self._stuck_lanes
+                self._stuck_lanes = 0
             lanes = engines.lanes_of(mask)
 
     def _force(self, now: float) -> bool:
-        """Begin what stands first in the program, if memory holds it.
+        """Start the first ready instruction beyond the limits that `_lack` checks.
 
-        Later ones have taken the room; there is more of it than tiles are to take.
+        Returns False if the whole memory is too small for it.
         """
         if not self._forced:
             return False
@@ -407,9 +413,9 @@ class _Run:
         return all(u <= c for u, c in zip(self._used, self._capacity, strict=True))
 
     def _choose(self, lane: _Lane, ready: list[tuple[float, int]]) -> int:
-        """Take the best instruction of a lane for which there is room; -1 if there is none.
+        """Remove and return the best ready instruction that fits into memory; -1 if none fits.
 
-        One that needs another table has to be better by more than loading it takes.
+        The time to load another activation table counts against an instruction's priority.
         """
         freed, stuck = self._freed, lane.stuck
         if (
@@ -418,26 +424,26 @@ class _Run:
             and freed[0] < stuck.sbuf
             and freed[1] < stuck.psum
             and self._first < stuck.first
-            and not any(map(self._begun.__getitem__, stuck.tiles))
+            and not any(map(self._allocated.__getitem__, stuck.tiles))
         ):
-            self._stuck |= lane.bit
+            self._stuck_lanes |= lane.bit
             return -1
         lane.stuck = None
         has_tables = lane.has_tables and self._table is not None
         first = ready[0][1]
-        if not (has_tables and self._table_ns(first)) and self._lack(first) is _NOTHING:
+        if not (has_tables and self._table_ns(first)) and self._lack(first) is _FITS:
             return heappop(ready)[1]
         seen: list[tuple[float, int]] = []
         found: tuple[float, int] | None = None
         best = least_sbuf = least_psum = inf
-        while ready and len(seen) < _LOOKED_AT:
+        while ready and len(seen) < _MAX_CHECKED:
             entry = heappop(ready)
             seen.append(entry)
             late = entry[0] + self._table_ns(entry[1]) if has_tables else entry[0]
             if late >= best:
                 continue
             lack = self._lack(entry[1])
-            if lack is _NOTHING:
+            if lack is _FITS:
                 best, found = late, entry
                 if not has_tables:
                     break
@@ -451,50 +457,50 @@ class _Run:
             if entry is not found:
                 heappush(ready, entry)
         if found is None:
-            tiles, begun = self._tiles, self._begun
+            tiles, allocated = self._tiles, self._allocated
             numbers = [number for _, number in seen]
-            lacking = [tile for number in numbers for tile in tiles[number] if not begun[tile]]
+            lacking = [tile for number in numbers for tile in tiles[number] if not allocated[tile]]
             sbuf, psum, next_ = freed[0] + least_sbuf, freed[1] + least_psum, self._first + _NEXT
             first = min((n for n in numbers if n >= next_), default=inf) - _NEXT + 1
             lane.stuck = made(_Stuck, (len(ready), sbuf, psum, lacking, first))
-            self._stuck |= lane.bit
+            self._stuck_lanes |= lane.bit
             return -1
         return found[1]
 
     def _table_ns(self, number: int) -> float:
-        """What loading the table takes that an instruction needs."""
+        """The time to load the table that an instruction needs, in ns; 0 if it is loaded."""
         table = self._costs[number].table
         return 0.0 if table is None or table == self._table else self._load_ns
 
     def _lack(self, number: int) -> tuple[float, float]:
-        """The bytes of SBUF and of PSUM that have to come out of use before an instruction begins.
+        """The bytes of SBUF and of PSUM that must be freed before an instruction can start.
 
-        inf for a memory that has room.
+        inf for a memory with enough free space.
         """
-        begun = self._begun
+        allocated = self._allocated
         sbuf = psum = 0.0
         for tile in self._tiles[number]:
-            if not begun[tile]:
+            if not allocated[tile]:
                 memory, size = self._sizes[tile]
                 if memory:
                     psum += size
                 else:
                     sbuf += size
         if not sbuf and not psum:
-            return _NOTHING  # as most, whose tiles are in use
+            return _FITS  # the common case: its tiles are in use
         used = self._used
-        room = self._most if number < self._first + _NEXT else self._room
-        sbuf_lack = used[0] + sbuf - room[0] if sbuf else 0.0
-        psum_lack = used[1] + psum - room[1] if psum else 0.0
+        limit = self._near_limit if number < self._first + _NEXT else self._limit
+        sbuf_lack = used[0] + sbuf - limit[0] if sbuf else 0.0
+        psum_lack = used[1] + psum - limit[1] if psum else 0.0
         if sbuf_lack <= 0 and psum_lack <= 0:
-            return _NOTHING
+            return _FITS
         return sbuf_lack if sbuf_lack > 0 else inf, psum_lack if psum_lack > 0 else inf
 
     def _start(self, number: int, resource: _Resource, now: float) -> None:
-        begun = self._begun
+        allocated = self._allocated
         for tile in self._tiles[number]:
-            if not begun[tile]:
-                begun[tile] = 1
+            if not allocated[tile]:
+                allocated[tile] = 1
                 memory, size = self._sizes[tile]
                 self._used[memory] += size
         _, _, issue, latency, table, _ = self._costs[number]
@@ -504,9 +510,9 @@ class _Run:
         free, ended = now + issue, now + latency
         resource.free = free
         self.order.append(number)
-        self._gone[number] = 1
+        self._started[number] = 1
         if number == self._first:
-            self._first = self._gone.find(0, number)
+            self._first = self._started.find(0, number)
             self._moved = True
         if ended > self.end:
             self.end = ended
@@ -514,7 +520,7 @@ class _Run:
         heappush(self._events, (ended, number))
 
     def _end(self, number: int) -> bool:
-        """An instruction has ended; whether tiles come out of use."""
+        """End an instruction; returns whether that frees tiles."""
         left, some = self._left, False
         for tile in self._tiles[number]:
             left[tile] -= 1
@@ -527,5 +533,5 @@ class _Run:
 
 
 def _first(lane: _Lane) -> tuple[float, int]:
-    """The best of what is ready in a lane."""
+    """The best ready entry of a lane."""
     return lane.ready[0]

@@ -1,4 +1,4 @@
-"""`remove-unused`: instructions whose results nothing reads, and tiles that nothing touches."""
+"""`remove-unused`: removes instructions with unread results, and unused tiles."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from nkijit.passes.compile.analyses.ordering import Kept
 
 
 def remove_unused(kernel: KernelOp, analyses: Analyses | None = None) -> int:
-    """Remove what has no effect on any result; returns how many instructions that were.
+    """Remove instructions without effect on the kernel's results; returns their number.
 
-    An instruction stays that writes anything but on-chip tiles, that leaves something in its engine
-    for others, and that has a name from the author. `analyses`: what is known of the kernel.
+    Instructions stay that write anything but on-chip tiles, that leave engine state for others, or
+    that the author named. `analyses`: cached analyses of the kernel.
     """
     analyses = analyses or Analyses(kernel)
     removed = _remove_instructions(analyses)
@@ -36,8 +36,8 @@ def remove_unused(kernel: KernelOp, analyses: Analyses | None = None) -> int:
 
 
 def _remove_instructions(analyses: Analyses) -> int:
-    accesses, kept, readers = analyses.accesses, analyses.kept, _Readers(analyses)
-    # Who does not write a tile reads it; most tiles have such a reader.
+    accesses, engine_state, readers = analyses.accesses, analyses.engine_state, _Readers(analyses)
+    # An access that does not write reads. This cheap test rules out most tiles.
     unread = [
         base
         for base, touched in accesses.items()
@@ -47,7 +47,7 @@ def _remove_instructions(analyses: Analyses) -> int:
     while unread:
         for access in accesses[unread.pop()]:
             op = access.op
-            if op.parent is None or not _is_removable(op, kept, readers):
+            if op.parent is None or not _is_removable(op, engine_state, readers):
                 continue
             for base in {base_of(effect.value) for effect in effects(op)}:
                 users = readers.of(base)
@@ -61,14 +61,14 @@ def _remove_instructions(analyses: Analyses) -> int:
 
 
 class _Readers:
-    """The operations that read each tensor, found for those that are asked for."""
+    """The operations that read each tensor, computed on first use."""
 
     def __init__(self, analyses: Analyses):
-        self._accesses, self._kept = analyses.accesses, analyses.kept
+        self._accesses, self._engine_state = analyses.accesses, analyses.engine_state
         self._known: dict[SSAValue, set[Operation]] = {}
 
     def of(self, base: SSAValue) -> set[Operation]:
-        """Those of a tensor that have not been removed."""
+        """Return the readers of a tensor that have not been removed; callers may change the set."""
         found = self._known.get(base)
         if found is None:
             found = self._known[base] = {
@@ -79,13 +79,15 @@ class _Readers:
         return found
 
     def _reads(self, access: Access, base: SSAValue) -> bool:
-        """Whether what a tensor holds is used.
+        """Whether an access uses the contents of a tensor for something else.
 
-        What it becomes of itself alone is no use of it, unless that is there for something else.
+        An operation that only updates this tensor is no reader of it, unless it has another effect.
         """
         if all(effect.role is Role.write for effect in access.effects):
             return False
-        return _written(access.op) != {base} or not _may_go(access.op, self._kept)
+        return _written(access.op) != {base} or not _has_no_other_effect(
+            access.op, self._engine_state
+        )
 
 
 def _written(op: Operation) -> set[SSAValue]:
@@ -97,23 +99,25 @@ def _is_private(base: SSAValue) -> bool:
     return isinstance(base.owner, AllocOp) and info_of(base).region.on_chip
 
 
-def _is_removable(op: Operation, kept: Kept, readers: _Readers) -> bool:
+def _is_removable(op: Operation, engine_state: Kept, readers: _Readers) -> bool:
     written = _written(op)
-    # What writes nothing is there for something else.
-    if not written or not _may_go(op, kept):
+    # An operation that writes no tensor has another purpose.
+    if not written or not _has_no_other_effect(op, engine_state):
         return False
     return all(_is_private(base) and not readers.of(base) for base in written)
 
 
-def _may_go(op: Operation, kept: Kept) -> bool:
-    """Whether an operation has no effect but on the tensors that it writes."""
+def _has_no_other_effect(op: Operation, engine_state: Kept) -> bool:
+    """Whether an operation has no effect besides writing tensors."""
     if not is_instruction(op) or type(op) in WAITING or op.instruction_name is not None:
         return False
-    return not any(True for _ in registers_written(op)) and not any(True for _ in kept.of(op))
+    return not any(True for _ in registers_written(op)) and not any(
+        True for _ in engine_state.of(op)
+    )
 
 
 def _remove_declarations(of_kind: Mapping[type[Operation], list[Operation]]) -> bool:
-    """Remove tiles and views that nothing uses; whether there were any."""
+    """Remove unused on-chip tiles and views; returns whether there were any."""
     views = of_kind.get(ViewOp, ())
     idle = any(_is_unused(view) and _is_private(base_of(view.results[0])) for view in views)
     removed = False

@@ -1,13 +1,16 @@
-"""`rename-tiles`: a tile whose contents nobody needs any more becomes another tile.
+"""`rename-tiles`: gives a tile that is completely overwritten a new allocation.
 
-A buffer that is filled again and again makes engines wait for each other: the next contents may
-come only when the last ones have been read. In other tiles they need not wait, as long as there is
-memory, which is for allocation to say: tiles that are not in use together share addresses.
+A buffer that is filled several times makes engines wait: a write must follow the last read of the
+earlier contents. With an allocation per use it does not have to wait, as far as memory allows.
+Allocation decides that: tiles that are not in use together can share addresses.
 
-A tensor is split where nothing that was written before is read any more. That is told exactly, in
-cells that no view cuts. Left alone are tensors that more than one block of the program uses or
-that a loop carries around, that have an address from the author, that index others, and that
-matmuls add to by what has been written before (`resolve-accumulation` comes first).
+A tensor is split where no earlier contents are read any more, computed exactly for the cells into
+which its views cut it. The following are not split:
+
+- tensors used in more than one block, or carried around a loop;
+- tensors with a fixed address;
+- tensors that index other tiles;
+- tensors to which matmuls add depending on earlier writes (`resolve-accumulation` runs first).
 """
 
 from __future__ import annotations
@@ -33,7 +36,7 @@ from nkijit.passes.compile.analyses.accesses import Access
 from nkijit.passes.compile.analyses.cache import Analyses
 
 Origins = dict[Operation, Operation]
-"""The operation that each operation of a changed kernel is a copy of."""
+"""Maps each operation of a changed kernel to the original that it is a copy of."""
 
 
 def rename_tiles(
@@ -42,10 +45,13 @@ def rename_tiles(
     only: Container[Operation] | None = None,
     analyses: Analyses | None = None,
 ) -> int:
-    """Split the on-chip tensors of a kernel; returns how many tiles were added.
+    """Split the on-chip tensors of a kernel; returns the number of added allocations.
 
-    `origins` gets those of the new operations. `only`: the allocations that are split; all of them
-    by default. `analyses`: what is known of the kernel.
+    Args:
+        kernel: changed in place.
+        origins: gets the new operations.
+        only: the allocations to split; all by default.
+        analyses: cached analyses of the kernel.
     """
     origins = {} if origins is None else origins
     analyses = analyses or Analyses(kernel)
@@ -61,17 +67,17 @@ def rename_tiles(
 
 @dataclass(slots=True)
 class _Access:
-    """What an operation does with a tensor."""
+    """The accesses of an operation to one tensor, by tile."""
 
     op: Operation
     read: list[SSAValue]
     written: list[SSAValue]
-    """The tiles that it overwrites, all of their elements."""
+    """The tiles that the operation overwrites completely."""
 
 
 def _split(alloc: AllocOp, touched: Sequence[Access], target: Target, origins: Origins) -> int:
-    """Split one tensor; returns how many tiles were added."""
-    # What is written once only, as most tiles are, cannot be split.
+    """Split one tensor; returns the number of added allocations."""
+    # A tensor that is written only once, like most, cannot be split.
     if len(touched) < 3 or not any(access.writes for access in touched[1:]):
         return 0
     if not info_of(alloc.result).region.on_chip or alloc.fixed_address is not None:
@@ -83,7 +89,7 @@ def _split(alloc: AllocOp, touched: Sequence[Access], target: Target, origins: O
     if found is None or not found[0]:
         return 0
     starts, carried = found
-    # What a loop reads before it writes it comes from the iteration before.
+    # In a loop, contents that are read before they are written come from the previous iteration.
     if carried and accesses[0].op.parent_block() is not alloc.parent_block():
         return 0
     for first, end in zip(starts, [*starts[1:], len(accesses)], strict=True):
@@ -92,7 +98,7 @@ def _split(alloc: AllocOp, touched: Sequence[Access], target: Target, origins: O
 
 
 def _accesses(base: SSAValue, touched: Sequence[Access], target: Target) -> list[_Access] | None:
-    """The accesses to a tensor in the order of the program; None if it is to be left alone."""
+    """Return the accesses to a tensor in program order; None if it must not be split."""
     users: set[int] = set()
     for value in (base, *views_of(base)):
         use = value.first_use
@@ -101,7 +107,7 @@ def _accesses(base: SSAValue, touched: Sequence[Access], target: Target) -> list
             if type(user) is not ViewOp:
                 users.add(id(user))
             elif use.index != 0:
-                return None  # it says where another tile is
+                return None  # it is the index of an indirect access
             use = use._next_use  # pyright: ignore[reportPrivateUsage]
     block = touched[0].op.parent
     if len(users) != len(touched) or any(access.op.parent is not block for access in touched):
@@ -117,14 +123,14 @@ def _accesses(base: SSAValue, touched: Sequence[Access], target: Target) -> list
             if writes and not effect.partial and info_of(effect.value).indirection is None:
                 access.written.append(effect.value)
             else:
-                # What is left as it was of a tile that is written in part is needed.
+                # A partial write keeps some of the earlier contents, so it needs them.
                 access.read.append(effect.value)
         found.append(access)
     return found
 
 
 def _adds(op: Operation, target: Target) -> bool | None:
-    """Whether an operation adds to what it updates; None where it depends on what is there."""
+    """Whether an operation adds to the tile it updates; None if that depends on earlier writes."""
     if not is_instruction(op):
         return True
     accumulation = accumulation_of(op, target)
@@ -134,7 +140,7 @@ def _adds(op: Operation, target: Target) -> bool | None:
 
 
 class _Needed:
-    """The cells of a tensor whose contents are needed, on the way back through a program."""
+    """The cells of a tensor that later instructions need, during a backward walk."""
 
     def __init__(self, base: SSAValue, tiles: Iterable[SSAValue]):
         reach = reach_of(base)
@@ -145,7 +151,7 @@ class _Needed:
         self._extents = extents
 
     def set(self, value: SSAValue, needed: bool) -> None:
-        """From here back, what a tile holds is needed, or not."""
+        """Mark the contents of a tile as needed, or not needed, before this point."""
         extent = self._extents[id(value)]
         if needed:
             self._needed.add(extent)
@@ -154,12 +160,12 @@ class _Needed:
 
     @property
     def nothing(self) -> bool:
-        """No content is needed."""
+        """Whether no contents are needed."""
         return not self._needed
 
 
 class _Few:
-    """A set of cells out of few: a number of which they are the bits."""
+    """A set of cells, as the bits of an integer; for few cells."""
 
     def __init__(self, cells: FewCells):
         self._bits_of = cells.bits
@@ -176,7 +182,7 @@ class _Few:
 
 
 class _Many:
-    """A set of cells out of so many that marks in an array are faster."""
+    """A set of cells, as an array of marks; for many cells."""
 
     def __init__(self, cells: Cells):
         self._cells = cells
@@ -205,9 +211,10 @@ class _Many:
 
 
 def _unneeded(base: SSAValue, accesses: Sequence[_Access]) -> tuple[list[int], bool] | None:
-    """Before which accesses nothing of a tensor is needed; ascending, without the first.
+    """Return the accesses before which no contents of a tensor are needed, except the first access.
 
-    Also whether something is needed before the first. None for tensors that are cut too finely.
+    The second result: whether contents are needed before the first access. None for tensors with
+    too many cells to be exact.
     """
     tiles = {id(value): value for a in accesses for value in (*a.read, *a.written)}
     needed = _Needed(base, tiles.values())
@@ -226,11 +233,11 @@ def _unneeded(base: SSAValue, accesses: Sequence[_Access]) -> tuple[list[int], b
 
 
 def _rename(alloc: AllocOp, accesses: Sequence[_Access], origins: Origins) -> None:
-    """Let some accesses use a tensor of their own."""
+    """Move some accesses of a tensor to an allocation of their own."""
     base = alloc.result
-    new: dict[int, SSAValue] = {}  # by identity, as hashing a value is a call
-    made = copied_before(alloc, accesses[0].op, new)
-    origins[made] = origins.get(alloc, alloc)
+    new: dict[int, SSAValue] = {}  # by identity: hashing a value costs a call
+    copy = copied_before(alloc, accesses[0].op, new)
+    origins[copy] = origins.get(alloc, alloc)
     for access in accesses:
         op = access.op
         for number, value in enumerate(op.operands):

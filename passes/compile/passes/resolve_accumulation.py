@@ -1,7 +1,7 @@
-"""`resolve-accumulation`: matmuls say whether they add, where that followed from their place.
+"""`resolve-accumulation`: sets `accumulate` on matmuls whose program position decides it.
 
-A matmul without `accumulate=` adds where a matmul has written before. Other tiles and another order
-would change that, so it gets the value that it has where the author put it.
+A matmul without `accumulate=` adds where a matmul has written before. Other passes could change
+that by changing tiles or the order, so this pass writes down the value of the author's order.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from nkijit.passes.compile.analyses.cache import Analyses
 
 
 def resolve_accumulation(kernel: KernelOp, analyses: Analyses | None = None) -> int:
-    """Set `accumulate` where it is not given and the same for all of a tile.
+    """Set `accumulate` where it is omitted and equal for all elements; returns the count.
 
-    `analyses`: what is known of the kernel. Returns of how many matmuls.
+    `analyses`: cached analyses of the kernel.
     """
     resolved = 0
     for op, added in where_matmuls_add(kernel, (analyses or Analyses(kernel)).operations):

@@ -1,19 +1,21 @@
-"""`share-loads`: what is on chip is not loaded again while it is in use, or from where it came.
+"""`share-loads`: removes loads of data that is still on chip.
 
-A load is left out if a tile holds the same elements of HBM, they have not been written since, and
-one of two things is so. The tile is in use anyway when the load comes: in no place more memory is
-needed than before, as two tiles with the same contents become one. Or the statement of the kernel
-that loads has loaded the same the last time that it ran: it stands in a loop that Python has run,
-and does not depend on its index. A compiler has such loads before the loop, if there is room.
-Those who read what was loaded read the tile that is there, which stays in use for as long as they
-need it.
+A load is removed if a tile holds the same elements of HBM, they have not been written since, and
+one of the following holds:
 
-What is loaded again later by other statements, or after something else, is loaded again: published
-times of kernels that load a tile once for each use show that the vendor's compiler leaves that so.
-The exception is the classic API on NeuronCore-v3 and newer: what a statement has loaded at any time
-before it does not load again for as long as there is room. Times are published of a matmul in three
-loops of Python that loads both tiles in the innermost one (allenkchau/trainium-kernel-fusion), in
-which the DMA engines could not have moved all that.
+- The tile is still in use at the load. Merging the two tiles then needs no additional memory.
+- The same statement loaded the same elements the last time it ran. Then it is in a Python loop and
+  does not depend on its index; a compiler would load before the loop, if memory allows.
+
+Readers of the removed load's tile read the other tile, whose lifetime is extended to their last
+use.
+
+Other repeated loads stay: published times of kernels that load a tile once per use show that the
+vendor's compiler keeps them. The exception is the classic API on NeuronCore-v3 and newer. There, a
+load is also removed if its statement loaded the same elements at any earlier time and memory
+allows. The source is published times of a matmul in three Python loops that loads both tiles in the
+innermost one (allenkchau/trainium-kernel-fusion): the DMA engines could not have moved that many
+bytes.
 """
 
 from __future__ import annotations
@@ -44,46 +46,46 @@ from nkijit.passes.compile.analyses.accesses import (
     is_own,
 )
 from nkijit.passes.compile.analyses.cache import Analyses
-from nkijit.passes.compile.analyses.memory_use import Rooms
+from nkijit.passes.compile.analyses.memory_use import MemoryUses
 from nkijit.passes.compile.analyses.merge import Tiles
-from nkijit.passes.compile.passes.list_schedule import ROOM
+from nkijit.passes.compile.passes.list_schedule import MAX_USE
 
 _PLACE = attrgetter("place")
-_MOST_HELD = 64
-"""Loads of one tensor that are looked at side by side, if somebody writes it."""
+_MAX_CANDIDATES = 64
+"""The most loads of one tensor that are candidates for sharing at a time, if it is written."""
 
 
 @dataclass(slots=True)
 class _Load:
-    """A tile that holds a part of a tensor in HBM."""
+    """A tile loaded with a part of an HBM tensor."""
 
     op: DmaCopyOp
     place: int
     tile: SSAValue
-    """The allocation, which is loaded as a whole."""
+    """The allocation; the load fills all of it."""
     source: TileInfo
     loaded: TileInfo
     last: int
-    """The place in the program where the contents are used last."""
+    """The place of the last use of the contents."""
     user: Operation
-    """What uses them there: an instruction or a loop."""
+    """The operation of the last use: an instruction or a loop."""
     until: float
-    """The place where the tile is written again."""
+    """The place of the next write to the tile; inf if there is none."""
 
 
 def share_loads(kernel: KernelOp, analyses: Analyses | None = None) -> int:
-    """Leave out loads; returns how many.
+    """Remove redundant loads of a kernel; returns the number of removed loads.
 
-    `analyses`: what is known of the kernel.
+    `analyses`: cached analyses of the kernel.
     """
     analyses = analyses or Analyses(kernel)
     accesses = analyses.accesses
     meetings: list[int] = []
     if not analyses.of_kind.keys().isdisjoint(WAITING):
-        # What other cores have written is to be seen behind.
+        # A load after a meeting must see the writes of other cores.
         meetings = [n for n, op in enumerate(analyses.operations) if type(op) in WAITING]
-    tiles, rooms = Tiles(analyses), Rooms(kernel, ROOM)
-    keeps = kernel.classic is not None and kernel.target.version >= nc_version.gen3
+    tiles, memory = Tiles(analyses), MemoryUses(kernel, MAX_USE)
+    shares_any = kernel.classic is not None and kernel.target.version >= nc_version.gen3
     left_out = 0
     for base, touched in accesses.items():
         if info_of(base).region.on_chip:
@@ -91,11 +93,13 @@ def share_loads(kernel: KernelOp, analyses: Analyses | None = None) -> int:
         is_read_only = not any(access.writes for access in touched)
         held: dict[object, _Load] = {}
         of_statement: dict[LocationAttr, object] = {}
-        """What each statement has loaded the last time that it ran."""
+        """The key of each statement's latest load."""
         for access in touched:
             if access.writes:
                 written = [info_of(e.value) for e in access.effects if e.role is not Role.read]
-                for key in [key for key, load in held.items() if _meets(load.source, written)]:
+                for key in [
+                    key for key, load in held.items() if _overlaps_any(load.source, written)
+                ]:
                     del held[key]
             load = _load(access, analyses)
             if load is None:
@@ -104,13 +108,13 @@ def share_loads(kernel: KernelOp, analyses: Analyses | None = None) -> int:
             first, statement = held.get(key), load.op.location
             again = statement != UNKNOWN_LOC and (
                 of_statement.get(statement) == key
-                or (keeps and first is not None and first.op.location == statement)
+                or (shares_any and first is not None and first.op.location == statement)
             )
             of_statement[statement] = key
             if (
                 first is not None
-                and _serves(first, load, accesses, meetings)
-                and (first.last >= load.place or (again and _fits(first, load, rooms)))
+                and _can_replace(first, load, accesses, meetings)
+                and (first.last >= load.place or (again and _fits(first, load, memory)))
             ):
                 tiles.merge(first.tile, load.tile, load.op)
                 if load.last > first.last:
@@ -119,23 +123,23 @@ def share_loads(kernel: KernelOp, analyses: Analyses | None = None) -> int:
                 continue
             held.pop(key, None)
             held[key] = load
-            if len(held) > _MOST_HELD and not (keeps and is_read_only):
+            if len(held) > _MAX_CANDIDATES and not (shares_any and is_read_only):
                 del held[next(iter(held))]
     if left_out:
         analyses.changed()
     return left_out
 
 
-def _around(access: Access, load: DmaCopyOp, analyses: Analyses) -> tuple[int, int, Operation]:
-    """The places between which an access comes, seen from where a tile is loaded.
+def _places_of(access: Access, load: DmaCopyOp, analyses: Analyses) -> tuple[int, int, Operation]:
+    """The first and the last place at which an access may run, as seen from a load.
 
-    What is in loops that the load is not in comes again and again until the outermost ends, which
-    is returned as well; the access itself, if there is none.
+    An access in a loop that does not contain the load is re-executed until the outermost such loop
+    ends. The third result is that loop; without one, it is the access itself.
     """
     outermost: Operation = access.op
     while outermost.parent is not load.parent:
         around = outermost.parent_op()
-        if around is None:  # the load itself is in a loop, which has ended
+        if around is None:  # the load is in a loop that has ended
             return access.place, access.place, access.op
         outermost = around
     if not outermost.regions:
@@ -144,12 +148,12 @@ def _around(access: Access, load: DmaCopyOp, analyses: Analyses) -> tuple[int, i
     return first, last, outermost if isinstance(outermost, (ForOp, WhileOp)) else access.op
 
 
-def _meets(source: TileInfo, written: list[TileInfo]) -> bool:
+def _overlaps_any(source: TileInfo, written: list[TileInfo]) -> bool:
     return any(source.overlaps(tile) for tile in written)
 
 
 def _load(access: Access, analyses: Analyses) -> _Load | None:
-    """The load that an access is, if it fills a whole tile."""
+    """The load that an access is, if it fills a whole tile without fixed address."""
     op = access.op
     if not isinstance(op, DmaCopyOp):
         return None
@@ -164,7 +168,7 @@ def _load(access: Access, analyses: Analyses) -> _Load | None:
     touched = analyses.accesses[tile]
     for number in range(bisect(touched, access.place, key=_PLACE), len(touched)):
         one = touched[number]
-        begin, end, around = _around(one, op, analyses)
+        begin, end, around = _places_of(one, op, analyses)
         if one.writes:
             until = begin
             break
@@ -172,8 +176,8 @@ def _load(access: Access, analyses: Analyses) -> _Load | None:
     return _Load(op, access.place, tile, source, loaded, last, user, until)
 
 
-def _serves(first: _Load, second: _Load, accesses: Accesses, meetings: list[int]) -> bool:
-    """Whether what has been loaded first can stand for what is loaded again."""
+def _can_replace(first: _Load, second: _Load, accesses: Accesses, meetings: list[int]) -> bool:
+    """Whether the tile of the first load can replace the tile of the second."""
     if second.last >= first.until:
         return False
     if bisect(meetings, first.place) != bisect(meetings, second.place):
@@ -183,17 +187,18 @@ def _serves(first: _Load, second: _Load, accesses: Accesses, meetings: list[int]
     used = accesses[second.tile]
     if used[0].place != second.place or second.until != float("inf"):
         return False
-    # Behind a loop a tile holds what its last iteration has loaded, whatever happened since.
+    # After a loop, a tile holds the data of the last iteration, even if the source has been
+    # written since. So outside the kernel's block, no use may be outside the load's block.
     if isinstance(second.op.parent_op(), KernelOp):
         return True
     return all(_is_in(second.op.parent, access.op) for access in used)
 
 
 def _is_in(block: Block | None, op: Operation) -> bool:
-    """Whether an operation is in a block, or in what is in it."""
+    """Whether an operation is in a block, directly or nested."""
     return block is not None and block.find_ancestor_op_in_block(op) is not None
 
 
-def _fits(first: _Load, second: _Load, rooms: Rooms) -> bool:
-    """Whether there is room for what was loaded first until what is loaded again is used last."""
-    return rooms.of(first.tile).takes(first.tile, [second.tile], first.op, second.user)
+def _fits(first: _Load, second: _Load, memory: MemoryUses) -> bool:
+    """Extend the first tile's lifetime to the second's last use, if memory allows."""
+    return memory.of(first.tile).extend(first.tile, [second.tile], first.op, second.user)

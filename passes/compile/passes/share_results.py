@@ -1,13 +1,12 @@
-"""`share-results`: what has been computed is not computed again from the same contents.
+"""`share-results`: removes instructions that recompute a result from unchanged operands.
 
-Two instructions that are alike have the same results if they read the same elements, and nobody has
-written there in between. Whoever reads the second result reads the first one, if nothing else ever
-writes to either. Kernels ask for that where they compute in each iteration of a loop what does not
-depend on it: Python has run the loop, and what a compiler would move out of it stands there once
-for each iteration.
+Two equivalent instructions have the same result if they read the same elements and nothing writes
+these in between. Readers of the second result then read the first, if nothing else writes to
+either tile. Such duplicates come from Python loops whose body computes a value that does not
+depend on the iteration: tracing unrolls the loop, and the instruction appears once per iteration.
 
-The first result is in use for longer, for which there has to be room. Loads are not shared that
-way: see `share-loads`.
+The first result is in use for longer, so sharing needs free memory. Loads are not shared here; see
+`share-loads`.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ from typing import cast
 
 from xdsl.ir import SSAValue
 
+from nkijit.dialects.declare.accessors import operand_tuple
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.effects import effects
@@ -35,21 +35,21 @@ from nkijit.passes.compile.analyses.accesses import (
     is_own,
 )
 from nkijit.passes.compile.analyses.cache import Analyses
-from nkijit.passes.compile.analyses.memory_use import Rooms
+from nkijit.passes.compile.analyses.memory_use import MemoryUses
 from nkijit.passes.compile.analyses.merge import Tiles
-from nkijit.passes.compile.passes.list_schedule import ROOM
+from nkijit.passes.compile.passes.list_schedule import MAX_USE
 
 
 def share_results(kernel: KernelOp, analyses: Analyses | None = None) -> int:
-    """Leave out instructions whose results are there; returns how many.
+    """Remove instructions that recompute a result; returns their number.
 
-    `analyses`: what is known of the kernel.
+    `analyses`: cached analyses of the kernel.
     """
     analyses = analyses or Analyses(kernel)
     program = _Program(analyses)
     costs, shared = analyses.costs, 0
     for place, op in enumerate(analyses.operations):
-        cost = costs.get(id(op))  # there is none where it has to stay
+        cost = costs.get(id(op))  # None for an instruction that must not move
         if cost is not None and not cost.queue.is_ring:
             shared += program.is_shared(cast(NisaOp, op), place, cost.form)
     if shared:
@@ -59,47 +59,52 @@ def share_results(kernel: KernelOp, analyses: Analyses | None = None) -> int:
 
 @dataclass(slots=True)
 class _Result:
-    """What an instruction has computed."""
+    """The result of an instruction."""
 
     op: NisaOp
     place: int
-    """That of the instruction in the program."""
+    """The place of the instruction in the program."""
     tile: SSAValue | None
-    """Where it is; None where it cannot be shared."""
+    """The tile with the result; None if it cannot be shared, or has not been checked yet."""
 
 
 class _Program:
-    """A kernel while its instructions are looked at in order."""
+    """The state of the pass while it walks a kernel in program order."""
 
     def __init__(self, analyses: Analyses):
         self._analyses = analyses
-        self._rooms = Rooms(analyses.kernel, ROOM)
+        self._memory = MemoryUses(analyses.kernel, MAX_USE)
         self._tiles = Tiles(analyses)
         self._last: dict[Hashable, _Result] = {}
-        """The last result that instructions alike had of the same tiles."""
+        """The latest result of equivalent instructions, by `_key`."""
 
     def is_shared(self, op: NisaOp, place: int, form: int) -> bool:
-        """Whether an instruction is left out, as others have its result.
+        """Remove an instruction if an earlier result can replace its own; returns whether it does.
 
-        `form`: equal for instructions that differ in names and in where their tiles begin only.
+        `form`: equal for instructions that differ only in names and in the offsets of their tiles.
         """
         key = _key(op, form)
         last = self._last.get(key)
         if last is None:
-            # Most have no likes: what else is needed is asked when one comes.
+            # Most instructions have no duplicate: the other conditions are checked for the second
+            # one.
             self._last[key] = _Result(op, place, None)
             return False
         if last.tile is None:
             last.tile = self._filled(last.op)
         tile = self._filled(op) if last.tile is not None else None
-        if tile is not None and self._is_the_same(last, op, place) and self._share(last, op, tile):
+        if (
+            tile is not None
+            and self._reads_the_same(last, op, place)
+            and self._share(last, op, tile)
+        ):
             return True
         self._last[key] = _Result(op, place, tile)
         return False
 
     def _filled(self, op: NisaOp) -> SSAValue | None:
-        """The tile that an instruction fills, if it writes nothing else, and nothing else it."""
-        if not is_free(op) or any(True for _ in self._analyses.kept.of(op)):
+        """The tile that an instruction fills, if it is its only effect and its only write."""
+        if not is_free(op) or any(True for _ in self._analyses.engine_state.of(op)):
             return None
         written = [effect for effect in effects(op) if effect.role is not Role.read]
         if len(written) != 1 or written[0].partial:
@@ -117,8 +122,8 @@ class _Program:
         first, *others = self._analyses.accesses[tile]
         return tile if first.op is op and not _writes(others) else None
 
-    def _is_the_same(self, last: _Result, op: NisaOp, place: int) -> bool:
-        """Whether an instruction reads what a like of it has read: it is known, and as it was."""
+    def _reads_the_same(self, last: _Result, op: NisaOp, place: int) -> bool:
+        """Whether an instruction reads only known elements that nothing wrote since `last`."""
         for effect in effects(op):
             if effect.role is Role.read:
                 base = base_of(effect.value)
@@ -128,33 +133,33 @@ class _Program:
                     return False
         return True
 
-    def _share(self, last: _Result, op: NisaOp, gone: SSAValue) -> bool:
-        """Let those who read a result read the one that is there."""
-        kept = last.tile
-        assert kept is not None
-        if kept.type != gone.type or kept.owner.parent is not gone.owner.parent:
+    def _share(self, last: _Result, op: NisaOp, replaced: SSAValue) -> bool:
+        """Let readers of an instruction's result read an earlier one, if memory allows."""
+        earlier = last.tile
+        assert earlier is not None
+        if earlier.type != replaced.type or earlier.owner.parent is not replaced.owner.parent:
             return False
         accesses = self._analyses.accesses
-        readers = accesses[gone][1:]
+        readers = accesses[replaced][1:]
         end = readers[-1].op if readers else op
-        if not self._rooms.of(kept).takes(kept, [gone], last.op, end):
+        if not self._memory.of(earlier).extend(earlier, [replaced], last.op, end):
             return False
-        self._tiles.merge(kept, gone, op)
-        accesses[kept] += readers
+        self._tiles.merge(earlier, replaced, op)
+        accesses[earlier] += readers
         return True
 
 
 def _key(op: NisaOp, form: int) -> Hashable:
-    """Equal for instructions of a block that are alike and read the same elements."""
+    """Equal for equivalent instructions of one block that read the same elements."""
     key: list[object] = [op.parent, form]
     for _, value, role, _ in effects(op):
         if role is Role.read:
             key += (id(base_of(value)), info_of(value).offset)
-    values = op._operands  # pyright: ignore[reportPrivateUsage]
+    values = operand_tuple(op)
     key += [id(value) for value in values if not is_tile(value)]
     return tuple(key)
 
 
 def _writes(accesses: Sequence[Access]) -> bool:
-    """Whether any of them writes."""
+    """Whether any access writes."""
     return any(access.writes for access in accesses)

@@ -1,13 +1,14 @@
-"""`spread-engines`: what the author leaves to the compiler runs where there is time for it.
+"""`spread-engines`: distributes instructions without `engine=` over several engines.
 
-An instruction without `engine=` has a documented engine by default. Where that is the busiest of
-all resources in a stretch of the program, DMA and the Tensor Engine among them, its instructions
-are dealt out in program order: each to the engine that would have ended it first, by the cost
-model, had nobody waited. That may hold up what depends on them, so it is kept only if the stretch
-as a whole, as `list-schedule` would order it, takes less time. What the rules do not allow on an
-engine stays off it, and so do instructions that an engine computes in another way: sums of 32-bit
-integers. Nothing goes to an engine that shares the port to SBUF with the one by default (Vector and
-GpSimd on NeuronCore-v2): the two could only take turns.
+An instruction without `engine=` runs on a documented default engine. If that engine is the busiest
+resource of a region (counting DMA and the Tensor Engine), its instructions are distributed in
+program order: each goes to the engine that, by the cost model, would finish it first without
+waits. Waits may cost more than that gains, so the engines change only if the list schedule of the
+region becomes faster.
+
+An instruction does not move to an engine on which it breaks a rule, or which computes differently
+(sums of 32-bit integers). Nor does it move to an engine that shares the SBUF port with the default
+one (Vector and GpSimd on NeuronCore-v2), as the two can only take turns.
 """
 
 from __future__ import annotations
@@ -32,68 +33,68 @@ from nkijit.passes.lower.ports import shared_ports
 from nkijit.passes.lower.program import Queue
 
 _GAIN = 0.98
-"""The part of its time that a stretch may take; nearer to it nothing is known to be gained."""
+"""A region's new time must be below this fraction of its old one; less gain is not reliable."""
 _SPREAD = (TensorTensorOp, TensorScalarOp, TensorCopyOp, MemsetOp)
-"""Instructions that several engines run in the same way."""
+"""Instructions that several engines execute with the same result."""
 
 
 def spread_engines(kernel: KernelOp, analyses: Analyses | None = None) -> int:
-    """Give instructions other engines; returns how many.
+    """Change the engines of instructions; returns the number of changed instructions.
 
-    `analyses`: what is known of the kernel.
+    `analyses`: cached analyses of the kernel.
     """
     program = _Program(analyses or Analyses(kernel))
     return sum(
-        program.deal(stretch)
-        for _, stretches in program.analyses.stretches.in_blocks
-        for stretch in stretches
-        if stretch.ops
+        program.distribute(region)
+        for _, regions in program.analyses.regions.in_blocks
+        for region in regions
+        if region.ops
     )
 
 
 _Choice = tuple[Attribute | None, InstructionCost]
-"""A value of `engine`, None for the one by default, and what the instruction then costs."""
+"""A value of `engine` (None: the default), and the cost of the instruction with it."""
 
 
 class _Program:
-    """What engines there are for the instructions of a kernel."""
+    """The state of the pass: the engine choices of each instruction form."""
 
     def __init__(self, analyses: Analyses):
         self.analyses = analyses
         self._target = analyses.kernel.target
         self._costs = analyses.costs_by_form
         self._port = shared_ports(self._target).get(MemoryRegion.sbuf, frozenset())
-        """The engines that share one to SBUF."""
+        """The engines that share a port to SBUF."""
         self._known: dict[int, list[_Choice]] = {}
 
-    def deal(self, stretch: Region) -> int:
-        """Give the instructions of a stretch engines, if that makes it faster."""
-        choices = list(map(self._choices, stretch.ops, stretch.costs))
+    def distribute(self, region: Region) -> int:
+        """Distribute the instructions of a region if that makes it faster; returns their number."""
+        choices = list(map(self._choices, region.ops, region.costs))
         if all(len(each) == 1 for each in choices):
             return 0
-        dealt = _dealt(choices)
+        chosen = _choose(choices)
         moved = [
             (op, attribute)
-            for op, (attribute, _) in zip(stretch.ops, dealt, strict=True)
+            for op, (attribute, _) in zip(region.ops, chosen, strict=True)
             if attribute is not None
         ]
         if not moved:
             return 0
-        self.analyses.stretches.prepare(stretch)
-        costs = [cost for _, cost in dealt]
-        before, order = best_order(stretch, stretch.costs, self.analyses)
-        after, other = best_order(stretch, costs, self.analyses)
+        self.analyses.regions.prepare(region)
+        costs = [cost for _, cost in chosen]
+        before, order = best_order(region, region.costs, self.analyses)
+        after, other = best_order(region, costs, self.analyses)
         if after >= _GAIN * before:
-            stretch.order = order
+            region.order = order
             return 0
-        stretch.costs, stretch.order = costs, other
-        self.analyses.costs.update(zip(map(id, stretch.ops), costs, strict=True))
+        region.costs, region.order = costs, other
+        self.analyses.costs.update(zip(map(id, region.ops), costs, strict=True))
         for op, attribute in moved:
             op.properties["engine"] = attribute
         return len(moved)
 
     def _choices(self, op: NisaOp, default: InstructionCost) -> list[_Choice]:
-        """The engines that an instruction may run on, the one by default first."""
+        """The engines on which an instruction may run, the default first."""
         known = self._known.get(default.form)
         if known is not None and (len(known) == 1 or is_free(op)):
             return known
@@ -108,7 +109,7 @@ class _Program:
 
     def _others(self, op: NisaOp, default: Queue) -> list[_Choice]:
         found: list[_Choice] = []
-        given = op.properties.get("engine")
+        original = op.properties.get("engine")
         for other in op.SPEC.engines:
             queue = Queue.of_engine(other)
             if queue is default or {queue, default} <= self._port:
@@ -116,7 +117,7 @@ class _Program:
             attribute = op.properties["engine"] = EngineAttr.of(other)
             if all(rule.check(op, self._target) is None for rule in all_rules_of(type(op))):
                 found.append((attribute, self._costs.of(op)))
-        _set_engine(op, given)
+        _set_engine(op, original)
         return found
 
 
@@ -127,8 +128,8 @@ def _set_engine(op: NisaOp, attribute: Attribute | None) -> None:
         op.properties["engine"] = attribute
 
 
-def _dealt(choices: Sequence[Sequence[_Choice]]) -> list[_Choice]:
-    """An engine for each instruction of a stretch, from those that there are."""
+def _choose(choices: Sequence[Sequence[_Choice]]) -> list[_Choice]:
+    """Choose an engine for each instruction; only those of the busiest resource move."""
     total: dict[object, float] = {}
     for (_, cost), *_ in choices:
         total[cost.resource] = total.get(cost.resource, 0.0) + cost.issue

@@ -1,1 +1,1 @@
-"""How records are computed: a package per backend."""
+"""Backends: each package turns records into steps."""

@@ -1,4 +1,4 @@
-"""Which backend computes: NumPy, or native code where it is installed and worth it."""
+"""Chooses the backend: NumPy, or native code if it is installed and worthwhile."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from nkijit.passes.interpret.records.errors import InterpretationError
 BACKEND_VARIABLE = "NKIJIT_BACKEND"
 AUTO, NUMPY, NATIVE = "auto", "numpy", "native"
 WORTH_IT = 3
-"""The run of a kernel from which on native code is made for it."""
+"""The run of a kernel at which native code is first compiled for it."""
 
 
 def wanted() -> str:
-    """The backend that `NKIJIT_BACKEND` asks for. Raises InterpretationError for a wrong one."""
+    """Return the backend that `NKIJIT_BACKEND` selects. Raises InterpretationError if invalid."""
     name = os.environ.get(BACKEND_VARIABLE)
     if name is None:
         return AUTO
@@ -38,27 +38,27 @@ def wanted() -> str:
 
 @cache
 def is_installed() -> bool:
-    """True where native code can be made."""
+    """True if native code can be compiled."""
     return find_spec("llvmlite") is not None
 
 
 def native() -> Any:
-    """The module that makes native code; importing it takes longer than most runs."""
+    """Return the module that compiles native code; importing it takes longer than most runs."""
     return import_module("nkijit.passes.interpret.backends.native.service")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class BackendReport(ShownAsText):
-    """What computes the instructions of a kernel in its next run; see `str`."""
+    """The backends of a kernel's instructions in its next run; see `str`."""
 
     native: int
-    """Instructions that are native code."""
+    """Instructions in native code."""
     numpy: int
     """Instructions that NumPy computes."""
     reasons: Mapping[str, int]
-    """Why these are left to NumPy although there is native code, with how many."""
+    """Reasons why NumPy computes instructions despite native code, with the number of each."""
     failure: str | None = None
-    """Why there is no native code, where it was tried."""
+    """The error that prevented native code, if it was tried."""
 
     def __repr__(self) -> str:
         return f"<backend: {self.native} instructions in native code, {self.numpy} in NumPy>"
@@ -73,7 +73,7 @@ class BackendReport(ShownAsText):
 
     @staticmethod
     def together(reports: list[BackendReport]) -> BackendReport:
-        """Those of all cores."""
+        """Combine the reports of all cores."""
         if len(reports) == 1:
             return reports[0]
         reasons: dict[str, int] = {}
@@ -91,7 +91,7 @@ class BackendReport(ShownAsText):
 
 @contextmanager
 def on_backend(name: str) -> Generator[None]:
-    """Runs inside are those of a backend, whatever the environment says."""
+    """Run with a backend inside the context, regardless of the environment variable."""
     before = os.environ.get(BACKEND_VARIABLE)
     os.environ[BACKEND_VARIABLE] = name
     try:

@@ -1,8 +1,8 @@
-"""A run that goes forward one instruction at a time, and back to where it was kept.
+"""A run that advances one instruction at a time and can return to checkpoints.
 
-What a run can be gone on with from is a `Checkpoint`: where it is in the kernel's body and in the
-loops around, and what the tensors hold that count there. Contents that did not change since the
-checkpoint before are shared with it.
+A `Checkpoint` is the state needed to resume a run: the position in the kernel's body and in its
+loops, and the contents of the tensors that are in use there. Contents that have not changed since
+the previous checkpoint are shared with it.
 """
 
 from __future__ import annotations
@@ -28,36 +28,36 @@ from nkijit.passes.numerics.storage import untrapped
 
 @dataclass(slots=True)
 class _Level:
-    """Where a run is in a body."""
+    """The position of a run in a body."""
 
     body: Body
     position: int = 0
     loop: Loop | None = None
-    """The loop that the body is of; None for that of the kernel."""
+    """The loop that contains the body; None for the kernel's body."""
     numbers: range = range(0)
-    """What the induction variable will be."""
+    """The values of the induction variable."""
     done: int = 0
-    """Iterations of the loop that have begun."""
+    """The number of iterations of the loop that have begun."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """Where a run is, and what it goes on with."""
+    """The state needed to resume a run."""
 
     count: int
-    """How many instructions have run."""
+    """The number of instructions that have run."""
     levels: tuple[_Level, ...]
     changed: Mapping[int, Any]
-    """The slots that hold something else than when the run began."""
+    """The slots whose value differs from the beginning of the run."""
     contents: Mapping[int, Array]
-    """What is in the memory of slots."""
+    """The contents of tensors and states, by slot."""
 
 
 class Cursor:
-    """A run of a plan on one core, an instruction after the other."""
+    """A run of a plan on one core, one instruction at a time."""
 
     def __init__(self, plan: Plan, inputs: Sequence[Any]):
-        """`inputs`: one array per kernel argument; they are not written."""
+        """`inputs` has one array per kernel argument; they are not written."""
         self._plan = plan
         self.env = plan.start(inputs, watched=True)
         self._held = plan.held()
@@ -69,7 +69,7 @@ class Cursor:
         self._began = self.env.copy()
         self._levels = [_Level(plan.body)]
         self.count = 0
-        """How many instructions have run."""
+        """The number of instructions that have run."""
         self._written = {held.slot for held in self._held}
         """Slots of tensors that have been written since the last checkpoint."""
 
@@ -77,7 +77,8 @@ class Cursor:
     def loops(self) -> tuple[tuple[Operation, int], ...]:
         """The loops on the device around the next instruction, with their iteration.
 
-        A counted loop has the value of its induction variable, another one counts from 0.
+        For a counted loop, the iteration is the value of its induction variable; others count from
+        0.
         """
         return tuple(
             (level.loop.op, self.env[level.loop.index])
@@ -88,7 +89,7 @@ class Cursor:
         )
 
     def next(self) -> Operation | None:
-        """Go to the next instruction, which has not run; None at the end of the run."""
+        """Advance to the next instruction, without running it, and return it; None at the end."""
         return untrapped(self._next)
 
     def _next(self) -> Operation | None:
@@ -112,7 +113,7 @@ class Cursor:
         return None
 
     def run(self, *, shows: bool = True) -> None:
-        """Run the instruction that `next` has gone to; `shows`: also when it prints."""
+        """Run the instruction that `next` returned. `shows=False` skips printing."""
         level = self._levels[-1]
         op = level.body.ops[level.position]
         if shows or not isinstance(op, DevicePrintOp):
@@ -147,17 +148,17 @@ class Cursor:
             level.done, level.position = level.done + 1, 0
         elif isinstance(loop, ConditionalLoop) and level.body is loop.body:
             level.body, level.position, level.done = loop.before, 0, level.done + 1
-        elif isinstance(loop, ConditionalLoop) and loop.goes_on(env, loop_limit(), level.done):
+        elif isinstance(loop, ConditionalLoop) and loop.continues(env, loop_limit(), level.done):
             level.body, level.position = loop.body, 0
         else:
             self._levels.pop()
 
-    # ---------------------------------------------------------------- there and back
+    # ---------------------------------------------------------------- checkpoints
 
     def keep(self, before: Checkpoint | None = None) -> Checkpoint:
-        """A checkpoint of where the run is; `before` is the last one that was kept of it."""
+        """Return a checkpoint of the current state; `before` is the previous one of this run."""
         position = self._levels[0].position if self._levels else len(self._plan.body.ops)
-        # A loop that the run is in has been left behind.
+        # Inside a loop, `position` is already after it.
         still = position - (len(self._levels) > 1)
         contents: dict[int, Array] = {}
         known: Mapping[int, Array] = {} if before is None else before.contents
@@ -169,7 +170,7 @@ class Cursor:
             contents[slot] = self.env[slot].copy()
         self._written.clear()
         levels = tuple(replace(level) for level in self._levels)
-        # Arrays are states, or belong to the instruction that has run last.
+        # Arrays are states, or belong to the last instruction.
         changed = {
             slot: value
             for slot, value in enumerate(self.env)
@@ -178,7 +179,7 @@ class Cursor:
         return Checkpoint(self.count, levels, changed, contents)
 
     def go_back(self, to: Checkpoint) -> None:
-        """Go on from a checkpoint of this run."""
+        """Return to a checkpoint of this run."""
         self.env[:] = self._began
         for slot, value in to.changed.items():
             self.env[slot] = value

@@ -1,4 +1,4 @@
-"""The arguments of a kernel as a run takes them: checked, as bytes in their stored data types."""
+"""The arguments of a kernel for a run: checked, and as bytes of their stored data types."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from nkijit.dialects.tiles import TileInfo, info_of
-from nkijit.passes.interpret.plan.lending import Copied, Lent, Loan, Use, all_of_it, parts_of
+from nkijit.passes.interpret.plan.lending import Copied, Lent, Loan, Use, all_of_it, rows_in
 from nkijit.passes.interpret.records.environment import Array, Slots, strided
 from nkijit.passes.interpret.records.errors import InterpretationError
 from nkijit.passes.numerics.storage import dtype_of_array, is_plain, storage
@@ -28,27 +28,27 @@ class Input:
         self._stored = slots.stored(self.info.dtype)
         self._as_it_is = storage(self.info.dtype)
 
-    def bytes_of(self, given: Any, copied: bool, use: Callable[[int], Use]) -> Array:
-        """An array as the bytes that a run works on.
+    def bytes_of(self, value: Any, copied: bool, use: Callable[[int], Use]) -> Array:
+        """Return an array as the bytes that a run works on.
 
         Args:
             given: an array of the argument's shape and data type.
-            copied: they are not to be those of the array itself.
-            use: says what the kernel does with the bytes of an argument, by its number; those that
-                it does not touch may be missing.
+            copied: return the bytes of a copy.
+            use: returns the kernel's use of an argument, by its number. Elements that it does not
+                touch may be missing from a copy.
 
-        Raises InterpretationError for anything else than such an array.
+        Raises InterpretationError for an argument that is not such an array.
         """
-        array = self._checked(given, copied)
+        array = self._checked(value, copied)
         return self._memory_with(np.array(array, order="C", copy=True) if copied else array, use)
 
-    def lend(self, given: Any, loan: Loan, use: Use) -> tuple[Array, Lent]:
-        """The bytes that a run works on, and what keeps what the author's array held.
+    def lend(self, value: Any, loan: Loan, use: Use) -> tuple[Array, Lent]:
+        """Return the bytes that a run works on, and the record that can restore the caller's array.
 
-        `use` says what the kernel does with them. Raises InterpretationError as `bytes_of` does.
+        `use` is the kernel's use of the argument. Raises InterpretationError as `bytes_of` does.
         """
-        array = self._checked(given, True)
-        # Bytes of a bool are 0 or 1, those of a tile need not be.
+        array = self._checked(value, True)
+        # Bytes of a bool array are 0 or 1; those of a tile can be anything.
         direct = array.flags.c_contiguous and array.dtype != np.bool_
         memory = self._memory_with(array if direct else _in_order(array, use), all_of_it)
         if memory.base is not None and np.may_share_memory(array, memory):
@@ -58,19 +58,19 @@ class Input:
         return memory, loan.lend(memory, use, copied)
 
     def plain(self, array: Array) -> Array:
-        """An array of a data type that NumPy has by name only, as NumPy stores it."""
+        """Return an array of an extension data type in NumPy's own storage type."""
         return array if is_plain(array.dtype) else array.view(self._as_it_is)
 
-    def contents(self, memory: Array, like: Array) -> Array:
-        """What is in the bytes of a run, in the shape and data type of an array."""
+    def contents(self, memory: Array, array: Array) -> Array:
+        """Return the contents of a run's bytes, in the shape and data type of `array`."""
         values = strided(memory, self._slots.access(self.value), self._stored)
-        return values.astype(like.dtype, copy=False).reshape(like.shape)
+        return values.astype(array.dtype, copy=False).reshape(array.shape)
 
-    def _checked(self, given: Any, is_written: bool) -> Array:
+    def _checked(self, value: Any, is_written: bool) -> Array:
         name = self.name
-        if not isinstance(given, np.ndarray):
-            raise InterpretationError(f"input '{name}': expected a NumPy array, got {given!r}")
-        array = np.asarray(cast(Array, given))
+        if not isinstance(value, np.ndarray):
+            raise InterpretationError(f"input '{name}': expected a NumPy array, got {value!r}")
+        array = np.asarray(cast(Array, value))
         if array.shape != self.info.shape:
             raise InterpretationError(
                 f"input '{name}': expected shape {self.info.shape}, got {array.shape}"
@@ -100,10 +100,10 @@ class Input:
 
 
 def _in_order(array: Array, use: Use) -> Array:
-    """A copy with its elements one after the other; what a kernel does not touch may be missing."""
+    """A copy in C order; elements that the kernel does not touch may be missing."""
     if use.touched is None:
         return np.array(array, order="C", copy=True)
     ordered = np.empty(array.shape, array.dtype)
-    for part in parts_of(array, use.touched):
-        ordered[part] = array[part]
+    rows = rows_in(array, use.touched)
+    ordered[rows] = array[rows]
     return ordered

@@ -1,18 +1,18 @@
-"""The author's arrays in a run: their own memory where that will do, else a copy of what is used.
+"""The caller's arrays in a run: lent to it without a copy where possible.
 
-A tensor may be far larger than what a kernel touches of it, a cache that it adds a row to. So a run
-works on the memory of the author's array. Before it writes a page of that, it keeps what the page
-held (`Loan`), and a run that does not come to its end puts all of it back. Which pages a kernel
-writes is known before it runs, except where addresses are known at run time only.
+A kernel may touch only a small part of a large tensor, such as a cache to which it adds a row. So a
+run works directly on the memory of the caller's array. Before it writes a page, it saves the page's
+contents (`Loan`), and a run that fails restores them. The pages that a kernel writes are known
+before it runs, except where addresses are known only at run time.
 
-An array whose elements do not lie one after the other has a copy to work on, which holds the pages
-that the kernel may touch, and of which the pages that it wrote go back.
+The run works on a copy of an array that is not in C order. The copy holds the rows on the pages
+that the kernel may touch, and the rows on the pages that it wrote are copied back.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any, TypeVar
@@ -34,23 +34,25 @@ from nkijit.passes.numerics.storage import storage
 _T = TypeVar("_T")
 
 SMALL = 1 << 20
-"""Bytes of a tensor that is kept as a whole: that takes less time than to look for its pages."""
+"""Tensors up to this many bytes are saved entirely: that is faster than determining their pages."""
 SEARCH = 1 << 16
-"""Bytes that are copied in the time in which the pages of an instruction are looked for."""
+"""The bytes that can be copied in the time that determining the pages of an instruction takes."""
+ROW = 1 << 9
+"""The bytes that can be copied in the time that selecting one row of an array takes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """What a kernel does with the memory of an argument."""
+    """A kernel's accesses to the memory of an argument."""
 
     touched: Pages | None = None
     """The pages that it may touch; None for all."""
     written: Pages | None = None
-    """The pages that it may write at addresses that are known before it runs; None for all."""
+    """The pages that it may write at addresses known before it runs; None for all."""
 
     @staticmethod
     def together(uses: Sequence[Use]) -> Use:
-        """What several cores do."""
+        """Return the accesses of several cores together."""
         if len(uses) == 1:
             return uses[0]
         return Use(_union([use.touched for use in uses]), _union([use.written for use in uses]))
@@ -60,7 +62,7 @@ _ALL = Use()
 
 
 def all_of_it(_number: int) -> Use:
-    """What is taken for granted of an argument of which nothing is known."""
+    """The use of an argument about which nothing is known: all pages."""
     return _ALL
 
 
@@ -70,7 +72,7 @@ def _union(parts: Sequence[Pages | None]) -> Pages | None:
 
 
 def uses_of(kernel: KernelOp, slots: Slots) -> list[Use]:
-    """What a kernel does with each of its arguments; the whole of small ones."""
+    """Return a kernel's use of each argument. Small arguments count as used entirely."""
     large = [value for value in kernel.arguments if _has_pages(value, slots)]
     touched: dict[SSAValue, set[tuple[AccessPattern, int]] | None] = {v: set() for v in large}
     written: dict[SSAValue, set[tuple[AccessPattern, int]]] = {v: set() for v in large}
@@ -81,7 +83,7 @@ def uses_of(kernel: KernelOp, slots: Slots) -> list[Use]:
                 continue
             here = touched[base]
             if info.indirection is not None:
-                touched[base] = None  # indices may select anything
+                touched[base] = None  # an index may select any element
                 continue
             pattern = (slots.access(value), info.dtype.itemsize)
             if here is not None:
@@ -97,13 +99,13 @@ def uses_of(kernel: KernelOp, slots: Slots) -> list[Use]:
 
 
 def _has_pages(value: SSAValue, slots: Slots) -> bool:
-    """Whether a tensor is large, and lies in a run as it does in an array."""
+    """True if a tensor is large and has the same layout in a run as in the caller's array."""
     dtype, reach = info_of(value).dtype, slots.reach(value)
     return reach.size > SMALL and not reach.extended and slots.stored(dtype) == storage(dtype)
 
 
 def _pages_of(patterns: Iterable[tuple[AccessPattern, int]] | None, base: SSAValue) -> Pages | None:
-    """The pages of some patterns; None where that is most of a tensor."""
+    """The pages of some patterns; None if they are most of a tensor."""
     if patterns is None:
         return None
     most = info_of(base).size * info_of(base).dtype.itemsize // PAGE // 2
@@ -118,46 +120,46 @@ def _pages_of(patterns: Iterable[tuple[AccessPattern, int]] | None, base: SSAVal
 
 
 class Before:
-    """What parts of the author's arrays held before a run wrote them."""
+    """The contents of parts of the caller's arrays before a run wrote them."""
 
     def __init__(self) -> None:
         self._all: list[tuple[Array, Any, Array]] = []
-        """Arrays with parts of them, and what these parts held; the first one kept first."""
+        """Array, part, and contents of the part, in the order in which they were saved."""
 
     def keep(self, array: Array, part: Any = ...) -> None:
-        """Keep what a part of an array holds, which is about to be written."""
+        """Save the contents of a part of an array that is about to be written."""
         held = array[part]
         self._all.append((array, part, held if isinstance(part, np.ndarray) else held.copy()))
 
     def put_back(self) -> None:
-        """Leave all arrays as they were; what was kept last goes back first."""
+        """Restore all arrays, in reverse order."""
         try:
             while self._all:
                 array, part, held = self._all[-1]
                 array[part] = held
                 self._all.pop()
         except KeyboardInterrupt:
-            self.put_back()  # Arrays are not left half-written.
+            self.put_back()  # Arrays must not stay half-written.
             raise
 
 
 class Loan:
-    """The author's arrays that a run writes.
+    """The caller's arrays that a run writes.
 
-    Meanwhile they hold what was written so far. When the run has come to its end they have all of
-    it; an exception leaves them as they were.
+    During the run, the arrays hold intermediate contents. After a successful run they hold all
+    results; an exception restores them.
     """
 
     def __init__(self) -> None:
         self.before = Before()
-        """What the arrays held."""
+        """The contents of the arrays before the run."""
         self._lent: list[Lent] = []
 
     def run(self, function: Callable[[Loan], _T]) -> _T:
-        """What a function returns that is called with the loan.
+        """Return the result of calling `function` with the loan.
 
-        Nothing is called after the arrays have all that was written: Python raises
-        KeyboardInterrupt after calls, at their beginning and when a loop goes on.
+        There is no call after the last array is complete: Python can raise KeyboardInterrupt after
+        a call, at its start, and before another iteration of a loop.
         """
         try:
             result = function(self)
@@ -169,44 +171,44 @@ class Loan:
             raise
 
     def lend(self, memory: Array, use: Use, copied: Copied | None) -> Lent:
-        """An array of the author's that a run may write.
+        """Add an array of the caller's that a run may write.
 
         Args:
             memory: the bytes that the run works on.
-            use: what the kernel does with them.
-            copied: where they come from, if they are not the array's own.
+            use: the kernel's use of them.
+            copied: the array that they were copied from; None if they are the array's own memory.
         """
-        # Not the loan, which knows what it lends: memory does not wait for a search for cycles.
+        # `before` and not the loan: a reference cycle would retain memory until garbage collection.
         self._lent.append(Lent(self.before, memory, use, copied))
         return self._lent[-1]
 
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """An array whose own memory a run does not work on."""
+    """An array that a run uses through a copy."""
 
     array: Array
-    """The author's."""
+    """The caller's array."""
     contents: Callable[[], Array]
-    """What the copy holds, in the shape and data type of the array."""
+    """Returns the contents of the copy, in the shape and data type of the array."""
 
 
 class Lent:
-    """One array that a run may write."""
+    """An array that a run may write."""
 
     def __init__(self, before: Before, memory: Array, use: Use, copied: Copied | None):
-        """`before` keeps what is written; the other arguments are those of `Loan.lend`."""
+        """`before` saves the contents of pages; the other arguments are those of `Loan.lend`."""
         self._before = before
         self._memory = memory
         self._lock = Lock()
-        """Several cores write at once."""
+        """Several cores may write at the same time."""
         self._copied = copied
         self._marks: npt.NDArray[np.bool_] | None = None
-        """The pages that were kept, or of a copy written; None for all."""
+        """The pages that were saved, or, in a copy, written; None for all."""
         self._patience = memory.size
-        """How many bytes may still be copied before it takes less time to copy the rest."""
+        """The bytes that may still be copied page by page before copying the rest is faster."""
         self._whole = memory.size // PAGE
-        """Pages that do not end with the memory."""
+        """The number of complete pages."""
         if use.written is None:
             if copied is None:
                 before.keep(memory)
@@ -215,7 +217,7 @@ class Lent:
             self._keep(self._marks, use.written)
 
     def before_write(self, runs: ByteRanges) -> None:
-        """Bytes are about to be written that were not known before the run."""
+        """Save the pages of bytes that are about to be written at run-time addresses."""
         with self._lock:
             self._keep_pages_of(runs)
 
@@ -241,46 +243,24 @@ class Lent:
         self._before.keep(self._memory[: self._whole * PAGE].reshape(-1, PAGE), pages)
 
     def give_back(self) -> None:
-        """Write what a copy holds to the author's array."""
+        """Copy the written pages of a copy to the caller's array."""
         if self._copied is None:
             return
         array, contents = self._copied.array, self._copied.contents()
         pages = None if self._marks is None else np.flatnonzero(self._marks)
-        for part in parts_of(array, pages):
-            self._before.keep(array, part)
-            array[part] = contents[part]
+        rows = rows_in(array, pages)
+        self._before.keep(array, rows)
+        array[rows] = contents[rows]
 
 
-def parts_of(array: Array, pages: Pages | None) -> Iterator[Any]:
-    """Keys that together select the elements of an array that are in some pages of it.
+def rows_in(array: Array, pages: Pages | None) -> Any:
+    """Return the key of the rows, along the last dimension, on some pages of an array.
 
-    Pages count as if the elements lay one after the other. None stands for all pages.
+    Pages are counted as if the array were contiguous; None means all pages. If copying everything
+    is faster, the key selects the whole array. More pages never select fewer rows.
     """
-    if pages is None:
-        yield ...
-        return
-    if not len(pages):
-        return
-    ends = np.flatnonzero(np.diff(pages) > 1)
-    firsts = pages[np.concatenate([[0], ends + 1])]
-    lasts = pages[np.concatenate([ends, [len(pages) - 1]])]
-    size = PAGE // array.itemsize
-    for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True):
-        yield from _boxes(array.shape, first * size, min((last + 1) * size, array.size))
-
-
-def _boxes(shape: tuple[int, ...], first: int, end: int) -> Iterator[tuple[int | slice, ...]]:
-    """Keys of the elements of an array from number `first` to before number `end`."""
-    if len(shape) == 1:
-        yield (slice(first, end),)
-        return
-    size = math.prod(shape[1:])
-    (row, start), (last, rest) = divmod(first, size), divmod(end, size)
-    if start:
-        stop = rest if row == last else size
-        yield from ((row, *box) for box in _boxes(shape[1:], start, stop))
-        row += 1
-    if row < last:
-        yield (slice(row, last),)
-    if rest and row <= last:
-        yield from ((last, *box) for box in _boxes(shape[1:], 0, rest))
+    outer, width = array.shape[:-1], array.shape[-1] * array.itemsize
+    if pages is None or not outer or len(pages) * PAGE // width * ROW > array.nbytes:
+        return ...
+    rows = ByteRanges(pages * PAGE, PAGE).blocks(width)
+    return np.unravel_index(rows[rows < math.prod(outer)], outer)

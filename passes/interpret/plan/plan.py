@@ -1,8 +1,8 @@
-"""Compile a kernel into a plan of NumPy calls, and run it.
+"""Compiles a kernel into a plan of NumPy calls, and runs it.
 
-Compiling resolves views, data types and branches once (`binding.py`); a run allocates the
-kernel's tensors and walks the plan. A plan holds no run's data, so threads may run it at the same
-time.
+Compilation resolves views, data types and branches once (`binding.py`). A run allocates the
+kernel's tensors and executes the plan's steps. A plan holds no data of runs, so several threads may
+run it at the same time.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ from nkijit.passes.interpret.steps.arena import (
     RESULTS,
     WORKSPACES,
     Arrangement,
+    FillUnwritten,
     Lifetime,
-    MakesReady,
     aligned,
     arrange,
     lifetimes,
@@ -66,10 +66,10 @@ from nkijit.passes.numerics.storage import storage, untrapped
 
 
 class Listener(Protocol):
-    """Gets every operation that has run, with the tiles that it wrote."""
+    """Receives every operation that has run, with the tiles that it wrote."""
 
     def did_run(self, op: Operation, written: Sequence[Array]) -> None:
-        """`written` are views of the tiles in their stored data types."""
+        """`written` has views of the tiles in their stored data types."""
         ...
 
 
@@ -84,17 +84,17 @@ class _Buffer:
     elements: int
     dtype: np.dtype[Any]
     fill: float | None
-    """What is there before anything is written; None when nothing can read it."""
+    """The value of unwritten elements; None if they are never read."""
     shared: int
     """Its number among the tensors that cores share, or -1."""
 
     @property
     def size(self) -> int:
-        """Its bytes."""
+        """Its size in bytes."""
         return self.elements * self.dtype.itemsize
 
     def make(self) -> Array:
-        """The bytes of a new tensor."""
+        """Return the bytes of a new tensor."""
         memory = RESULTS.take(self.size)
         if self.fill is not None:
             memory.view(self.dtype).fill(self.fill)
@@ -103,28 +103,28 @@ class _Buffer:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A tensor that a run writes, and when what it holds counts.
+    """A tensor that a run writes, and the positions between which it holds its contents.
 
-    Outside of these positions in the kernel's body its memory may be that of another tensor.
+    Outside of these positions in the kernel's body, its memory may belong to another tensor.
     """
 
     slot: int
-    """That of its bytes."""
+    """The slot of its bytes."""
     first: int
-    """-1 for what holds something when the run begins, or lasts longer than it."""
+    """-1 for tensors that are defined when the run begins, or that outlive it."""
     last: int
     unwritten: Array | None
-    """An element that nothing has written; None for an argument."""
+    """The value of an unwritten element, as an array; None for an argument."""
 
     def clear(self, env: Env) -> None:
-        """Put into it what memory holds that nothing has written."""
+        """Fill it with the value of unwritten memory."""
         if self.unwritten is not None:
             env[self.slot].view(self.unwritten.dtype)[...] = self.unwritten
 
 
 @dataclass(slots=True)
 class _Listening:
-    """Passes what operations have written to a listener."""
+    """Passes written tiles to a listener."""
 
     plan: Plan
     listener: Listener
@@ -138,10 +138,10 @@ class _Listening:
 
 
 class Plan:
-    """A kernel, compiled. `run` may be called from several threads at the same time.
+    """A compiled kernel. Several threads may call `run` at the same time.
 
-    A plan changes once, when it adopts native code: that is added, and tensors may get other places
-    in an arena. Runs that have begun keep theirs.
+    A plan changes once, when it adopts native code; this may also move tensors in the arena. Runs
+    that have begun are not affected.
     """
 
     def __init__(self, kernel: KernelOp, *, precise: bool = True, launch: Sequence[KernelOp] = ()):
@@ -160,7 +160,7 @@ class Plan:
         self.resolved = {
             op: found for body in self.body.all() for op, found in body.resolved.items()
         }
-        """Operands of instructions whose address is known at run time only."""
+        """Operands of instructions with run-time addresses."""
         self._count = sum(
             form.record is not None for body in self.body.all() for form in body.forms
         )
@@ -173,14 +173,14 @@ class Plan:
         self._core = slots.named("core")
         self.watch = slots.named("watch")
         self._own: list[_Buffer] = []
-        """The tensors that live longer than a run, or that cores share."""
+        """The tensors that outlive a run, or that cores share."""
         self._passing: list[_Buffer] = []
-        """Those that lie in an arena."""
+        """Temporary tensors, which are in an arena."""
         self.filled: dict[int, float] = {}
-        """Shared tensors that something might read before this core has written them completely."""
+        """Shared tensors that may be read before this core has completely written them."""
         returned = {base_of(value) for value in kernel.return_op.values}
         self._lives: dict[int, Lifetime] = {}
-        """When passing tensors are in use, by slot."""
+        """The lifetimes of temporary tensors, by slot."""
         for op in kernel.operations:
             if type(op) is AllocOp:
                 dtype, reach = info_of(op.result).dtype, slots.reach(op.result)
@@ -200,15 +200,15 @@ class Plan:
                 self._passing.append(buffer)
                 self._lives[buffer.slot] = life
                 if fill is not None:
-                    ready = MakesReady(buffer.slot, elements, np.array(fill, stored))
-                    self.body.before.setdefault(life.first, []).append(ready)
+                    fill_unwritten = FillUnwritten(buffer.slot, elements, np.array(fill, stored))
+                    self.body.before.setdefault(life.first, []).append(fill_unwritten)
         self._results: list[tuple[int, bool, bool]] = []
         self.result_types: list[tuple[tuple[int, ...], np.dtype[Any]]] = []
         """Shape and data type of each array that a run returns."""
         for value in kernel.return_op.values:
             info = info_of(value)
             slot = slots.view(base_of(value), slots.access(value), info.dtype)
-            # An allocation is this run's own; a view, an input or a constant is copied out.
+            # An allocation belongs to this run; views, inputs and constants are copied.
             copied = not isinstance(value.owner, AllocOp) or slots.reach(value).extended
             boolean = info.dtype.kind is Kind.boolean
             self._results.append((slot, copied, boolean))
@@ -217,9 +217,9 @@ class Plan:
         self._scratch = tuple(slots.scratch.items())
         self._workspace, self._arranged, self.bases = slots.new(), slots.new(), slots.new()
         self._native: Any = None
-        """The plan as native code, once there is some."""
+        """The plan as native code, once it exists."""
         self.failed: Exception | None = None
-        """Why there is no native code."""
+        """The error that prevented native code."""
         self._runs = 0
         self._arrangement = self._arrange()
         passing = {buffer.slot for buffer in self._passing}
@@ -230,13 +230,13 @@ class Plan:
             self._lasting_views.append(lasting)
             self._run_views.append(changing)
         results = {slot for slot, _, _ in self._results}
-        self._result_views = [each.those(results) for each in self._run_views]
+        self._result_views = [each.subset(results) for each in self._run_views]
         self._states = tuple(slots.states.values())
         slots.close()
 
     @property
     def records(self) -> dict[Operation, Record]:
-        """What each instruction computes."""
+        """The record of each instruction."""
         return {
             op: record
             for body in self.body.all()
@@ -246,7 +246,7 @@ class Plan:
 
     @property
     def lasting_slots(self) -> set[int]:
-        """Slots that hold the same memory in every run of a workspace."""
+        """Slots that hold the same memory in every run with the same workspace."""
         passing = {buffer.slot for buffer in self._passing}
         return passing | {n for n, v in enumerate(self.slots.template) if v is not None}
 
@@ -256,7 +256,7 @@ class Plan:
         return set(self._written)
 
     def held(self) -> list[Held]:
-        """The tensors that a run writes."""
+        """Return the tensors that a run writes."""
         end = len(self.body.ops)
         found = [Held(self.arguments[n].slot, -1, end, None) for n in self._written]
         for buffer in (*self._own, *self._passing):
@@ -269,17 +269,17 @@ class Plan:
 
     @property
     def states(self) -> list[int]:
-        """The slots of arrays that outlive instructions, and are no tensors."""
+        """The slots of arrays that outlive instructions and are not tensors."""
         return [slot for slot, _ in self._states]
 
     @property
     def overwritten(self) -> list[int]:
-        """The slots of tensors that are completely written before anything reads them."""
+        """The slots of tensors that are completely written before they are read."""
         buffers = (*self._own, *self._passing)
         return [buffer.slot for buffer in buffers if buffer.fill is None]
 
     def filling(self, contents: Mapping[int, float]) -> Plan:
-        """A plan that fills more shared tensors: what another core might read first."""
+        """Return a plan that initialises more shared tensors: those that others may read first."""
         plan = copy(self)
         plan._own = [
             replace(buffer, fill=contents.get(buffer.shared, buffer.fill)) for buffer in self._own
@@ -291,7 +291,7 @@ class Plan:
         return uses_of(self.kernel, self.slots)
 
     def use(self, number: int) -> Use:
-        """What the kernel does with the memory of an argument."""
+        """Return the kernel's use of an argument's memory."""
         return self._uses[number]
 
     def start(
@@ -306,25 +306,26 @@ class Plan:
         apart: bool = False,
         watched: bool = False,
     ) -> Env:
-        """The environment of a run.
+        """Return the environment of a run.
 
         Args:
             inputs: one array per kernel argument, of its shape and data type.
-            listener: gets every operation that has run.
+            listener: receives every operation that has run.
             core: the core that runs.
-            memory: bytes of the shared tensors that other cores have made; what is not there yet
-                is added.
+            memory: bytes of shared tensors and arguments, by number. Missing ones are added, for
+                the other cores.
             written: arguments that another core writes.
-            lent: arguments whose memory is the author's, or goes back there; `memory` has theirs.
-            apart: give every tensor memory of its own, filled, for who runs single steps.
-            watched: somebody looks at what each operation does, as a listener would.
+            lent: arguments that work on, or are copied back to, the caller's memory; `memory` has
+                their bytes.
+            apart: give every tensor its own initialised memory, for running single steps.
+            watched: the caller inspects single operations, as a listener would.
 
-        What the kernel writes of its other arguments is written to copies of them.
+        Other arguments that the kernel writes are copied.
         """
         slots = self.slots
         watched = watched or apart or listener is not None
-        made = None if watched else self._native_code()
-        # Native code may have moved tensors: what has been prepared before is of no use then.
+        code = None if watched else self._native_code()
+        # Native code may have moved tensors; a workspace of another arrangement is then useless.
         arrangement = self._arrangement
         prepared = None if apart else WORKSPACES.take(self, core.rank)
         if prepared is None or prepared[self._arranged] is not arrangement:
@@ -338,12 +339,12 @@ class Plan:
         if len(inputs) != len(self.arguments):
             raise InterpretationError(f"expected {len(self.arguments)} inputs, got {len(inputs)}")
         shared: dict[int, Array] = {} if memory is None else memory
-        for number, (given, argument) in enumerate(zip(inputs, self.arguments, strict=True)):
+        for number, (array, argument) in enumerate(zip(inputs, self.arguments, strict=True)):
             if number not in shared:
                 copied = argument.is_written or number in written
                 # Other cores may use more of it.
                 use = self.use if len(slots.launch) < 2 else all_of_it
-                shared[number] = argument.bytes_of(given, copied, use)
+                shared[number] = argument.bytes_of(array, copied, use)
             env[argument.slot] = shared[number]
         for number, one in lent.items():
             slot = slots.lent.get(self.arguments[number].value)
@@ -358,30 +359,30 @@ class Plan:
             env[buffer.slot] = content
         for slot, initial in self._states:
             env[slot] = initial()
-        if made is None:
-            _look_at(self._run_views, env)
+        if code is None:
+            _fill_views(self._run_views, env)
         else:
-            # Native code has addresses.
-            _look_at(self._result_views if made.complete else self._run_views, env)
-            made.enter(prepared, env)
+            # Native code uses addresses instead of views.
+            _fill_views(self._result_views if code.complete else self._run_views, env)
+            code.enter(prepared, env)
         return env
 
     @property
     def backend(self) -> BackendReport:
-        """What computes the next run."""
+        """The backend of the next run."""
         count = self._count
-        made = None if wanted() == NUMPY else self._native
-        if made is None:
+        code = None if wanted() == NUMPY else self._native
+        if code is None:
             failure = None if self.failed is None else str(self.failed)
             return BackendReport(0, count, {}, failure)
-        return BackendReport(made.count, count - made.count, made.refused)
+        return BackendReport(code.count, count - code.count, code.refused)
 
     def native_elements(self, env: Env) -> int:
-        """The elements that native code computes in a run, not counting that loops repeat it."""
+        """Return the elements that native code computes in a run; loop bodies count once."""
         return 0 if env[self.body.native] is None else self._native.program.elements
 
     def _native_code(self) -> Any:
-        """The native code that a run is to use, if there is some."""
+        """Return the native code for the next run, if there is any."""
         backend = wanted()
         if backend == NUMPY:
             return None
@@ -392,37 +393,37 @@ class Plan:
             native().make_later(self)
         return self._native
 
-    def adopt(self, made: Any) -> None:
-        """Use native code from now on, or remember why there is none."""
-        if isinstance(made, Exception):
-            self.failed = made
+    def adopt(self, code: Any) -> None:
+        """Use native code from the next run on, or record why there is none."""
+        if isinstance(code, Exception):
+            self.failed = code
             return
-        for slot, (first, last) in made.lives.items():
+        for slot, (first, last) in code.lives.items():
             life = self._lives.get(slot)
             if life is not None:
                 first, last = min(life.first, first), max(life.last, last)
                 self._lives[slot] = replace(life, first=first, last=last)
         self._arrangement = self._arrange()
-        self._native = made
+        self._native = code
 
     def _arrange(self) -> Arrangement:
-        """Where passing tensors lie in an arena."""
+        """Assign temporary tensors to offsets in an arena."""
         return arrange([(b.slot, b.size, self._lives[b.slot]) for b in self._passing])
 
     @property
     def private_slots(self) -> set[int]:
-        """The slots of tensors and states that no other core sees."""
+        """The slots of tensors and states that no other core accesses."""
         return {b.slot for b in self._passing} | {slot for slot, _ in self._states}
 
     def bytes_of_passing(self) -> dict[int, int]:
-        """The bytes of each passing tensor, by slot, but for those that a run returns a part of."""
+        """Return the bytes of each temporary tensor, by slot, except those that a run returns."""
         returned = {self.slots.base(base_of(value)) for value in self.kernel.return_op.values}
         return {b.slot: b.size for b in self._passing if b.slot not in returned}
 
     def _prepare(self, arrangement: Arrangement | None) -> Env:
-        """The part of an environment that is the same in every run: memory of passing tensors.
+        """Return the part of an environment that all runs share: memory of temporary tensors.
 
-        Without an arrangement each of them has memory of its own.
+        Without an arrangement, each of them has its own memory.
         """
         env = self.slots.template.copy()
         if arrangement is None:
@@ -436,13 +437,13 @@ class Plan:
                 env[buffer.slot] = arena[at : at + buffer.size]
         for (shape, _), slot in self._scratch:
             env[slot] = np.empty(shape, np.float32)
-        _look_at(self._lasting_views, env)
+        _fill_views(self._lasting_views, env)
         return env
 
     def finish(self, env: Env) -> None:
-        """Keep the memory of a run that has come to its end for the next one.
+        """Cache the workspace of a completed run for the next one.
 
-        Nothing may look at its tiles any more, but for the results.
+        Its tiles must not be accessed afterwards, except the results.
         """
         if env[self.body.observer] is None:
             rank = env[self._core].rank
@@ -464,11 +465,11 @@ class Plan:
 
         Args:
             inputs: one array per kernel argument, of its shape and data type.
-            listener: gets every operation that has run.
-            finish: makes the value that the caller needs of the results, which are in order.
+            listener: receives every operation that has run.
+            finish: converts the results, in order, to the returned value.
 
-        Inputs that the kernel wrote are updated when it has run to its end; an exception, of
-        `finish` as well, leaves them as they were. Other inputs are never written.
+        Inputs that the kernel writes are updated after a complete run. An exception, including one
+        of `finish`, restores them. Other inputs are never written.
         """
         if not self._written:
             return finish(self._run(self.start(inputs, listener)))
@@ -491,7 +492,7 @@ class Plan:
     def copy_back(
         self, loan: Loan, inputs: Sequence[Any], env: Env, written: Collection[int]
     ) -> None:
-        """Update the inputs that the kernel wrote, of a run that worked on copies of them."""
+        """Copy written inputs back to the caller's arrays, after a run on copies."""
         for number in written:
             argument = self.arguments[number]
             array = argument.plain(inputs[number])
@@ -499,7 +500,7 @@ class Plan:
             array[...] = argument.contents(env[argument.slot], array)
 
     def results(self, env: Env) -> list[Array]:
-        """What the kernel returns."""
+        """Return the kernel's results."""
         results: list[Array] = []
         for slot, copied, boolean in self._results:
             result = env[slot].copy() if copied else env[slot]
@@ -507,7 +508,7 @@ class Plan:
         return results
 
     def written_by(self, op: Operation, env: Env) -> list[Array]:
-        """The tiles that an operation has written, in their stored data types."""
+        """Return the tiles that an operation has written, in their stored data types."""
         resolved = self.resolved_in(op)
         return [
             resolved[value].values(env) if value in resolved else self.array_of(value, env)
@@ -516,34 +517,34 @@ class Plan:
         ]
 
     def resolved_in(self, op: Operation) -> dict[SSAValue, Indirect]:
-        """The operands of an instruction whose address is known at run time only."""
+        """Return the operands of an instruction with run-time addresses."""
         return dict(self.resolved.get(op, ()))
 
     def array_of(self, value: SSAValue, env: Env) -> Array:
-        """A view of what a tile holds, in its stored data type, whose address is known."""
+        """Return a view of a tile with a known address, in its stored data type."""
         stored = storage(info_of(value).dtype, precise=self.precise)
         raw = env[self.slots.base(base_of(value))]
         return strided(raw, self.slots.access(value), stored)
 
 
-def _look_at(views: Iterable[Views], env: Env) -> None:
-    """Put views of what is in other slots into theirs."""
+def _fill_views(views: Iterable[Views], env: Env) -> None:
+    """Fill the slots of views with views of the arrays in other slots."""
     for each in views:
-        each.look(env)
+        each.fill(env)
 
 
 def lend(
     plans: Sequence[Plan], loan: Loan, inputs: Sequence[Any], written: Collection[int]
 ) -> tuple[dict[int, Array], dict[int, Lent]]:
-    """The bytes of the inputs of a run on all cores, and what keeps what the written ones held.
+    """Return the bytes of a run's inputs, and the `Lent` of the written ones.
 
     Args:
-        plans: those of all cores.
-        loan: what gives the arrays back.
+        plans: the plans of all cores.
+        loan: returns the arrays to the caller.
         inputs: one array per kernel argument, of its shape and data type.
         written: the arguments that one of the cores writes.
 
-    Raises InterpretationError for other inputs.
+    Raises InterpretationError for invalid inputs.
     """
     arguments = plans[0].arguments
     if len(inputs) != len(arguments):
@@ -554,18 +555,18 @@ def lend(
     def use(number: int) -> Use:
         return Use.together([plan.use(number) for plan in plans])
 
-    for number, (given, argument) in enumerate(zip(inputs, arguments, strict=True)):
+    for number, (array, argument) in enumerate(zip(inputs, arguments, strict=True)):
         if number in written:
-            memory[number], lent[number] = argument.lend(given, loan, use(number))
+            memory[number], lent[number] = argument.lend(array, loan, use(number))
         else:
-            memory[number] = argument.bytes_of(given, False, use)
+            memory[number] = argument.bytes_of(array, False, use)
     return memory, lent
 
 
 def launched_together(plans: Sequence[Plan]) -> tuple[Plan, ...]:
-    """The plans of the cores of one launch, by core.
+    """Return the plans of the cores of one launch, by core.
 
-    A shared tensor that one of the cores might read before it is written is filled by all.
+    A shared tensor that any core might read before it is written is initialised by all of them.
     """
     filled = {number: fill for plan in plans for number, fill in plan.filled.items()}
     return tuple(plan.filling(filled) for plan in plans)

@@ -1,1 +1,1 @@
-"""Running lowered programs: the queues of all cores under an adversarial interleaving."""
+"""Runs lowered programs: the queues of all cores under an adversarial interleaving."""

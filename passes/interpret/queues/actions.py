@@ -1,4 +1,4 @@
-"""What the instructions of a lowered kernel do with memory, found before there is any."""
+"""The memory accesses of a lowered kernel's instructions, determined before a run."""
 
 from __future__ import annotations
 
@@ -22,53 +22,53 @@ from nkijit.passes.interpret.steps.body import Driver, numbers_of
 from nkijit.passes.lower.program import EngineInstruction, Program, Queue, What
 
 Name = tuple[str, int]
-"""An operand by the name of its effect, and which of several."""
+"""An operand: the name of its effect, and its position among the effects of that name."""
 
 
 @dataclass(slots=True)
 class Action:
-    """What an engine instruction does with memory.
+    """The memory accesses and computation of an engine instruction.
 
-    Of the stages of an NKI instruction, the last one that is always there computes. Those before it
-    read operands ahead, those after it write out what has been computed.
+    The main stage of an NKI instruction computes. Earlier stages read operands ahead of it; later
+    stages write results out.
     """
 
     reads: Mapping[Name, SSAValue] = field(default_factory=dict[Name, SSAValue])
-    """What is taken from memory when it begins."""
+    """Operands that are read from memory when it begins."""
     touched: Sequence[SSAValue] = ()
     """All operands of the computation."""
     writes: Sequence[tuple[SSAValue, Indirect | None]] = ()
-    """What is put back when it ends."""
+    """Operands that are written to memory when it ends."""
     later: Sequence[SSAValue] = ()
-    """What it computes and a later stage writes out."""
+    """Results that a later stage writes out."""
     ahead: Mapping[Name, SSAValue] = field(default_factory=dict[Name, SSAValue])
-    """What an earlier stage has read."""
+    """Operands that an earlier stage has read."""
     loads: bool = False
     """True for a stage that reads ahead."""
     step: Step | None = None
     driver: Driver | None = None
-    """Set for an instruction in which cores or ranks meet."""
+    """Set for instructions in which cores or ranks meet."""
     registers: Sequence[int] = ()
-    """Of what starts a DMA: the slots of the registers that the DMA goes by."""
+    """For DMA triggers: the slots of the registers that the DMA uses."""
 
 
 @dataclass(slots=True)
 class Control:
-    """How the queues of a core run a loop."""
+    """The control of a loop in the queues of a core."""
 
     numbers: Callable[[Env], range] | None
-    """Of a counted loop: what its induction variable will be, from what its bounds are now."""
+    """For counted loops: the values of the induction variable, from the current bounds."""
     index: int
     """The slot of the induction variable."""
-    goes_on: Callable[[Env], bool] | None
-    """Of a loop with a condition: what it is now."""
+    continues: Callable[[Env], bool] | None
+    """For conditional loops: the current condition."""
 
 
 class Actions:
-    """What all instructions and loops of a program do."""
+    """The actions of all instructions and loops of a program."""
 
     def __init__(self, plan: Plan, program: Program):
-        """`plan`: the compiled kernel of the program."""
+        """`plan` is the compiled kernel of the program."""
         self._slots = plan.slots
         self._resolved = plan.resolved
         self._bound = {op: (step, driver) for op, step, driver in plan.body.bound()}
@@ -80,15 +80,15 @@ class Actions:
         self._rings = {i.trigger: i.queue for i in program.instructions if i.trigger is not None}
 
     def ring(self, trigger: EngineInstruction) -> Queue:
-        """The ring of the DMA that a trigger starts."""
+        """Return the ring of the DMA that a trigger starts."""
         return self._rings[trigger]
 
     def of(self, instruction: EngineInstruction) -> Action:
-        """What an instruction does."""
+        """Return the action of an instruction."""
         return self._of[instruction]
 
     def control(self, op: Operation) -> Control:
-        """How a loop is run."""
+        """Return the control of a loop."""
         return self._loops[op]
 
     def _action(self, instruction: EngineInstruction) -> Action:
@@ -103,8 +103,8 @@ class Actions:
         staged: list[tuple[int, Name, Effect]] = []
         for name, effect in _numbered(effects(op)):
             operand = effect.touched.operand
-            its = (i for i, stage in enumerate(stages) if operand in stage.operands)
-            staged.append((next(its, main), name, effect))
+            indices = (i for i, stage in enumerate(stages) if operand in stage.operands)
+            staged.append((next(indices, main), name, effect))
         here = main if instruction.stage < 0 else instruction.stage
         if here < main:
             ahead = {name: e.value for stage, name, e in staged if stage == here}
@@ -115,7 +115,8 @@ class Actions:
         resolved = dict(self._resolved.get(op, ()))
 
         def needs(effect: Effect) -> bool:
-            # What is written as a whole need not be there; a meeting may leave some of it alone.
+            # Completely overwritten operands need not be read, except by meetings, which may skip
+            # parts.
             whole = effect.role is Role.write and not effect.partial
             return not whole or effect.value in resolved or driver is not None
 
@@ -163,12 +164,12 @@ class Actions:
         steps = [self._bound[inner][0] for inner in block.ops if inner in self._bound]
         condition = self._slots.register(condition_of(op))
 
-        def goes_on(env: Env) -> bool:
+        def continues(env: Env) -> bool:
             for step in steps:
                 step(env)
             return bool(env[condition])
 
-        return goes_on
+        return continues
 
 
 def _numbered(found: Sequence[Effect]) -> list[tuple[Name, Effect]]:

@@ -1,9 +1,9 @@
-"""The memories of a core as they are: one SBUF, one PSUM, and every HBM tensor by itself.
+"""The memories of a core at their addresses: one SBUF, one PSUM, and separate HBM tensors.
 
-The interpreter computes on arrays of its own for each allocation. Here each of them has a home:
-the bytes at the allocation's address, which other allocations may share. A `MemoryTile` is an
-operand in both places. On-chip homes begin with a pattern that is no sensible number, so that what
-is read before it was written, or at a wrong address, shows.
+The interpreter computes on a separate array for each allocation. Here, each allocation also has a
+home: the bytes at its address, which other allocations may share. A `MemoryTile` is an operand in
+both places. On-chip homes are initialised with a pattern that is not a plausible number, so that
+reads of unwritten memory, or at a wrong address, become visible.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from nkijit.passes.interpret.records.indirect import Indirect
 from nkijit.passes.lower.program import Placement
 
 PATTERNS = (0xFF, 0x7F, 0xFB)
-"""Bytes that unwritten memory consists of: NaN, or large numbers, in most data types."""
+"""Byte patterns of unwritten memory: NaN or large numbers in most data types."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MemoryTile:
-    """An operand, as unsigned integers: everything that it may touch.
+    """An operand: all elements that it may access, as unsigned integers.
 
-    `home` is a view of the core's memory, `own` of the array that the interpreter computes on,
-    which holds a pattern except while an instruction runs.
+    `home` is a view of the core's memory. `own` is a view of the array that the interpreter
+    computes on, which holds the pattern except while an instruction runs.
     """
 
     home: Array
@@ -41,11 +41,11 @@ class MemoryTile:
     pattern: int
 
     def enter(self, bits: Array) -> None:
-        """Put what the memory held into the interpreter's array."""
+        """Copy bits of memory into the interpreter's array."""
         self.own[...] = bits
 
     def leave(self) -> None:
-        """Forget what is in the interpreter's array."""
+        """Overwrite the interpreter's array with the pattern."""
         self.own[...] = self.pattern
 
 
@@ -61,14 +61,15 @@ class Memory:
         unwritten: Collection[SSAValue],
         pattern: int,
     ):
-        """
+        """Fill the memories with `pattern`.
+
         Args:
-            placement: where on-chip allocations lie.
+            placement: the addresses of on-chip allocations.
             slots: the slots of the compiled kernel.
-            homes: an environment whose HBM tensors are those of the run.
-            own: the environment that instructions run in.
+            homes: an environment that holds the HBM tensors of the run.
+            own: the environment in which instructions run.
             unwritten: HBM tensors that no core writes; both environments may share them.
-            pattern: a byte of `PATTERNS`, for what is not written yet.
+            pattern: a byte of `PATTERNS`, for unwritten memory.
         """
         self._slots = slots
         self._addresses = placement.addresses
@@ -88,7 +89,7 @@ class Memory:
                 own[slots.base(base)][...] = pattern
 
     def tile(self, value: SSAValue) -> MemoryTile | None:
-        """An operand; None for what nobody writes, which needs no home."""
+        """Return an operand; None for tensors that are never written, which need no home."""
         if value not in self._tiles:
             self._tiles[value] = self._find(value)
         return self._tiles[value]
@@ -141,15 +142,15 @@ class Memory:
         return np.ndarray(shape, dtype, memory, (partition + first) * pitch + byte + column, steps)
 
     def selected(self, value: SSAValue, indirect: Indirect) -> Array:
-        """Which elements of a tile its index selects now, as a mask of `MemoryTile.own`'s shape."""
+        """Return a mask of the elements of `MemoryTile.own` that a tile's index selects now."""
         tile = self.tile(value)
         assert tile is not None
         base = self._own[self._slots.base(base_of(value))]
         marks = np.zeros(base.nbytes, np.uint8)
 
-        def beside(view: Array) -> Array:
+        def marks_of(view: Array) -> Array:
             start = view.__array_interface__["data"][0] - base.__array_interface__["data"][0]
             return np.ndarray(view.shape, f"u{view.dtype.itemsize}", marks, start, view.strides)
 
-        beside(self._own[indirect.rows])[indirect.places(self._own)] = 1
-        return beside(tile.own) != 0
+        marks_of(self._own[indirect.rows])[indirect.places(self._own)] = 1
+        return marks_of(tile.own) != 0

@@ -1,7 +1,7 @@
-"""In which order the queues of a run move: a choice, again and again, among all moves there are.
+"""The order in which the queues of a run move: repeated choices among the possible moves.
 
-Few races show when every choice is a toss-up: queues then advance side by side. Most show when
-some queues get far ahead of others, so most interleavings go by priorities that change rarely.
+Uniform choices reveal few races because the queues advance together. Most races appear when some
+queues run far ahead of others, so most interleavings use priorities that change rarely.
 """
 
 from __future__ import annotations
@@ -17,74 +17,74 @@ from nkijit.passes.lower.program import Item
 
 
 class Moment(Enum):
-    """What happens to an instruction in a move."""
+    """The phases of an instruction; a move performs one."""
 
     begin = "begin"
-    """It begins; in the queue of an engine, it reads, too. A loop begins, goes on, or is left."""
+    """It begins; in an engine queue, it also reads. A loop begins, iterates or ends."""
     read = "read"
     """A transfer reads."""
     write = "write"
     """A transfer writes."""
     end = "end"
-    """It ends, and signals; in the queue of an engine, it writes before."""
+    """It ends and signals; in an engine queue, it writes first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Something that can happen next."""
+    """A possible next step of a run."""
 
     core: int
-    """The number of the core among all of the run."""
+    """The number of the core among all cores of the run."""
     queue: Queue
     item: Item
-    """An instruction, or a loop."""
+    """An instruction or a loop."""
     moment: Moment
     inside: frozenset[Item]
     """The loops that the queue is in."""
     place: int = 0
-    """Its place among what has begun in the queue and not ended."""
+    """The position of the item among those in flight in the queue."""
 
 
 class Interleaving(Protocol):
-    """Decides what happens next."""
+    """A strategy that chooses the next move."""
 
     def choose(self, moves: Sequence[Move]) -> Move:
-        """One of the moves; there is at least one."""
+        """Return one of the moves; there is at least one."""
         ...
 
 
 @dataclass(slots=True)
 class Uniform:
-    """Every move is as likely as the others."""
+    """Chooses uniformly at random."""
 
     random: Random
 
     def choose(self, moves: Sequence[Move]) -> Move:
-        """Any of the moves."""
+        """Return any of the moves."""
         return self.random.choice(moves)
 
 
 Class = tuple[int, Queue, Moment]
-"""Moves that have one priority."""
+"""A class of moves with the same priority."""
 
 
 @dataclass(slots=True)
 class Priorities:
-    """The move of the highest priority; what counts changes a few times in a run.
+    """Chooses the move of the highest priority; priorities change a few times in a run.
 
-    Sets of priorities that are few and random find most races that take few steps in a certain
-    order (Burckhardt et al., A Randomized Scheduler with Probabilistic Guarantees of Finding Bugs).
+    A few random sets of priorities find most races that need few steps in a certain order
+    (Burckhardt et al., A Randomized Scheduler with Probabilistic Guarantees of Finding Bugs).
     """
 
     random: Random
     change: float = 0.01
-    """How likely a priority changes with each choice."""
+    """The probability that a priority changes, per choice."""
     bias: Callable[[Move], float] = field(default=lambda move: 0.0)
     """Added to the random priorities, which are between 0 and 1."""
     _of: dict[Class, float] = field(default_factory=dict[Class, float])
 
     def choose(self, moves: Sequence[Move]) -> Move:
-        """The most urgent of the moves."""
+        """Return the move of the highest priority."""
         if self.random.random() < self.change:
             move = self.random.choice(moves)
             self._of[move.core, move.queue, move.moment] = self.random.random()
@@ -98,27 +98,27 @@ class Priorities:
 
 
 def late_transfers(move: Move) -> float:
-    """DMAs take long."""
+    """Bias: DMAs run as late as possible."""
     return -1.0 if move.queue.is_ring else 0.0
 
 
 def early_transfers(move: Move) -> float:
-    """DMAs take no time."""
+    """Bias: DMAs run as early as possible."""
     return 1.0 if move.queue.is_ring else 0.0
 
 
 def late_ends(move: Move) -> float:
-    """Instructions begin as early and end as late as they can."""
+    """Bias: instructions begin early and end late."""
     return -1.0 if move.moment in (Moment.write, Moment.end) else 0.0
 
 
 def starved(queue: Queue) -> Callable[[Move], float]:
-    """One queue moves when no other one can."""
+    """Bias: one queue moves only if no other can."""
     return lambda move: -1.0 if move.queue is queue else 0.0
 
 
 def apart(before: Item, waiter: Item) -> Callable[[Move], float]:
-    """`before` happens as late as it can, and `waiter` as early."""
+    """Bias: `before` happens as late as possible, `waiter` as early as possible."""
 
     def bias(move: Move) -> float:
         if move.item is before or before in move.inside:
@@ -129,7 +129,7 @@ def apart(before: Item, waiter: Item) -> Callable[[Move], float]:
 
 
 def interleaving_of(seed: int) -> Interleaving:
-    """One of many interleavings, of several sorts; equal seeds make equal choices."""
+    """Return one of several kinds of interleavings; equal seeds make equal choices."""
     random = Random(seed)
     sorts: tuple[Callable[[], Interleaving], ...] = (
         lambda: Uniform(random),

@@ -1,20 +1,20 @@
-"""Run a lowered kernel as its queues do: concurrently, and in any order that the waits allow.
+"""Run a lowered kernel as its queues do: concurrently, in any order that the waits allow.
 
-Lowering decides where tiles lie and which instructions wait for which. Nothing of that changes
-what a kernel computes, so a run of the queues must give bit for bit what the interpreter gives, in
-whatever order things happen. Here they happen in an order that an `Interleaving` chooses.
+Lowering assigns addresses and decides which instructions wait for which. Neither may change the
+kernel's results, so a run of the queues must match the interpreter bit by bit in every order. An
+`Interleaving` chooses the order of a run.
 
-An engine instruction is two moments. When it *begins*, it takes the bytes of everything that it
-reads from the memories of the core, at their addresses. When it *ends*, it computes, with the
-interpreter's own semantics, and puts the bytes that it writes there. In between, other queues
-move. The transfers of a ring begin in order and end in order, and in between they read and write
-whenever they like. What an instruction waits for is its `waits` alone, and a wait is over when
-the queue has signalled often enough; `Item.edges` are not looked at. So a missing wait is a wrong
-result in some interleaving, and one that makes no difference is not needed.
+An engine instruction has two moments. When it *begins*, it reads the bytes of its operands from the
+memories of the core, at their addresses. When it *ends*, it computes with the interpreter's
+semantics and writes its results there. Other queues may move in between. The transfers of a ring
+begin in order and end in order; in between they read and write at arbitrary moments. An instruction
+waits only for its `waits`, and a wait is over when the queue has signalled often enough;
+`Item.edges` are ignored. So a missing wait gives a wrong result in some interleaving, and a wait
+that makes no difference is unnecessary.
 
-Registers belong to the core, and what counts the iterations of a loop to each queue. A transfer
-goes by the registers that its trigger has read. A ring runs a loop as often as the queue that
-starts its transfers. The iteration in which the test of a loop fails counts as a whole one.
+Registers belong to the core, iteration counts to each queue. A transfer uses the register values
+that its trigger has read. A ring runs a loop as often as the queue that triggers its transfers. The
+iteration in which the test of a loop fails counts as a complete one.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ from nkijit.passes.numerics.storage import untrapped
 
 
 class Queues:
-    """A lowered kernel as it is launched: the queues of each core."""
+    """A lowered kernel for a launch: the queues of each core."""
 
     def __init__(self, programs: Sequence[Program]):
-        """`programs`: what each core runs, in order."""
+        """`programs` has one program per core, in order."""
         self._programs = tuple(programs)
         self._plans = launched_together([Plan(program.kernel) for program in programs])
         self._actions = [Actions(*both) for both in zip(self._plans, programs, strict=True)]
@@ -68,14 +68,14 @@ class Queues:
 
         Args:
             inputs: one array per kernel argument, of its shape and data type.
-            listener: gets every NKI instruction when it has computed; those of different
-                queues come in the order of this run.
-            seed: says what unwritten memory holds, and the order in which queues move.
-            interleaving: says that order instead.
-            finish: makes the value that the caller needs of the results.
+            listener: receives every NKI instruction after it has computed; instructions of
+                different queues arrive in the order of this run.
+            seed: determines the contents of unwritten memory, and the order in which queues move.
+            interleaving: determines the order instead.
+            finish: converts the results to the returned value.
 
-        Raises QueueError when nothing can move any more, and when an engine does not hold what an
-        instruction needs.
+        Raises QueueError if no move is possible before the end, or if an engine does not hold the
+        data that an instruction needs.
         """
         return self.run_ranks(
             [inputs],
@@ -94,7 +94,7 @@ class Queues:
         interleaving: Interleaving | None = None,
         finish: Callable[[list[list[Array]]], Any] = list,
     ) -> Any:
-        """Run on several ranks, each with inputs of its own; `finish` gets the results of each."""
+        """Run on several ranks, each with its own inputs; `finish` gets the results of each."""
         pattern = Random(seed).choice(PATTERNS)
         cores: list[CoreState] = []
         for rank, arguments in enumerate(inputs):
@@ -135,7 +135,7 @@ class _Run:
     """The queues of all cores."""
 
     def __init__(self, cores: Sequence[CoreState]):
-        self._everyone = {core.where for core in cores}
+        self._cores = {core.where for core in cores}
         self._queues = {
             (core.number, queue): Sequencer(core, queue)
             for core in cores
@@ -144,14 +144,14 @@ class _Run:
         self._arrived: list[Arrival] = []
 
     def run(self, interleaving: Interleaving) -> None:
-        """Move until everything is done. Raises QueueError when nothing can move before."""
+        """Move until all queues are done. Raises QueueError if no move is possible before."""
         queues = list(self._queues.values())
         while moves := [move for queue in queues for move in queue.moves()]:
             move = interleaving.choose(moves)
             queue = self._queues[move.core, move.queue]
             queue.do(move)
-            if move.moment is Moment.begin and queue.flying:
-                begun = queue.flying[-1]
+            if move.moment is Moment.begin and queue.in_flight:
+                begun = queue.in_flight[-1]
                 if begun.item is move.item and begun.meeting is not None:
                     self._arrive(Arrival(queue, begun))
         stuck = [queue.describe() for queue in queues if not queue.done]
@@ -159,17 +159,17 @@ class _Run:
             raise QueueError("\n".join(["the queues wait for each other for ever:", *stuck]))
 
     def _arrive(self, arrival: Arrival) -> None:
-        """Somebody has come to a meeting; when all have, what they bring is taken."""
+        """Register an arrival at a meeting; if it is the last one, read the members' operands."""
         meeting = arrival.flight.meeting
         assert meeting is not None
-        strangers = meeting.members - self._everyone
-        if strangers:
+        absent = meeting.members - self._cores
+        if absent:
             raise InterpretationError(f"{meeting.place} meets cores that this run does not have")
         self._arrived.append(arrival)
         here: dict[Core, Arrival] = {}
         for other in self._arrived:
-            theirs = other.flight.meeting
-            if theirs is not None and theirs.key == meeting.key:
+            other_meeting = other.flight.meeting
+            if other_meeting is not None and other_meeting.key == meeting.key:
                 place = other.queue.core.where
                 if place in meeting.members:
                     here.setdefault(place, other)
@@ -180,4 +180,4 @@ class _Run:
             self._arrived.remove(member)
             member.flight.group = group
             member.flight.due = Moment.write if member.queue.queue.is_ring else Moment.end
-            member.flight.taken = member.queue.take(member.queue.action(member.flight))
+            member.flight.operands = member.queue.take(member.queue.action(member.flight))

@@ -1,6 +1,6 @@
-"""A queue of a core as it runs: where it is, what it may do next, and what that does.
+"""The state of a core's queue during a run: its position, its possible moves and their effects.
 
-The model is described in `run.py`.
+`run.py` describes the model.
 """
 
 from __future__ import annotations
@@ -41,18 +41,18 @@ _T = TypeVar("_T")
 
 
 class QueueError(InterpretationError):
-    """The queues of a lowered kernel cannot do what it says: the lowering is wrong."""
+    """The queues of a lowered kernel cannot run as specified: the lowering is wrong."""
 
 
 # ------------------------------------------------------------------ the state of a core
 
-Taken = dict[Name, tuple[MemoryTile, Array]]
-"""Operands, with the bits that memory held."""
+OperandBits = dict[Name, tuple[MemoryTile, Array]]
+"""Operands with the bits that memory held when they were read."""
 
 
 @dataclass(slots=True, eq=False)
 class CoreState:
-    """What the queues of a core share."""
+    """The state that the queues of a core share."""
 
     number: int
     where: Core
@@ -60,23 +60,23 @@ class CoreState:
     plan: Plan
     actions: Actions
     env: Env
-    """Where instructions compute."""
+    """The environment in which instructions compute."""
     homes: Env
-    """HBM."""
+    """The environment that holds the HBM tensors of the run."""
     memory: Memory
     listener: Listener | None
     counts: Counter[tuple[Queue, Loop | None]] = field(
         default_factory=Counter[tuple[Queue, "Loop | None"]]
     )
-    """How far each queue has counted, in each block."""
+    """The signal count of each queue, per block."""
     rings: dict[Queue, deque[tuple[EngineInstruction, dict[int, Any]]]] = field(
         default_factory=dict[Queue, "deque[tuple[EngineInstruction, dict[int, Any]]]"]
     )
-    """What each ring has been given: triggers, with the registers that their DMAs go by."""
+    """For each ring, the pending triggers, with the register values that their DMAs use."""
     rounds: dict[tuple[Queue, Loop], list[bool]] = field(
         default_factory=dict[tuple[Queue, Loop], list[bool]]
     )
-    """For each engine's queue, True for every iteration of a loop, and False for its end."""
+    """For each engine queue and loop: True for each iteration, and a final False."""
 
 
 @dataclass(slots=True, eq=False)
@@ -84,21 +84,21 @@ class Flight:
     """An item that has begun and not ended."""
 
     item: Item
-    taken: Taken
+    operands: OperandBits
     registers: dict[int, Any]
-    """Registers that it has by itself."""
+    """The values of registers that are private to the queue or the transfer."""
     meeting: Meeting | None = None
     group: list[Arrival] | None = None
-    """All that meet, when all have come."""
+    """All members of the meeting, once all have arrived."""
     due: Moment = Moment.end
-    """What comes next."""
+    """Its next moment."""
     total: int | None = None
-    """For the end of a loop with a condition: what its queue has counted to."""
+    """For the end of a conditional loop: the count that its queue has reached."""
 
 
 @dataclass(slots=True, eq=False)
 class Arrival:
-    """An instruction that has come to where cores meet."""
+    """An instruction that has arrived at a meeting of cores."""
 
     queue: Sequencer
     flight: Flight
@@ -106,7 +106,7 @@ class Arrival:
 
 @dataclass(slots=True, eq=False)
 class _Frame:
-    """Where a queue is in a block."""
+    """The position of a queue in a block."""
 
     items: Sequence[Item]
     at: int
@@ -114,49 +114,49 @@ class _Frame:
     inside: frozenset[Item]
     numbers: Iterator[int] | None = None
     done: int = 0
-    """Iterations."""
+    """The number of iterations."""
 
 
 # ------------------------------------------------------------------ a queue
 
 
 class Sequencer:
-    """A queue of a core: where it is, and what it holds."""
+    """A queue of a core during a run."""
 
     def __init__(self, core: CoreState, queue: Queue):
         self.core = core
         self.queue = queue
         self._frames = [_Frame(core.program.queues[queue], 0, None, frozenset())]
-        self.flying: deque[Flight] = deque()
+        self.in_flight: deque[Flight] = deque()
         self._started: Counter[Loop] = Counter()
+        """The number of iterations of each loop that have begun."""
         self._turns = 0
-        """Iterations of all loops, in a queue of an engine."""
-        """How many iterations of each loop have begun."""
+        """Iterations of all loops; counted in engine queues only."""
         self._locals: dict[int, Any] = {}
-        """Induction variables."""
+        """Induction variables, by slot."""
         self._bounds: dict[Operation, range] = {}
-        """What has been read for loops that have not begun."""
-        self._heard: Counter[Loop] = Counter()
-        """Of a ring: how many of a loop's `CoreState.rounds` it has followed."""
+        """Iteration ranges of loops that have been tested but have not begun."""
+        self._followed: Counter[Loop] = Counter()
+        """In rings: the number of entries of `CoreState.rounds` that were followed, per loop."""
         self._leaders = _leaders(core.program, queue) if queue.is_ring else {}
-        self._held: dict[EngineInstruction, Taken] = {}
-        """The stationary tiles in the array of processing elements, by what has loaded them."""
-        self._kept: dict[Operation, list[tuple[MemoryTile, Array]]] = {}
-        """Computed, and not written out yet."""
+        self._held: dict[EngineInstruction, OperandBits] = {}
+        """The stationary tiles in the PE array, by the instruction that loaded them."""
+        self._pending: dict[Operation, list[tuple[MemoryTile, Array]]] = {}
+        """Computed results that have not been written out yet."""
         self._table = ""
 
-    # -------------------------------------------------------------- what can happen
+    # -------------------------------------------------------------- moves
 
     @property
     def done(self) -> bool:
-        """True when nothing is left to do."""
-        return self._next() is None and not self.flying
+        """True if the queue is empty and nothing is in flight."""
+        return self._next() is None and not self.in_flight
 
     def moves(self) -> Iterator[Move]:
-        """What can happen next in this queue."""
+        """Yield the moves that are possible in this queue."""
         inside = self._frames[-1].inside
         core, queue = self.core.number, self.queue
-        for place, flight in enumerate(self.flying):
+        for place, flight in enumerate(self.in_flight):
             moment = self._due(flight)
             if moment is not None and (place == 0 or moment is not Moment.end):
                 yield Move(core, queue, flight.item, moment, inside, place)
@@ -170,7 +170,7 @@ class Sequencer:
         return frame.items[frame.at] if frame.at < len(frame.items) else frame.loop
 
     def _due(self, flight: Flight) -> Moment | None:
-        """What comes next for what has begun; None while it waits for others to meet."""
+        """The next moment of an item in flight; None while it waits for a meeting."""
         if flight.meeting is not None and flight.group is None:
             return None
         return flight.due
@@ -180,9 +180,9 @@ class Sequencer:
         if move.moment is Moment.begin:
             self._begin()
             return
-        flight = self.flying[move.place]
+        flight = self.in_flight[move.place]
         if move.moment is Moment.read:
-            flight.taken = self.take(self.action(flight))
+            flight.operands = self.take(self.action(flight))
             flight.due = Moment.write
         elif move.moment is Moment.write:
             self._finish(cast(EngineInstruction, flight.item), flight)
@@ -191,23 +191,22 @@ class Sequencer:
             self._end()
 
     def _may_begin(self, item: Item) -> bool:
-        if self.flying and not self.queue.is_ring:
+        if self.in_flight and not self.queue.is_ring:
             return False
         loop = self._frames[-1].loop
         if loop is not None and item is loop:
             return not self.queue.is_ring or self._answer(loop.body) is not None
         if isinstance(item, EngineInstruction) and item.trigger is not None:
-            return bool(self.core.rings.get(self.queue)) and not self._missing(item)
-        return not self._missing(item)
+            return bool(self.core.rings.get(self.queue)) and not self._unsatisfied(item)
+        return not self._unsatisfied(item)
 
     def _answer(self, loop: Loop) -> bool | None:
-        """Of a ring: whether the loop goes on, None when that is not known yet."""
+        """In rings: True if the loop runs another iteration; None if that is not known yet."""
         rounds = self.core.rounds.get((self._leaders[loop], loop), ())
-        heard = self._heard[loop]
-        return rounds[heard] if heard < len(rounds) else None
+        followed = self._followed[loop]
+        return rounds[followed] if followed < len(rounds) else None
 
-    def _missing(self, item: Item) -> list[Wait]:
-        """The waits of an item that are not over."""
+    def _unsatisfied(self, item: Item) -> list[Wait]:
         return [wait for wait in item.waits if not self._is_over(wait)]
 
     def _is_over(self, wait: Wait) -> bool:
@@ -218,11 +217,11 @@ class Sequencer:
         return self.core.counts[block] >= needed
 
     def describe(self) -> str:
-        """What the queue waits for."""
-        item = self.flying[0].item if self.flying else self._next()
+        """Describe the waits of the queue."""
+        item = self.in_flight[0].item if self.in_flight else self._next()
         assert item is not None
-        reasons = [f"{_text(wait.before)} in {wait.queue.name}" for wait in self._missing(item)]
-        if self.flying:
+        reasons = [f"{_text(wait.before)} in {wait.queue.name}" for wait in self._unsatisfied(item)]
+        if self.in_flight:
             reasons = ["who it meets"]
         elif isinstance(item, EngineInstruction) and item.trigger is not None:
             reasons.append(f"{_text(item.trigger)} in {item.trigger.queue.name}")
@@ -241,7 +240,7 @@ class Sequencer:
         if frame.loop is not None and item is frame.loop:
             self._turn(frame, frame.loop.body)
         elif isinstance(item, QueueLoop):
-            # At its end, where the next iteration begins.
+            # The frame starts at the end of the items, where the next iteration begins.
             frames, inside = self._frames, frame.inside | {item}
             frames.append(_Frame(item.items, len(item.items), item, inside))
             if not self.queue.is_ring:
@@ -250,9 +249,9 @@ class Sequencer:
         else:
             assert isinstance(item, EngineInstruction)
             frame.at += 1
-            self._take_off(item)
+            self._issue(item)
 
-    def _take_off(self, instruction: EngineInstruction) -> None:
+    def _issue(self, instruction: EngineInstruction) -> None:
         if instruction.trigger is not None:
             trigger, registers = self.core.rings[self.queue].popleft()
             if trigger is not instruction.trigger:
@@ -264,31 +263,31 @@ class Sequencer:
             registers = dict(self._locals)
         action = self.core.actions.of(instruction)
         flight = Flight(instruction, {}, registers)
-        self.flying.append(flight)
+        self.in_flight.append(flight)
         if action.driver is None:
             if self.queue.is_ring:
                 flight.due = Moment.read
             else:
-                flight.taken = self.take(action)
+                flight.operands = self.take(action)
             return
-        # Whom it meets; what it brings is asked again when all have come.
+        # Get the members of the meeting. Operands are read again when all have arrived.
         runner = action.driver(self.core.env)
         flight.meeting = next(runner, None)
         runner.close()
 
     def action(self, flight: Flight) -> Action:
-        """What an instruction that has begun does."""
+        """Return the action of an instruction in flight."""
         return self.core.actions.of(cast(EngineInstruction, flight.item))
 
-    def take(self, action: Action) -> Taken:
-        """The operands of an instruction, as memory holds them now."""
+    def take(self, action: Action) -> OperandBits:
+        """Return an instruction's operands with the bits that memory holds now."""
         found = ((name, self.core.memory.tile(value)) for name, value in action.reads.items())
         return {name: (tile, tile.home.copy()) for name, tile in found if tile is not None}
 
     # -------------------------------------------------------------- loops
 
     def _numbers(self, loop: Loop) -> range | None:
-        """The values of a loop's induction variable; None for a loop with a condition."""
+        """The values of a loop's induction variable; None for a conditional loop."""
         known = self._bounds.pop(loop.op, None)
         numbers = self.core.actions.control(loop.op).numbers
         if known is not None or numbers is None:
@@ -298,13 +297,13 @@ class Sequencer:
     def _turn(self, frame: _Frame, loop: Loop) -> None:
         """Begin the next iteration of a loop, or leave it."""
         if self.queue.is_ring:
-            goes_on = self._answer(loop)
-            self._heard[loop] += 1
+            continues = self._answer(loop)
+            self._followed[loop] += 1
         elif frame.numbers is not None:
             number = next(frame.numbers, None)
-            goes_on = number is not None
+            continues = number is not None
             self._locals[self.core.actions.control(loop.op).index] = number
-            self._tell(loop, goes_on)
+            self._announce(loop, continues)
         else:
             first = frame.items[0]
             is_tested = (
@@ -312,22 +311,22 @@ class Sequencer:
                 and first.what is What.test
                 and first.op is loop.op
             )
-            goes_on = is_tested or self._holds(loop)
+            continues = is_tested or self._holds(loop)
             if frame.done > loop_limit():
                 raise runaway(loop.op, loop_limit())
-        if goes_on and not self.queue.is_ring:
+        if continues and not self.queue.is_ring:
             self._turns += 1
             if self._turns > loop_limit():
                 raise too_many(loop.op, loop_limit())
-        if goes_on or isinstance(loop.op, WhileOp):
+        if continues or isinstance(loop.op, WhileOp):
             self._started[loop] += 1
         frame.done += 1
         frame.at = 0
-        if not goes_on:
+        if not continues:
             self._leave(loop)
 
-    def _tell(self, loop: Loop, goes_on: bool) -> None:
-        self.core.rounds.setdefault((self.queue, loop), []).append(goes_on)
+    def _announce(self, loop: Loop, continues: bool) -> None:
+        self.core.rounds.setdefault((self.queue, loop), []).append(continues)
 
     def _leave(self, loop: Loop) -> None:
         frame = self._frames.pop()
@@ -336,11 +335,11 @@ class Sequencer:
         if isinstance(loop.op, WhileOp):
             block = (self.queue, loop)
             flight.total = self._started[loop] * self.core.program.signals.get(block, 0)
-        self.flying.append(flight)
+        self.in_flight.append(flight)
         self._frames[-1].at += 1
 
     def _test(self, instruction: EngineInstruction) -> None:
-        """Read what says how often, or whether, a loop runs."""
+        """Read the bounds, or evaluate the condition, of a loop."""
         numbers = self.core.actions.control(instruction.op).numbers
         if numbers is not None:
             self._bounds[instruction.op] = self._with(self._locals, numbers)
@@ -351,18 +350,18 @@ class Sequencer:
             self._leave(loop.body)
 
     def _holds(self, loop: Loop) -> bool:
-        """The condition of a loop."""
-        condition = self.core.actions.control(loop.op).goes_on
+        """Evaluate the condition of a loop."""
+        condition = self.core.actions.control(loop.op).continues
         assert condition is not None
-        goes_on = self._with(self._locals, condition)
-        self._tell(loop, goes_on)
-        return goes_on
+        continues = self._with(self._locals, condition)
+        self._announce(loop, continues)
+        return continues
 
     # -------------------------------------------------------------- ending
 
     def _end(self) -> None:
-        """End what has begun first."""
-        flight = self.flying.popleft()
+        """End the item that began first."""
+        flight = self.in_flight.popleft()
         item = flight.item
         if isinstance(item, EngineInstruction) and not self.queue.is_ring:
             self._finish(item, flight)
@@ -393,25 +392,25 @@ class Sequencer:
         elif action.step is not None:
             self._compute(instruction, action, flight)
         elif action.later:
-            for tile, bits in self._kept.pop(instruction.op):
+            for tile, bits in self._pending.pop(instruction.op):
                 tile.home[...] = bits
         elif action.loads:
-            self._load_stationary(instruction, flight.taken)
+            self._load_stationary(instruction, flight.operands)
 
-    def _load_stationary(self, instruction: EngineInstruction, taken: Taken) -> None:
+    def _load_stationary(self, instruction: EngineInstruction, operands: OperandBits) -> None:
         self._held = {
             other: tiles
             for other, tiles in self._held.items()
             if not _share_rows(other.op, instruction.op)
         }
-        self._held[instruction] = taken
+        self._held[instruction] = operands
 
     def _compute(self, instruction: EngineInstruction, action: Action, flight: Flight) -> None:
         self._check_engine(instruction, action)
-        taken = flight.taken
+        operands = flight.operands
         if instruction.weights is not None:
-            taken = taken | self._stationary(instruction.weights, action)
-        self._with(flight.registers, lambda env: self._run(instruction, action, taken, env))
+            operands = operands | self._stationary(instruction.weights, action)
+        self._with(flight.registers, lambda env: self._run(instruction, action, operands, env))
 
     def _check_engine(self, instruction: EngineInstruction, action: Action) -> None:
         if self.queue is Queue.scalar:
@@ -425,20 +424,22 @@ class Sequencer:
         if self.queue is Queue.tensor and not action.ahead:
             self._held.clear()
 
-    def _stationary(self, weights: EngineInstruction, action: Action) -> Taken:
+    def _stationary(self, weights: EngineInstruction, action: Action) -> OperandBits:
         held = self._held.get(weights)
         if held is None:
             raise QueueError(f"the Tensor Engine no longer holds what {_text(weights)} has loaded")
-        found: Taken = {}
+        found: OperandBits = {}
         for name, value in action.ahead.items():
             tile = self.core.memory.tile(value)
             if tile is not None:
                 found[name] = tile, held[name][1]
         return found
 
-    def _run(self, instruction: EngineInstruction, action: Action, taken: Taken, env: Env) -> None:
+    def _run(
+        self, instruction: EngineInstruction, action: Action, operands: OperandBits, env: Env
+    ) -> None:
         memory = self.core.memory
-        for tile, bits in taken.values():
+        for tile, bits in operands.values():
             tile.enter(bits)
         masks = [
             None if indirect is None else memory.selected(value, indirect)
@@ -453,23 +454,23 @@ class Sequencer:
             np.copyto(tile.home, tile.own, where=True if mask is None else mask)
         later = [tile for tile in map(memory.tile, action.later) if tile is not None]
         if later:
-            self._kept[instruction.op] = [(tile, tile.own.copy()) for tile in later]
+            self._pending[instruction.op] = [(tile, tile.own.copy()) for tile in later]
         self.clear(action)
 
     def notify(self, instruction: EngineInstruction) -> None:
-        """Pass what an NKI instruction has computed to the listener."""
+        """Pass the results of an NKI instruction to the listener."""
         core = self.core
         if core.listener is not None:
             core.listener.did_run(instruction.op, core.plan.written_by(instruction.op, core.env))
 
     def clear(self, action: Action) -> None:
-        """Forget the operands of an instruction where it computes."""
+        """Overwrite an instruction's operands in the environment with the pattern."""
         for tile in map(self.core.memory.tile, action.touched):
             if tile is not None:
                 tile.leave()
 
     def _with(self, registers: dict[int, Any], function: Callable[[Env], _T]) -> _T:
-        """What a function gives while registers hold something of the queue's own."""
+        """Call a function while registers hold the queue's private values."""
         env = self.core.env
         before = {slot: env[slot] for slot in registers}
         for slot, value in registers.items():
@@ -482,13 +483,13 @@ class Sequencer:
 
 
 def settle(group: Sequence[Arrival]) -> None:
-    """Let a meeting happen."""
+    """Settle a meeting at which all members have arrived."""
     runners: list[Runner] = []
     here: dict[Core, Meeting] = {}
     for member in group:
         flight = member.flight
         flight.due = Moment.end
-        for tile, bits in flight.taken.values():
+        for tile, bits in flight.operands.values():
             tile.enter(bits)
         driver = member.queue.action(flight).driver
         assert driver is not None
@@ -507,11 +508,11 @@ def settle(group: Sequence[Arrival]) -> None:
         member.queue.clear(action)
 
 
-# ------------------------------------------------------------------ what is known of instructions
+# ------------------------------------------------------------------ properties of instructions
 
 
 def _text(item: Item) -> str:
-    """An item in words."""
+    """Describe an item."""
     if isinstance(item, EngineInstruction):
         return f"{item.mnemonic} ({item.number}, {place_of(item.op)})"
     assert isinstance(item, QueueLoop)
@@ -519,7 +520,7 @@ def _text(item: Item) -> str:
 
 
 def _leaders(program: Program, ring: Queue) -> dict[Loop, Queue]:
-    """For each loop of a ring, a queue that starts transfers of it there."""
+    """For each loop of a ring, a queue that triggers transfers in it."""
     leaders: dict[Loop, Queue] = {}
     for loop in program.loops:
         if ring in loop.queues:
@@ -532,7 +533,7 @@ def _leaders(program: Program, ring: Queue) -> dict[Loop, Queue]:
 
 
 def _share_rows(one: Operation, two: Operation) -> bool:
-    """True when the stationary tiles of two matmuls meet in the array of processing elements."""
+    """True if the stationary tiles of two matmuls overlap in the PE array."""
     places = [
         [(at, at + size) for at, size in zip(place, extent, strict=True)]
         for op in (one, two)

@@ -1,1 +1,1 @@
-"""Records: what an instruction computes, as data, and the environment that it runs in."""
+"""Records: the computations of instructions, as data, and the environment that they run in."""

@@ -1,4 +1,4 @@
-"""What is known of one instruction before there is any data: its arguments, and where tiles are."""
+"""The properties of one instruction that are known before a run: arguments and slots of tiles."""
 
 from __future__ import annotations
 
@@ -23,62 +23,62 @@ from nkijit.passes.numerics.storage import int_rounder, rounder
 
 
 class Binding:
-    """What is known of one instruction before any data is."""
+    """The properties of one instruction that are known before a run."""
 
     def __init__(self, slots: Slots, op: NisaOp, history: Any = None):
-        """`history`: what the instructions before it say about it (`registry.semantics`)."""
+        """`history` is the instruction's dependence on earlier ones (`registry.semantics`)."""
         self.op = op
         self.slots = slots
         self.history = history
         self.target = slots.target
         self.indirects: list[Located] = []
-        """Operands whose address is known at run time only."""
+        """Operands with run-time addresses."""
 
     # ---------------------------------------------------------------- arguments
 
     def value(self, name: str) -> Any:
-        """A compile-time argument."""
+        """Return a compile-time argument."""
         return self.op.value_of(name)
 
     def has(self, name: str) -> bool:
-        """True when the operand is given."""
+        """True if the operand is present."""
         return self.op.operand_named(name) is not None
 
     def tile(self, name: str) -> TileInfo:
-        """The type of a tile operand."""
+        """Return the type of a tile operand."""
         return info_of(self.operand(name))
 
     def dtype(self, name: str) -> DType:
-        """The data type of a tile operand."""
+        """Return the data type of a tile operand."""
         return self.tile(name).dtype
 
     def number(self, name: str) -> int | float | None:
-        """The operand's number; its default when it was left out; None for a tile."""
+        """Return a scalar operand's number, or its default if it is absent; None for a tile."""
         value = self.op.operand_named(name)
         if value is None:
             return self.op.SPEC.by_name[name].default
         return None if is_tile(value) else scalar_constant(value)
 
     def operand(self, name: str) -> SSAValue:
-        """The value of an operand that is given."""
+        """Return the value of an operand that is present."""
         return self.op.required(name)
 
     def item(self, name: str, index: int) -> Binding:
-        """The instruction with one value of the list operand `name` in the place of the list."""
+        """Return a binding in which the list operand `name` is replaced by one of its values."""
         return _ItemBinding(self, name, index)
 
     # ---------------------------------------------------------------- operands
 
     def constant(self, value: Any) -> Source:
-        """A value that is the same in every run."""
+        """Return a source for a value that is the same in every run."""
         return Source(self.slots.new(value), constant=value)
 
     def read(self, name: str, shape: Shape | None = None, *, raw: bool = False) -> Source:
-        """An operand to read: a float32 number, or a tile as float32 in (P, N) form.
+        """Return an operand to read: a float32 number, or a tile as float32 in (P, N) form.
 
         Args:
             name: the operand.
-            shape: another shape of as many elements.
+            shape: another shape with the same number of elements.
             raw: keep the stored data type.
         """
         number = self.number(name)
@@ -91,11 +91,11 @@ class Binding:
         return Source(slot, None if raw else info.dtype, reshape, tile=OperandTile.of(value))
 
     def reader(self, name: str, shape: Shape | None = None, *, raw: bool = False) -> Read:
-        """What reads an operand in a run; the arguments are those of `read`."""
+        """Return a function that reads an operand in a run; arguments as for `read`."""
         return reader(self.read(name, shape, raw=raw), self.slots)
 
     def into(self, name: str = "dst", shape: Shape | None = None) -> Destination:
-        """A tile to write, in (P, N) form, or in another shape of as many elements."""
+        """Return a tile to write, in (P, N) form or in `shape`, which has as many elements."""
         value = self.operand(name)
         info = info_of(value)
         wanted = (info.partitions, info.free_size) if shape is None else shape
@@ -104,25 +104,25 @@ class Binding:
         return Destination(slot, info.dtype, wanted, seen, OperandTile.of(value))
 
     def as_stored(self, name: str = "dst") -> Destination:
-        """A tile to write, in its own shape."""
+        """Return a tile to write, in its own shape."""
         return self.into(name, self.tile(name).shape)
 
     def rounds(self, name: str, shape: Shape) -> tuple[int, Step]:
-        """The slot of a float32 array of a shape, and the step that rounds it into a tile."""
+        """Return the slot of a float32 array, and the step that rounds it into a tile."""
         scratch = self.slots.scratch_of(shape)
         return scratch, store(scratch, self.into(name, shape), self.slots)
 
     def storage(self, name: str) -> np.dtype[Any]:
-        """The stored data type of a tile."""
+        """Return the stored data type of a tile."""
         return self.slots.stored(self.dtype(name))
 
     def rounded(self, value: Any, name: str) -> Array:
-        """Values as the tile `name` stores them."""
+        """Return values as the tile `name` stores them."""
         values = np.asarray(value)
         dtype, precise = self.dtype(name), self.slots.precise
         stored = np.empty(values.shape, self.storage(name))
         if dtype.kind is Kind.packed:
-            stored[...] = 0  # the one value that a packed tile is set to
+            stored[...] = 0  # the only value that a packed tile is set to
         elif values.dtype.kind in "iu":
             int_rounder(dtype, precise)(stored, values)
         else:
@@ -130,9 +130,9 @@ class Binding:
         return stored
 
     def valid_rows(self, name: str) -> int | None:
-        """The slot that says which rows of an operand are in bounds, for `oob_mode.skip`.
+        """Return the slot of the mask of rows that are in bounds (`oob_mode.skip`).
 
-        None for an operand without a vector of indices. The caller restores the other rows.
+        None for an operand without an index vector. The caller restores the other rows.
         """
         for located in self.indirects:
             indirect = located.indirect
@@ -144,11 +144,11 @@ class Binding:
     # ---------------------------------------------------------------- engines and registers
 
     def lanes(self, name: str) -> slice:
-        """The lanes of an engine that work on a tile."""
+        """Return the lanes of an engine that work on a tile."""
         return lanes_of(self.operand(name))
 
     def register(self, name: str) -> Callable[[Env], int]:
-        """Reads the value of a register or integer operand; its default when it was left out."""
+        """Return a function that reads a register or integer operand, or gives its default."""
         value = self.op.operand_named(name)
         if value is None:
             default = self.op.SPEC.by_name[name].default
@@ -156,7 +156,7 @@ class Binding:
         return self.slots.register_reader(value, self.op)
 
     def register_slot(self, name: str) -> int:
-        """The slot of a register that the instruction writes."""
+        """Return the slot of a register that the instruction writes."""
         return self.slots.register(self.operand(name))
 
     # ---------------------------------------------------------------- other cores and ranks
@@ -167,21 +167,21 @@ class Binding:
         return range(self.slots.kernel.core[1])
 
     def core_slot(self) -> int:
-        """The slot that says which core of which rank this is (`machine.Core`)."""
+        """Return the slot of the rank and core that run (`machine.Core`)."""
         return self.slots.named("core")
 
     def watch_slot(self) -> int:
-        """The slot of the watch over memory that cores share, or None."""
+        """Return the slot of the run's RaceWatch, or None in it."""
         return self.slots.named("watch")
 
     def shared_number(self, value: SSAValue) -> int:
-        """The number of the tensor that an operand is in, the same on all cores; see `Slots`."""
+        """Return the number of an operand's tensor, which is the same on all cores; see `Slots`."""
         return self.slots.shared_number(base_of(value))
 
-    # ---------------------------------------------------------------- where tiles are
+    # ---------------------------------------------------------------- slots of tiles
 
     def slot_of(self, name: str, value: SSAValue, shape: Shape) -> int:
-        """The slot of an operand in a shape that a view of it has."""
+        """Return the slot of an operand in a shape that one of its views has."""
         return self._locate(name, value, shape)[0]
 
     def _locate(self, name: str, value: SSAValue, shape: Shape) -> tuple[int, Shape | None]:
@@ -190,7 +190,7 @@ class Binding:
         return self._indirect_slot(name, value, shape)
 
     def _indirect_slot(self, name: str, value: SSAValue, shape: Shape) -> tuple[int, Shape | None]:
-        # The slot of an operand whose address is known at run time only.
+        # The slot of an operand with a run-time address.
         for located in self.indirects:
             indirect = located.indirect
             if located.value is value and located.shape == shape:
@@ -200,7 +200,7 @@ class Binding:
                 return indirect.slots[-1][0], None
         roles = {f.role for f, given in self.op.given_operands() if given is value}
         role = roles.pop()
-        if roles or role is None:  # read by one argument, written by another
+        if roles or role is None:  # one argument reads it, another one writes it
             role = Role.update
         indirect, reshape = make_indirect(self.slots, self.op, name, role, value, shape)
         self.indirects.append(Located(indirect, value, shape, reshape))
@@ -208,7 +208,7 @@ class Binding:
 
 
 class _ItemBinding(Binding):
-    """A binding that sees one of several values of a list operand."""
+    """A binding in which a list operand is replaced by one of its values."""
 
     def __init__(self, whole: Binding, name: str, index: int):
         super().__init__(whole.slots, whole.op, whole.history)

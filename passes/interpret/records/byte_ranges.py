@@ -1,4 +1,4 @@
-"""Ranges of bytes of a tensor, and the pages that they are in."""
+"""Ranges of bytes of a tensor, and their pages."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import numpy.typing as npt
 from nkijit.dialects.access import AccessPattern
 
 PAGE = 4096
-"""Bytes of a page."""
+"""The size of a page in bytes."""
 
 Pages = npt.NDArray[np.intp]
-"""Numbers of pages of a tensor's memory, in order."""
+"""Numbers of pages of a tensor's memory, in ascending order."""
 
 
 @dataclass(frozen=True, slots=True)
 class ByteRanges:
     """The bytes of a tile: ranges of `length` bytes that begin at `starts`.
 
-    A range can have gaps that are shorter than a page.
+    A range may contain gaps shorter than a page.
     """
 
     starts: Pages
@@ -28,7 +28,7 @@ class ByteRanges:
 
     @staticmethod
     def of(access: AccessPattern, itemsize: int) -> ByteRanges:
-        """The bytes of a pattern whose elements have `itemsize` bytes."""
+        """Return the bytes of a pattern whose elements have `itemsize` bytes."""
         start, length = access.offset * itemsize, itemsize
         apart: list[tuple[int, int]] = []
         steps = (
@@ -47,10 +47,14 @@ class ByteRanges:
         return ByteRanges(starts, length)
 
     def pages(self) -> Pages:
-        """The pages that these bytes are in."""
-        first, last = self.starts // PAGE, (self.starts + self.length - 1) // PAGE
+        """Return the pages that contain these bytes."""
+        return self.blocks(PAGE)
+
+    def blocks(self, size: int) -> npt.NDArray[np.intp]:
+        """Return the numbers, in order, of the blocks of `size` bytes that contain these bytes."""
+        first, last = self.starts // size, (self.starts + self.length - 1) // size
         if len(first) == 1:
             return np.arange(int(first[0]), int(last[0]) + 1)
-        most = int((last - first).max()) + 1
+        most = int((last - first).max(initial=-1)) + 1
         found = np.minimum(first[:, None] + np.arange(most), last[:, None])
         return np.unique(found)

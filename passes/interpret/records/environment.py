@@ -1,7 +1,7 @@
-"""The environment that a plan runs in: slots, given out while a kernel's operations are bound.
+"""The environment of a run: slots, assigned while a kernel's operations are bound.
 
-A run begins with a copy of `Slots.template` and puts arrays into it: memory of tensors, views of
-them, scratch arrays, states. Which slot holds what is settled before there is any data.
+A run begins with a copy of `Slots.template` and adds arrays to it: memory of tensors, views of
+them, scratch arrays and states. The contents of each slot are determined before a run.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ Array = npt.NDArray[Any]
 Env = list[Any]
 """The slots of one run."""
 Step = Callable[[Env], object]
-"""What an operation does in a run."""
+"""The effect of an operation in a run."""
 
 
 UNWRITTEN_INTEGER = 4
-"""What unwritten integers hold, as in the vendor's simulator; unwritten floats hold NaN."""
+"""The value of unwritten integers, as in the vendor's simulator; unwritten floats are NaN."""
 
 
 def unwritten(dtype: DType) -> float:
-    """What memory holds that nothing has written."""
+    """Return the value of unwritten elements."""
     return np.nan if dtype.kind is Kind.float else UNWRITTEN_INTEGER
 
 
 def strided(memory: Array, access: AccessPattern, dtype: np.dtype[Any]) -> Array:
-    """The elements that a pattern touches in contiguous memory, as a view of it."""
+    """Return a view of the elements that a pattern selects in contiguous memory."""
     strides = tuple(stride * dtype.itemsize for stride in access.strides)
     return np.ndarray(access.shape, dtype, memory, access.offset * dtype.itemsize, strides)
 
@@ -60,15 +60,15 @@ class OperandTile:
 
     @staticmethod
     def of(value: SSAValue) -> OperandTile:
-        """The tile that a value is."""
+        """Return the tile of a value."""
         return OperandTile(value, base_of(value), info_of(value))
 
     def overlaps(self, other: OperandTile) -> bool:
-        """True when the two touch a common byte, or may."""
+        """True if the two share a byte, or may."""
         return self.base is other.base and self.info.overlaps(other.info)
 
     def covers(self, other: OperandTile) -> bool:
-        """True when an overlapping tile has the same elements in the same order."""
+        """True if an overlapping tile has the same elements in the same order."""
         if self.info.indirection is None:
             return self.info == other.info
         return self.value is other.value
@@ -80,13 +80,13 @@ def _numbers() -> array[int]:
 
 @dataclass(slots=True)
 class Views:
-    """Slots that hold views of other slots' bytes, alike but for where they begin.
+    """Slots with views of other slots' bytes that differ only in their base and offset.
 
-    `strides` and `offsets` count bytes. The columns have a number for each view.
+    `strides` and `offsets` are in bytes. `slots`, `bases` and `offsets` have one entry per view.
     """
 
     number: int
-    """Its place among those of a kernel."""
+    """Its index in `Slots.views`."""
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     strides: tuple[int, ...]
@@ -94,8 +94,8 @@ class Views:
     bases: array[int] = field(default_factory=_numbers)
     offsets: array[int] = field(default_factory=_numbers)
 
-    def those(self, wanted: Collection[int]) -> Views:
-        """The views that are in some slots."""
+    def subset(self, wanted: Collection[int]) -> Views:
+        """Return the views that are in the wanted slots."""
         some = self._empty()
         for slot, base, offset in self._rows():
             if slot in wanted:
@@ -103,7 +103,7 @@ class Views:
         return some
 
     def split(self, bases: Collection[int]) -> tuple[Views, Views]:
-        """The views of what is in some slots, and the others."""
+        """Return the views of the memory in `bases`, and the other views."""
         inside, outside = self._empty(), self._empty()
         for slot, base, offset in self._rows():
             (inside if base in bases else outside).add(slot, base, offset)
@@ -116,17 +116,17 @@ class Views:
         return zip(self.slots, self.bases, self.offsets, strict=True)
 
     def add(self, slot: int, base: int, offset: int) -> None:
-        """One more view."""
+        """Add a view."""
         self.slots.append(slot)
         self.bases.append(base)
         self.offsets.append(offset)
 
     def by_place(self) -> dict[int, int]:
-        """The slots, by base and offset."""
+        """Return the slots by base and offset."""
         places = map(_place, self.bases, self.offsets)
         return dict(zip(places, self.slots, strict=True))
 
-    def look(self, env: Env) -> None:
+    def fill(self, env: Env) -> None:
         """Put the views into their slots."""
         make, shape, dtype, strides = np.ndarray, self.shape, self.dtype, self.strides
         for slot, base, offset in self._rows():
@@ -134,7 +134,7 @@ class Views:
 
 
 def _place(base: int, offset: int) -> int:
-    """A base and an offset as one number."""
+    """Encode a base and an offset as one number."""
     return (base << 48) + offset
 
 
@@ -149,7 +149,7 @@ class Slots:
     """The programs of all cores, if there are several."""
     target: Target = field(init=False)
     template: Env = field(default_factory=list[Any])
-    """What the slots hold before a run fills them: constants, else None."""
+    """The contents of slots before a run fills them: constants, else None."""
     views: list[Views] = field(default_factory=list[Views])
     scratch: dict[tuple[tuple[int, ...], int], int] = field(
         default_factory=dict[tuple[tuple[int, ...], int], int]
@@ -158,19 +158,20 @@ class Slots:
     states: dict[str, tuple[int, Callable[[], Array]]] = field(
         default_factory=dict[str, tuple[int, Callable[[], Array]]]
     )
-    """Slots of what outlives instructions, with what a run begins with."""
+    """Slots of arrays that outlive instructions, with a function that makes the initial contents.
+    """
     lent: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
-    """Slots of what is told before an argument is written at an address that is known in a run
-    only (`lending.Lent`), or of None."""
+    """For arguments written at run-time addresses: the slots of their `lending.Lent`, or of None.
+    """
     matmuls: MatmulWrites = field(default_factory=MatmulWrites)
-    # Keyed by identity, for xDSL's hash of a value takes long; values live as long as the kernel.
+    # Keyed by identity: xDSL's hash of a value is slow, and values live as long as the kernel.
     _bases: dict[int, int] = field(default_factory=dict[int, int])
-    _alike: dict[tuple[Any, ...], Views] = field(default_factory=dict[tuple[Any, ...], Views])
+    _by_layout: dict[tuple[Any, ...], Views] = field(default_factory=dict[tuple[Any, ...], Views])
     """Views by shape, strides and data type."""
     _known: list[dict[int, int]] = field(default_factory=list[dict[int, int]])
-    """The slots of each of them, by base and offset; made anew when they are asked for again."""
+    """For each `Views`, its slots by base and offset; rebuilt on demand after `close`."""
     _kinds: array[int] = field(default_factory=_numbers)
-    """For each slot the number of its views, or -1."""
+    """For each slot, the number of its views, or -1."""
     _named: dict[str, int] = field(default_factory=dict[str, int])
     _registers: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     _shared: dict[SSAValue, int] | None = None
@@ -182,7 +183,7 @@ class Slots:
         self.target = self.kernel.target
 
     def new(self, value: Any = None) -> int:
-        """A new slot, which holds `value` when a run begins."""
+        """Return a new slot, which holds `value` when a run begins."""
         self._check_open()
         self.template.append(value)
         self._kinds.append(-1)
@@ -193,14 +194,14 @@ class Slots:
             raise AssertionError("a slot is asked for after the kernel was compiled")
 
     def close(self) -> None:
-        """End of compilation: slots are looked up from now on, and none is added."""
+        """End compilation: slots can be looked up, but not added."""
         self._closed = True
         self._known.clear()
         self._kinds = _numbers()
         self.matmuls = MatmulWrites()
 
     def base(self, base: SSAValue) -> int:
-        """The slot of an argument, allocation or constant: its bytes."""
+        """Return the slot of the bytes of an argument, allocation or constant."""
         slot = self._bases.get(id(base))
         if slot is None:
             slot = self._bases[id(base)] = self.new()
@@ -214,7 +215,7 @@ class Slots:
         self.template[self.base(op.result)] = memory.view(np.uint8)
 
     def reach(self, base: SSAValue) -> Reach:
-        """The memory of a tensor, with what the views of all cores reach beyond it."""
+        """Return the memory of a tensor, including the parts of all cores' views beyond it."""
         slot = self.base(base)
         reach = self._reaches.get(slot)
         if reach is None:
@@ -227,16 +228,16 @@ class Slots:
         return reach
 
     def access(self, value: SSAValue) -> AccessPattern:
-        """Where a tile is in its tensor's memory; where indices are 0, if any."""
+        """Return the pattern of a tile in its tensor's memory; run-time indices count as 0."""
         info = info_of(value)
         access = info.pattern if info.indirection is None else access_of(value)
         reach = self.reach(base_of(value))
         return reach.place(access, info.dtype.itemsize) if reach.extended else access
 
     def memory_with(self, base: SSAValue, array: Array) -> Array:
-        """The memory of a tensor that holds an array, as elements of that.
+        """Return memory for a tensor that holds `array`, with elements of `array`'s data type.
 
-        `array` has the elements of the tensor, in its shape or one after the other.
+        `array` has the elements of the tensor, in its shape or flat.
         """
         reach = self.reach(base)
         if not reach.extended:
@@ -248,7 +249,7 @@ class Slots:
         return memory
 
     def scratch_of(self, shape: tuple[int, ...], number: int = 0) -> int:
-        """The slot of a float32 array for intermediate results, shared by single steps."""
+        """Return the slot of a float32 array for intermediate results, which steps share."""
         key = (shape, number)
         slot = self.scratch.get(key)
         if slot is None:
@@ -256,7 +257,7 @@ class Slots:
         return slot
 
     def lent_as(self, base: SSAValue) -> int | None:
-        """The slot of what is told that an argument is about to be written; None for others."""
+        """Return the slot of an argument's `Lent`; None for other tensors."""
         if base not in self.kernel.arguments:
             return None
         if base not in self.lent:
@@ -264,19 +265,19 @@ class Slots:
         return self.lent[base]
 
     def state(self, name: str, initial: Callable[[], Array]) -> int:
-        """The slot of a state that outlives instructions; a run begins with `initial()`."""
+        """Return the slot of a state that outlives instructions; a run begins with `initial()`."""
         if name not in self.states:
             self.states[name] = self.new(), initial
         return self.states[name][0]
 
     def view(self, base: SSAValue, access: AccessPattern, dtype: DType) -> int:
-        """The slot of a view of the memory of `base` (`access`); equal views share one."""
+        """Return the slot of a view of `base`'s memory; equal views share one."""
         stored = self.stored(dtype)
-        views = self._views_like(access, dtype, stored, base)
+        views = self._views_with_layout(access, dtype, stored, base)
         return self.view_at(views, self.base(base), access.offset * stored.itemsize)
 
     def view_at(self, views: Views, base: int, offset: int) -> int:
-        """The slot of a view of the memory in a slot, from a byte on."""
+        """Return the slot of a view of the memory in slot `base`, from byte `offset` on."""
         if not self._known:
             self._known = [each.by_place() for each in self.views]
         at, known = _place(base, offset), self._known[views.number]
@@ -288,11 +289,11 @@ class Slots:
         return slot
 
     def views_of(self, slot: int) -> Views | None:
-        """The views that a slot is one of; None for other slots."""
+        """Return the views that a slot belongs to; None for other slots."""
         number = self._kinds[slot]
         return None if number < 0 else self.views[number]
 
-    def _views_like(
+    def _views_with_layout(
         self, access: AccessPattern, dtype: DType, stored: np.dtype[Any], base: SSAValue
     ) -> Views:
         """The views with the shape and strides of a pattern."""
@@ -306,17 +307,17 @@ class Slots:
                 "NKI_PRECISE_FP=0 does not keep",
             )
         key = access.shape, access.strides, dtype.name
-        views = self._alike.get(key)
+        views = self._by_layout.get(key)
         if views is None:
             self._check_open()
             strides = tuple(stride * stored.itemsize for stride in access.strides)
-            views = self._alike[key] = Views(len(self.views), access.shape, stored, strides)
+            views = self._by_layout[key] = Views(len(self.views), access.shape, stored, strides)
             self.views.append(views)
             self._known.append({})
         return views
 
     def shaped(self, value: SSAValue, shape: tuple[int, ...]) -> tuple[int, tuple[int, ...] | None]:
-        """A slot for `value` in `shape`, and a run-time reshape when no view has that shape."""
+        """Return a slot for `value` in `shape`, and a run-time reshape if no view has it."""
         base, info = base_of(value), info_of(value)
         access = self.access(value)
         if access.shape != shape:
@@ -327,35 +328,35 @@ class Slots:
         return self.view(base, access, info.dtype), None
 
     def stored(self, dtype: DType) -> np.dtype[Any]:
-        """The NumPy type that a data type is stored in."""
+        """Return the NumPy type in which a data type is stored."""
         return storage(dtype, precise=self.precise)
 
     def named(self, name: str, value: Any = None) -> int:
-        """A slot for what a run as a whole has one of, which holds `value` when it begins."""
+        """Return the slot of a value of which each run has one; it holds `value` initially."""
         slot = self._named.get(name)
         if slot is None:
             slot = self._named[name] = self.new(value)
         return slot
 
     def shared_tensors(self) -> list[SSAValue]:
-        """The tensors that all cores see and may write, in the order of their numbers."""
+        """Return the tensors that all cores access and may write, in the order of their numbers."""
         return shared_tensors(self.kernel)
 
     def shared_number(self, base: SSAValue) -> int:
-        """The number of a tensor that all cores see and may write; -1 for others."""
+        """Return the number of a tensor that all cores access and may write; -1 for others."""
         if self._shared is None:
             self._shared = {value: number for number, value in enumerate(self.shared_tensors())}
         return self._shared.get(base, -1)
 
     def register(self, value: SSAValue) -> int:
-        """The slot of a register, or of an integer that the program computes."""
+        """Return the slot of a register, or of an integer that the program computes."""
         slot = self._registers.get(value)
         if slot is None:
             slot = self._registers[value] = self.new()
         return slot
 
     def register_reader(self, value: SSAValue, op: Operation) -> Callable[[Env], int]:
-        """Reads a register, an induction variable or a constant, for the operation `op`."""
+        """Return a function that reads a register, an induction variable or a constant."""
         number = scalar_constant(value)
         if number is not None:
             constant = int(number)
@@ -373,6 +374,6 @@ class Slots:
 
 
 def _view_as(base: SSAValue, dtype: DType) -> Operation:
-    """The view that reads an allocation as another data type; the first that does."""
+    """The first view that reads an allocation as another data type."""
     views = (use.operation for use in base.uses if isinstance(use.operation, ViewOp))
     return next(view for view in views if info_of(view.result).dtype is dtype)

@@ -1,4 +1,4 @@
-"""What can go wrong while a kernel runs, reported at the author's line."""
+"""Errors of a kernel's run, reported at the line of the source."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ class InterpretationError(Exception):
 
 
 class UnwrittenError(InterpretationError):
-    """A kernel has read, or returned, what it never wrote."""
+    """A kernel has read or returned data that it never wrote."""
 
 
 class OutOfBoundsError(InterpretationError):
-    """An index that is known at run time only leads out of its tensor.
+    """An index that is known only at run time is out of bounds of its tensor.
 
     Attributes:
-        element: the first element that it leads to, counted in the part that it selects from.
-        elements: how many that part has.
+        element: the number of the first element that it selects, within the part that it indexes.
+        elements: the number of elements in that part.
     """
 
     def __init__(self, message: str, element: int, elements: int):
@@ -30,12 +30,12 @@ class OutOfBoundsError(InterpretationError):
 
 
 def failure(op: Operation, message: str) -> InterpretationError:
-    """The error for an operation that cannot go on, with the place it comes from."""
+    """Return the error for an operation that cannot continue, with its source location."""
     return InterpretationError(described(op, message))
 
 
 def described(op: Operation, message: str) -> str:
-    """A message about an operation, with the place it comes from."""
+    """Return a message about an operation, with its source location."""
     places = positions(op.location)
     at = f"{places[0]}: " if places else ""
     return f"{at}{op.name}: {message}"

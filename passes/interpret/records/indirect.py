@@ -1,8 +1,8 @@
-"""Views whose address is known at run time only: resolved before each instruction.
+"""Operands with run-time addresses, which are resolved before each instruction.
 
-A scalar index moves a view; a vector of indices and tensor indirection gather elements into an
-array of their own before the instruction, or scatter them from one after it. An index out of
-bounds ends the run, or with `oob_mode.skip` leaves what it would have written as it was.
+A scalar index moves a view. For index vectors and tensor indirection, elements are gathered into a
+separate array before the instruction, or scattered from one after it. An index out of bounds ends
+the run; with `oob_mode.skip` the elements at that index are not written.
 """
 
 from __future__ import annotations
@@ -29,34 +29,34 @@ from nkijit.passes.interpret.records.errors import OutOfBoundsError, described
 
 @dataclass(slots=True)
 class Indirect:
-    """One operand of one instruction with an address known at run time only."""
+    """One operand of one instruction, with an address that is known only at run time."""
 
     op: NisaOp
     name: str
     role: Role
     part: DynamicPart
     slots: list[tuple[int, tuple[int, ...]]]
-    """Where the instruction finds the elements, and in which shape."""
+    """The slots from which the instruction takes the elements, and the shape in each."""
     rows: int
-    """Slot of a view of everything that indices can select, one more dimension in front."""
+    """The slot of a view of all elements that indices can select, with an extra first dimension."""
     index: Callable[[Env], Any]
     selected: tuple[int, ...]
-    """Shape of the elements as indices select them."""
+    """The shape of the elements as selected by indices."""
     free: tuple[int, ...]
-    """With tensor indirection, the free dimensions of `rows`: one, where a view merges them."""
+    """For tensor indirection, the free dimensions of `rows`: one if a view can merge them."""
     dtype: np.dtype[Any]
     skips: bool
     valid: int
-    """Slot that says which rows are in bounds; None when all are."""
+    """The slot of a mask of the rows that are in bounds; None in it means all."""
     lent: int | None
-    """Slot of what is to be told before it is written (`Slots.lent_as`)."""
+    """The slot of the `Lent` that is notified before a write (`Slots.lent_as`)."""
     pattern: AccessPattern
-    """That of `rows`."""
+    """The pattern of `rows`."""
     handled: bool = field(default=False)
-    """The instruction looks at `valid` itself."""
+    """The instruction itself evaluates `valid`."""
 
     def enter(self, env: Env) -> bool:
-        """Put the elements in place; False when the whole instruction is to be skipped."""
+        """Put the elements into their slots; False if the whole instruction is skipped."""
         index = self.index(env)
         if self.part.indirection is Indirection.scalar:
             if not 0 <= index < self.part.bound:
@@ -81,12 +81,12 @@ class Indirect:
         return True
 
     def values(self, env: Env) -> Array:
-        """What the instruction has read or written."""
+        """Return the elements that the instruction has read or written."""
         slot, shape = self.slots[0]
         return env[slot].reshape(shape)
 
     def selects(self, env: Env) -> Array:
-        """A copy of the elements that the index selects now; what is out of bounds reads as 0."""
+        """Return a copy of the elements that the index selects now; 0 if out of bounds."""
         index = np.asarray(self.index(env))
         wrong = (index < 0) | (index >= self.part.bound)
         inside = np.where(wrong, 0, index)
@@ -100,7 +100,7 @@ class Indirect:
         return found.reshape(self.slots[0][1])
 
     def leave(self, env: Env, valid: Array | None) -> None:
-        """Scatter what the instruction wrote; where `valid` says so, if it says anything."""
+        """Scatter the results of the instruction, restricted to `valid` if it is given."""
         if self.part.indirection is Indirection.scalar or self.role is Role.read:
             return
         index = self.index(env)
@@ -115,7 +115,7 @@ class Indirect:
             env[self.rows][tensor_places(index, self.free)] = values
 
     def runs(self, env: Env) -> ByteRanges:
-        """The bytes of its tensor that legal indices select now."""
+        """Return the byte ranges of its tensor that legal indices select now."""
         pattern, size = self.pattern, self.dtype.itemsize
         if self.part.indirection is Indirection.tensor:
             key, rest = self.places(env), ()
@@ -132,7 +132,7 @@ class Indirect:
         return ByteRanges(starts.reshape(-1), inner.length)
 
     def places(self, env: Env) -> Any:
-        """The key, into `rows`, of the elements that legal indices select now."""
+        """Return the key into `rows` of the elements that legal indices select now."""
         index = np.asarray(self.index(env))
         if self.part.indirection is Indirection.tensor:
             return tensor_places(np.clip(index, 0, self.part.bound - 1), self.free)
@@ -145,17 +145,17 @@ class Indirect:
         return everything[tensor_places(index, self.free)]
 
     def _refuse(self, index: int) -> None:
-        what = (
+        message = (
             f"'{self.name}': index {index} is out of bounds, legal are 0 to {self.part.bound - 1}"
         )
         scale = self.part.scale
-        raise OutOfBoundsError(described(self.op, what), index * scale, self.part.bound * scale)
+        raise OutOfBoundsError(described(self.op, message), index * scale, self.part.bound * scale)
 
 
 def make_indirect(
     slots: Slots, op: NisaOp, name: str, role: Role, value: SSAValue, shape: tuple[int, ...]
 ) -> tuple[Indirect, tuple[int, ...] | None]:
-    """What resolves an operand, and a run-time reshape where no view has the wanted shape."""
+    """Return the resolver of an operand, and a run-time reshape if no view has the shape."""
     view = value.owner
     assert isinstance(view, ViewOp)
     part = view.dynamic
@@ -164,7 +164,7 @@ def make_indirect(
     reshape = None
     free: tuple[int, ...] = ()
     if part.indirection is Indirection.tensor:
-        # Element (p, f) of the tile is (p, f) here, whatever its strides.
+        # Element (p, f) of the tile is (p, f) in `rows`, regardless of its strides.
         rows = merged_free_dims(access)
         free = rows.shape[1:]
         selected = info.shape
@@ -197,7 +197,7 @@ def make_indirect(
 
 
 def merged_free_dims(access: AccessPattern) -> AccessPattern:
-    """A tile as (partitions, elements of the free dimensions), if a view can be that."""
+    """Return a tile's pattern as (partitions, free elements), if a view can be that."""
     try:
         return access.reshape((access.shape[0], math.prod(access.shape[1:])), on_chip=True)
     except ViewError:
@@ -205,7 +205,7 @@ def merged_free_dims(access: AccessPattern) -> AccessPattern:
 
 
 def tensor_places(index: Array, free: tuple[int, ...]) -> tuple[Array, ...]:
-    """The key of the elements that tensor indirection selects from a tile (partitions, *free)."""
+    """Return the key of the elements that tensor indirection selects in (partitions, *free)."""
     lanes: Array = np.arange(len(index)).reshape(-1, 1)
     if len(free) == 1:
         return (lanes, index)
@@ -215,7 +215,7 @@ def tensor_places(index: Array, free: tuple[int, ...]) -> tuple[Array, ...]:
 def index_reader(
     slots: Slots, op: Operation, view: ViewOp, part: DynamicPart
 ) -> Callable[[Env], Any]:
-    """Reads the indices of a view, for an operation that uses it."""
+    """Return a function that reads the indices of a view, for an operation that uses it."""
     if not is_tile(part.index):
         return slots.register_reader(part.index, op)
     info = info_of(part.index)
@@ -247,28 +247,28 @@ def index_reader(
 
 
 class Located(NamedTuple):
-    """An operand of an instruction whose address is known at run time only."""
+    """An operand of an instruction with a run-time address."""
 
     indirect: Indirect
     value: SSAValue
     shape: tuple[int, ...]
-    """The shape that was asked for."""
+    """The requested shape."""
     reshape: tuple[int, ...] | None
-    """A run-time reshape, where no view has it."""
+    """A run-time reshape, if no view has the shape."""
 
 
 Locate = Callable[[str, SSAValue, tuple[int, ...]], int]
-"""The slot of an operand, by name and value, in a shape."""
+"""Returns the slot of an operand, given its name, value and shape."""
 
 
 def with_indirects(op: NisaOp, step: Step, found: list[Located], locate: Locate) -> Step:
-    """The step of an instruction between what resolves its addresses.
+    """Return an instruction's step, preceded and followed by the resolution of its addresses.
 
     Args:
         op: the instruction.
-        step: what it does once its operands are in place.
-        found: its operands whose address is known at run time only; `locate` may add to them.
-        locate: the slot of another operand.
+        step: its computation once its operands are in place.
+        found: its operands with run-time addresses; `locate` may add to them.
+        locate: returns the slot of another operand.
     """
     masked = [
         i
@@ -290,7 +290,7 @@ def with_indirects(op: NisaOp, step: Step, found: list[Located], locate: Locate)
         for indirect in masked:
             rows = env[indirect.valid]
             if rows is not None:
-                # Elements correspond in row-major order, whatever the shapes of src and dst.
+                # Elements correspond in row-major order, regardless of the shapes of src and dst.
                 mask = np.repeat(rows, math.prod(indirect.selected[1:]))
                 valid = mask if valid is None else valid & mask
         put_back = restore(env, valid) if restore is not None and valid is not None else None
@@ -304,22 +304,22 @@ def with_indirects(op: NisaOp, step: Step, found: list[Located], locate: Locate)
 
 
 def _restorer(op: NisaOp, locate: Locate) -> Callable[[Env, Array], Callable[[], None] | None]:
-    """Keeps the rows of a destination that indices out of bounds would have overwritten."""
+    """Return a function that saves and restores destination rows with an index out of bounds."""
     name, value = next(
         (f.name, value) for f, value in op.given_operands() if f.role is not Role.read
     )
     info = info_of(value)
     if info.indirection is Indirection.vector:
-        return lambda env, valid: None  # `leave` scatters the valid elements only
+        return lambda env, valid: None  # `leave` scatters only the valid elements
     slot = locate(name, value, info.shape)
 
     def restore(env: Env, valid: Array) -> Callable[[], None]:
         array = env[slot]
-        kept = array.copy()
+        saved = array.copy()
         wrong = ~valid.reshape(array.shape)
 
         def put_back() -> None:
-            array[wrong] = kept[wrong]
+            array[wrong] = saved[wrong]
 
         return put_back
 

@@ -1,12 +1,11 @@
-"""Several cores and ranks that run together, always with the same results.
+"""Deterministic runs of several cores and ranks.
 
-Each runs until it meets others: at a barrier, an exchange, a collective. A meeting is settled
-when all its members have come; when none can be, the run has come to a deadlock. Memory that
-two cores of a rank share is watched: bytes that both use, at least one of them writing, without
-a barrier between, are a race.
+Each core runs until it meets others: at a barrier, an exchange or a collective. A meeting is
+settled when all its members have arrived; if no meeting can be settled, the run is deadlocked.
+`run/races.py` finds races in the memory that the cores of a rank share.
 
-Cores that run as native code may run in threads between their meetings, where nothing of theirs is
-watched: nothing orders what they do then, and nothing shows it.
+Cores that run native code may run in threads between meetings, without checks for races. The order
+of their accesses is then neither determined nor observable.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ class Core:
 
 
 FIRST_CORE = Core(0, 0)
-"""The core that runs where there is only one."""
+"""The core of a run on a single core."""
 
 Settle = Callable[[Mapping[Core, "Meeting"]], None]
 
@@ -49,12 +48,12 @@ class Meeting:
 
     op: Operation
     key: tuple[Any, ...]
-    """Equal for all that meet."""
+    """Equal for all cores that meet."""
     members: frozenset[Core]
     settle: Settle
-    """Called once, of one member, with everybody."""
+    """Called once, on one member, with the meetings of all."""
     offer: Any = None
-    """What the core brings."""
+    """The data that the core contributes."""
 
     @property
     def place(self) -> str:
@@ -63,7 +62,7 @@ class Meeting:
 
 
 def place_of(op: Operation) -> str:
-    """An instruction with its line in the kernel."""
+    """Return an instruction with its line in the kernel."""
     places = positions(op.location)
     return f"{op.name} at {places[0]}" if places else op.name
 
@@ -73,22 +72,22 @@ Runner = Generator[Meeting, None, None]
 
 @dataclass(slots=True)
 class Team:
-    """The cores of a run and where each of them is."""
+    """The cores of a run, and the meeting that each waits in."""
 
     runners: dict[Core, Runner]
-    at_once: bool = False
-    """Cores run in threads between meetings, as far as there are CPUs."""
+    threaded: bool = False
+    """Run cores in threads between meetings, if there are several CPUs."""
     waiting: dict[Core, Meeting] = field(default_factory=dict[Core, Meeting])
-    everyone: frozenset[Core] = field(init=False)
+    cores: frozenset[Core] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.everyone = frozenset(self.runners)
+        self.cores = frozenset(self.runners)
 
     def run(self) -> None:
-        """Run all to their end. Raises InterpretationError for a deadlock."""
+        """Run all cores to their end. Raises InterpretationError for a deadlock."""
         ready = list(self.runners)
         while ready:
-            for core, meeting in zip(ready, self._go_on(ready), strict=True):
+            for core, meeting in zip(ready, self._advance(ready), strict=True):
                 if meeting is None:
                     del self.runners[core]
                 else:
@@ -98,26 +97,26 @@ class Team:
             if not ready and self.waiting:
                 raise self._deadlock()
 
-    def _go_on(self, ready: Sequence[Core]) -> Iterator[Meeting | None]:
-        """Run some cores until they meet others; None for what has come to its end."""
+    def _advance(self, ready: Sequence[Core]) -> Iterator[Meeting | None]:
+        """Run each core up to its next meeting; None for a core that has ended."""
         runners = [self.runners[core] for core in ready]
-        if not self.at_once or len(runners) == 1:
+        if not self.threaded or len(runners) == 1:
             return (next(runner, None) for runner in runners)
-        # Errors come in the order of the cores, whoever was the first.
+        # Errors are raised in the order of the cores, not of time.
         return _THREADS.map(_next, runners)
 
     def _check_members(self, core: Core, meeting: Meeting) -> None:
-        strangers = sorted(meeting.members - self.everyone, key=_order)
-        if strangers:
+        absent = sorted(meeting.members - self.cores, key=_order)
+        if absent:
             raise InterpretationError(
-                f"{meeting.place} meets {', '.join(map(str, strangers))}, which this run does not "
+                f"{meeting.place} meets {', '.join(map(str, absent))}, which this run does not "
                 "have; nkijit.run_ranks runs a kernel on several ranks"
             )
         if core not in meeting.members:
             raise InterpretationError(f"{meeting.place} runs on {core}, which is in no group of it")
 
     def _settle(self) -> list[Core]:
-        """Settle what can be; returns the cores that may go on."""
+        """Settle the complete meetings; returns the cores that can continue."""
         ready: list[Core] = []
         for core in sorted(self.waiting, key=_order):
             meeting = self.waiting.get(core)
@@ -140,11 +139,11 @@ class Team:
         lines: list[str] = []
         for core, meeting in sorted(self.waiting.items(), key=lambda item: _order(item[0])):
             missing = [m for m in sorted(meeting.members, key=_order) if not self._met(m, meeting)]
-            whom = " and ".join(
+            awaited = " and ".join(
                 f"{m}, which {'waits elsewhere' if m in self.waiting else 'has ended'}"
                 for m in missing
             )
-            lines.append(f"  {core} waits in {meeting.place} for {whom}")
+            lines.append(f"  {core} waits in {meeting.place} for {awaited}")
         return InterpretationError("\n".join(["the cores wait for each other for ever:", *lines]))
 
     def _met(self, member: Core, meeting: Meeting) -> bool:
@@ -156,7 +155,7 @@ def _order(core: Core) -> tuple[int, int]:
 
 
 class _Threads:
-    """As many threads as there are CPUs, made when they are needed."""
+    """A thread pool with one thread per CPU, created on first use."""
 
     def __init__(self) -> None:
         self._pool: ThreadPoolExecutor | None = None
@@ -164,7 +163,7 @@ class _Threads:
     def map(
         self, function: Callable[[Runner], Meeting | None], runners: Sequence[Runner]
     ) -> Iterator[Meeting | None]:
-        """The results of all, in order, once all have come to one."""
+        """Wait for all runners and return their results in order."""
         if self._pool is None:
             self._pool = ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="nkijit-core")
         is_over = threading.Event()
@@ -175,18 +174,20 @@ class _Threads:
                 return None if is_over.is_set() else function(runner)
 
         try:
-            made = [self._pool.submit(guarded, *each) for each in zip(runners, locks, strict=True)]
-            wait(made)
+            futures = [
+                self._pool.submit(guarded, *each) for each in zip(runners, locks, strict=True)
+            ]
+            wait(futures)
         except BaseException:
-            # The arrays that the cores write are put back now.
+            # The caller restores the arrays that cores write, so no core may run any more.
             is_over.set()
             for lock in locks:
                 lock.acquire()
             raise
-        return (each.result() for each in made)
+        return (each.result() for each in futures)
 
-    def forget(self) -> None:
-        """A child process has none of them."""
+    def reset(self) -> None:
+        """Forget the pool: a forked child has none of its threads."""
         self._pool = None
 
 
@@ -196,9 +197,9 @@ def _next(runner: Runner) -> Meeting | None:
 
 _THREADS = _Threads()
 if sys.platform != "win32":
-    os.register_at_fork(after_in_child=_THREADS.forget)
+    os.register_at_fork(after_in_child=_THREADS.reset)
 
 
-def run_together(runners: Sequence[tuple[Core, Runner]], *, at_once: bool = False) -> None:
-    """Run the cores of all ranks to their end; `at_once`: in threads, between their meetings."""
-    Team(dict(runners), at_once and (os.cpu_count() or 1) > 1).run()
+def run_together(runners: Sequence[tuple[Core, Runner]], *, threaded: bool = False) -> None:
+    """Run the cores of all ranks to their end; `threaded` uses threads between meetings."""
+    Team(dict(runners), threaded and (os.cpu_count() or 1) > 1).run()

@@ -1,4 +1,4 @@
-"""How NumPy reads and writes the operands of an instruction."""
+"""Reading and writing the operands of an instruction with NumPy."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from nkijit.passes.interpret.records.records import Destination, Source
 from nkijit.passes.numerics.storage import loader, rounder
 
 Read = Callable[[Env], Any]
-"""The values of an operand in a run."""
+"""Returns the values of an operand in a run."""
 
 FLOAT32 = np.dtype(np.float32)
 
 
 def is_direct(source: Source, slots: Slots) -> bool:
-    """True when the environment holds the values as they are used."""
+    """True if the environment holds the values as they are used."""
     if source.reshape is not None or source.lanes is not None:
         return False
     return source.dtype is None or loader(source.dtype, slots.precise) is None
 
 
 def reader(source: Source, slots: Slots) -> Read:
-    """What reads an operand: converted to float32 if the source says so, else as it is stored."""
+    """Return a function that reads an operand, as float32 if the source says so, else as stored."""
     slot, shape, lanes = source.slot, source.reshape, source.lanes
     load = None if source.dtype is None else loader(source.dtype, slots.precise)
     if shape is not None:
@@ -40,7 +40,7 @@ def reader(source: Source, slots: Slots) -> Read:
 
 
 def store(slot: int, into: Destination, slots: Slots) -> Step:
-    """What rounds the float32 values of a slot into a tile."""
+    """Return a step that rounds the float32 values of a slot into a tile."""
     round_into, index, reshape = rounder(into.dtype, slots.precise), into.slot, into.reshape
     if reshape is None:
         return lambda env: round_into(env[index], env[slot])
@@ -48,7 +48,7 @@ def store(slot: int, into: Destination, slots: Slots) -> Step:
 
 
 def put(into: Destination) -> Callable[[Env, Any], None]:
-    """What writes stored values into a tile as they are; those of another shape are reshaped."""
+    """Return a function that writes stored values into a tile, reshaped if necessary."""
     index = into.slot
 
     def write(env: Env, values: Any) -> None:
@@ -59,6 +59,6 @@ def put(into: Destination) -> Callable[[Env, Any], None]:
 
 
 def holds_float32(into: Destination, slots: Slots) -> bool:
-    """True when float32 results can be written to a tile without rounding."""
-    # tfloat32 is stored as float32 but has to be rounded.
+    """True if float32 results can be written to a tile without rounding."""
+    # tfloat32 is stored as float32 but must be rounded.
     return slots.stored(into.dtype) == FLOAT32 and into.dtype.name != "tfloat32"

@@ -1,11 +1,11 @@
-"""What an instruction computes, as data: records between semantics and the backends.
+"""The computations of instructions as data: records, between semantics and backends.
 
-Semantics (`nisa/`) turn an operation into a record, which says what is computed and on which
-slots, and not how. A backend (`backends/`) turns a record into a step. What needs to know what will
-be computed reads the record: `Plan.records`.
+Semantics (`nisa/`) turn an operation into a record. It describes the computation and its slots, but
+not the implementation. A backend (`backends/`) turns a record into a step. Other users of records
+read `Plan.records`.
 
-Unless a record says otherwise, operands are read as float32, all arithmetic is float32, and results
-are rounded once to the data type of the destination.
+Unless a record says otherwise, operands are read as float32, arithmetic is float32, and results are
+rounded once to the data type of the destination.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ Function = Callable[..., object]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """An operand that is read: where it is, and how it becomes the values that are used."""
+    """An operand that is read: its slot, and the conversion to the values that are used."""
 
     slot: int
     dtype: DType | None = None
-    """The data type that is stored, where values are converted to float32; None: used as stored."""
+    """The stored data type, if values are converted to float32; None to use them as stored."""
     reshape: Shape | None = None
-    """The shape of the values, where no view of the operand has it."""
+    """The shape of the values, if no view of the operand has it."""
     lanes: slice | None = None
-    """The rows that are used, of accumulator registers."""
+    """The rows that are used, for accumulator registers."""
     tile: OperandTile | None = None
-    """The tile that the values come from; None for numbers and registers."""
+    """The tile that contains the values; None for numbers and registers."""
     constant: Any = None
-    """The values, where they are the same in every run; they are in the slot, too."""
+    """The values, if they are the same in every run; the slot holds them too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +51,9 @@ class Destination:
     slot: int
     dtype: DType
     shape: Shape
-    """The shape of the values that are written."""
+    """The shape of the written values."""
     reshape: Shape | None
-    """The shape of what is in the slot, where no view of the tile has `shape`."""
+    """The shape of the array in the slot, if no view of the tile has `shape`."""
     tile: OperandTile
 
 
@@ -61,12 +61,12 @@ class Destination:
 
 
 class Table(Enum):
-    """Where the function of an operator's word is found."""
+    """The table of the function that an operator's name refers to."""
 
     alu = "alu"
     activation = "activation"
     running = "running"
-    """The operator along the free dimension: each result is combined with the one before it."""
+    """The operator along the free dimension: each result is combined with the previous one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,34 +80,34 @@ class Applied:
 
 
 class Arithmetic(Enum):
-    """What the values of a chain or a reduction are."""
+    """The type of the values in a chain or a reduction."""
 
     float32 = "float32"
     bits = "bits"
-    """The stored bits, of integers of one width."""
+    """The stored bits, as integers of one width."""
     integers = "integers"
-    """Integers of 64 bits, which wrap to the width of the destination."""
+    """64-bit integers, which wrap to the width of the destination."""
 
 
 @dataclass(frozen=True, slots=True)
 class AccumulatorUse:
-    """What an instruction does with the accumulator registers of its engine.
+    """An instruction's use of its engine's accumulator registers.
 
-    The registers take the float32 results, before these are rounded to the destination.
+    The registers receive the float32 results, before rounding to the destination's data type.
     """
 
     registers: Source
     """One float32 for each row of the results."""
     start: Source | float | None
-    """What is put into the registers before anything is written; None leaves them as they are."""
+    """The value that the registers are set to before the first write; None keeps their contents."""
     word: str | None
-    """The operator that results are added to the registers with; None: they are not."""
+    """The operator that adds results to the registers; None to add none."""
     keeps_last: bool = False
-    """The registers take the last result of each row instead."""
+    """The registers receive the last result of each row instead."""
     into: Destination | None = None
-    """Where the registers are written to afterwards."""
+    """The tile that the registers are written to afterwards."""
     negate: bool = False
-    """What is written is negated; the registers keep theirs."""
+    """The written values are negated; the registers are not."""
 
 
 # ------------------------------------------------------------------ records
@@ -115,7 +115,7 @@ class AccumulatorUse:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Operators applied to a tile one after the other, element by element."""
+    """Operators applied to a tile in sequence, element by element."""
 
     data: Source
     stages: tuple[Applied, ...]
@@ -126,7 +126,7 @@ class Chain:
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """A function of whole arrays: what no other record says.
+    """A function of whole arrays, for computations that no other record describes.
 
     The first `early` sources are read element by element before `out` is written; `out` may be the
     same array as one of them.
@@ -141,7 +141,7 @@ class Computed:
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """Equal data types keep their bits; others go through float32 and are rounded once."""
+    """A copy. Equal data types keep their bits; others go through float32 and are rounded once."""
 
     source: Source
     into: Destination
@@ -157,18 +157,18 @@ class Fill:
 
 @dataclass(frozen=True, slots=True)
 class Transpose:
-    """Stored elements with their dimensions in another order."""
+    """Stored elements with permuted dimensions."""
 
     source: Source
     axes: tuple[int, ...]
     into: Destination
     valid: int | None = None
-    """The slot that says which columns are written (`oob_mode.skip`); None in it: all are."""
+    """The slot with a mask of the columns to write (`oob_mode.skip`); None in it means all."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scaled:
-    """An MX operand: packed elements, four to each stored one, times the scale of their group."""
+    """An MX operand: packed elements, four per stored one, times the scale of their group."""
 
     data: Source
     scale: Source
@@ -187,40 +187,40 @@ class Matmul:
     moving: Source | Scaled
     into: Destination
     added: Array | bool
-    """Where the product is added to what `into` holds: everywhere, nowhere, or a mask."""
+    """Where the product is added to the contents of `into`: everywhere, nowhere, or a mask."""
     previous: Source | None
-    """What `into` holds; None where nothing is added."""
+    """The contents of `into`; None if nothing is added."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reduce:
-    """The last dimension of the source combined with one operator."""
+    """A reduction of the source's last dimension with one operator."""
 
     source: Source
     word: str
     into: Destination
     arithmetic: Arithmetic = Arithmetic.float32
     over_partitions: bool = False
-    """The first dimension is combined instead."""
+    """Reduce the first dimension instead."""
     negate: bool = False
     divisor: int = 1
-    """What results are divided by (averages)."""
+    """The divisor of the results, for averages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gather:
-    """Stored elements of each partition, by the numbers in another tile."""
+    """Stored elements of each partition, selected by the indices in another tile."""
 
     data: Source
     indices: Source
     into: Destination
     check: Callable[[Array], None]
-    """Refuses numbers out of range."""
+    """Raises an error for indices out of range."""
 
 
 @dataclass(frozen=True, slots=True)
 class MoveRows:
-    """Stored rows of the source into rows of the destination: `rows[to]` is taken from."""
+    """Stored rows of the source moved to rows of the destination; `rows` maps `to` to `from`."""
 
     source: Source
     rows: Mapping[int, int]
@@ -229,7 +229,7 @@ class MoveRows:
 
 @dataclass(frozen=True, slots=True)
 class Opaque:
-    """A step of which nothing more is known."""
+    """A step without further description."""
 
     step: Step
 

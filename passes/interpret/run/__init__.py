@@ -1,1 +1,1 @@
-"""Runs on several cores and ranks, and watches over them."""
+"""Runs on several cores and ranks, and checks during a run."""

@@ -22,13 +22,11 @@ from nkijit.passes.interpret.steps.body import Observer
 from nkijit.passes.numerics.storage import untrapped
 
 LONG = 1 << 18
-"""Elements that a core computes natively from which on it gets a thread: about 0.1 ms."""
+"""Cores run in threads if each computes at least this many elements natively: about 0.1 ms."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Observers:
-    """Several observers of one core."""
-
     observers: tuple[Observer, ...]
 
     def before(self, op: Operation, env: Env) -> None:
@@ -46,10 +44,10 @@ def _observe(env: Env, plan: Plan, observer: Observer) -> None:
 
 
 class Launch:
-    """A kernel as it is launched: one plan for each core."""
+    """A kernel for a launch: one plan per core."""
 
     def __init__(self, plans: Sequence[Plan]):
-        """`plans`: the kernel's specialisation for each core, in order."""
+        """`plans` has the kernel's specialisation for each core, in order."""
         self._plans = launched_together(plans)
         self._written = set[int]().union(*(plan.written_arguments for plan in plans))
         self.inputs = [
@@ -74,7 +72,7 @@ class Launch:
 
     @property
     def backend(self) -> BackendReport:
-        """What computes the next run."""
+        """The backend of the next run."""
         return BackendReport.together([plan.backend for plan in self._plans])
 
     @property
@@ -93,8 +91,9 @@ class Launch:
     ) -> Any:
         """Run on one rank; see `Plan.run`.
 
-        Two cores that race end the run with an error, unless `tell` gets it: then the run goes on.
-        With `sanitize`, reading or returning what nothing has written ends it (`UnwrittenError`).
+        A race between two cores ends the run with an error; with `tell`, the race is passed to it
+        and the run continues. With `sanitize`, reading or returning unwritten data raises
+        UnwrittenError.
         """
         if len(self._plans) == 1 and not sanitize:
             return self._plans[0].run(inputs, listener, finish)
@@ -107,7 +106,7 @@ class Launch:
         )
 
     def _is_long(self, environments: Sequence[tuple[Plan, Env]]) -> bool:
-        """Whether cores are to run in threads: much native code, of which nothing is watched."""
+        """True if cores run in threads: each runs much native code, and no accesses are tracked."""
         return (
             len(environments) > 1
             and not self._contested
@@ -124,7 +123,7 @@ class Launch:
         tell: Tell | None = None,
         finish: Callable[[list[list[Array]]], Any] = list,
     ) -> Any:
-        """Run on several ranks, each with inputs of its own; `finish` gets the results of each."""
+        """Run on several ranks, each with its own inputs; `finish` gets the results of each."""
         if not inputs:
             raise InterpretationError("a run needs at least one rank")
         return Loan().run(lambda loan: finish(self._run(loan, inputs, listener, sanitize, tell)))
@@ -166,8 +165,8 @@ class Launch:
                     _observe(env, plan, sanitizers[-1])
                 runners.append((core, plan.body.drive(env)))
                 environments.append((plan, env))
-        at_once = not sanitizers and listener is None and self._is_long(environments)
-        untrapped(run_together, runners, at_once=at_once)
+        threaded = not sanitizers and listener is None and self._is_long(environments)
+        untrapped(run_together, runners, threaded=threaded)
         for core_sanitizer in sanitizers:
             core_sanitizer.check_results()
         first = self._plans[0]

@@ -1,7 +1,7 @@
-"""Inputs of a run that share memory, one of which the kernel writes.
+"""Finds inputs of a run that share memory although the kernel writes one of them.
 
-Whether a kernel that reads one of them sees what it has written to the other is not determined:
-instructions are ordered where they use the same tensor, and arguments are different tensors.
+A kernel that reads one of them may or may not see its writes to the other: instructions are ordered
+if they use the same tensor, and arguments are different tensors.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from nkijit.passes.interpret.records.environment import Array
 
 EFFORT = 10_000
-"""Solutions that are tried before two arrays with interleaved elements count as apart."""
+"""Solutions that are tried before arrays with interleaved elements count as disjoint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Overlap:
 
     @property
     def across_ranks(self) -> bool:
-        """Whether they are inputs of different ranks, which have memories of their own."""
+        """True if they are inputs of different ranks, which have separate memories."""
         return self.ranks[0] != self.ranks[1]
 
     def __str__(self) -> str:
@@ -50,18 +50,18 @@ class Overlap:
 def overlap_of(
     inputs: Sequence[tuple[str, bool]], ranks: Sequence[Sequence[Any]]
 ) -> Overlap | None:
-    """Inputs that share memory, of which the kernel writes one; the first pair, if there is one.
+    """Return the first pair of inputs that share memory and of which the kernel writes one.
 
     Args:
         inputs: name of each input of the kernel, and whether it is written.
-        ranks: for each rank its inputs, in order.
+        ranks: the inputs of each rank, in order.
     """
     if len(ranks) == 1 and not _may_overlap(inputs, ranks[0]):
         return None
     arrays = [
         (rank, name, is_written, cast(Array, array))
-        for rank, given in enumerate(ranks)
-        for (name, is_written), array in zip(inputs, given, strict=False)
+        for rank, rank_inputs in enumerate(ranks)
+        for (name, is_written), array in zip(inputs, rank_inputs, strict=False)
         if isinstance(array, np.ndarray)
     ]
     for at, (rank, name, is_written, array) in enumerate(arrays):
@@ -77,7 +77,7 @@ def overlap_of(
 
 
 def _may_overlap(inputs: Sequence[tuple[str, bool]], arrays: Sequence[Any]) -> bool:
-    """Whether the memory of a written array may be that of another one; this takes no time."""
+    """A fast check for whether a written array may share memory with another one."""
     for (_, is_written), array in zip(inputs, arrays, strict=False):
         if is_written:
             for other in arrays:
@@ -87,9 +87,9 @@ def _may_overlap(inputs: Sequence[tuple[str, bool]], arrays: Sequence[Any]) -> b
 
 
 def _share(one: Array, other: Array) -> bool:
-    """Whether two arrays have a byte in common; False where that would take long to find out."""
+    """True if two arrays have a byte in common; False if that is expensive to determine."""
     try:
-        # NumPy's stubs know of two limits only.
+        # NumPy's stubs allow two limits only.
         return np.shares_memory(one, other, max_work=EFFORT)  # pyright: ignore[reportArgumentType]
     except np.exceptions.TooHardError:
         return False

@@ -1,8 +1,8 @@
-"""Two cores that use the same bytes of shared HBM without a barrier between them.
+"""Finds races: two cores that use the same bytes of shared HBM without a barrier between them.
 
-What both cores might touch between two barriers is found before anything runs; only where these
-parts meet is watched. A write that changes nothing races with nobody: kernels may let both cores
-write the same numbers into a tensor that both of them go on with.
+The bytes that both cores may touch between two barriers are determined before a run; only accesses
+to them are tracked. A write that changes nothing is not a race: kernels may let both cores write
+the same numbers to a tensor that both of them continue to use.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from nkijit.passes.verify.cores import read_race, write_race
 _MEETINGS = frozenset(MEETINGS)
 
 Tell = Callable[[Diagnostic], None]
-"""Gets the errors that a run goes on with."""
+"""Receives the races of a run that continues after them."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Use:
-    """What an instruction does to a shared tensor, in units of the tensor's smallest element."""
+    """An instruction's use of a shared tensor, in units of the tensor's smallest element."""
 
     tensor: int
     value: SSAValue
@@ -47,7 +47,7 @@ class _Use:
     strides: tuple[int, ...]
     offset: int
     size: int
-    """Units of an element."""
+    """The units per element."""
 
     @staticmethod
     def of(slots: Slots, tensor: int, unit: int, value: SSAValue, role: Role) -> _Use:
@@ -59,43 +59,43 @@ class _Use:
         return _Use(tensor, value, writes, access.shape, access.strides, access.offset, size)
 
     def units(self, marks: Array) -> Array:
-        """The marks of everything that the operand might touch, those of an element last."""
+        """Return the marks of all elements that the operand may touch; the last axis has units."""
         item = marks.itemsize
         step = self.size * item
         strides = (*(stride * step for stride in self.strides), item)
         return np.ndarray((*self.shape, self.size), marks.dtype, marks, self.offset * step, strides)
 
     def elements(self, memory: Array, itemsize: int) -> Array:
-        """The bits of everything that the operand might touch."""
+        """Return the bits of all elements that the operand may touch."""
         strides = tuple(stride * itemsize for stride in self.strides)
         return np.ndarray(self.shape, f"u{itemsize}", memory, self.offset * itemsize, strides)
 
 
 @dataclass(frozen=True, slots=True)
 class Contested:
-    """What cores might do to the same bytes of shared HBM without a barrier between them."""
+    """Uses of the same bytes of shared HBM by several cores, without a barrier between them."""
 
     units: dict[int, int]
-    """The tensors, by number, with the bytes of the smallest element that a core sees there."""
+    """The tensors, by number, with the bytes per unit: their smallest element on any core."""
     uses: Sequence[dict[Operation, list[_Use]]]
-    """For each core the operations that have to be watched, with what of them."""
+    """For each core, the operations to track, with their uses."""
 
     def __bool__(self) -> bool:
         return bool(self.units)
 
 
 class _Access(NamedTuple):
-    """An operation's use of a shared tensor, as the program has it."""
+    """An operation's use of a shared tensor in the program."""
 
     op: Operation
     value: SSAValue
     role: Role
     phase: int
-    """How many barriers for the tensor are certainly behind it."""
+    """The number of barriers for the tensor that certainly precede it."""
 
 
 def contested_tensors(plans: Sequence[Plan]) -> Contested:
-    """The uses of shared tensors in which a core might write what another one uses."""
+    """Return the uses of shared tensors in which one core may write bytes that another one uses."""
     found = _accesses(plans) if len(plans) > 1 else {}
     units: dict[int, int] = {}
     uses: list[dict[Operation, list[_Use]]] = [{} for _ in plans]
@@ -113,7 +113,7 @@ def contested_tensors(plans: Sequence[Plan]) -> Contested:
 
 
 def _accesses(plans: Sequence[Plan]) -> dict[int, list[list[_Access]]]:
-    """By tensor and core, the uses of tensors that all cores use and one of them writes."""
+    """By tensor and core, the uses of tensors that all cores use and at least one writes."""
     barriers = [_barriers(plan) for plan in plans]
     in_phases = barriers[0] is not None and all(other == barriers[0] for other in barriers)
     found: dict[int, list[list[_Access]]] = {}
@@ -140,7 +140,7 @@ def _accesses(plans: Sequence[Plan]) -> dict[int, list[list[_Access]]]:
 
 
 def _barriers(plan: Plan) -> list[int] | None:
-    """The tensors of a core's barriers in their order; None where it is known at run time only."""
+    """The tensors of a core's barriers in order; None if that is known only at run time."""
     block = plan.kernel.body.block
     barriers = [op for op in plan.kernel.operations if isinstance(op, CoreBarrierOp)]
     if any(op.parent_block() is not block for op in barriers):
@@ -149,14 +149,14 @@ def _barriers(plan: Plan) -> list[int] | None:
 
 
 def _watched(plans: Sequence[Plan], by_core: list[list[_Access]]) -> list[list[_Access]]:
-    """Of the uses of a tensor those that might meet what another core does in the same phase."""
+    """The uses of a tensor that may conflict with those of another core in the same phase."""
     reach = plans[0].slots.reach(base_of(by_core[0][0].value))
     extents = {id(a.value): extent_of(a.value, reach) for accesses in by_core for a in accesses}
     cells = Cells(reach, list(dict.fromkeys(extents.values())))
     if not cells.exact:
         return by_core
     footprints = {extent: cells.footprint(extent) for extent in set(extents.values())}
-    # By kind of use and core, the phase in which a cell was last used so.
+    # By kind of use and core: the last phase in which each cell was used.
     used = [[np.full(cells.count, -1, np.int32) for _ in by_core] for _ in range(2)]
     watched: list[list[_Access]] = [[] for _ in by_core]
     phases: dict[int, list[list[_Access]]] = {}
@@ -188,7 +188,7 @@ def _watched(plans: Sequence[Plan], by_core: list[list[_Access]]) -> list[list[_
 
 @dataclass(slots=True)
 class _Marks:
-    """For each unit of a tensor the last operation of a core that wrote or read it, from 1 on."""
+    """The last operation of a core that wrote or read each unit of a tensor, numbered from 1."""
 
     units: int
     dtype: np.dtype[Any]
@@ -196,7 +196,7 @@ class _Marks:
     read: Array | None = None
 
     def to_set(self, writes: bool) -> Array:
-        """The marks of one kind; there are none before the core has used the tensor."""
+        """Return the marks of one kind; they are allocated on first use."""
         marks = self.written if writes else self.read
         if marks is None:
             marks = np.zeros(self.units, self.dtype)
@@ -209,16 +209,16 @@ class _Marks:
 
 @dataclass(slots=True)
 class RaceWatch:
-    """Watches the memory that the cores of a rank share."""
+    """Tracks the memory that the cores of a rank share."""
 
     memory: dict[int, Array]
     contested: Contested
     cores: int
     operations: int
-    """Operations of all cores: as many marks there can be."""
+    """The number of operations of all cores: an upper bound of the marks."""
     tell: Tell | None = None
-    """Gets the races, if they do not end the run."""
-    told: set[tuple[Operation, Operation, str]] = field(
+    """Receives races; None if a race ends the run."""
+    reported: set[tuple[Operation, Operation, str]] = field(
         default_factory=set[tuple[Operation, Operation, str]]
     )
     _numbers: dict[Operation, int] = field(default_factory=dict[Operation, int])
@@ -226,16 +226,16 @@ class RaceWatch:
     _marks: dict[tuple[int, int], _Marks] = field(default_factory=dict[tuple[int, int], _Marks])
 
     def of_core(self, plan: Plan, core: int) -> CoreWatch:
-        """The observer of one core."""
+        """Return the observer of one core."""
         return CoreWatch(self, plan, core)
 
     def forget(self, tensor: int) -> None:
-        """A barrier: what was before it is in order with what comes after it."""
+        """Forget earlier uses of a tensor: a barrier orders them before later ones."""
         for core in range(self.cores):
             self._marks.pop((tensor, core), None)
 
     def marks(self, tensor: int, core: int) -> _Marks:
-        """What is known of a core's use of a tensor since the last barrier."""
+        """Return the marks of a core's use of a tensor since the last barrier."""
         marks = self._marks.get((tensor, core))
         if marks is None:
             units = self.memory[tensor].size // self.contested.units[tensor]
@@ -243,7 +243,7 @@ class RaceWatch:
         return marks
 
     def number(self, op: Operation) -> int:
-        """The mark of an operation."""
+        """Return the mark of an operation."""
         number = self._numbers.get(op)
         if number is None:
             self._ops.append(op)
@@ -251,26 +251,26 @@ class RaceWatch:
         return number
 
     def op(self, number: int) -> Operation:
-        """The operation with this mark."""
+        """Return the operation with this mark."""
         return self._ops[number - 1]
 
 
 @dataclass(frozen=True, slots=True)
 class _Suspect:
-    """A write to what another core has used: a race if it changes anything there."""
+    """A write to bytes that another core has used; a race if it changes their contents."""
 
     use: _Use
     index: Any
     where: Array
     before: Array
     other: Operation
-    what: str
-    """What the other core does there: `writes` or `reads`."""
+    access: str
+    """The access of the other core: `writes` or `reads`."""
 
 
 @dataclass(slots=True)
 class CoreWatch:
-    """Watches what one core does with shared memory."""
+    """Tracks the accesses of one core to shared memory."""
 
     watch: RaceWatch
     plan: Plan
@@ -290,21 +290,21 @@ class CoreWatch:
             use.units(marks)[index] = self.watch.number(op)
 
     def after(self, op: Operation, env: Env) -> None:
-        """Tell whether a write to what another core has used has changed anything."""
+        """Report writes that changed bytes that another core has used."""
         for suspect in self._suspects:
             now = self._bits(suspect.use)[suspect.index]
             if (now != suspect.before)[suspect.where].any():
-                self._report(op, suspect.use, suspect.other, suspect.what)
+                self._report(op, suspect.use, suspect.other, suspect.access)
         self._suspects.clear()
 
     def _check(self, op: Operation, use: _Use, index: Any) -> None:
-        mine = self.watch.marks(use.tensor, self.core).written
+        own = self.watch.marks(use.tensor, self.core).written
         for core in range(self.watch.cores):
             if core == self.core:
                 continue
-            theirs = self.watch.marks(use.tensor, core)
-            kinds = ((theirs.written, "writes"), (theirs.read, "reads"))
-            for marks, what in kinds if use.writes else kinds[:1]:
+            marks_of_other = self.watch.marks(use.tensor, core)
+            kinds = ((marks_of_other.written, "writes"), (marks_of_other.read, "reads"))
+            for marks, access in kinds if use.writes else kinds[:1]:
                 if marks is None:
                     continue
                 found = use.units(marks)[index]
@@ -313,38 +313,40 @@ class CoreWatch:
                 if use.writes:
                     where, before = (found != 0).any(-1), self._bits(use)[index].copy()
                     other = self.watch.op(int(found[found != 0][0]))
-                    self._suspects.append(_Suspect(use, index, where, before, other, what))
+                    self._suspects.append(_Suspect(use, index, where, before, other, access))
                     continue
-                if mine is not None:
-                    # Written by both cores: the same numbers, or it would have been reported.
-                    found = np.where(use.units(mine)[index] != 0, 0, found)
+                if own is not None:
+                    # Both cores wrote equal numbers, as the race would have been reported
+                    # otherwise.
+                    found = np.where(use.units(own)[index] != 0, 0, found)
                 if found.any():
                     other = self.watch.op(int(found[found != 0][0]))
-                    self._report(op, use, other, what)
+                    self._report(op, use, other, access)
 
-    def _report(self, op: Operation, use: _Use, other: Operation, what: str) -> None:
-        """End the run for a race, or tell of it, once for the two instructions."""
-        told, tell = self.watch.told, self.watch.tell
+    def _report(self, op: Operation, use: _Use, other: Operation, access: str) -> None:
+        """End the run for a race, or report it, once for each pair of instructions."""
+        reported, tell = self.watch.reported, self.watch.tell
         if tell is None:
-            raise self._race(op, use, other, what)
-        if (op, other, what) in told:
+            raise self._race(op, use, other, access)
+        if (op, other, access) in reported:
             return
-        told.add((op, other, what))
+        reported.add((op, other, access))
         name = base_of(use.value).name_hint or "?"
         if not use.writes:
             tell(read_race(self.core, op, other, name))
-        elif what == "reads":
+        elif access == "reads":
             tell(read_race(1 - self.core, other, op, name))
         else:
             first, second = (op, other) if self.core == 0 else (other, op)
             tell(write_race(first, second, name, severity="error"))
 
-    def _race(self, op: Operation, use: _Use, other: Operation, what: str) -> InterpretationError:
-        mine = "writes" if use.writes else "reads"
+    def _race(self, op: Operation, use: _Use, other: Operation, access: str) -> InterpretationError:
+        own_access = "writes" if use.writes else "reads"
         name = base_of(use.value).name_hint or "?"
         return InterpretationError(
-            f"core {self.core} {mine} bytes of shared tensor '{name}' in {place_of(op)}, which "
-            f"the other core {what} in {place_of(other)}, without nisa.core_barrier between them"
+            f"core {self.core} {own_access} bytes of shared tensor '{name}' in {place_of(op)}, "
+            f"which the other core {access} in {place_of(other)}, without nisa.core_barrier "
+            "between them"
         )
 
     def _bits(self, use: _Use) -> Array:
@@ -352,7 +354,7 @@ class CoreWatch:
         return use.elements(self.watch.memory[use.tensor], stored.itemsize)
 
     def _index(self, use: _Use, env: Env) -> Any:
-        """Which of what the operand might touch it touches now."""
+        """The key of the elements that the operand touches now."""
         owner = use.value.owner
         if not isinstance(owner, ViewOp) or owner.dynamic is None:
             return ...

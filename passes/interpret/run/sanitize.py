@@ -1,7 +1,7 @@
-"""Watch a run for uses of memory that nothing has written, element by element.
+"""Checks a run for uses of unwritten memory, element by element.
 
-The verifier proves what follows from the program; what only data decides (gathers, predicates,
-loops and addresses known at run time) is watched here, by the same rules.
+The verifier proves properties of the program. Data-dependent accesses (gathers, predicates, loops
+and run-time addresses) are checked here, by the same rules.
 """
 
 from __future__ import annotations
@@ -61,12 +61,12 @@ class Sanitizer:
     _shared: dict[int, Shadow] = field(default_factory=dict[int, Shadow])
 
     def of_core(self, plan: Plan) -> CoreSanitizer:
-        """The observer of one core."""
+        """Return the observer of one core."""
         return CoreSanitizer(plan, self._origins, self._shared)
 
 
 class CoreSanitizer(Tracker):
-    """Watches what one core reads and writes; an observer of its run."""
+    """The observer that checks the reads and tracks the writes of one core."""
 
     def __init__(self, plan: Plan, origins: Origins, shared: dict[int, Shadow]):
         super().__init__(plan.kernel, origins)
@@ -79,7 +79,7 @@ class CoreSanitizer(Tracker):
         self._records = plan.records
 
     def before(self, op: Operation, env: Env) -> None:
-        """Refuse an operation that uses what nothing has written."""
+        """Raise UnwrittenError for an operation that uses unwritten data."""
         self._writes.clear()
         self._env = env
         if isinstance(op, CoreBarrierOp) or self._is_skipped(op, env):
@@ -90,11 +90,11 @@ class CoreSanitizer(Tracker):
             return
         for effect, marks in self.written_by(op):
             rows = self._rows_in_bounds(op, effect)
-            kept = marks if rows is None else np.where(rows, marks, MARK(KEPT))
-            self._writes.append((op, effect, self._key(op, effect.value), kept))
+            written = marks if rows is None else np.where(rows, marks, MARK(KEPT))
+            self._writes.append((op, effect, self._key(op, effect.value), written))
 
     def after(self, op: Operation, env: Env) -> None:
-        """Mark what the operation has written."""
+        """Mark the elements that the operation has written."""
         for _, effect, key, marks in self._writes:
             value = effect.value
             shadow = self._shadow(base_of(value))
@@ -102,7 +102,7 @@ class CoreSanitizer(Tracker):
                 shadow.write(self._access(value), info_of(value).dtype.itemsize, marks, key)
 
     def check_results(self) -> None:
-        """Refuse results that depend on what nothing has written."""
+        """Raise UnwrittenError for results from unwritten data; warn about unwritten parts."""
         for effect, how in leaving(self._plan.kernel):
             shadow, info = self._shadow(base_of(effect.value)), info_of(effect.value)
             if shadow is None:
@@ -117,7 +117,7 @@ class CoreSanitizer(Tracker):
             if missing.any():
                 warn_of(unreturned(effect, missing, entire=False))
 
-    # ---------------------------------------------------------------- what is tracked
+    # ---------------------------------------------------------------- tracker
 
     def read(self, op: Operation, effect: Effect, *, least: bool = False) -> Marks:
         value = effect.value
@@ -171,13 +171,13 @@ class CoreSanitizer(Tracker):
         raise UnwrittenError(str(undefined(use)))
 
     def _floats(self, op: NisaOp, name: str) -> Array:
-        """An operand as float32, (P, F)."""
+        """Return an operand as float32, (P, F)."""
         values = self.data(op, name)
         load = loader(info_of(op.required(name)).dtype, self._plan.slots.precise)
         values = values.reshape(len(values), -1)
         return values if load is None else load(values)
 
-    # ---------------------------------------------------------------- where an operand is
+    # ---------------------------------------------------------------- addresses of operands
 
     def _shadow(self, base: SSAValue) -> Shadow | None:
         """The marks of an allocation or an argument; None for constants."""
@@ -192,7 +192,7 @@ class CoreSanitizer(Tracker):
         number = self._plan.slots.shared_number(base)
         shadow = self._shared.get(number)
         if shadow is None:
-            # Cores that share memory see it through views of their own.
+            # Each core that shares memory accesses it through its own views.
             several = self.kernel.core[1] > 1 and number >= 0
             mark, pieces = UNWRITTEN if allocated else DEFINED, 1 if several else 0
             shadow = Shadow([base], self._plan.slots.reach(base), mark, pieces=pieces)
@@ -201,7 +201,7 @@ class CoreSanitizer(Tracker):
         return shadow
 
     def _access(self, value: SSAValue) -> AccessPattern:
-        """The pattern of a tile, or of all that its index can select."""
+        """The pattern of a tile, or of everything that its index can select."""
         access, owner = self._plan.slots.access(value), value.owner
         dynamic = owner.dynamic if isinstance(owner, ViewOp) else None
         if dynamic is None:
@@ -211,12 +211,12 @@ class CoreSanitizer(Tracker):
         return selectable(access, dynamic)
 
     def _key(self, op: Operation, value: SSAValue) -> Any:
-        """The key of a tile's elements in all that its index can select."""
+        """The key of a tile's elements in everything that its index can select."""
         owner = value.owner
         dynamic = owner.dynamic if isinstance(owner, ViewOp) else None
         if dynamic is None:
             return ...
-        # An index out of bounds ends the run, or is left out: any place will do.
+        # An index out of bounds ends the run, or its access is skipped: any legal index will do.
         index = np.clip(self._index(op, value, self._env), 0, dynamic.bound - 1)
         if dynamic.indirection is Indirection.tensor:
             return tensor_places(index, self._access(value).shape[1:])
@@ -243,14 +243,14 @@ class CoreSanitizer(Tracker):
                 yield effect.value, view
 
     def _is_skipped(self, op: Operation, env: Env) -> bool:
-        """True when an index that is out of bounds leaves out the whole instruction."""
+        """True if an index that is out of bounds skips the whole instruction."""
         return any(
             view.kind is Indirection.scalar and not 0 <= self._index(op, value, env) < _bound(view)
             for value, view in self._dynamics(op)
         )
 
     def _in_bounds(self, op: NisaOp) -> Array | None:
-        """Which elements, in row-major order, no vector of indices leaves out; None for all."""
+        """Row-major mask of the elements whose index vectors are in bounds; None for all."""
         valid = None
         for value, view in self._dynamics(op):
             if view.kind is not Indirection.vector:
@@ -263,7 +263,7 @@ class CoreSanitizer(Tracker):
         return valid
 
     def _rows_in_bounds(self, op: NisaOp, effect: Effect) -> Mask | None:
-        """Which elements of a tile no index leaves out; None for all."""
+        """Mask of the elements of a tile with indices in bounds; None for all."""
         valid = self._in_bounds(op)
         if valid is None or effect.touched.is_index:
             return None

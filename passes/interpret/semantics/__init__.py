@@ -1,1 +1,1 @@
-"""Semantics: the record of each instruction."""
+"""Semantics: functions that make the record of each instruction."""

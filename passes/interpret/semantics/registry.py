@@ -1,7 +1,7 @@
-"""Which function says what an instruction computes.
+"""The registry of semantics: for each op class, the function that makes an instruction's record.
 
-Semantics attach to op classes from outside: a function per op, registered with `@semantics`,
-takes a `Binding` (what is known of one instruction before any data) and returns a record.
+Semantics are registered from outside the op class with `@semantics`. Each is a function from a
+`Binding` (the properties of one instruction that are known before a run) to a record.
 """
 
 from __future__ import annotations
@@ -25,11 +25,12 @@ _S = TypeVar("_S", bound=Semantics)
 
 
 def semantics(*op_classes: type[NisaOp], history: History | None = None) -> Callable[[_S], _S]:
-    """Register the function that says what instructions of these classes compute.
+    """Register the function that makes the records of instructions of these classes.
 
-    What a record depends on besides the instruction's form (`forms.Forms`) is what `history`
-    says. It is called for each instruction, in their order; the function has the result as
-    `Binding.history`, once for all instructions that agree in both.
+    Instructions of the same form (`StepForms`) share a record. If the record depends on earlier
+    instructions as well, `history` returns that dependence. It is called for each instruction in
+    program order, and its result is `Binding.history`; instructions share a record if both are
+    equal.
     """
 
     def register(function: _S) -> _S:
@@ -46,19 +47,19 @@ def semantics(*op_classes: type[NisaOp], history: History | None = None) -> Call
 
 @cache
 def _register_all() -> None:
-    """Import what instructions compute: not before one is bound, for it takes time."""
+    """Import the semantics when the first instruction is bound: the import is slow."""
     import_module("nkijit.passes.interpret.semantics.nisa")
 
 
 def history_of(op: NisaOp, slots: Slots) -> object:
-    """What the instructions before it say about an instruction; None for most."""
+    """Return the properties of an instruction that depend on earlier ones; None for most."""
     _register_all()
     history = _HISTORIES.get(type(op))
     return None if history is None else history(op, slots)
 
 
 def record_of(binding: Binding) -> Record:
-    """What an instruction computes."""
+    """Return the record of an instruction."""
     _register_all()
     function = _SEMANTICS.get(type(binding.op))
     if function is None:

@@ -1,9 +1,8 @@
-"""The memory of a run's tiles: one arena, in which tiles lie by the time that they are in use.
+"""The memory of a run's tiles: one arena, in which tiles share memory if their lifetimes differ.
 
-Hardware gives tiles addresses that others have had before them; so does a plan. Time is the
-position among the operations of the kernel's body; what a loop on the device touches is in use for
-the whole loop. Arenas, and the arrays that point into them, are kept between calls, one of each
-plan for each thread that runs it, so a warm call touches no new page.
+Lifetimes are positions among the operations of the kernel's body. A tensor that a loop on the
+device accesses is in use during the whole loop. Each thread caches one arena per plan and
+rank between calls, with the arrays that point into it, so a warm call touches no new page.
 """
 
 from __future__ import annotations
@@ -32,46 +31,47 @@ from nkijit.passes.interpret.records.records import Matmul
 from nkijit.passes.interpret.steps.body import Body
 
 ALIGNMENT = 64
-"""Bytes; a line of the caches, and the widest vector of any CPU."""
+"""In bytes: a cache line, and the widest vector of any CPU."""
 MOST_WASTE = 1.1
-"""The most that an arena may be of what is in use at a time, where tensors of a size take turns."""
+"""The largest acceptable ratio of arena size to peak use, if only tensors of equal size share
+memory."""
 POOLED_BYTES = 1 << 16
-"""Bytes of a result from which on its memory is used again."""
-KEPT_RESULTS = 1 << 28
-"""Bytes of memory of results that are kept for others."""
-MOST_LOOKED_AT = 16
-"""Results of a size that are looked at for one that nobody holds."""
-KEPT_BYTES = 1 << 30
-"""Arenas of a thread are kept between calls while all of them together are no larger."""
+"""Results of at least this many bytes reuse memory."""
+RETAINED_BYTES = 1 << 28
+"""The limit of the memory that is retained for results, in bytes."""
+MOST_CHECKED = 16
+"""The number of retained results of a size that are checked for being free."""
+CACHED_BYTES = 1 << 30
+"""A thread caches arenas between calls up to this total, in bytes."""
 
 
 @dataclass(slots=True)
 class Lifetime:
-    """When a tensor is in use, as positions in the kernel's body, both inclusive."""
+    """The positions in the kernel's body between which a tensor is in use, both inclusive."""
 
     first: int
     last: int
     read_first: bool
-    """Something might read it before it is written completely."""
+    """It may be read before it is completely written."""
     written: bool
 
 
 def lifetimes(kernel: KernelOp, body: Body) -> dict[int, Lifetime]:
-    """When each tensor is in use that an operation touches, by its slot.
+    """Return the lifetimes of the tensors that operations access, by slot.
 
     `body` has the operations of the kernel's body.
     """
     slots = body.slots
     found: dict[int, Lifetime] = {}
     fresh: dict[int, list[SSAValue]] = {}
-    """What was written of tensors of which nothing was read so far."""
+    """The tiles that were written, for tensors that have not been read so far."""
     loops = iter(body.inner)
     for position, (op, form) in enumerate(zip(body.ops, body.forms, strict=True)):
-        # A loop's body may not run at all.
+        # The body of a loop may not run at all.
         certain = not op.regions and op.parent_op() is kernel
         touched = _of_loop(op, loops) if op.regions else reads_and_writes(op)
         overwrites = isinstance(form.record, Matmul) and form.record.previous is None
-        # What an instruction reads, it reads before it writes.
+        # An instruction reads before it writes.
         for writes in (False, True) if certain else (False,):
             for value, role in touched:
                 if certain and (role is Role.write) is not writes:
@@ -103,13 +103,13 @@ def lifetimes(kernel: KernelOp, body: Body) -> dict[int, Lifetime]:
 
 
 def _of_loop(op: Operation, loops: Iterator[Body]) -> Sequence[tuple[SSAValue, Role]]:
-    """What a loop touches, one instruction after the other; `loops` are the bodies that follow."""
+    """The accesses of a loop, in order; takes the loop's bodies from `loops`."""
     bodies = [body for _ in op.regions for body in next(loops).all()]
     return [pair for body in bodies for inner in body.ops for pair in reads_and_writes(inner)]
 
 
 def _is_distinct(value: SSAValue) -> bool:
-    """True when a tile has each of its elements once, at an address that is known."""
+    """True if a tile has a known address and contains each element once."""
     info = info_of(value)
     return info.indirection is None and all(
         s != 0 or n == 1 for s, n in zip(info.strides, info.shape, strict=True)
@@ -117,9 +117,10 @@ def _is_distinct(value: SSAValue) -> bool:
 
 
 def _cover(tiles: Sequence[SSAValue], base: SSAValue) -> bool:
-    """True when tiles together certainly are all of a tensor.
+    """True if the tiles together certainly cover a tensor.
 
-    It is looked at as a matrix as wide as the tiles' rows are apart, and each tile as a rectangle.
+    The tensor is treated as a matrix whose width is the tiles' row pitch, and each tile as a
+    rectangle.
     """
     info = info_of(base)
     itemsize = info.dtype.itemsize
@@ -141,7 +142,7 @@ def _cover(tiles: Sequence[SSAValue], base: SSAValue) -> bool:
 
 
 def _rectangle(tile: SSAValue, total: int) -> tuple[int, tuple[int, int], tuple[int, int]] | None:
-    """(bytes of a row, rows, bytes in a row) of a tile in a tensor of so many bytes."""
+    """(pitch, rows, bytes in a row) of a tile in `total` bytes; None if not a rectangle."""
     info = info_of(tile)
     size = info.dtype.itemsize
     dims: list[tuple[int, int]] = [(1, size)]
@@ -159,7 +160,7 @@ def _rectangle(tile: SSAValue, total: int) -> tuple[int, tuple[int, int], tuple[
     width = dims[0][0] * dims[0][1]
     start = access_of(tile).offset * size
     if len(dims) == 1:
-        # A stretch of bytes: a row of its own, unless it is all.
+        # A contiguous region of bytes: one row, with the tensor as a single row.
         return (total, (0, 1), (start, start + width))
     count, pitch = dims[1]
     row, column = divmod(start, pitch)
@@ -169,7 +170,7 @@ def _rectangle(tile: SSAValue, total: int) -> tuple[int, tuple[int, int], tuple[
 
 
 def _is_all(parts: Sequence[tuple[int, int]], end: int) -> bool:
-    """True when intervals together are everything from 0 to an end."""
+    """True if the intervals cover everything from 0 to `end`."""
     reached = 0
     for low, high in sorted(parts):
         if low > reached:
@@ -180,16 +181,16 @@ def _is_all(parts: Sequence[tuple[int, int]], end: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
-    """Where tensors lie in an arena."""
+    """The offsets of tensors in an arena."""
 
     offsets: Mapping[int, int]
-    """The first byte of the tensor in each slot."""
+    """The offset of the tensor in each slot, in bytes."""
     size: int
-    """Bytes of the arena."""
+    """The size of the arena in bytes."""
 
 
 def arrange(tensors: Iterable[tuple[int, int, Lifetime]]) -> Arrangement:
-    """Place tensors, each a slot, bytes and the time that it is in use."""
+    """Place tensors, given by slot, size in bytes and lifetime."""
     blocks = [
         (slot, -(-size // ALIGNMENT) * ALIGNMENT, life.first, life.last)
         for slot, size, life in tensors
@@ -207,9 +208,9 @@ def arrange(tensors: Iterable[tuple[int, int, Lifetime]]) -> Arrangement:
 
 
 def _by_size(blocks: Sequence[tuple[int, int, int, int]]) -> tuple[dict[int, int], int, int]:
-    """Offsets such that blocks lie only where others of their size have been.
+    """Assign offsets at which blocks reuse memory only of earlier blocks of the same size.
 
-    Also returns the bytes of the arena, and the most that is in use at a time.
+    Returns the offsets, the bytes of the arena, and the peak of the bytes in use.
     """
     free: dict[int, list[int]] = {}
     ends: list[tuple[int, int, int]] = []
@@ -233,86 +234,86 @@ def _by_size(blocks: Sequence[tuple[int, int, int, int]]) -> tuple[dict[int, int
 
 
 @dataclass(frozen=True, slots=True)
-class MakesReady:
-    """A step that puts into a tensor what memory holds that nothing has written."""
+class FillUnwritten:
+    """A step that fills a tensor with the value of unwritten memory."""
 
     slot: int
     elements: int
     value: Array
-    """One element."""
+    """An array of one element."""
 
     def __call__(self, env: Env) -> None:
         env[self.slot].view(self.value.dtype)[...] = self.value
 
 
 def aligned(size: int) -> Array:
-    """New memory of so many bytes, which begins with a line of the caches."""
+    """Return new memory of `size` bytes that begins at a cache line."""
     memory = np.empty(size + ALIGNMENT, np.uint8)
     start = -memory.ctypes.data % ALIGNMENT
     return memory[start : start + size]
 
 
 def _holders(memory: Array) -> int:
-    """How many objects refer to memory that `aligned` has made, which views of it do as well."""
+    """The number of references to memory that `aligned` made, including those of its views."""
     return sys.getrefcount(memory.base)
 
 
 class ResultPool:
-    """Memory of results, by size; new pages cost more than a kernel.
+    """Memory of results, by size. Reused because new pages cost more than a kernel.
 
-    Memory that nobody holds any more is used again. Python code that runs when a result comes to
-    its end would swallow an interrupt, so holders are counted when memory is needed.
+    Memory without references is reused. References are counted when memory is requested: `__del__`,
+    or a callback on release, would swallow a KeyboardInterrupt.
     """
 
     def __init__(self) -> None:
-        self._made: dict[int, deque[Array]] = {}
+        self._memories: dict[int, deque[Array]] = {}
         self._bytes = 0
 
     def take(self, size: int) -> Array:
-        """Memory of so many bytes."""
+        """Return memory of `size` bytes."""
         if size < POOLED_BYTES:
             return np.empty(size, np.uint8)
-        made = self._made.setdefault(size, deque())
-        for _ in range(min(len(made), MOST_LOOKED_AT)):
+        memories = self._memories.setdefault(size, deque())
+        for _ in range(min(len(memories), MOST_CHECKED)):
             try:
-                memory = made.popleft()  # no other thread looks at it then
+                memory = memories.popleft()  # no other thread can take it at the same time
             except IndexError:
                 break
             is_free = _holders(memory) == _UNUSED
             result = memory[:]
-            made.append(memory)
+            memories.append(memory)
             if is_free:
                 return result
         memory = aligned(size)
-        if self._bytes + size > KEPT_RESULTS:
-            self._made.clear()
+        if self._bytes + size > RETAINED_BYTES:
+            self._memories.clear()
             self._bytes = 0
-        if size <= KEPT_RESULTS:
+        if size <= RETAINED_BYTES:
             self._bytes += size
-            self._made.setdefault(size, deque()).append(memory)
+            self._memories.setdefault(size, deque()).append(memory)
         return memory[:]
 
 
 RESULTS = ResultPool()
-"""That of the process."""
+"""The pool of the process."""
 _UNUSED = _holders(aligned(ALIGNMENT))
-"""Holders of memory of which there is no view."""
+"""The number of references to memory without views."""
 
 
-class _Kept:
-    """Environments that runs in one thread have left behind."""
+class _EnvironmentCache:
+    """The environments that a thread has cached after runs."""
 
     def __init__(self) -> None:
         self._of: OrderedDict[ref[object], dict[int, tuple[Env, int]]] = OrderedDict()
-        """By plan, then by rank, each with the bytes of its arena."""
+        """By plan and rank, with the bytes of the arena."""
         self._bytes = 0
-        """Those of all arenas at least: more, when plans have come to their end."""
-        # A callback of Python would swallow an interrupt, and any thread may be the one in which
-        # a plan comes to its end.
+        """An upper bound of the bytes of all arenas: released plans are still included."""
+        # A C function: a Python callback would swallow a KeyboardInterrupt. Plans can be released
+        # in any thread.
         self._forget = partial(self._of.pop, default=None)
 
     def take(self, plan: object, rank: int) -> Env | None:
-        """The environment of a plan and a rank, which is kept no more."""
+        """Remove and return the environment of a plan and a rank."""
         found = self._of.get(ref(plan), {}).pop(rank, None)
         if found is None:
             return None
@@ -320,32 +321,32 @@ class _Kept:
         return found[0]
 
     def give(self, plan: object, rank: int, env: Env, size: int) -> None:
-        """Keep an environment; `size`: bytes of its arena."""
+        """Cache an environment whose arena has `size` bytes."""
         self.take(plan, rank)
-        kept = self._of.get(ref(plan))
-        if kept is None:
-            kept = self._of[ref(plan, self._forget)] = {}
+        by_rank = self._of.get(ref(plan))
+        if by_rank is None:
+            by_rank = self._of[ref(plan, self._forget)] = {}
         else:
             self._of.move_to_end(ref(plan))
-        kept[rank] = env, size
+        by_rank[rank] = env, size
         self._bytes += size
-        if self._bytes > KEPT_BYTES:
+        if self._bytes > CACHED_BYTES:
             self._bytes = sum(
                 size for ranks in list(self._of.values()) for _, size in ranks.values()
             )
-        while self._bytes > KEPT_BYTES and self._of:
+        while self._bytes > CACHED_BYTES and self._of:
             _, ranks = self._of.popitem(last=False)
             self._bytes -= sum(size for _, size in ranks.values())
 
 
 class _Workspaces(threading.local):
-    """What runs have left behind in a thread: environments whose arrays point into an arena."""
+    """The environments, whose arrays point into an arena, that a thread has cached."""
 
     def __init__(self) -> None:
-        kept = _Kept()
-        # Who forgets a plan must not ask the local object: that is another one in each thread.
-        self.take, self.give = kept.take, kept.give
+        cache = _EnvironmentCache()
+        # Callbacks that forget a plan must not use this object, which differs between threads.
+        self.take, self.give = cache.take, cache.give
 
 
 WORKSPACES = _Workspaces()
-"""Those of the current thread."""
+"""The workspaces of the current thread."""

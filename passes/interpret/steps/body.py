@@ -1,7 +1,7 @@
-"""Blocks of a kernel as steps: instructions one after the other, loops around bodies of their own.
+"""Blocks of a kernel as steps: a sequence of instructions, and loops around nested bodies.
 
-A body that meets other cores or ranks cannot run to its end on its own; `drive` stops at each
-meeting and goes on when the runner of all cores has settled it.
+A body in which cores or ranks meet cannot run to its end by itself. `drive` yields at each meeting
+and resumes when the runner of all cores has settled it.
 """
 
 from __future__ import annotations
@@ -43,19 +43,19 @@ from nkijit.passes.interpret.steps.forms import (
 )
 
 LOOP_LIMIT = 1_000_000
-"""Iterations, of all loops on the device together, after which a run of a core ends."""
+"""The maximum number of iterations of all loops on the device in a run of a core."""
 LOOP_LIMIT_VARIABLE = "NKIJIT_LOOP_LIMIT"
 
 _DECLARATIONS = frozenset[type[Operation]](
     (*DECLARATIONS, RegisterOp, arith.ConstantOp, ReturnOp, YieldOp, ConditionOp)
 )
-"""Operations that do nothing when a kernel runs."""
+"""Operations that have no effect when a kernel runs."""
 
 Driver = Callable[[Env], Runner]
 
 
 class Observer(Protocol):
-    """Gets every operation of one run, before and after it."""
+    """Called before and after every operation of one run."""
 
     def before(self, op: Operation, env: Env) -> None: ...
     def after(self, op: Operation, env: Env) -> None: ...
@@ -67,33 +67,33 @@ class Body:
 
     slots: Slots
     observer: int
-    """The slot that holds the observer of a run, or None."""
+    """The slot of the run's observer, or None."""
     native: int
-    """The slot that holds what native code needs in a run, or None."""
+    """The slot of the data that native code needs in a run, or None."""
     ops: list[Operation] = field(default_factory=list[Operation])
     forms: list[StepForm] = field(default_factory=list[StepForm])
-    """The form of each operation; a loop, and what is no instruction, has one of its own."""
+    """The form of each operation. Loops and other non-instructions have their own."""
     frames: list[Frame] = field(default_factory=list[Frame])
-    """Where each operation has what its form is about."""
+    """The frame of each operation: its slots for the form."""
     drivers: dict[int, Driver] = field(default_factory=dict[int, Driver])
-    """Steps that meet other cores, by position; the step itself is not called."""
+    """Steps that meet other cores, by position. They replace the form's step."""
     loops: dict[int, Loop] = field(default_factory=dict[int, "Loop"])
     """The loops among the steps, by position."""
     resolved: dict[Operation, list[tuple[SSAValue, Indirect]]] = field(
         default_factory=dict[Operation, list[tuple[SSAValue, Indirect]]]
     )
-    """Operands of instructions whose address is known at run time only."""
+    """Operands of instructions with run-time addresses."""
     wrapped: set[int] = field(default_factory=set[int])
-    """Positions of steps that do more than their record says."""
+    """Positions of steps that do more than their record."""
     before: dict[int, list[Step]] = field(default_factory=dict[int, list[Step]])
-    """What makes memory ready for the operation at a position."""
+    """Steps that initialise memory before the operation at a position."""
     fast: list[Step] = field(default_factory=list[Step])
-    """The steps of a run with native code, once there is some."""
+    """The steps of a run with native code, once it exists."""
     fast_drivers: dict[int, Driver] = field(default_factory=dict[int, Driver])
-    """Those of them that meet other cores, by their place among these steps."""
+    """Those of `fast` that meet other cores, by position."""
 
     def all(self) -> Iterator[Body]:
-        """This body and those of the loops in it."""
+        """Yield this body and all nested bodies."""
         yield self
         for body in self.inner:
             yield from body.all()
@@ -108,23 +108,23 @@ class Body:
 
     @property
     def steps(self) -> Iterator[Step]:
-        """What each operation does."""
+        """The step of each operation."""
         return map(step_at, self.forms, self.frames)
 
     @property
     def records(self) -> Iterator[Record | None]:
-        """What each operation computes; None for what is no instruction."""
+        """The record of each operation; None for non-instructions."""
         for op, form, frame in zip(self.ops, self.forms, self.frames, strict=True):
             yield record_at(form, frame, op, self.slots) if is_instruction(op) else None
 
     def bound(self) -> Iterator[tuple[Operation, Step, Driver | None]]:
-        """Every operation with its step, and what drives it; those inside of loops, too."""
+        """Yield every operation with its step and driver, including those in loops."""
         for body in self.all():
             for position, (op, step) in enumerate(zip(body.ops, body.steps, strict=True)):
                 yield op, step, body.drivers.get(position)
 
     def run(self, env: Env) -> None:
-        """Run to the end; only for a body that meets nobody."""
+        """Run to the end. Only for bodies without meetings."""
         observer: Observer | None = env[self.observer]
         if observer is None:
             if env[self.native] is None:
@@ -137,14 +137,14 @@ class Body:
         for position, (op, form, frame) in enumerate(
             zip(self.ops, self.forms, self.frames, strict=True)
         ):
-            self._make_ready(position, env)
+            self._initialise(position, env)
             observer.before(op, env)
             form.step(frame(env))
             observer.after(op, env)
 
     @cached_property
     def _sequence(self) -> tuple[list[Step], list[Frame]]:
-        """All steps, with those that make memory ready, in order, and their frames."""
+        """All steps in order, including those that initialise memory, and their frames."""
         if not self.before:
             return [form.step for form in self.forms], self.frames
         steps: list[Step] = []
@@ -157,12 +157,12 @@ class Body:
             frames.append(frame)
         return steps, frames
 
-    def _make_ready(self, position: int, env: Env) -> None:
+    def _initialise(self, position: int, env: Env) -> None:
         for step in self.before.get(position, ()):
             step(env)
 
     def drive(self, env: Env) -> Runner:
-        """Run, and yield each meeting; it has been settled when the generator is resumed."""
+        """Run, and yield each meeting. It must be settled before the generator is resumed."""
         observer: Observer | None = env[self.observer]
         drivers = self.drivers
         if not drivers and observer is None:
@@ -178,7 +178,7 @@ class Body:
         for position, (op, form, frame) in enumerate(
             zip(self.ops, self.forms, self.frames, strict=True)
         ):
-            self._make_ready(position, env)
+            self._initialise(position, env)
             if observer is not None:
                 observer.before(op, env)
             if position in drivers:
@@ -224,7 +224,7 @@ def _compile_into(slots: Slots, forms: StepForms, block: Block, body: Body) -> N
 def _with_addresses(
     form: StepForm, op: NisaOp, binding: Binding, body: Body
 ) -> tuple[StepForm, Driver | None]:
-    """What an instruction does that has a form of its own, around what its record says."""
+    """Add run-time addresses and `_discarding` to an instruction that has its own form."""
     record, found, slots = form.record, binding.indirects, binding.slots
     driver = record.drive if isinstance(record, Meets) else None
     if found:
@@ -233,16 +233,16 @@ def _with_addresses(
         form = StepForm(with_indirects(op, form.step, found, binding.slot_of), record)
         body.resolved[op] = [(located.value, located.indirect) for located in found]
         body.wrapped.add(len(body.ops))
-    forget = _forgetting(slots, reads_and_writes(op))
-    if forget is not None:
+    discard = _discarding(slots, reads_and_writes(op))
+    if discard is not None:
         body.wrapped.add(len(body.ops))
-        form = StepForm(_and_then(form.step, forget), record)
-        driver = None if driver is None else _drive_and_then(driver, forget)
+        form = StepForm(_and_then(form.step, discard), record)
+        driver = None if driver is None else _drive_and_then(driver, discard)
     return form, driver
 
 
-def _forgetting(slots: Slots, touched: Sequence[tuple[SSAValue, Role]]) -> Step | None:
-    """What loses all that an instruction has written outside of tensors; None if it does not."""
+def _discarding(slots: Slots, touched: Sequence[tuple[SSAValue, Role]]) -> Step | None:
+    """Return a step that discards writes outside of tensors; None if the instruction has none."""
     bases = {
         base
         for value, role in touched
@@ -260,11 +260,11 @@ def _forgetting(slots: Slots, touched: Sequence[tuple[SSAValue, Role]]) -> Step 
     if not outside:
         return None
 
-    def forget(env: Env) -> None:
+    def discard(env: Env) -> None:
         for slot, value in outside:
             env[slot][...] = value
 
-    return forget
+    return discard
 
 
 def _and_then(step: Step, then: Step) -> Step:
@@ -318,7 +318,7 @@ def _not_equal(slots: Slots, op: CmpiOp) -> Step:
 
 
 def loop_limit() -> int:
-    """Iterations after which a run is stopped; NKIJIT_LOOP_LIMIT overrides the default."""
+    """Return the maximum number of iterations; NKIJIT_LOOP_LIMIT overrides the default."""
     text = os.environ.get(LOOP_LIMIT_VARIABLE)
     if text is None:
         return LOOP_LIMIT
@@ -328,7 +328,7 @@ def loop_limit() -> int:
 
 
 def runaway(op: Operation, limit: int) -> InterpretationError:
-    """A loop that has run for `limit` iterations and goes on."""
+    """Return the error for a loop that continues after `limit` iterations."""
     return failure(
         op,
         f"the loop has not ended after {limit} iterations; {LOOP_LIMIT_VARIABLE} raises the limit",
@@ -336,7 +336,7 @@ def runaway(op: Operation, limit: int) -> InterpretationError:
 
 
 def too_many(op: Operation, limit: int) -> InterpretationError:
-    """Loops that are entered again and again, of which this one is the last."""
+    """Return the error for loops that exceed `limit` iterations in total; `op` is the last."""
     return failure(
         op,
         f"the loops of the run would go through more than {limit} iterations together; "
@@ -345,7 +345,7 @@ def too_many(op: Operation, limit: int) -> InterpretationError:
 
 
 def numbers_of(slots: Slots, op: ForOp) -> Callable[[Env], range]:
-    """What the induction variable of a loop will be, from what its bounds are now."""
+    """Return a function that computes a loop's induction values from the current bounds."""
     bounds = [slots.register_reader(value, op) for value in (op.lb, op.ub, op.step)]
 
     def numbers(env: Env) -> range:
@@ -353,7 +353,7 @@ def numbers_of(slots: Slots, op: ForOp) -> Callable[[Env], range]:
         if step < 1:
             raise failure(op, f"the step of a loop is at least 1, it is {step}")
         limit = loop_limit()
-        if (upper - lower) // step > limit:  # what `len` does not count
+        if (upper - lower) // step > limit:  # `len` of a huge range raises OverflowError
             raise runaway(op, limit)
         values = range(lower, upper, step)
         if len(values) > limit:
@@ -365,19 +365,19 @@ def numbers_of(slots: Slots, op: ForOp) -> Callable[[Env], range]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountedLoop:
-    """A loop whose induction variable counts."""
+    """A loop with an induction variable."""
 
     op: ForOp
     body: Body
     index: int
     """The slot of the induction variable."""
     numbers: Callable[[Env], range]
-    """What the induction variable will be, from what the bounds are now."""
+    """The values of the induction variable, from the current bounds."""
     count: int
-    """The slot of the iterations of all loops."""
+    """The slot of the iteration count of all loops."""
 
     def enter(self, env: Env) -> range:
-        """What the induction variable will be; counts these iterations as those of the run."""
+        """Return the values of the induction variable; add them to the run's iteration count."""
         found = self.numbers(env)
         env[self.count] += len(found)
         if env[self.count] > loop_limit():
@@ -385,7 +385,7 @@ class CountedLoop:
         return found
 
     def run(self, env: Env) -> None:
-        """Run to the end; only for a body that meets nobody."""
+        """Run to the end. Only for bodies without meetings."""
         for number in self.enter(env):
             env[self.index] = number
             self.body.run(env)
@@ -399,19 +399,19 @@ class CountedLoop:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConditionalLoop:
-    """A loop that goes on while a register is not 0."""
+    """A loop that continues while a register is not 0."""
 
     op: WhileOp
     before: Body
-    """What computes the condition."""
+    """The body that computes the condition."""
     body: Body
     condition: int
     """The slot of the condition."""
     count: int
-    """The slot of the iterations of all loops."""
+    """The slot of the iteration count of all loops."""
 
-    def goes_on(self, env: Env, limit: int, done: int) -> bool:
-        """Whether there is another iteration after `done` of them; `before` has run."""
+    def continues(self, env: Env, limit: int, done: int) -> bool:
+        """Return whether iteration `done` runs; `before` has computed the condition."""
         if not env[self.condition]:
             return False
         if done >= limit:
@@ -422,7 +422,7 @@ class ConditionalLoop:
         return True
 
     def run(self, env: Env) -> None:
-        """Run to the end; only for a body that meets nobody."""
+        """Run to the end. Only for bodies without meetings."""
         for _ in self._iterations(env):
             self.body.run(env)
 
@@ -434,7 +434,7 @@ class ConditionalLoop:
     def _iterations(self, env: Env) -> Iterator[int]:
         limit, done = loop_limit(), 0
         self.before.run(env)
-        while self.goes_on(env, limit, done):
+        while self.continues(env, limit, done):
             yield done
             done += 1
             self.before.run(env)

@@ -1,9 +1,9 @@
-"""Instructions that differ in the tiles that they touch only, bound once.
+"""Shares records and steps between instructions that differ only in the tiles that they access.
 
-Blocks of an unrolled loop take other tiles, or other parts of them, for the same computation. What
-semantics and a backend may see of an instruction is its *form*; of a form there is one record and
-one step. Both are about a *frame*: the few slots that the instruction uses, numbered from 0. An
-instance is then the numbers that its frame has in the environment.
+Iterations of an unrolled loop apply the same computation to other tiles, or to other parts of them.
+The *form* of an instruction contains everything that semantics and a backend may depend on. Each
+form has one record and one step. They use a *frame*: the few slots of the instruction, numbered
+from 0. An instance of the form is the list of these slots' numbers in the environment.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any, cast
 import numpy as np
 from xdsl.ir import SSAValue
 
+from nkijit.dialects.declare.accessors import operand_tuple
 from nkijit.dialects.declare.operation import NisaOp, form_key, scalar_constant
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of, is_tile
@@ -37,37 +38,37 @@ from nkijit.passes.interpret.records.records import (
 from nkijit.passes.interpret.semantics.registry import history_of, record_of
 
 Frame = Callable[[Any], Any]
-"""What takes the slots that a step uses out of an environment."""
+"""A function that selects a step's slots from an environment."""
 
 Bind = Callable[[Record, Slots], Step]
 """Makes the step that computes a record."""
 
 _SHARED_RECORDS = (Chain, Computed, Copy, Fill, Matmul, Reduce, Transpose)
-"""Records that say all that is computed: no step, and no check, is made for one instruction."""
+"""Records that describe the whole computation: their step and checks depend on nothing else."""
 
 
 def whole(env: Env) -> Env:
-    """The frame of a step that belongs to one operation: the environment itself."""
+    """The frame of a step that belongs to one operation: the entire environment."""
     return env
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class StepForm:
-    """What instructions have in common that differ in the tiles that they touch."""
+    """The record and step of instructions that differ only in the tiles that they access."""
 
     step: Step
     record: Record | None
-    """What is computed, on slots of the frame; None for what is no instruction."""
+    """The computation, on slots of the frame; None for non-instructions."""
     places: tuple[tuple[int, Views], ...] = ()
-    """For the first slots of the frame: the number of an operand, and how it is looked at."""
+    """For the first slots of the frame: the number of an operand, and the type of its view."""
     shared: tuple[int, ...] = ()
-    """The others, which are the same for all instances."""
+    """The remaining slots of the frame, which all instances share."""
     operands: Mapping[SSAValue, int] | None = None
-    """The operands that the record names, with their numbers; None for one operation's own."""
+    """The operands in the record, with their numbers; None if the form belongs to one operation."""
 
 
 def record_at(form: StepForm, frame: Frame, op: NisaOp, slots: Slots) -> Record | None:
-    """What an instance computes, on slots of the environment."""
+    """Return the record of an instance, on slots of the environment."""
     numbers = form.operands
     if numbers is None:
         return form.record
@@ -78,7 +79,7 @@ def record_at(form: StepForm, frame: Frame, op: NisaOp, slots: Slots) -> Record 
 
 
 def step_at(form: StepForm, frame: Frame) -> Step:
-    """The step of an instance, as one of the environment."""
+    """Return the step of an instance, as a function of the environment."""
     if frame is whole:
         return form.step
     step = form.step
@@ -86,44 +87,44 @@ def step_at(form: StepForm, frame: Frame) -> Step:
 
 
 class StepForms:
-    """The forms of a kernel's instructions, as far as they have been bound."""
+    """The forms of a kernel's instructions that have been bound so far."""
 
     def __init__(self, slots: Slots, bind: Bind):
-        """`bind`: makes the step of a record, on a backend."""
+        """`bind` makes the step of a record, on a backend."""
         self._slots = slots
         self._bind = bind
         self._known: dict[tuple[object, ...] | None, StepForm | None] = {}
-        """None for those of which each instruction has one of its own."""
+        """None for keys whose instructions each have their own form."""
         self._numbers: dict[int, str] = {}
-        """What constants are, by identity."""
+        """Texts of constants, by the identity of the value."""
 
     def _key(self, op: NisaOp, history: Any) -> tuple[object, ...] | None:
-        """All that semantics and backends may see of an instruction.
+        """Return a key of everything that semantics and backends may depend on.
 
         Args:
             op: the instruction.
-            history: what instructions before it say about it.
+            history: the result of `history_of`.
 
-        None for one with an address, or a number, that is known at run time only, and for one that
-        reaches beyond a tensor.
+        None for an instruction with an address or number that is known only at run time, or that
+        may access memory beyond a tensor.
         """
         slots = self._slots
-        said = history.tobytes() if isinstance(history, np.ndarray) else history
-        parts: list[object] = [*form_key(op), said]
+        history_key = history.tobytes() if isinstance(history, np.ndarray) else history
+        parts: list[object] = [*form_key(op), history_key]
         if op.SPEC.accumulators is not None:
             lanes = accumulator_lanes(op)
             parts += lanes.start, lanes.stop
         bases: list[int] = []
         starts: list[int] = []
-        # A tuple, for xDSL's own sequence takes long to make.
-        for value in op._operands:  # pyright: ignore[reportPrivateUsage]
+        # A tuple: making xDSL's own sequence is slow.
+        for value in operand_tuple(op):
             if not is_tile(value):
                 number = self._numbers.get(id(value))
                 if number is None:
                     constant = scalar_constant(value)
                     if constant is None:
                         return None
-                    # Equal numbers need not be the same: 0.0 and -0.0, 1 and 1.0.
+                    # `repr` distinguishes equal numbers: 0.0 and -0.0, 1 and 1.0.
                     number = self._numbers[id(value)] = repr(constant)
                 parts.append(number)
                 continue
@@ -143,9 +144,9 @@ class StepForms:
         return tuple(parts)
 
     def bind(self, op: NisaOp) -> tuple[StepForm, Frame, Binding | None]:
-        """The form of an instruction, and where its frame is in the environment.
+        """Return the form of an instruction, and its frame in the environment.
 
-        Also its binding, of an instruction that has a form of its own.
+        The third result is the instruction's binding if it has its own form, else None.
         """
         history = history_of(op, self._slots)
         key = self._key(op, history)
@@ -153,26 +154,25 @@ class StepForms:
         if form is None:
             binding = Binding(self._slots, op, history)
             record = record_of(binding)
-            form = None if key is None or key in self._known else self._made(op, record)
+            form = None if key is None or key in self._known else self._shared_form(op, record)
             self._known[key] = form
             if form is None:
                 return StepForm(self._bind(record, self._slots), record), whole, binding
         return form, self._frame(form, op), None
 
     def _frame(self, form: StepForm, op: NisaOp) -> Frame:
-        """Where an instance has its slots."""
-        slots, values = self._slots, op._operands  # pyright: ignore[reportPrivateUsage]
+        slots, values = self._slots, operand_tuple(op)
         found: list[int] = []
         for number, views in form.places:
             value = values[number]
             offset = info_of(value).offset * views.dtype.itemsize
             found.append(slots.view_at(views, slots.base(base_of(value)), offset))
         found += form.shared
-        if len(found) == 1:  # of one item, `itemgetter` gives no tuple
+        if len(found) == 1:  # with a single item, `itemgetter` returns no tuple
             found *= 2
         return itemgetter(*found)
 
-    def _made(self, op: NisaOp, record: Record) -> StepForm | None:
+    def _shared_form(self, op: NisaOp, record: Record) -> StepForm | None:
         if type(record) not in _SHARED_RECORDS:
             return None
         numbers: dict[SSAValue, int] = {}
@@ -201,7 +201,7 @@ class StepForms:
 
 
 def _operands_of(part: Any) -> list[Source | Destination]:
-    """The operands that a record, or a part of one, names."""
+    """The operands in a record, or in a part of one."""
     if isinstance(part, (Source, Destination)):
         return [part]
     parts: Iterable[Any] = ()
@@ -213,7 +213,7 @@ def _operands_of(part: Any) -> list[Source | Destination]:
 
 
 def _moved(part: Any, slot: Callable[[int], int], tiles: Mapping[SSAValue, OperandTile]) -> Any:
-    """A record, or a part of one, on other slots and tiles."""
+    """Return a record, or a part of one, with other slots and tiles."""
     if isinstance(part, (Source, Destination)):
         tile = None if part.tile is None else tiles[part.tile.value]
         return replace(part, slot=slot(part.slot), tile=tile)

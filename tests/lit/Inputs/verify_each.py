@@ -1,7 +1,7 @@
 """Run `nkijit verify` on every part of a file, as `nkijit-opt --split-input-file` does.
 
-Parts are separated by `// -----`; they keep their line numbers. What each run says about a
-mistake is printed, and a part that is accepted or ends with anything but exit code 1 is named.
+Parts are separated by `// -----` and keep their line numbers. The script prints the output of each
+run about a mistake, and names each part that is accepted or does not end with exit code 1.
 """
 
 import sys

@@ -1,7 +1,7 @@
 """Run `nkijit verify` on every kernel of a Python file, in the order of its text.
 
-All of them get the arguments that follow the file's name. What each run prints is printed, and a
-kernel that is accepted, or for which the exit code is anything but 1, is named.
+All kernels get the arguments after the file's name. The script prints the output of each run, and
+names each kernel that is accepted or does not end with exit code 1.
 """
 
 import ast

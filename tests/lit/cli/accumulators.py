@@ -1,8 +1,8 @@
 # RUN: not nkijit verify -p verify-accumulators %s:softmax -a x=128x512:float32 2>&1 | filecheck --match-full-lines %s
 # RUN: not nkijit verify -p verify-accumulators %s:matmul -a a=128x128:bfloat16 -a b=128x512:bfloat16 2>&1 | filecheck --match-full-lines --check-prefix=PSUM %s
 
-# What an author sees of accumulators that are clobbered or lost, and of accumulation groups: every
-# line that has a part in it.
+# Findings about clobbered or lost accumulators, and about accumulation groups, show every line
+# that is involved.
 
 import nkijit as nki
 import nkijit.isa as nisa

@@ -1,4 +1,4 @@
-# What would make a kernel faster: every suggestion was tried on a copy of it.
+# Suggestions that make a kernel faster: each was tried on a copy of the kernel.
 
 # RUN: nkijit advise %s:tiled -a a=512x512:float32 -a b=512x1024:float32 -t trn2 --schedule author | filecheck --match-full-lines %s
 # CHECK:advice on @tiled for trn2: 45.98 us, 7 changes of {{[0-9]+}} tried
@@ -24,12 +24,12 @@
 # CHECK:{{.*}}: load 2 slices of %rhs with one DMA: 45.98 -> 40.84 us (-11.2%) [merged-dma]
 # CHECK-NEXT:  32 DMAs of 256 KiB, with descriptors of 2 KiB, become 16
 
-# What the compiler makes of it may be faster already.
+# The compiled kernel may be faster already.
 # RUN: nkijit advise %s:tiled -a a=128x512:float32 -a b=128x1024:float32 -t trn2 --schedule author | filecheck --check-prefix=ITSELF %s
 # ITSELF: [repeated-load]
 # ITSELF:   the compiler does this itself: {{.*}} us
 
-# By default on what the compiler makes of it.
+# By default, advice is about the compiled kernel.
 # RUN: nkijit advise %s:tiled -a a=512x512:float32 -a b=512x1024:float32 -t trn2 | filecheck --check-prefix=COMPILER %s
 # COMPILER: advice on @tiled for trn2:
 # COMPILER-NOT: the compiler does this itself

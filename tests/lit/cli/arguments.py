@@ -15,8 +15,8 @@
 # RUN: diff %t.one %t.again
 # RUN: not diff %t.one %t.other
 
-# The arguments of a kernel on the command line: what does not parse is refused, so that no flag is
-# a string by mistake.
+# The arguments of a kernel on the command line: values that do not parse are refused, so a flag
+# is never a string by mistake.
 
 import dataclasses
 
@@ -62,16 +62,16 @@ def with_fields(given):
 # WORD:error: -a flag: 'fals' is not a value; did you mean 'false'?
 # WORD-NEXT:  fals
 # WORD-NEXT:  ^^^^
-# WORD-NEXT:help: a string is in quotes: "'fals'"; 128x512:float32 is a tensor, 2.0 a number, true and none are words
+# WORD-NEXT:help: a string needs quotes: "'fals'"; 128x512:float32 is a tensor, 2.0 a number, true and none are words
 
 # NESTED:error: -a flag: 'two' is not a value
 # NESTED-NEXT:  [1, (2, two)]
 # NESTED-NEXT:          ^^^
 
-# SHAPE: error: -a x: a tensor has a data type, e.g. 4x8:float32
+# SHAPE: error: -a x: a tensor needs a data type, e.g. 4x8:float32
 # NAME: error: -a dtype: 'bfloat16' is not a value; did you mean nl.bfloat16, or the string?
 # MISSPELT: error: the kernel has no argument 'flga'; it has x, flag, dtype; did you mean 'flag'?
-# RANDOM: error: -a x=random: of which shape? -a x=128x512:float32 is random data for `nkijit run`
+# RANDOM: error: -a x=random needs a shape: -a x=128x512:float32 is random data for `nkijit run`
 # OBJECT: error: -a x: {{.*}}arguments.py has no 'nothing'
 # FALSE: nki.kernel @kernel
 # FALSE: nki.alloc : memref<4x8xf32, #nki.sbuf>

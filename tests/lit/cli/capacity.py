@@ -4,8 +4,8 @@
 # RUN: nkijit verify %s:reused -a x=128x4096:float32 | filecheck --match-full-lines --check-prefix=REUSED %s
 # RUN: nkijit verify %s:unrolled -a x=128x4096:bfloat16 | filecheck --match-full-lines --check-prefix=REUSED %s
 
-# Too much in SBUF at one time: what takes it, by the author's names and lines. Sixteen tiles that
-# one line allocates are one row.
+# Too much in SBUF at one time: the tiles that need it, by their names and lines in the kernel.
+# Sixteen tiles that one line allocates are one row.
 
 import nkijit as nki
 import nkijit.isa as nisa

@@ -1,4 +1,4 @@
-# What a kernel costs, in short: as text and as JSON, with the exit codes of all commands.
+# The cost of a kernel, in short: as text and as JSON, with the exit codes of all commands.
 # RUN: nkijit cost %s:copied -a x=128x512:float32 | filecheck --check-prefix=TEXT %s
 # RUN: nkijit cost %s:copied -a x=128x512:float32 --json | filecheck --check-prefix=JSON %s
 # RUN: not nkijit cost %s:copied -a x=256x512:float32 | filecheck --check-prefix=WRONG %s

@@ -1,4 +1,4 @@
-# Examples beside a kernel are its arguments where nobody gives others.
+# Examples next to a kernel are its default arguments.
 
 # RUN: nkijit verify %s:scaled %s:under | filecheck --check-prefix=VERIFY %s
 # RUN: nkijit trace %s:scaled | filecheck --check-prefix=FIRST %s
@@ -40,7 +40,7 @@ def under(x, dtype):
     return out
 
 
-# WRONG: error: {{.*}}examples.py:[[# @LINE + 2]]:1: @nkijit.example: x: a tensor has a data type, e.g. 128x512:float32
+# WRONG: error: {{.*}}examples.py:[[# @LINE + 2]]:1: @nkijit.example: x: a tensor needs a data type, e.g. 128x512:float32
 # WRONG-NEXT:   128x512
 @nkijit.example(x="128x512")
 @nki.jit

@@ -1,7 +1,7 @@
 # RUN: nkijit export %s:sums -a x=256x1024:bfloat16 -t trn2 -o %t.py
 # RUN: filecheck --match-full-lines --check-prefix=SUMS %s < %t.py
 
-# What was written is portable, and traces to the same kernel.
+# The exported source is portable, and traces to the same kernel.
 # RUN: nkijit verify --portable %t.py | filecheck --check-prefix=PORTABLE %s
 # PORTABLE: no findings
 # RUN: nkijit trace %s:sums -a x=256x1024:bfloat16 -t trn2 -o %t.mlir
@@ -18,7 +18,7 @@
 # RUN: nkijit export %s:device -a x=8x64:float32 -a n=1x1:int32 | filecheck --match-full-lines --check-prefix=DEVICE %s
 # RUN: nkijit export %s:halves -a x=128x512:float32 -c 2 | filecheck --match-full-lines --check-prefix=CORES %s
 
-# Nothing is written of what cannot be said.
+# A kernel without a source form is not exported.
 # RUN: not nkijit export %S/Inputs/one-dimension.mlir -o %t.none.py 2>&1 | filecheck --check-prefix=ERROR %s
 # ERROR: error: kernel.py:5:9: nki.alloc cannot be exported: a tile has at least two dimensions
 # RUN: not ls %t.none.py

@@ -1,4 +1,4 @@
-# What would take for ever ends at a limit, and says how to raise it.
+# Work that would take too long ends at a limit, and the message has the way to raise it.
 
 # Loops with many iterations are simulated in part.
 # RUN: nkijit profile %s:nested -a x=4x8:float32 -a depth=1 -a trips=1000 | filecheck --check-prefix=CUT %s
@@ -25,7 +25,7 @@
 # TOGETHER: {{.*}}limits.py:{{[0-9]+}}:{{.*}}the loops of the run would go through more than 83 iterations together; NKIJIT_LOOP_LIMIT raises the limit
 # ONE: {{.*}}limits.py:{{[0-9]+}}:{{.*}}the loop has not ended after 1000000 iterations; NKIJIT_LOOP_LIMIT raises the limit
 
-# Files that are written are there as a whole, where they are asked for.
+# Output files are complete, and at the requested place.
 # RUN: rm -rf %t.d && mkdir %t.d
 # RUN: nkijit trace %s:nested -a x=4x8:float32 -o /dev/stdout | filecheck --check-prefix=IR %s
 # RUN: nkijit profile %s:nested -a x=4x8:float32 -o /dev/stdout | filecheck --check-prefix=TRACE %s

@@ -1,8 +1,8 @@
 # RUN: nkijit verify %s:scan -a x=4x128x512:float32 | filecheck --match-full-lines --check-prefix=SCAN %s
 # RUN: nkijit verify %s:never_read -a x=4x128x512:float32 | filecheck --match-full-lines --check-prefix=NEVER %s
 
-# An unrolled loop is one text: what its last iteration could leave out and the others need is not
-# told.
+# An unrolled loop has one source text: work that only its last iteration does not need is not
+# reported.
 
 import nkijit as nki
 import nkijit.isa as nisa

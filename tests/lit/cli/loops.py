@@ -3,7 +3,7 @@
 # RUN: nkijit verify %s -a x=4x8:float32 -a n=1x1:int32 | filecheck --check-prefix=VERIFY %s
 # VERIFY-NOT: error[
 
-# What was printed is read again, lists the same and runs.
+# The printed text can be read again, has the same listing and runs.
 # RUN: nkijit trace %s -a x=4x8:float32 -a n=1x1:int32 -o %t.mlir
 # RUN: nkijit trace %t.mlir | diff %t.mlir -
 # RUN: nkijit list %t.mlir | filecheck --match-full-lines --check-prefix=LIST %s

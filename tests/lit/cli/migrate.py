@@ -2,7 +2,7 @@
 # RUN: filecheck --match-full-lines --check-prefix=NEW %s < %t.py
 # RUN: filecheck --check-prefix=REPORT %s < %t.report
 
-# What was written is portable, and nothing is left to migrate in the kernel.
+# The migrated source is portable, and its kernels need no further migration.
 # RUN: nkijit verify --portable %t.py:scaled | filecheck --check-prefix=PORTABLE %s
 # PORTABLE: no findings
 
@@ -26,10 +26,10 @@
 # JSON: "proven": [
 # JSON-NEXT: "x=8x8:float32"
 
-# What cannot be done at all.
+# Commands that fail.
 # RUN: cp %s %t.same.py
 # RUN: not nkijit migrate %t.same.py -o %t.same.py 2>&1 | filecheck --check-prefix=SAME %s
-# SAME: is the file itself: write to another one
+# SAME: is the input file: write to another one
 # RUN: diff %s %t.same.py
 # RUN: not nkijit migrate %s -o %t.none/new.py 2>&1 | filecheck --check-prefix=FOLDER %s
 # FOLDER: no such folder: {{.*}}none
@@ -40,13 +40,13 @@
 # RUN: not nkijit migrate %s:scald 2>&1 | filecheck --check-prefix=NAME %s
 # NAME: has no kernel 'scald'; it has scaled, triangle; did you mean 'scaled'?
 # RUN: not nkijit migrate %s --json 2>&1 | filecheck --check-prefix=WHERE %s
-# WHERE: --json prints the report: say with -o where the new file goes, or --check
+# WHERE: --json prints the report: add -o FILE for the new file, or --check
 # RUN: echo "def f(:" > %t.wrong.py
 # RUN: not nkijit migrate %t.wrong.py 2>&1 | filecheck --check-prefix=SYNTAX %s
 # SYNTAX: SyntaxError
 # RUN: echo "x = 1" > %t.empty.py
 # RUN: not nkijit migrate %t.empty.py 2>&1 | filecheck --check-prefix=EMPTY %s
-# EMPTY: has no kernels of the classic API, and does not import today's
+# EMPTY: has no classic kernels, and does not import the current API
 
 # Between releases of today's API.
 # RUN: not nkijit migrate %S/Inputs/older-release.py -o %t.newer.py 2>&1 | filecheck --check-prefix=LATER %s

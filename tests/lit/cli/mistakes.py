@@ -54,7 +54,7 @@ def five_mistakes(x):
     # CHECK-NEXT: = help: pass an activation function, e.g. nl.exp or nl.gelu; operators such as nl.add go to nisa.tensor_tensor and nisa.tensor_scalar
     done = nisa.activation(dst=tile, op=nl.maximum, data=tile)
 
-    # The marker stands under what was given for the argument, and is as long as it.
+    # The marker is below the value of the argument, and has its length.
     # CARET:{{ *[0-9]+}} |     done = nisa.activation(dst=tile, op=nl.maximum, data=tile)
     # CARET-NEXT:{{ *}} |                                         ^^^^^^^^^^
 

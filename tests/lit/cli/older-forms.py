@@ -7,7 +7,7 @@
 # RUN: nkijit verify %s:barriers -c 2 -a x=8x16:float32 > %t
 # RUN: filecheck --match-full-lines --check-prefix=BARRIERS %s < %t
 
-# What the device takes, or took, and the vendor's compiler refuses today: a warning at the line.
+# Forms of the device or of earlier releases that the vendor's compiler refuses: warnings.
 
 import nkijit as nki
 import nkijit.isa as nisa

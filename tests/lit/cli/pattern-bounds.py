@@ -2,8 +2,8 @@
 # RUN: not nkijit list %s:shifted -a x=128x64:float32 2>&1 | filecheck --check-prefix=STOPS %s
 # RUN: nkijit list --no-strict %s:shifted -a x=128x64:float32 | filecheck --check-prefix=LIST %s
 
-# An access pattern that leaves its tile is told at the author's line, and does not stop a lenient
-# listing.
+# An access pattern that leaves its tile is reported at the kernel's line, and does not stop a
+# lenient listing.
 
 import nkijit as nki
 import nkijit.isa as nisa

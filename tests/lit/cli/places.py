@@ -10,7 +10,7 @@ import nkijit.isa as nisa
 import nkijit.language as nl
 
 
-# A loop unrolls: its mistake is told once. Sizes that differ from turn to turn do not matter.
+# A mistake in an unrolled loop is reported once, also if sizes differ between iterations.
 @nki.jit
 def in_a_loop(x):
     tile = nl.load(x)
@@ -64,7 +64,7 @@ def on_one_line(x):
     # LINE: 2 errors for trn3 (default)
 
 
-# A view is shown with its own shape and data type, and with what it is a view of.
+# A view is shown with its own shape and data type, and with its tensor.
 @nki.jit
 def of_a_view(x):
     tile = nl.load(x)

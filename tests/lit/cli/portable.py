@@ -86,4 +86,4 @@ def other(x):
     return x is not None
 
 
-# IR: error: --portable is about a kernel's Python source, which a .mlir file lacks
+# IR: error: --portable checks Python source, which a .mlir file does not have

@@ -42,7 +42,7 @@ def kernel(x):
 
 
 # UNKNOWN: error: unknown release '1.0' of NKI; known: 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7
-# ALONE: error: --nki names the release that --portable is about; ask for that, too
+# ALONE: error: --nki needs --portable
 
 # Since when there is an instruction, and an argument that came later.
 # EXPLAIN: release      NKI 0.1 (Neuron SDK 2.27) and newer

@@ -6,8 +6,8 @@
 # RUN: nkijit verify %s:works_through_hbm -a x=128x512:float32 | filecheck --match-full-lines --check-prefix=LEGAL %s
 # RUN: nkijit verify %s:copies -a x=128x512:float32 | filecheck --match-full-lines --check-prefix=COPIES %s
 
-# A kernel whose result nobody gets, and copies that only look like transposes, run without an
-# error and give something else than what was meant.
+# A kernel with a lost result, and copies that only look like transposes, run without an error
+# and return other results than intended.
 
 import nkijit as nki
 import nkijit.isa as nisa

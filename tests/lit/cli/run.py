@@ -14,7 +14,7 @@
 # CHECK-NEXT: {{\[\[}}0. 0. 0. 0.]
 # CHECK-NEXT: [0. 0. 0. 0.]]
 
-# bfloat16 is unknown to the format: it is read and written as its bits, -a says what they are.
+# The format has no bfloat16: it is read and written as its bits, and -a gives the type.
 # RUN: nkijit run %s:scaled -i x=%t/x.bits.npy -a x=2x4:bfloat16 -a scale=3.0 -o %t/scaled.bits.npy
 # RUN: %python %s check %t/scaled.bits.npy %t/x.npy 3.0
 
@@ -23,7 +23,7 @@
 # RUN: nkijit run %t/scaled.mlir -i x=%t/x.bits.npy -o %t/scaled.mlir.npy
 # RUN: %python %s check %t/scaled.mlir.npy %t/x.npy 3.0
 
-# What can go wrong: a message, exit code 1, and no result.
+# Errors: a message, exit code 1, and no result.
 # RUN: not nkijit run %s:scaled -i x=%t/nothing.npy 2>&1 | filecheck --check-prefix=MISSING %s
 # MISSING: error: -i x={{.*}}nothing.npy: cannot read {{.*}}nothing.npy: [Errno 2] No such file or directory: {{.*}}
 # RUN: not nkijit run %s:scaled -i x=%s 2>&1 | filecheck --check-prefix=FORMAT %s

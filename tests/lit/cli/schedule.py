@@ -1,4 +1,4 @@
-# What a compiler would make of a kernel: a buffer that is filled again becomes other tiles.
+# The compiler's version of a kernel: a buffer that is filled again becomes several tiles.
 
 # RUN: nkijit profile %s:refilled -a x=512x512:float32 -t trn2 --schedule compiler | filecheck --check-prefix=PROFILE %s
 # PROFILE: profile of @refilled for trn2
@@ -13,10 +13,10 @@
 # AUTHOR-NOT: schedule of the compiler
 # AUTHOR: kernel refilled, trn2
 
-# What is lowered already has its order.
+# A lowered kernel has a fixed order.
 # RUN: nkijit lower %s:refilled -a x=512x512:float32 -t trn2 -o %t.mlir
 # RUN: not nkijit list %t.mlir --schedule compiler 2>&1 | filecheck --check-prefix=LOWERED %s
-# LOWERED: error: --schedule is for kernels: a lowered one has its order
+# LOWERED: error: --schedule does not apply to lowered kernels, whose order is fixed
 
 # RUN: not nkijit profile %s:refilled --schedule mine 2>&1 | filecheck --check-prefix=UNKNOWN %s
 # UNKNOWN: Invalid value for '--schedule'

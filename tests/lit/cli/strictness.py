@@ -1,5 +1,5 @@
-# Errors that leave values undefined, and tiles that do not fit, stop commands unless they are told
-# to go on; what they print says so in its first line.
+# Errors that leave values undefined, and tiles that do not fit, stop commands by default. With
+# --no-strict commands go on, and the first line of their output reports it.
 # RUN: rm -rf %t && mkdir -p %t
 # RUN: not nkijit list %s:sums -a x=128x20000:float32 2>&1 | filecheck --check-prefix=STRICT %s
 # STRICT: error[sbuf-capacity]: nl.load: the tiles in use here need 320000 bytes per partition of SBUF, trn3 has 245752 for a kernel
@@ -42,7 +42,7 @@
 # RUN: env NKIJIT_STRICT=maybe not nkijit run %s:half -i %t/x.npy 2>&1 | filecheck --check-prefix=WORD %s
 # WORD: error: NKIJIT_STRICT is 'maybe', expected 0 or 1
 
-# What is illegal stops in any case.
+# Illegal instructions stop commands in any case.
 # RUN: not nkijit run --no-strict %s:illegal -i %t/x.npy 2>&1 | filecheck --check-prefix=ILLEGAL %s
 # ILLEGAL: error[buffer]: nisa.tensor_scalar: 'dst' must be in sbuf or psum, it is in shared_hbm
 

@@ -2,7 +2,7 @@
 # RUN: filecheck --match-full-lines %s < %t
 # RUN: nkijit verify --portable --nki 0.6 %s | filecheck --match-full-lines --check-prefix=PYTHON %s
 
-# Comments that suppress warnings, and what is said about comments that do not.
+# Comments that suppress warnings, and findings about comments that do not.
 
 import nkijit as nki
 import nkijit.isa as nisa

@@ -15,7 +15,7 @@
 # TABLE-NEXT:       0   True  {{ *}}ZeroDivisionError: integer division or modulo by zero
 # TABLE-NEXT:     512   True  {{ *}}alloc-partitions
 
-# What a store has is not computed again; the other forms.
+# Results in a store are not computed again; the other forms.
 # RUN: nkijit sweep %s:tiled --space width=128 --space half=false --resume %t/found.jsonl --objective sbuf --json | filecheck --check-prefix=JSON %s
 # JSON: "kernel": "tiled",
 # JSON-NEXT: "objectives": [
@@ -47,13 +47,13 @@
 # GRID: not beaten in sbuf, time (with *): {{[2-5]}} of 5
 # GRID: * 128
 # RUN: not nkijit sweep %s:tiled --space width=128 --space half=false --sampler tpe 2>&1 | filecheck --check-prefix=HOWMANY %s
-# HOWMANY: error: --sampler: how many variants is it to choose? Add e.g. --trials 100
+# HOWMANY: error: --sampler needs the number of variants: add e.g. --trials 100
 # RUN: not nkijit sweep %s:tiled --space width=1..4096:log --space half=false 2>&1 | filecheck --check-prefix=LOG %s
 # LOG: error: 1..4096 has too many values for a grid: give it a step, 1..4096:STEP or :*FACTOR, or search with a sampler
 
-# What cannot be done.
-# RUN: not nkijit sweep %s:tiled --space width=128 --space half=false --scheduler nobody 2>&1 | filecheck --check-prefix=SCHEDULER %s
-# SCHEDULER: error: there is no scheduler of Dask at nobody: missing port number
+# Commands that fail.
+# RUN: not nkijit sweep %s:tiled --space width=128 --space half=false --scheduler nowhere 2>&1 | filecheck --check-prefix=SCHEDULER %s
+# SCHEDULER: error: there is no scheduler of Dask at nowhere: missing port number
 # RUN: not nkijit sweep %s:tiled --space width=0 --space half=false --workers 1 | filecheck --check-prefix=NONE %s
 # NONE: sweep of @tiled: 1 variant, 0 valid
 # RUN: not nkijit sweep %s:tiled --space widht=128 2>&1 | filecheck --check-prefix=NAME %s

@@ -4,7 +4,7 @@
 # RUN: nkijit list %s -a x=128x64:bfloat16 | filecheck --match-full-lines --check-prefix=LIST %s
 # RUN: nkijit verify %s -a x=128x64:bfloat16 | filecheck --check-prefix=VERIFY %s
 
-# What was printed is read again: as a file, by name, in both forms. Output goes to -o.
+# The printed text can be read again: as a file, by name, in both forms. Output goes to -o.
 # RUN: nkijit trace %s -a x=128x64:bfloat16 -o %t.mlir
 # RUN: nkijit trace %t.mlir | diff %t.mlir -
 # RUN: nkijit trace %t.mlir:gelu --generic -o %t.generic.mlir

@@ -13,7 +13,7 @@ import nkijit.isa as nisa
 import nkijit.language as nl
 
 
-# Values of the wrong kind: the instruction is left out, and what follows is looked at all the same.
+# Values of the wrong kind: the instruction is omitted, and later ones are checked all the same.
 @nki.jit
 def arguments(x):
     tile = nl.load(x)
@@ -57,7 +57,7 @@ def outside(x):
     # OUTSIDE: 2 errors for trn3 (default)
 
 
-# What is not modelled is refused by name.
+# Features that are not modelled are refused by name.
 @nki.jit
 def unsupported(x):
     tile = nl.load(x)

@@ -1,4 +1,4 @@
-# A kernel on two cores is one kernel for each core, of one name for whoever uses it.
+# A kernel on two cores is one kernel for each core, under one name for users.
 # RUN: rm -rf %t && mkdir -p %t
 # RUN: nkijit trace %s:pair -a x=4x8:float32 -o %t/pair.mlir
 # RUN: filecheck --match-full-lines %s < %t/pair.mlir
@@ -14,7 +14,7 @@
 # RUN: not nkijit trace %t/pair.mlir -c 2 2>&1 | filecheck --check-prefix=TRACED %s
 # TRACED: error: a .mlir file is traced already: -a, -t and -c do not apply
 
-# From Python and from the text it runs alike.
+# From Python and from the text it runs with the same results.
 # RUN: %python %s write %t
 # RUN: nkijit run %s:pair -i x=%t/x.npy -o %t/python.npy
 # RUN: nkijit run %t/pair.mlir -i x=%t/x.npy -o %t/text.npy
@@ -28,7 +28,7 @@
 # A race, with both lines.
 # RUN: not nkijit run %s:racing -i x=%t/x.npy 2>&1 | filecheck --match-full-lines --check-prefix=RACE %s
 
-# What the cores do not agree in, what is private, and edges.
+# Differences between the cores, private memory, and edges.
 # RUN: not nkijit verify %s:wrong -a x=4x8:float32 | filecheck --check-prefix=WRONG %s
 # RUN: not nkijit verify %s:branching -a x=4x8:float32 | filecheck --check-prefix=BRANCH %s
 # RUN: not nkijit verify %s:cyclic -a x=4x8:float32 | filecheck --check-prefix=CYCLE %s

@@ -4,7 +4,7 @@
 # RUN: nkijit verify %s:right -a x=128x500:float32 | filecheck --match-full-lines --check-prefix=RIGHT %s
 # RUN: not nkijit list %s:tail -a x=128x500:float32 2>&1 | filecheck --match-full-lines --check-prefix=LIST %s
 
-# Memory that nothing has written: what uses it, the read that brought it in, and what is not written.
+# Unwritten memory: its uses, the reads that bring it in, and the unwritten elements.
 
 import nkijit as nki
 import nkijit.isa as nisa
@@ -66,7 +66,7 @@ def forgotten(x):
     return out
 
 
-# The last of four blocks is left out: it may be that nobody looks at it.
+# The last of four blocks is unwritten: its elements may be unused.
 @nki.jit
 def result(x):
     # RESULT: warning[output-partly-unwritten]: nl.ndarray: 'out' is returned, but nothing has written its elements [0:128, 384:512]

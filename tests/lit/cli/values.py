@@ -1,4 +1,4 @@
-"""What a run has read and written: the first NaN, every value, and where two kernels part."""
+"""The values of a run: the first NaN, every value, and the place where two kernels depart."""
 
 # RUN: not nkijit run %s:softmax -a x=128x64:float32 -a scale=1000.0 --first-nan | filecheck --check-prefix=NAN %s
 # NAN: values.py:56: nisa.activation made it: p[0, 0] is inf
@@ -8,7 +8,7 @@
 # NAN-NEXT:   scale = 1000
 
 # RUN: nkijit run %s:softmax -a x=128x64:float32 --first-nan | filecheck --check-prefix=NONE %s
-# NONE: no NaN and no infinity in what 3 instructions wrote
+# NONE: no NaN or infinity in the results of 3 instructions
 
 # RUN: not nkijit bisect %s:shifted -a x=128x64:float32 --against %s:softmax | filecheck --check-prefix=PART %s
 # PART: values.py:67: nisa.activation departs: p[{{[0-9]+, [0-9]+}}] is {{[0-9.]+}}, the reference has {{[0-9.]+}}
@@ -20,7 +20,7 @@
 # AGREE: nothing departs from the same kernel in float32 by more than rounding explains: 3 results agree
 
 # RUN: not nkijit bisect %s:softmax -a x=128x64:float32 2>&1 | filecheck --check-prefix=NOTHING %s
-# NOTHING: error: say what is right with one of --reference, --against and --float32
+# NOTHING: error: give exactly one of --reference, --against and --float32
 
 # RUN: nkijit record %s:softmax -a x=128x64:float32 | filecheck --check-prefix=RECORD %s
 # RECORD: record of @softmax: 3 instructions, 3 variables
@@ -34,7 +34,7 @@
 # AGAINST: "departed":{"text":"{{.*}}values.py:56: nisa.activation departs: p[
 
 # RUN: rm -f %t.html && not nkijit report %s:softmax -a x=128x64:float32 --seed 1 -o %t.html 2>&1 | filecheck --check-prefix=SEED %s && not ls %t.html
-# SEED: error: --seed is for a page with --record
+# SEED: error: --seed needs --record
 
 # RUN: not nkijit report %s:softmax -i x=missing.npy --record -o %t.html 2>&1 | filecheck --check-prefix=MISSING %s && not ls %t.html
 # MISSING: error: -i x=missing.npy: cannot read missing.npy

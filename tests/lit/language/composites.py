@@ -7,7 +7,7 @@
 # RUN: nkijit verify %s:selected -a x=128x64:bfloat16 | filecheck --check-prefix=VERIFY %s
 # RUN: nkijit verify %s:constant -a x=2x2:float32 | filecheck --check-prefix=VERIFY %s
 
-# Functions of several instructions: what lies in between is float32 and has names of its own.
+# Functions of several instructions: intermediate tiles are float32 and have their own names.
 # VERIFY-NOT: error[
 
 import numpy as np
@@ -73,7 +73,7 @@ def selected(x):
     # SELECT-NEXT: nki.return
 
 
-# Constants stand at the top of the kernel, equal ones once.
+# Constants are at the top of the kernel, and equal ones are shared.
 # CONSTANT: %weights = nki.constant "0000803F000000000000000000000040" : memref<2x2xf32, #nki.shared_hbm>
 # CONSTANT-NEXT: %identity = nki.constant "0000803F00000000000000000000803F" : memref<2x2xf32, #nki.shared_hbm>
 # CONSTANT-NEXT: %tile = nki.alloc : memref<2x2xf32, #nki.sbuf>

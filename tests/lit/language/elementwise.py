@@ -23,7 +23,7 @@ def same_shape(x, y):
     # SAME: %total = nki.alloc : memref<128x64xf32, #nki.sbuf>
     # SAME-NEXT: nisa.tensor_tensor dst=%total, data1=%a, data2=%b, op=add
     total = nl.add(a, b)
-    # Another data type is what the one instruction rounds to.
+    # The instruction rounds to another data type.
     # SAME-NEXT: %below = nki.alloc : memref<128x64xui8, #nki.sbuf>
     # SAME-NEXT: nisa.tensor_tensor dst=%below, data1=%total, data2=%b, op=less
     below = nl.less(total, b, dtype=nl.uint8)
@@ -111,7 +111,7 @@ def integers(x):
     # INTEGERS-NEXT: %b = nki.alloc : memref<128x64xi32, #nki.sbuf>
     # INTEGERS-NEXT: nisa.tensor_scalar dst=%b, data=%a, op0=bitwise_xor, operand0=%c-1
     b = nl.invert(a)
-    # Bits are of the operand's type; what else is asked for is converted to.
+    # Bits have the operand's type; another requested type needs a conversion.
     # INTEGERS-NEXT: %c = nki.alloc : memref<128x64xf32, #nki.sbuf>
     # INTEGERS-NEXT: %bits = nki.alloc : memref<128x64xi32, #nki.sbuf>
     # INTEGERS-NEXT: nisa.tensor_tensor dst=%bits, data1=%a, data2=%b, op=left_shift

@@ -2,8 +2,8 @@
 # RUN: not nkijit verify %s:shapes -a x=128x64:float32 2>&1 | filecheck --match-full-lines --check-prefix=SHAPES %s
 # RUN: not nkijit verify %s:axes -a x=128x64:float32 2>&1 | filecheck --match-full-lines --check-prefix=AXES %s
 
-# What is wrong with a call is told at the author's line, by the rules of the instruction that it
-# becomes or by the call itself.
+# Mistakes in a call are reported at the kernel's line, by the rules of the instruction that
+# implements it or by the call itself.
 
 import numpy as np
 

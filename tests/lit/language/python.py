@@ -9,8 +9,8 @@
 # RUN: not nkijit verify %s:classic_loop -a x=128x64:float32 | filecheck --match-full-lines --check-prefix=CLASSIC %s
 # RUN: not nkijit verify %s:wrong_call -a x=128x64:float32 2>&1 | filecheck --check-prefix=CALL %s
 
-# What Python refuses to do with a tensor is a finding: which function does it, in the author's own
-# line. What of it Python does, in another sense, is a warning.
+# Python operations that fail on tensors are findings, with the function to use instead, in the
+# kernel's own line. Operations that Python runs in another sense are warnings.
 
 import numpy as np
 

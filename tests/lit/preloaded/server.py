@@ -1,9 +1,9 @@
-"""Runs the tools of lit tests in forks of a process that has imported what they begin with.
+"""Runs the tools of lit tests in forks of a process that has done their common imports.
 
-A tool takes a second to import xDSL and to declare the instructions; a test runs some, so this is
-most of what the tests take. Everything else is as if the tool was started: it runs its script, with
-the arguments, the folder, the environment and the files of the client, and ends as it does.
-What some commands import later (lowering, interpreters, pages) is left to them.
+A tool takes a second to import xDSL and to declare the instructions. A test runs several tools, so
+this is most of the tests' time. Otherwise a tool behaves as if it was started: it runs its script,
+with the arguments, the folder, the environment and the files of the client, and ends in the same
+way. Modules that some commands import later (lowering, interpreters, pages) are not preloaded.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from client import LENGTH
 
 
 def serve(path: str) -> None:
-    """Run what clients ask for, until standard input ends, which is when lit does.
+    """Run the requests of clients until standard input ends, which is when lit ends.
 
-    `path` is there as soon as clients can connect.
+    `path` exists as soon as clients can connect.
     """
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(f"{path}.new")
@@ -133,7 +133,7 @@ def _become(
 
 
 def _of_python(environment: Mapping[str, str]) -> dict[str, str]:
-    """What Python itself reads when it starts."""
+    """Return the environment variables that Python reads at its start."""
     return {name: value for name, value in environment.items() if name.startswith("PYTHON")}
 
 
@@ -171,7 +171,7 @@ def _text(
 
 
 def _preload() -> None:
-    """Import what every command begins with, and no more."""
+    """Import the modules that all commands import."""
     import filecheck.main  # noqa: F401
     import rich.console  # noqa: F401
     import typer  # noqa: F401

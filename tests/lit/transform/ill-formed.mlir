@@ -47,10 +47,12 @@ nki.kernel @k(%x: memref<128x64xf32, #nki.shared_hbm>) target=trn2 {
 
 // -----
 
-// CHECK: the repeat is inside of another one with index i
+// CHECK: the repeat is inside of another one with index i{{$}}
 nki.kernel @k() target=trn2 {
   nki.repeat i = 0 to 2 {
-    nki.repeat i = 0 to 2 {
+    nki.repeat j = 0 to 2 {
+      nki.repeat i = 0 to 2 {
+      }
     }
   }
   nki.return

@@ -6,7 +6,7 @@
 // RUN: nkijit-opt -p reroll %t.rolled.mlir | diff %t.rolled.mlir -
 // RUN: nkijit-opt --print-op-generic %t.rolled.mlir | nkijit-opt | diff %t.rolled.mlir -
 // RUN: not nkijit-opt -p reroll,verify %s 2>&1 | filecheck --check-prefix=ORDER %s
-// ORDER: error: verify knows no nki.repeat: run it before reroll, or unroll between them
+// ORDER: error: verify does not accept nki.repeat: run it before reroll, or run unroll in between
 
 // Loops that are found in what an author has unrolled by hand: nothing says where the iterations
 // come from.

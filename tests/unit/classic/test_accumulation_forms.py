@@ -303,8 +303,8 @@ PARTS: list[tuple[Callable[..., None], tuple[int, ...], Any, float]] = [
     (_assigned, (32, 32), np.s_[:, 8:24], 1),
     (_subtracted, (32, 32), np.s_[:, 8:24], -3),
 ]
-"""Statements on part of an accumulator, the accumulator's shape, what part it is for NumPy, and
-what three such statements make of a product there."""
+"""Statements on a part of an accumulator, the accumulator's shape, the part for NumPy, and the
+factor of the product that three such statements compute."""
 
 
 @pytest.mark.parametrize("multiply", ["nl.matmul", "nisa.nc_matmul"])

@@ -1,4 +1,4 @@
-"""Tiles that nki.compiler places: the modulo formula, its limits, and what kernels then compute."""
+"""Tiles placed by nki.compiler: the modulo formula, its limits, and results of such kernels."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ def test_decorators_that_make_no_difference() -> None:
         ncc.force_auto_alloc(lambda: None)
 
 
-def test_what_is_not_modelled_is_refused_by_name() -> None:
+def test_unmodelled_names_are_refused_by_name() -> None:
     for name in ("multi_buffer", "allocation_scope"):
         with pytest.raises(UnsupportedError, match=rf"nki\.compiler\.{name}.* is not modelled"):
             getattr(ncc, name)()

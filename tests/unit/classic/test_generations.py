@@ -25,10 +25,10 @@ Body = Callable[..., Any]
 
 
 def canonical(text: str) -> list[str]:
-    """The lines of a kernel without names: values are numbered as instructions use them.
+    """Return the lines of a kernel without names; values are numbered in the order of use.
 
-    Declarations do nothing when a kernel runs; each stands in front of its first use. Which API it
-    was is left out.
+    Declarations have no effect at run time, so each is printed before its first use. The API
+    generation is omitted.
     """
     text = text.replace(" classic {", " {")
     declared: dict[str, str] = {}

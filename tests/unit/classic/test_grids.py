@@ -1,4 +1,4 @@
-"""Launch grids: which instances there are, which core runs which, what they share."""
+"""Launch grids: their instances, the cores that run them, and shared tensors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nkijit.classic.grids.grid import LaunchGrid
 
 @nki.jit
 def coordinates() -> Any:
-    """Writes what each instance knows of itself to its row."""
+    """Write the coordinates and grid sizes of each instance to its row."""
     i, j, k = (nl.program_id(axis) for axis in range(3))
     out = nl.ndarray((3, 2, 4, 1, 6), dtype=nl.int32, buffer=nl.shared_hbm)
     known = [i, j, k, nl.num_programs(), nl.num_programs((0, 2)), nl.program_ndim()]
@@ -107,7 +107,7 @@ def test_an_axis_that_the_grid_does_not_have(axis: Any) -> None:
         kernel[2, 2].trace(axis)
 
 
-def test_instances_have_tiles_of_their_own_and_share_what_is_shared() -> None:
+def test_instances_have_own_tiles_and_share_shared_tensors() -> None:
     @nki.jit
     def kernel(x: Any) -> Any:
         out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)

@@ -1,4 +1,4 @@
-"""What the public guides, tutorials and their examples rely on, in kernels of our own."""
+"""Features that the public guides, tutorials and their examples use, in kernels written here."""
 
 from __future__ import annotations
 

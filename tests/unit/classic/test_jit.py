@@ -1,4 +1,4 @@
-"""Kernels of the classic API: decorators, modes with their options, targets, what calls leave."""
+"""Kernels of the classic API: decorators, modes and their options, targets, effects of calls."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_values_of_options(mode: str, options: dict[str, Any]) -> None:
         nki.jit(double, mode=mode, **options)
 
 
-def test_kernels_of_the_other_api_and_what_is_no_function_are_refused() -> None:
+def test_kernels_of_the_other_api_and_values_that_are_not_functions_are_refused() -> None:
     with pytest.raises(ArgumentTypeError, match="of the current API"):
         nki.jit(nkijit.jit(double))
     for wrong in (3, "double", type("Class", (), {})):
@@ -268,7 +268,7 @@ def test_a_benchmark_of_a_grid_is_the_kernels(capsys: pytest.CaptureFixture[str]
         _ = nki.benchmark(nki.jit(double)).benchmark_result
 
 
-def test_shapes_stand_for_arrays_where_nothing_is_computed() -> None:
+def test_shapes_can_replace_arrays_where_nothing_is_computed() -> None:
     spec = nt.tensor[[8, 4], nl.float32]
     assert spec == TensorSpec((8, 4), "float32")
     kernel = nki.benchmark(double)
@@ -312,7 +312,7 @@ def test_the_working_directory_is_absolute(folder: str | None) -> None:
         nki.profile(working_directory=folder)(double)
 
 
-def test_baremetal_writes_what_it_is_asked_for(tmp_path: Path) -> None:
+def test_baremetal_writes_the_requested_files(tmp_path: Path) -> None:
     trace, artifacts = tmp_path / "profile.ntff", tmp_path / "artifacts"
     kernel = nki.baremetal(
         save_neff_name="file.neff",
@@ -328,7 +328,7 @@ def test_baremetal_writes_what_it_is_asked_for(tmp_path: Path) -> None:
         kernel(X)
 
 
-def test_a_warning_that_is_an_error_is_told_once() -> None:
+def test_a_warning_that_is_an_error_is_reported_once() -> None:
     modes._OnDevice._warned = False  # pyright: ignore[reportPrivateUsage]
     kernel = nki.baremetal(double)
     with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""What a mask leaves out of a tile is undefined: computing on it is silent, using it is told."""
+"""Masked elements of a tile are undefined: computing on them is silent, using them is reported."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def rules(traced: nkijit.TracedKernel) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("assigned", [False, True])
 def test_masks_on_load_and_store_are_enough(assigned: bool, tmp_path: Path) -> None:
-    """A common form: what lies between computes on undefined elements as well."""
+    """A common form: intermediate instructions also compute on undefined elements."""
 
     @nki.jit
     def kernel(a):  # pyright: ignore[reportMissingParameterType, reportUnknownParameterType]
@@ -71,7 +71,7 @@ def test_results_that_depend_on_it_are_nan() -> None:
     assert ("read-masked", "warning") in rules(kernel.trace(a))
 
 
-def test_what_no_mask_has_left_out_is_still_an_error() -> None:
+def test_unwritten_elements_without_a_mask_are_an_error() -> None:
     @nki.jit
     def kernel(a):  # pyright: ignore[reportMissingParameterType, reportUnknownParameterType]
         out = nl.ndarray((8, 16), dtype=a.dtype, buffer=nl.shared_hbm)

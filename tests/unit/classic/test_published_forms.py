@@ -1,4 +1,4 @@
-"""What published kernels of the classic API do beside what its reference says, against NumPy."""
+"""Behaviour of published classic kernels beyond the reference, against NumPy."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def test_axes_that_cannot_be_reduced(axis: Any) -> None:
         kernel(random(4, 3, 2))
 
 
-def test_results_in_psum_are_copied_for_what_reads_sbuf_only() -> None:
+def test_results_in_psum_are_copied_for_readers_of_sbuf() -> None:
     @nki.jit
     def kernel(a, b):
         out = nl.ndarray((2, 64, 96), dtype=nl.float32, buffer=nl.shared_hbm)
@@ -241,7 +241,7 @@ def test_tensor_tensor_repeats_a_column() -> None:
     assert np.array_equal(kernel(a, b), a * b)
 
 
-def test_loop_reduce_reduces_into_what_it_is_assigned_to() -> None:
+def test_loop_reduce_reduces_into_the_assigned_tile() -> None:
     @nki.jit
     def kernel(a):
         out = nl.ndarray((2, 128, 64), dtype=nl.float32, buffer=nl.shared_hbm)
@@ -264,7 +264,7 @@ def test_loop_reduce_reduces_into_what_it_is_assigned_to() -> None:
     assert np.array_equal(largest, expected)
 
 
-def test_one_tile_has_one_place_whatever_room_is_left_beside_it() -> None:
+def test_one_tile_has_one_place_for_any_free_space() -> None:
     @nki.jit
     def kernel(a):
         place = ncc.sbuf.mod_alloc(base_addr=512, num_free_tiles=(4,))

@@ -26,7 +26,7 @@ _KINDS = {
 
 
 def module_named(name: str) -> Any:
-    """The module of ours that stands for one of `neuronxcc`."""
+    """Return the nkijit module that corresponds to a module of `neuronxcc`."""
     return import_module(name.replace("nki", "nkijit.classic", 1))
 
 
@@ -57,7 +57,7 @@ def _ours(function: Any) -> list[tuple[str, Any]]:
 
 
 def _is(default: Any, text: str | None, module: Any) -> bool:
-    """True when a default is what the text of the reference says."""
+    """Return whether a default equals the one in the text of the reference."""
     if text is None:
         return default is inspect.Parameter.empty
     if text in ("np.amax", "np.max"):

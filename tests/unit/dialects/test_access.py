@@ -97,7 +97,7 @@ def keys(draw: st.DrawFn, shape: tuple[int, ...]) -> tuple[Any, ...]:
 
 
 def indexed(array: Array, key: tuple[Any, ...], on_chip: bool) -> Array:
-    """What NumPy makes of a key, with the language guide's minimum rank."""
+    """Return NumPy's result for a key, with the language guide's minimum rank."""
     plain: list[Any] = []
     for item in key:
         if isinstance(item, DynamicSlice):

@@ -1,6 +1,6 @@
-"""What instructions cost, against the formulas of the public API reference (up to 2.26).
+"""Costs of instructions, against the formulas of the public API reference (up to 2.26).
 
-Where a measurement has replaced a formula, the test says which; `test_timing.py` holds them all.
+If a measurement has replaced a formula, the test says which; `test_timing.py` has all of them.
 """
 
 from __future__ import annotations
@@ -174,6 +174,6 @@ def test_every_instruction_explains_itself(op: Any) -> None:
         assert stage.mnemonic in text
 
 
-def test_an_unknown_instruction_is_told() -> None:
+def test_an_unknown_instruction_is_reported() -> None:
     with pytest.raises(KeyError, match=r"nisa\.nothing"):
         explain_instruction("nisa.nothing")

@@ -1,4 +1,4 @@
-"""What data types hold: what a number becomes that NumPy casts to them."""
+"""Ranges of data types: the results of NumPy's casts of numbers to them."""
 
 from random import Random
 
@@ -27,7 +27,7 @@ def numbers(ends):
 
 
 @pytest.mark.parametrize("name", [n for n in FLOATS if n != "float8_e8m0fnu"])
-def test_a_float_type_holds_what_a_cast_keeps(name):
+def test_a_float_type_holds_numbers_that_a_cast_preserves(name):
     dtype, info = DTYPES[name], ml_dtypes.finfo(name)
     kept = lost = 0
     # Not the infinities of those types that have none: those are NaN for NumPy.
@@ -46,7 +46,7 @@ def test_a_float_type_holds_what_a_cast_keeps(name):
 
 
 @pytest.mark.parametrize("name", INTEGERS)
-def test_an_integer_type_holds_what_rounds_to_one_of_its_integers(name):
+def test_an_integer_type_holds_numbers_that_round_to_its_integers(name):
     dtype, info = DTYPES[name], np.iinfo(name)
     for number in numbers([float(info.max), float(info.min or -1)]):
         is_held = info.min <= int(np.rint(number)) <= info.max

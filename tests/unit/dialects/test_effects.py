@@ -1,4 +1,4 @@
-"""What an operation reads and writes."""
+"""Reads and writes of operations."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_the_tile_that_says_where_an_operand_is_comes_first() -> None:
     assert not dst.partial
 
 
-def test_what_skips_rows_touches_a_part() -> None:
+def test_an_instruction_that_skips_rows_touches_a_part() -> None:
     op = instruction_of(VIEW, "nisa.dma_copy dst=%y, src=%rows, oob_mode=skip")
     assert [(effect.name, effect.partial) for effect in effects(op)] == [
         ("index of src", False),
@@ -56,7 +56,7 @@ def test_effects_follow_the_index_of_a_view() -> None:
     assert effects(op)[0].value is view.operands[0]
 
 
-def test_effects_follow_what_becomes_of_rows_out_of_bounds() -> None:
+def test_effects_follow_the_treatment_of_rows_out_of_bounds() -> None:
     op = instruction_of(VIEW, "nisa.dma_copy dst=%y, src=%rows")
     skipping = instruction_of(VIEW, "nisa.dma_copy dst=%y, src=%rows, oob_mode=skip")
     assert [effect.partial for effect in effects(op)] == [False, False, False]

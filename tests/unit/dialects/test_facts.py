@@ -1,4 +1,4 @@
-"""What is derived from an instruction's declaration and arguments, in one place each."""
+"""Facts derived from an instruction's declaration and arguments, each in one place."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ MX = (
         ("nisa.dma_copy dst=%y, src=%x", False),
     ],
 )
-def test_what_is_a_transpose(line: str, expected: bool) -> None:
+def test_transposes(line: str, expected: bool) -> None:
     assert is_transpose(instruction_of(line)) is expected
 
 
@@ -73,7 +73,7 @@ def test_transpose_mode_needs_a_generation(target: str, expected: bool) -> None:
         (", accumulate=false", Accumulation.overwrites),
     ],
 )
-def test_matmuls_add_as_they_are_told(
+def test_matmuls_add_by_their_accumulate_argument(
     lines: tuple[str, ...], argument: str, expected: Accumulation
 ) -> None:
     op = instruction_of(*lines[:-1], lines[-1] + argument)
@@ -90,7 +90,7 @@ def test_transpose_mode_overwrites() -> None:
 @pytest.mark.parametrize(
     "line", ["nisa.nc_transpose dst=%p, data=%k", "nisa.tensor_copy dst=%y, src=%x"]
 )
-def test_what_is_no_matmul_does_not_add(line: str) -> None:
+def test_other_instructions_than_matmuls_do_not_add(line: str) -> None:
     assert accumulation_of(instruction_of(line), target_named("trn3")) is None
 
 
@@ -103,7 +103,7 @@ def test_what_is_no_matmul_does_not_add(line: str) -> None:
         ("nisa.tensor_copy dst=%y, src=%x", False),
     ],
 )
-def test_what_skips_rows_out_of_bounds(line: str, expected: bool) -> None:
+def test_instructions_that_skip_rows_out_of_bounds(line: str, expected: bool) -> None:
     assert skips_out_of_bounds(instruction_of(line)) is expected
 
 

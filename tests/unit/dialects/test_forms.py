@@ -1,4 +1,4 @@
-"""What is made once for many operations is what xDSL makes of each: types, numbers, operations."""
+"""Types, numbers and operations that are created once equal those that xDSL creates."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_types_of_views_are_those_that_xdsl_makes(seed):
         assert [getattr(known, n) for n in DERIVED] == [getattr(fresh, n) for n in DERIVED]
 
 
-def test_what_is_worked_out_of_a_tile_is_not_its_neighbours():
+def test_facts_of_a_tile_do_not_mix_with_those_of_other_tiles():
     form = ViewForm.of(DTYPES["float32"], MemoryRegion.sbuf, (64, 1), (4, 8), (4, 8))
     here = tile_info(form.at(0)[0])
     assert here.pattern.offset == here.byte_pattern.offset == 0
@@ -92,7 +92,7 @@ def test_what_is_worked_out_of_a_tile_is_not_its_neighbours():
     )
 
 
-def test_forms_are_equal_by_what_they_are_made_of():
+def test_forms_are_equal_by_their_parts():
     arguments: Any = (DTYPES["float32"], MemoryRegion.sbuf, (64, 1), (4, 8), (4, 8))
     one, two = ViewForm.of(*arguments), ViewForm.of.__wrapped__(*arguments)
     assert one is not two
@@ -231,7 +231,7 @@ def test_the_kernels_operations_are_all_that_xdsl_walks_and_views_say_where_they
                 assert info_of(op.result).shape == op.result.type.get_shape()
 
 
-def test_a_copy_is_what_xdsl_clones():
+def test_a_copy_equals_a_clone_of_xdsl():
     for path in GOLDEN.rglob("*.mlir"):
         module = load_module(path)
         before = str(module)
@@ -250,7 +250,7 @@ def test_a_copy_is_what_xdsl_clones():
         assert str(module) == before
 
 
-def test_a_copy_uses_what_is_outside_as_the_original_does():
+def test_a_copy_uses_outer_values_like_the_original():
     for kernel in _kernels():
         view = next((op for op in kernel.operations if isinstance(op, ViewOp)), None)
         if view is not None:

@@ -1,4 +1,4 @@
-"""What can be asked of an instruction about its arguments."""
+"""Queries about an instruction's arguments."""
 
 from __future__ import annotations
 

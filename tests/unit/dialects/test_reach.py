@@ -1,4 +1,4 @@
-"""What views touch of their allocations, against the bytes that NumPy touches."""
+"""Bytes of allocations that views touch, against the bytes that NumPy touches."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_fills(part: TileInfo, expected: bool) -> None:
     assert fills(WHOLE, part) is expected
 
 
-def test_what_is_addressed_at_run_time_fills_nothing() -> None:
+def test_views_addressed_at_run_time_fill_nothing() -> None:
     part = TileInfo((4, 8), WHOLE.dtype, WHOLE.region, (8, 1), 0, Indirection.scalar)
     assert not fills(WHOLE, part)
 
@@ -63,7 +63,7 @@ def test_what_is_addressed_at_run_time_fills_nothing() -> None:
     st.sampled_from(["float32", "bfloat16", "uint8"]),
 )
 @settings(max_examples=400, deadline=None)
-def test_what_fills_an_allocation_touches_all_of_it(
+def test_views_that_fill_an_allocation_touch_all_of_it(
     pairs: list[tuple[int, int]], offset: int, dtype: str
 ) -> None:
     row = COLUMNS * 4 // DTYPES[dtype].itemsize

@@ -1,7 +1,8 @@
-"""Every declared rule is tripped, and its message quoted, by the lit tests.
+"""Every declared rule is tripped, and every rule's message quoted, by tests.
 
 Reads the files of tests/lit whose CHECK lines quote findings, and runs the verification in
-process over their kernels.
+process over their kernels. Of the rules that many instructions share, lit tests have one example
+per family; `test_shared_rules.py` tries them on every instruction.
 """
 
 from __future__ import annotations
@@ -9,10 +10,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 import pytest
 from support.paths import LIT
+from support.shared_rules import form_of, table
 
 from nkijit.dialects.declare.queries import rules_of
 from nkijit.dialects.declare.spec import Rule
@@ -31,7 +34,7 @@ from nkijit.passes.verify.passes import (
 )
 from nkijit.reference.catalogue import users_of
 
-# A CHECK line, under whatever prefix, and the finding that it quotes.
+# A CHECK line, with any prefix, and the finding that it quotes.
 _QUOTE = re.compile(
     r"^\s*(?://|#) [A-Z]+(?:-NEXT|-DAG)?:\s*((?:error|warning)\[([\w-]+)\].*)$", re.MULTILINE
 )
@@ -81,7 +84,7 @@ def _pass(path: Path) -> type[VerificationPass]:
 
 
 def _found(path: Path) -> list[Diagnostic]:
-    """What the pass that the file is about finds in it."""
+    """Return the findings in a file of the pass that the file is about."""
     run = (_pass(path),)
     return [d for kernels in _launches(path).values() for d in find_all(kernels, run)]
 
@@ -106,7 +109,9 @@ def _tripped_declarations() -> set[tuple[str, int]]:
     """(operation, position of the rule) for every rule that some operation in the tests breaks."""
     declared = _declarations()
     tripped: set[tuple[str, int]] = set()
-    for kernel in (k for path in _kernel_files() for k in _kernels(path)):
+    in_lit = (k for path in _kernel_files() for k in _kernels(path))
+    varied = (k for form in table() for _, k in form_of(form).variants())
+    for kernel in chain(in_lit, varied):
         for op in kernel.operations:
             for index, rule in enumerate(declared.get(op.name, ())):
                 if rule.check(op, kernel.target) is not None:
@@ -123,12 +128,14 @@ def test_every_declared_rule_is_tripped() -> None:
         for index, rule in enumerate(rules)
         if (name, index) not in tripped
     ]
-    assert not missing, "no lit test trips these rules:\n" + "\n".join(missing)
+    assert not missing, "no test trips these rules:\n" + "\n".join(missing)
 
 
 def test_every_pair_of_operation_and_rule_is_found() -> None:
-    """What is tripped is also reported, by the name of the operation."""
+    """Broken rules are also reported, under the name of the operation."""
     reported = {(d.subject, d.rule.id) for path in _kernel_files() for d in _found(path)}
+    for form in map(form_of, table()):
+        reported |= {(form.op.name, rule) for rule, _ in form.broken()}
     universal = {rule.text.id for rule in UNIVERSAL_RULES}
     declared = {
         (user, rule.id)
@@ -137,11 +144,11 @@ def test_every_pair_of_operation_and_rule_is_found() -> None:
         for user in users_of(rule)
     }
     missing = sorted(f"{user}: {rule}" for user, rule in declared - reported)
-    assert not missing, "no lit test has these findings:\n" + "\n".join(missing)
+    assert not missing, "no test has these findings:\n" + "\n".join(missing)
 
 
 def test_every_rule_of_all_instructions_is_found() -> None:
-    """One instruction may stand for all; its legal neighbour is the kernel in valid.mlir."""
+    """One instruction can represent all; its legal counterpart is the kernel in valid.mlir."""
     found = {d.rule.id for path in _invalid_files() for d in _found(path)}
     missing = sorted({rule.text.id for rule in UNIVERSAL_RULES} - found)
     assert not missing, "no invalid.mlir has these findings: " + ", ".join(missing)

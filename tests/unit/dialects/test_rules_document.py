@@ -1,4 +1,4 @@
-"""docs/rules.md is what the catalogue says. `make docs`, or here `--update-golden`, writes it."""
+"""docs/rules.md equals the catalogue. `make docs`, or here `--update-golden`, writes it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_severities() -> None:
 
 
 def test_every_error_is_of_a_kind() -> None:
-    """What no device takes, what is undefined, what does not fit; and of warnings there is none."""
+    """Illegal, undefined, or too large; warnings have no kind."""
     for rule in RULE_TEXTS.values():
         assert (rule.kind is None) == (rule.severity == "warning"), rule.id
     assert {rule.kind for rule in RULE_TEXTS.values()} == {None, *ErrorKind}

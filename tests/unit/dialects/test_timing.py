@@ -1,9 +1,9 @@
-"""How long instructions take, against what was measured on hardware and published.
+"""Durations of instructions, against published measurements on hardware.
 
-The expected numbers are typed in from the publications, never from the data files: isolated probes
-of one trn2 core (Voyager fork, neuronx-cc 2.22), profiles in the NKI performance guide (trn1), the
+The expected numbers are copied from the publications, never from the data files: isolated probes of
+one trn2 core (Voyager fork, neuronx-cc 2.22), profiles in the NKI performance guide (trn1), the
 kernel optimization tutorial and the page on the design of rmsnorm-quant (trn2), and the vendor's
-figure for a stream of matmuls. All laws are held within 10 %.
+figure for a stream of matmuls. All laws hold within 10 %.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def traced(body: Callable[[], Any], target: str = "trn2") -> NisaOp:
 
 
 def times(body: Callable[[], Any], target: str = "trn2") -> list[Duration]:
-    """What the engine instructions of that instruction take."""
+    """Return the times of an instruction's engine instructions."""
     op = traced(body, target)
     return [stage.cost.time(op, target_named(target)) for stage in op.given_stages()]
 
@@ -255,7 +255,7 @@ def test_the_latencies_measured_on_trn2(name: str, n: int) -> None:
         (lambda: nisa.register_move(nisa.register_alloc(0), 5), "trn3", 69, 69),
     ],
 )
-def test_what_was_measured_once(
+def test_single_measurements(
     body: Callable[[], Any], target: str, issue: float | None, latency: float
 ) -> None:
     (time, *_) = times(body, target)
@@ -365,7 +365,7 @@ def test_a_strided_operand_of_a_float32_matmul(strided: str, step: int, n: int) 
     assert max(load.issue, multiply.issue) == near((max(feeds) + 24) / 2.4)
 
 
-def test_what_is_packed_into_rows_takes_no_longer() -> None:
+def test_packed_rows_take_the_same_time() -> None:
     def double_row() -> None:
         fp8 = nl.float8_e4m3
         stationary = nl.ndarray((128, 2, 128), dtype=fp8, buffer=nl.sbuf)

@@ -1,4 +1,4 @@
-"""The data files of `timing.py`: what is wrong with one is told, and every number has a source."""
+"""The data files of `timing.py`: errors in them are reported, and every number has a source."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def test_the_ends_of_constants(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
-def test_what_is_likely_lies_between_the_ends(platform: str) -> None:
+def test_likely_values_are_between_the_ends(platform: str) -> None:
     timing = load_timing(FOLDER / f"{platform}.toml")
     assert timing.spreads
     for spread in timing.spreads:

@@ -1,8 +1,8 @@
-"""What DMA takes, against what was measured on hardware and published (trn2).
+"""Durations of DMA transfers, against published measurements on hardware (trn2).
 
-The expected numbers are typed in from the publications: isolated probes of one trn2 core (Voyager
-fork, neuronx-cc 2.22), megakernel profiles, the chart and the profiles of the DMA overview, and
-the DGE reference. Held within 10 %.
+The expected numbers are copied from the publications: isolated probes of one trn2 core (Voyager
+fork, neuronx-cc 2.22), megakernel profiles, the chart and the profiles of the DMA overview, and the
+DGE reference. They hold within 10 %.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NONE, SWDGE, HWDGE = nisa.dge_mode.none, nisa.dge_mode.swdge, nisa.dge_mode.hwdg
 
 
 def transfer(body: Callable[[], Any], target: str | Target = "trn2", cores: int = 1) -> Transfer:
-    """What the last instruction of a body makes the DMA engines do."""
+    """Return the DMA transfer of the last instruction of a body."""
     if isinstance(target, str):
         target = target_named(target)
 
@@ -101,12 +101,12 @@ def test_the_chart_of_bandwidth_by_row_size(row: int) -> None:
 
 
 def interval(made: Transfer) -> float:
-    """What a transfer adds to a stream of them."""
+    """Return the time that a transfer adds to a stream of such transfers."""
     return max(made.trigger_ns, made.engine_ns)
 
 
 @pytest.mark.parametrize("row", [4, 8, 512])
-def test_what_a_short_transfer_takes_is_its_trigger(row: int) -> None:
+def test_a_short_transfer_takes_the_time_of_its_trigger(row: int) -> None:
     """Vector additions of the assignment 4 of Stanford's CS 149 (forks rishic3, xaviergonzalez).
 
     600 DMAs of 128 rows of 4 bytes take 378 us, 300 of 8 bytes 186 us; the kernel optimization
@@ -117,8 +117,9 @@ def test_what_a_short_transfer_takes_is_its_trigger(row: int) -> None:
 
 def test_a_row_in_a_stream_of_static_transfers() -> None:
     """Profile of a 1024x1024 transpose (fork rishic3): 129 of 64 KiB in 28.3 us; conv2d (fork
-    xaviergonzalez): 2,664 rows of 448 bytes, 444 of 448 and 444 of 4, of each partition, and 16,384
-    runs of 18 bytes four times within 815 us, in which the Tensor Engine is what is busy."""
+    xaviergonzalez): 2,664 rows of 448 bytes, 444 of 448 and 444 of 4, of each partition, and
+    16,384 runs of 18 bytes four times within 815 us, in which the Tensor Engine is the
+    bottleneck."""
     assert transfer(load(512, dge_mode=NONE)).engine_ns * 129 == near(28_300)
     rows, biases = (transfer(load(row, dge_mode=NONE)).engine_ns for row in (448, 4))
     kernel = transfer(lambda: nisa.dma_copy(sbuf(2304), hbm(128, 4608)[:, :2304], dge_mode=NONE))
@@ -158,7 +159,7 @@ def test_an_engine_moves_eight_partitions(rows: int, engines: int) -> None:
 
 @pytest.mark.parametrize("rows", [1, 4, 8, 9, 12, 16, 17, 100, 127, 128])
 def test_the_fullest_engine_decides(rows: int) -> None:
-    """DMA overview: each engine moves what is in its eight partitions."""
+    """DMA overview: each engine moves the data of its eight partitions."""
     by_engine = [len(range(first, min(first + 8, rows))) for first in range(0, rows, 8)]
     one = transfer(load(8192, 1)).engine_ns
     for made in (transfer(load(8192, rows)), transfer(store(8192, rows))):
@@ -275,7 +276,7 @@ def transposing(rows: int, columns: int, dtype: Any, mode: Any = nisa.dge_mode.u
         (transposing(128, 128, nl.float32), "trn2", NONE, SYNC),
     ],
 )
-def test_who_makes_the_descriptors(
+def test_mode_and_trigger_of_descriptors(
     body: Callable[[], Any], target: str, mode: Any, trigger: Any
 ) -> None:
     made = transfer(body, target)
@@ -370,7 +371,7 @@ def test_more_ranks_and_more_bytes_take_longer() -> None:
 
 
 def test_descriptors_made_beforehand_unless_that_cannot_be() -> None:
-    """`--disable-dge` of the vendor's compiler; what the author says, and addresses of the run."""
+    """`--disable-dge` of the vendor's compiler; explicit modes, and addresses known at run time."""
     target = without_dge(target_named("trn2"))
     cases = [
         (load(512), NONE),

@@ -1,4 +1,4 @@
-"""Rules about memory against what happens there, element by element."""
+"""Rules about memory, against element-by-element accesses."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_overlap_of_many_elements() -> None:
         ("offset=31 pattern=[[-1, 32]]", ["overlap"]),
     ],
 )
-def test_overlap_of_what_dma_moves(written: str, finding: list[str]) -> None:
+def test_overlap_of_dma_operands(written: str, finding: list[str]) -> None:
     found = _found(f"""
       nki.kernel @k(%x: memref<64xf32, #nki.shared_hbm>) target=trn3 {{
         %read = nki.view %x offset=0 pattern=[[8, 4], [1, 8]]
@@ -203,5 +203,5 @@ EQUAL = """
 
 
 @pytest.mark.parametrize(("partition", "count"), [(0, 0), (32, 0), (16, 1), (31, 1)])
-def test_instructions_at_other_addresses_are_judged_anew(partition: int, count: int) -> None:
+def test_instructions_at_other_addresses_are_checked_again(partition: int, count: int) -> None:
     assert len(_found(EQUAL.format(partition=partition))) == count

@@ -1,4 +1,4 @@
-"""Views that leave their allocation are told: random views against a list of their bytes."""
+"""Views beyond their allocation are rejected: random views against lists of their bytes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ VIEWS = 60
 
 
 def _bytes(access: AccessPattern, size: int, index: int, scale: int) -> list[tuple[int, int, int]]:
-    """(row of the view, first byte, byte behind the last) of each element, one by one."""
+    """Return (row of the view, first byte, end byte) of each element, computed one by one."""
     listed: list[tuple[int, int, int]] = []
     for position in product(*map(range, access.shape)):
         steps = sum(s * i for s, i in zip(access.strides, position, strict=True))

@@ -1,4 +1,4 @@
-"""What is known of a program while nobody changes it."""
+"""Facts about a program that are cached while it does not change."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _all(kernel: KernelOp) -> tuple[list[Operation], list[list[Operation]]]:
     return list(kernel.operations), [list(directly_in(block)) for block in blocks]
 
 
-def test_what_is_kept_is_what_there_is() -> None:
+def test_cached_operations_are_the_operations_of_the_kernel() -> None:
     kernel = _kernel()
     walked = list(kernel.body.walk())
     found = _all(kernel)
@@ -54,7 +54,7 @@ def test_what_is_kept_is_what_there_is() -> None:
         assert list(operations(kernel.body.block)) == walked
 
 
-def test_what_changes_afterwards_is_seen() -> None:
+def test_later_changes_are_seen() -> None:
     kernel = _kernel()
     with pytest.raises(ValueError, match="wrong"), unchanged([kernel]):
         raise ValueError("wrong")
@@ -69,7 +69,7 @@ def test_what_changes_afterwards_is_seen() -> None:
     assert len(after[1][1]) == len(before[1][1]) - 1
 
 
-def test_nothing_is_kept_of_what_cannot_be_walked() -> None:
+def test_failed_walks_are_not_cached() -> None:
     kernel, broken = _kernel(), _kernel()
     broken.detach_region(broken.body)
     with pytest.raises(IndexError), unchanged([kernel, broken]):
@@ -78,7 +78,7 @@ def test_nothing_is_kept_of_what_cannot_be_walked() -> None:
     assert not isinstance(directly_in(kernel.body.block), list)
 
 
-def test_what_is_asked_for_is_found_once() -> None:
+def test_requested_facts_are_computed_once() -> None:
     kernel, other = _kernel(), _kernel()
     asked: list[KernelOp] = []
 

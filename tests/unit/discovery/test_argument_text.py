@@ -73,7 +73,7 @@ _LITERALS = st.recursive(
 
 
 @given(_LITERALS)
-def test_what_python_prints_is_read(value: object) -> None:
+def test_python_reprs_are_read(value: object) -> None:
     found = argument_of(repr(value))
     assert found == value
     assert repr(found) == repr(value)  # -0.0, and 1 beside True
@@ -96,7 +96,7 @@ def test_the_marker_is_below_the_mistake() -> None:
     _, shown, marker, help = str(raised.value).split("\n")
     assert shown[marker.index("^") : marker.rindex("^") + 1] == "tru"
     assert len(shown) < 100
-    assert help.startswith("help: a string is in quotes")
+    assert help.startswith("help: a string needs quotes")
 
 
 def test_files(tmp_path: Path) -> None:

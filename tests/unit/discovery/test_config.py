@@ -48,7 +48,7 @@ def test_nearest_file_that_has_a_table(tmp_path: Path) -> None:
     assert config_for(deeper / "k.py").target is None
 
 
-def test_what_is_said_of_kernels(tmp_path: Path) -> None:
+def test_configuration_of_kernels(tmp_path: Path) -> None:
     text = """
 [tool.nkijit]
 suppress = ["small-dma"]

@@ -1,4 +1,4 @@
-"""Whose an exception is that ends a command, and what it says."""
+"""The origin of exceptions that end a command, and their messages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from nkijit.dialects.hardware.targets import target_named
 from nkijit.discovery.errors import UsageError, failure_of
-from nkijit.discovery.given_arguments import argument
+from nkijit.discovery.option_values import argument
 from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.lower.listing import listing
 
@@ -53,7 +53,7 @@ def failed_assertion() -> None:
         ),
     ],
 )
-def test_mistakes_are_told_in_a_line(function: Callable[[], object], message: str) -> None:
+def test_mistakes_are_reported_in_a_line(function: Callable[[], object], message: str) -> None:
     said = failure_of(raised(function)).message
     assert said.startswith(message)
     assert "\n" not in said
@@ -79,7 +79,7 @@ def test_defects_keep_their_type_and_say_whose_they_are(
     assert ", in " in said  # where
 
 
-def test_the_authors_line_is_told_with_a_defect() -> None:
+def test_the_authors_line_is_reported_with_a_defect() -> None:
     def kernel() -> None:
         listing(None)  # pyright: ignore[reportArgumentType]
 

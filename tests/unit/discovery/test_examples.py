@@ -73,23 +73,23 @@ def test_files_are_beside_the_source(tmp_path: Path):
     np.testing.assert_array_equal(found["x"], np.ones((2, 3), np.float32))
 
 
-def test_a_wrong_text_is_told_when_it_is_used():
+def test_a_wrong_text_is_reported_when_it_is_used():
     kernel = nki.jit(nki.example(x="128x512")(fresh()))
     (example,) = examples_of(kernel)
-    with pytest.raises(ExampleError, match="x: a tensor has a data type") as told:
+    with pytest.raises(ExampleError, match="x: a tensor needs a data type") as told:
         example.arguments()
     assert told.value.where.file == __file__
     x = np.ones((4, 4), np.float32)
     np.testing.assert_array_equal(kernel(x), x)
 
 
-def test_what_is_no_function_is_refused():
+def test_values_that_are_not_functions_are_refused():
     for wrong in (3, int, None):
-        with pytest.raises(ArgumentTypeError, match="stands over a kernel"):
+        with pytest.raises(ArgumentTypeError, match="decorates a kernel"):
             nki.example(x=1)(wrong)
 
 
-def test_traces_are_not_told_apart_by_examples():
+def test_traces_are_not_distinguished_by_examples():
     kernel = nki.jit(fresh())
     x = np.ones((4, 4), np.float32)
     kernel(x)

@@ -65,12 +65,12 @@ def test_template(base: str, after: str, source: str | None):
         ('f("01")', 'f("02")'),
     ],
 )
-def test_what_is_no_one_text(base: str, after: str):
+def test_differences_that_cannot_be_merged(base: str, after: str):
     assert Template.of(base, {"m": (base, after)}) is None
 
 
 def test_random_slices():
-    """Expressions of two indices say what the texts said, in every iteration."""
+    """Expressions of two indices equal the original texts in every iteration."""
     random = Random(0)
     for _ in range(200):
         start, m, k, size = (random.randrange(-9, 99) for _ in range(4))

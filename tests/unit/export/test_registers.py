@@ -24,7 +24,7 @@ from nkijit.traced.kernel import TracedKernel
 
 PAGES = 9
 Statements = Callable[[Any, Any, Any], None]
-"""What a kernel does with its result, an input and a tensor of numbers."""
+"""The actions of a kernel on its result, an input and a tensor of numbers."""
 
 
 def traced(statements: Statements, cores: int = 1) -> TracedKernel:
@@ -270,7 +270,7 @@ def test_operands_that_differ_stay_one_operand(sort: str, cores: int):
     assert text.count("for k in range(3)") == 2 or sort.startswith("with")
 
 
-# ------------------------------------------------------------------ what the API has not
+# ------------------------------------------------------------------ no API function
 
 NO_SCALARS = {
     "from int32, not from float32": "nisa.register_load dst=%r, src=%other",
@@ -281,7 +281,7 @@ NO_SCALARS = {
 
 
 @pytest.mark.parametrize("message", NO_SCALARS)
-def test_what_is_no_scalar(message: str):
+def test_values_that_are_not_scalars(message: str):
     """A loop whose induction variable is computed with has no other bounds than scalars."""
     text = f"""nki.kernel @k(%n: memref<1x1xi32, #nki.private_hbm>,
                              %other: memref<1x1xf32, #nki.private_hbm>) target=trn2 {{

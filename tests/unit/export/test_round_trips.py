@@ -58,7 +58,7 @@ def test_examples_as_the_compiler_has_them(path: Path):
 
 
 @every_example
-def test_what_is_exported_is_portable(path: Path):
+def test_exports_are_portable(path: Path):
     traced = golden(path)
     kernel = kernel_of_source(traced.source(), traced.name)
     specs = [TensorSpec(shape, dtype) for _, shape, dtype in traced.argument_types]
@@ -97,7 +97,7 @@ def test_every_instruction_is_among_them():
     assert {op.name for op in known - made} <= {"nisa.register_compute"}
 
 
-# What computes with registers that instructions write is no function of the API.
+# The API has no functions for arithmetic on registers that instructions write.
 @pytest.mark.parametrize(
     "path", [p for p in LIT if p.parent.name != "registers"], ids=lambda path: path.parent.name
 )
@@ -180,7 +180,7 @@ def test_formatter_and_linter_leave_it_as_it_is(tmp_path: Path):
         assert done.returncode == 0, done.stdout
 
 
-def test_exported_text_is_exported_alike():
+def test_exported_text_is_exported_equally():
     traced = golden(ROOT / "tests" / "golden" / "softmax.mlir")
     text = traced.source(comments=False)
     assert retraced(traced, text).source(comments=False) == text

@@ -61,7 +61,7 @@ def test_tiles_named_like_words_of_python():
     assert "for_ = nl.ndarray" in check_round_trip(text)
 
 
-def test_what_is_never_used_has_no_name():
+def test_unused_values_have_no_name():
     text = kernel("%x = nki.alloc : memref<128x64xf32, #nki.sbuf>").source()
     assert "    nl.ndarray((128, 64), dtype=nl.float32, buffer=nl.sbuf)\n" in text
 
@@ -143,6 +143,6 @@ def test_a_loop_of_python_becomes_one_of_the_api():
     )
     found = check_round_trip(text)
     assert "nl.while_loop(r, body)" in found
-    # What the API makes of it is exported as it is.
+    # The traced form of an exported kernel is exported unchanged.
     again = retraced(text)
     assert canonical(again.cores()[0]) == canonical(retraced(again).cores()[0])

@@ -1,4 +1,4 @@
-"""Views as expressions, held against what authors write."""
+"""Views as expressions, compared with the forms that users write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be an argument of a kernel, and what can be a kernel."""
+"""Arguments of kernels, and objects that can be kernels."""
 
 from __future__ import annotations
 
@@ -229,7 +229,7 @@ def test_arrays_by_protocol(kind):
 
 
 @pytest.mark.parametrize(("dtype", "hint"), [("int64", "int32"), ("float64", "float32")])
-def test_a_data_type_that_nki_does_not_have_is_told_with_one_that_it_has(dtype: str, hint: str):
+def test_an_unsupported_data_type_is_reported_with_a_supported_one(dtype: str, hint: str):
     with pytest.raises(ArgumentTypeError, match=rf"{dtype}.*e\.g\. with \.astype\(np\.{hint}\)"):
         nki.jit(scale_into_result)(np.zeros((128, 8), dtype), 2.0)
 
@@ -311,7 +311,7 @@ def test_static_and_class_methods_are_kernels():
 
 
 @pytest.mark.parametrize("kind", [staticmethod, classmethod])
-def test_jit_stands_below_static_and_class_method(kind):
+def test_jit_is_below_static_and_class_method(kind):
     with pytest.raises(ArgumentTypeError, match=f"stands below @{kind.__name__}"):
         nki.jit(kind(scale_into_result))
 
@@ -411,7 +411,7 @@ class Table:
         return FACTORS[key]
 
 
-def test_what_special_methods_use_is_part_of_the_key(monkeypatch):
+def test_inputs_of_special_methods_are_part_of_the_key(monkeypatch):
     monkeypatch.setattr(sys.modules[__name__], "FACTORS", [2.0])
     table = Table()
 
@@ -461,7 +461,7 @@ async def coroutine(x):
 
 
 @pytest.mark.parametrize("function", [generator, coroutine, Weights, max, 3, "text"])
-def test_what_cannot_be_a_kernel(function):
+def test_values_that_cannot_be_kernels(function):
     with pytest.raises(ArgumentTypeError, match=r"nki\.jit expects a function"):
         nki.jit(function)
 

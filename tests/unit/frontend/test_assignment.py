@@ -34,7 +34,7 @@ def test_a_tile_is_copied_to_the_view():
     assert np.allclose(kernel(X), X[::-1], rtol=2**-8)
 
 
-def test_dma_moves_what_is_in_hbm():
+def test_dma_moves_data_in_hbm():
     @nki.jit
     def kernel(x):
         out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
@@ -79,7 +79,7 @@ def test_a_number_fills_the_view():
         (lambda tile, x: tile.__setitem__(..., nl.zeros((64, 8), nl.float32, nl.hbm)), None),
     ],
 )
-def test_wrong_assignments_are_told(assign, message):
+def test_wrong_assignments_are_reported(assign, message):
     def kernel(x):
         tile = nl.ndarray((64, 8), nl.float32)
         assign(tile, x)

@@ -1,4 +1,4 @@
-"""Where a call comes from is remembered by running function, and is what all frames say."""
+"""Call sites are cached by running function, and equal those that all frames give."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_random_orders_of_calls(seed):
 
 
 def test_comprehensions_are_no_functions():
-    """Python 3.11 makes functions of them, which nobody has written: each call is in its line."""
+    """Python 3.11 compiles them to functions, which are ignored: each call has its line."""
     ask = Watched()
 
     def kernel() -> None:

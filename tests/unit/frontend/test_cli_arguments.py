@@ -1,4 +1,4 @@
-"""What `-a` and `-i` are given: values, shapes and arrays that are wrong in every way."""
+"""Values of `-a` and `-i`: invalid values, shapes and arrays of every kind."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from support.report_pages import text_of
 from nkijit.cli import app
 from nkijit.cli.arguments import arrays_in_order, named_arrays
 from nkijit.discovery.errors import UsageError
-from nkijit.discovery.given_arguments import argument, argument_values
+from nkijit.discovery.option_values import argument, argument_values
 from nkijit.host.array_files import load_array
 
 KERNEL = """
@@ -46,9 +46,9 @@ def kernel(x, scale=1.0):
         (f"x={'1x' * 100}1:float32", "at most 60 dimensions"),
         ("x=4x4:flaot32", "unknown data type"),
         ("x={[]: 1}", "a key is a name or a number"),
-        ("x=" + "[" * 1000, "too many lists in lists"),
+        ("x=" + "[" * 1000, "too many nested lists"),
         ("x=fals", "'fals' is not a value; did you mean 'false'"),
-        ("x=two", "a string is in quotes"),
+        ("x=two", "a string needs quotes"),
         ("x=bfloat16", "did you mean nl.bfloat16"),
         ("x=nl.bfloat17", "has no 'bfloat17'; did you mean 'bfloat16'"),
         ("x=nl._made", "do not begin with '_'"),
@@ -57,7 +57,7 @@ def kernel(x, scale=1.0):
         ("x={a: 1, a: 2}", "the key 'a' is given twice"),
         ("x={a 1}", "expected ':'"),
         ("x='a", "the string is not closed"),
-        ("x=1 2", "there is more behind the value"),
+        ("x=1 2", "there is more after the value"),
         ("x=", "there is no value"),
         ("x=2j", "'2j' is not a value"),
         ("x=@nowhere.npy", "cannot read nowhere.npy"),
@@ -112,16 +112,16 @@ def saved(array: Any) -> bytes:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"", "holds no array of NumPy's format"),
-        (b"hello", "holds no array of NumPy's format"),
-        (b"PK\x03\x04", "holds no array of NumPy's format"),
+        (b"", "is not an array in NumPy's format"),
+        (b"hello", "is not an array in NumPy's format"),
+        (b"PK\x03\x04", "is not an array in NumPy's format"),
         (archive(), "is an archive of arrays"),
         (saved(np.array([{}, []], object)), "Object arrays cannot be loaded"),
         (saved(np.array(["a"])), "holds <U1, expected numbers"),
         (saved(np.array(["2020"], "M8[D]")), "expected numbers"),
         (saved(np.zeros(2, [("a", "f4"), ("b", "i4")])), "expected numbers"),
         (saved(np.zeros(2, np.complex64)), "expected numbers"),
-        (saved(np.zeros(8))[:-5], "holds no array of NumPy's format"),
+        (saved(np.zeros(8))[:-5], "is not an array in NumPy's format"),
         pytest.param(
             *(header("{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}"), "NumPy's format"),
             marks=pytest.mark.skipif(
@@ -130,10 +130,10 @@ def saved(array: Any) -> bytes:
             ),
         ),
         (header("{'descr': '<f4', 'fortran_order': False, 'shape': (9**9,)}"), "NumPy's format"),
-        (header("[" * 100), "holds no array of NumPy's format"),
+        (header("[" * 100), "is not an array in NumPy's format"),
         (header(f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({10**14},)}}"), "."),
         (header(f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({10**30},)}}"), "."),
-        (b"\x93NUMPY\x09\x00", "holds no array of NumPy's format"),
+        (b"\x93NUMPY\x09\x00", "is not an array in NumPy's format"),
     ],
 )
 def test_files_that_are_no_arrays(

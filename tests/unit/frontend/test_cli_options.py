@@ -27,7 +27,7 @@ class Named(Size):
 
 
 def command(given: Named, *, loud: Annotated[bool, typer.Option("--loud")] = False) -> None:
-    """What it does."""
+    """The effect."""
     print(given, loud)
 
 
@@ -52,7 +52,7 @@ def test_a_command_takes_a_group_as_one_object(words, expected):
     assert output.split("\n")[0] == " ".join(map(str, expected))
 
 
-def test_what_has_no_default_has_to_be_given():
+def test_parameters_without_defaults_are_required():
     code, output = invoke()
     assert code == 2
     assert "Missing argument 'NAME'" in output
@@ -61,7 +61,7 @@ def test_what_has_no_default_has_to_be_given():
 def test_help_is_that_of_the_command():
     code, output = invoke("--help")
     assert code == 0
-    assert "What it does." in output
+    assert "The effect." in output
     assert all(option in output for option in ("NAME", "--width", "--loud"))
 
 

@@ -97,7 +97,7 @@ def test_nothing_is_frozen() -> None:
     assert gc.get_freeze_count() == before
 
 
-# ------------------------------------------------------------------ what makes many objects
+# ------------------------------------------------------------------ work that creates many objects
 
 SPEC = nki.TensorSpec((128, 64), nl.float32)
 
@@ -137,7 +137,7 @@ STEPS = ("trace", "verify", "diagnostics", "find", "plan", "parse", "range")
 @pytest.mark.parametrize("step", STEPS)
 def test_kernels_are_worked_on_without_searches(step: str) -> None:
     values = np.zeros((128, 64), np.float32)
-    _copies(1).run(values, values.copy())  # what is imported then makes objects of its own
+    _copies(1).run(values, values.copy())  # the import then creates its own objects
     traced = _copies(1500)
     text = str(traced)
     if step == "plan":
@@ -152,5 +152,5 @@ def test_kernels_are_worked_on_without_searches(step: str) -> None:
         "parse": lambda: parse(text),
         "range": lambda: str(profile),
     }
-    # There would be 17 to 80; some are left for what comes before and after the work.
+    # Without the pause there would be 17 to 80; a few remain before and after the work.
     assert _searches(work[step]) <= 8

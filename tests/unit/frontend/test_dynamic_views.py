@@ -1,4 +1,4 @@
-"""Views whose address is known at run time only: how they are made, and what is refused."""
+"""Views with addresses known only at run time: how they are created, and which are refused."""
 
 from __future__ import annotations
 

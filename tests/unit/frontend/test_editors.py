@@ -1,4 +1,4 @@
-"""What editors and notebooks show: completion, and documentation where a pointer rests."""
+"""Editors and notebooks: completion, and documentation at the pointer."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def number(text: str) -> float:
 
 
 @pytest.mark.parametrize("name", OPERATORS)
-def test_what_is_said_of_operators_is_what_is_known_of_them(name: str):
+def test_documentation_of_operators_equals_their_properties(name: str):
     text, entry = documented(operators)[name], OPERATORS[name]
     function = entry.activation
     stated = re.search(r"(?:from|takes angles from) (\S+) to ([^\s;.]+)", text)
@@ -71,7 +71,7 @@ def test_modules_complete_their_public_names(module: ModuleType):
         getattr(module, name)
 
 
-def test_tiles_complete_what_the_reference_has():
+def test_tiles_complete_the_members_of_the_reference():
     seen: list[str] = []
 
     @nki.jit

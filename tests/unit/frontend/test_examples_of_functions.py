@@ -1,7 +1,7 @@
 """Each public function has an example in its docstring, and each example works.
 
-Examples of what kernels call run inside of a kernel, in which the names below are known; what they
-make is legal. Other examples are doctests.
+Examples of functions for kernels run inside a kernel, in which the names below are defined; the
+resulting IR is legal. Other examples are doctests.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def copied(x):
 @pytest.mark.parametrize(
     ("module", "name"), IN_KERNELS, ids=lambda value: getattr(value, "__name__", value)
 )
-def test_examples_of_what_kernels_call(module: ModuleType, name: str):
+def test_examples_of_functions_for_kernels(module: ModuleType, name: str):
     assert f"{name}(" in example_of(getattr(module, name))
     traced = traced_example(module, name)
     # Nothing has written the tiles.
@@ -55,7 +55,7 @@ def test_doctests(module: ModuleType):
 
 
 @pytest.mark.parametrize("name", [name for _, name in functions_of(nki)])
-def test_examples_of_what_is_called_with_arrays(
+def test_examples_of_functions_for_arrays(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     x = np.ones((256, 512), np.float32)

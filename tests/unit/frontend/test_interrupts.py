@@ -1,4 +1,4 @@
-"""Ctrl-C ends a call whenever it comes, and leaves inputs, and what the next call needs, alone."""
+"""Ctrl-C ends a call at any time, and preserves inputs and state that the next call needs."""
 
 import gc
 
@@ -20,7 +20,7 @@ X = np.arange(128 * 256, dtype=np.float32).reshape(SHAPE)
 
 @pytest.fixture(autouse=True)
 def no_callbacks():
-    """Hypothesis and JAX are told of garbage by functions of Python, whose errors are swallowed."""
+    """Hypothesis and JAX register Python callbacks for garbage collection, which swallow errors."""
     kept, gc.callbacks[:] = list(gc.callbacks), []
     yield
     gc.callbacks[:] = kept
@@ -95,7 +95,7 @@ def traced_once(kernel):
 
 
 def calls():
-    """What is interrupted: functions that give a new call each time, and how many places."""
+    """The calls to interrupt: functions that return a new call, and a number of places."""
     warm = traced_once(bumping())
     traced = warm.trace(X, X)
     lowered = Call(traced, method=lambda t, *given: t.run_lowered(*given))
@@ -132,7 +132,7 @@ NAMES = (
 
 
 def wrong_after(make, most):
-    """Where an interrupt was swallowed, or left something behind."""
+    """Return the places where an interrupt was swallowed, or left something changed."""
     count = places(make())
     assert count > 50
     step = 1 if most is None else max(1, count // most)

@@ -415,7 +415,7 @@ def test_wrong_number_of_inputs_of_a_trace():
 # ---------------------------------------------------------------------- errors
 
 
-def test_a_kernel_that_raises_leaves_nothing_behind():
+def test_a_kernel_that_raises_leaves_no_state():
     @nki.jit
     def kernel(x):
         nl.load(x)
@@ -467,7 +467,7 @@ def test_five_mistakes_are_five_diagnostics_without_frames_of_nkijit():
     assert not any("dialects" in name or "passes" in name for name in frames)
 
 
-def test_a_view_error_ends_the_trace_and_carries_what_came_before():
+def test_a_view_error_ends_the_trace_and_carries_earlier_findings():
     @nki.jit
     def kernel(x):
         a = nl.load(x)
@@ -515,7 +515,7 @@ def test_options_of_the_compiler_are_kept_and_have_no_effect():
 
 @pytest.mark.parametrize("jit", [nki.jit, classic.jit], ids=["current", "classic"])
 @pytest.mark.parametrize("name", ["trn1", "trn2", "trn3", "inf2"])
-def test_targets_are_names_or_what_kernels_have(jit, name):
+def test_targets_are_names_or_targets_of_kernels(jit, name):
     named = jit(scaled.__wrapped__, platform_target=name)
     assert named.platform_target == name
     for given in (named.target, named.target.version):
@@ -572,7 +572,7 @@ def test_kernels_look_like_functions(jit):
     assert types.FunctionType(kernel.__code__, kernel.__globals__).__code__ is plain.__code__
 
 
-def test_a_kernel_of_an_object_has_what_the_object_has():
+def test_a_kernel_of_an_object_has_its_attributes():
     class Scale:
         def __call__(self, x):
             return x
@@ -585,8 +585,8 @@ def test_a_kernel_of_an_object_has_what_the_object_has():
     assert np.array_equal(bound(X), X * 3)
 
 
-def test_kernels_that_look_like_functions_are_keyed_by_what_they_are():
-    """A kernel that another one calls is traced again when what it depends on has changed."""
+def test_kernels_that_look_like_functions_are_keyed_by_their_contents():
+    """A kernel that calls another kernel is traced again if that kernel's inputs have changed."""
     factor = 2.0
 
     @nki.jit
@@ -620,7 +620,7 @@ def test_unknown_target_in_the_environment(monkeypatch):
 
 
 @pytest.mark.parametrize("module", [nisa, nl])
-def test_what_a_module_does_not_have_is_refused_by_name(module):
+def test_missing_names_of_a_module_are_refused_by_name(module):
     with pytest.raises(AttributeError, match=r"nki\.\w+ has no 'no_such_thing'"):
         module.no_such_thing  # noqa: B018
     assert not hasattr(module, "no_such_thing")
@@ -633,7 +633,7 @@ def test_what_a_module_does_not_have_is_refused_by_name(module):
         (nl, "mgrid", "index with slices"),
     ],
 )
-def test_names_of_older_kernels_are_answered_with_what_to_use(module, name, hint):
+def test_names_of_older_kernels_suggest_their_replacements(module, name, hint):
     with pytest.raises(AttributeError, match=f"{name} is not modelled by nkijit: {hint}"):
         getattr(module, name)
 
@@ -715,7 +715,7 @@ def test_the_environment_says_how_many_cores(monkeypatch, cores):
     x = np.arange(8, dtype=np.float32).reshape(4, 2)
     assert len(copied_by_cores.trace(x).cycles()) == cores
     assert np.array_equal(copied_by_cores(x), x)
-    # What the author says comes first, also in the cache of traces.
+    # An explicit option takes precedence, also in the cache of traces.
     assert len(copied_by_cores[1].trace(x).cycles()) == 1
     assert len(copied_by_cores[2].trace(x).cycles()) == 2
 

@@ -187,7 +187,7 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("mistake", "message"), MISTAKES, ids=lambda m: getattr(m, "__name__", ""))
-def test_mistakes_are_told_at_the_authors_line(mistake, message):
+def test_mistakes_are_reported_at_the_authors_line(mistake, message):
     @nki.jit
     def kernel():
         mistake()

@@ -1,4 +1,4 @@
-"""Loops on the device: what is traced, what is refused, and what the loops compute."""
+"""Loops on the device: tracing, refused forms, and results."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def test_bounds_are_read_when_the_loop_starts():
     assert kernel(COUNT)[0, 0] == 4
 
 
-def test_tensors_and_views_made_in_a_loop_are_used_behind_it():
+def test_tensors_and_views_made_in_a_loop_are_used_after_it():
     @nki.jit
     def kernel(x):
         for i in nl.dynamic_range(3):
@@ -683,7 +683,7 @@ class _Recorder:
         self.seen.append((op.name, [array.copy() for array in written]))
 
 
-def test_a_listener_is_told_of_every_iteration():
+def test_a_listener_is_called_for_every_iteration():
     @nki.jit
     def kernel(x):
         out = _out(x.shape, x.dtype)

@@ -86,7 +86,7 @@ def test_every_matmul_starts_anew() -> None:
     assert np.array_equal(twice(x, y), x.T @ y)
 
 
-def test_matmul_transposes_only_what_it_has_to() -> None:
+def test_matmul_transposes_only_where_needed() -> None:
     spec = nki.TensorSpec((4, 4), nl.float32)
     text = nki.jit(multiply.__wrapped__).trace(spec, spec, transpose_x=True).text()
     assert "nc_transpose" not in text
@@ -134,7 +134,7 @@ def test_load_transpose2d_converts(dtype: Any) -> None:
 
 
 def refused(call: str, *shapes: tuple[tuple[int, ...], str]) -> str:
-    """What is said when the function is called on tiles of these shapes and buffers."""
+    """Return the error of a call of the function on tiles of these shapes and buffers."""
 
     @nki.jit
     def wrong(**options: Any) -> None:
@@ -188,7 +188,7 @@ def test_wrong_arguments(function: str) -> None:
         no_tensor(x)
 
 
-def test_low_precision_stays_in_float32_when_asked_to(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_low_precision_stays_in_float32_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NKI_PRECISE_FP", "0")
     x = np.random.default_rng(0).standard_normal((5, 9), np.float32).astype(BFLOAT16)
     for result in (turn(x), turn(x, nl.float8_e5m2), load(x), load(x, nl.float8_e4m3)):

@@ -49,7 +49,7 @@ def test_a_name_of_a_module(module, shown, wrong, meant):
         found.xyzzy  # noqa: B018
 
 
-def test_only_what_the_vendor_has_is_not_modelled():
+def test_only_names_of_the_vendor_are_unmodelled():
     with pytest.raises(AttributeError, match=r"nki\.benchmark is not modelled by nkijit: it"):
         nki.benchmark  # noqa: B018
     with pytest.raises(AttributeError, match="not modelled by nkijit: index with slices"):

@@ -85,7 +85,7 @@ def test_arrays_are_the_type_that_they_are_called_in_and_out(form, name):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_types_of_equal_bytes_are_told_apart(form):
+def test_types_of_equal_bytes_are_distinguished(form):
     """NumPy's comparison sees bytes only: so must no cache."""
     names = ["float8_e4m3fn_x4", "float8_e5m2_x4"] * 2
     assert [copied.trace(bits(n).view(form(n))).argument_types[0][2] for n in names] == names

@@ -19,7 +19,7 @@ SHAPE = (128, 8)
 
 @nki.jit
 def copied(x, out):
-    """Writes the double of x to out, and returns what x holds then."""
+    """Write the double of x to out, and return the values of x afterwards."""
     tile = nl.ndarray(SHAPE, x.dtype, buffer=nl.sbuf)
     nisa.dma_copy(tile, x)
     nisa.tensor_scalar(tile, tile, op0=nl.multiply, operand0=2.0)

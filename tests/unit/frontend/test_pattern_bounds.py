@@ -1,7 +1,7 @@
-"""Patterns that leave their tensor: kernels run, and touch nothing but what is inside.
+"""Patterns beyond their tensor: kernels run, and access only elements inside.
 
-The oracle keeps each tensor as a dictionary of its own elements, by row and column: what is not in
-it reads as unwritten memory does, and is not written.
+The oracle stores each tensor as a dictionary of its elements, by row and column. Other elements
+read as unwritten memory, and are not written.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _in_hbm(random: Random) -> tuple[list[list[int]], int]:
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int32"])
 @pytest.mark.parametrize("seed", range(12))
-def test_random_kernels_compute_what_is_inside(dtype: str, seed: int) -> None:
+def test_random_kernels_compute_the_elements_inside(dtype: str, seed: int) -> None:
     random = Random(f"{dtype} {seed}")
     steps: list[tuple[str, str, Any, str, Any]] = []
     chip, hbm = ("one", "two"), ("x", "y", "out")
@@ -153,7 +153,7 @@ def _quietly(run):
         return run(), [str(w.message).splitlines()[0] for w in issued]
 
 
-def test_the_authors_line_is_told():
+def test_the_authors_line_is_reported():
     @nki.jit
     def kernel(x):
         tile = nl.load(x)
@@ -181,7 +181,7 @@ def test_slices_stay_illegal():
         nki.simulate(kernel)(np.ones((64, 12), np.float32))
 
 
-def test_what_leaves_its_tensor_whatever_the_index_is_refused():
+def test_views_beyond_their_tensor_for_every_index_are_refused():
     @nki.jit
     def kernel(x):
         wide = nl.load(x).ap([[12, 64], [1, 16]])
@@ -198,7 +198,7 @@ def test_cores_share_memory_that_one_of_them_reaches_beyond(leaving: int):
         me = nl.program_id(0)
         out = nl.ndarray((2, 64, 12), dtype=nl.float32, buffer=nl.shared_hbm)
         more = 5 if me == leaving else 0
-        # Core 1 writes what follows the tensor, or core 0 what is before it.
+        # Core 1 writes the elements after the tensor, or core 0 those before it.
         first = 64 * 12 + more if me else -more
         nisa.dma_copy(dst=out.ap([[12, 64], [1, 12]], offset=first), src=x)
         return out
@@ -235,7 +235,7 @@ def test_constants_arguments_and_registers_of_low_precision(monkeypatch: pytest.
     )
 
 
-def test_a_watched_run_ends_at_what_lies_outside():
+def test_a_watched_run_ends_at_elements_outside():
     @nki.jit
     def kernel(x):
         out = nl.ndarray((64, 12), dtype=nl.float32, buffer=nl.shared_hbm)

@@ -180,7 +180,7 @@ LACKING = [
     LACKING,
     ids=[f"{item[0].__name__}-{item[1]}" for item in LACKING],
 )
-def test_what_a_release_lacks_is_found(function, release, message):
+def test_names_that_a_release_lacks_are_found(function, release, message):
     (found,) = nki.jit(function).portability(nki=release)
     assert found.message == message
     assert found.severity == "warning"
@@ -204,7 +204,7 @@ HAS = [
 @pytest.mark.parametrize(
     ("function", "release"), HAS, ids=[f"{item[0].__name__}-{item[1]}" for item in HAS]
 )
-def test_what_a_release_has_is_not_reported(function, release):
+def test_names_that_a_release_has_are_not_reported(function, release):
     assert nki.jit(function).portability(nki=release) == ()
 
 

@@ -1,6 +1,6 @@
 """Every public name of `nki`, with its signature, against the reference: nothing is missing.
 
-And nothing is made up: what nkijit offers besides is in a list of its own.
+Nothing is invented, either: additional names of nkijit are in a separate list.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import nkijit.collectives as ncc
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.dtypes import DTYPES
+from nkijit.dialects.nisa import INSTRUCTIONS
 from nkijit.dialects.operators import OPERATORS
 
 NKI_BESIDES = {
@@ -25,10 +26,10 @@ NKI_BESIDES = {
     *("UnsupportedError", "example", "load_record", "value_of"),
     *("collectives", "compiler", "dtype", "isa", "language", "load", "run_ranks", "typing"),
 }
-"""What nkijit adds to `nki`, the submodules, and `dtype`, which annotates data types."""
+"""Names that nkijit adds to `nki`, the submodules, and `dtype`, which annotates data types."""
 
 LANGUAGE_BESIDES = {"par_dim", "range"}
-"""What kernels find in `nki.language` though the reference does not list it."""
+"""Names that kernels use in `nki.language` though the reference does not list them."""
 
 PARAMETERS_BESIDES = {(nki, "simulate"): ["strict=None"]}
 """Keyword-only parameters that nkijit adds."""
@@ -48,7 +49,7 @@ FUNCTIONS = {
 NAMES = {
     nki: [*reference.NKI, *NKI_BESIDES],
     nisa: [
-        *FUNCTIONS[nisa],
+        *(FUNCTIONS[nisa] | {op.SPEC.name: "" for op in INSTRUCTIONS}),
         *reference.ISA_ENUMS,
         *reference.ISA_NAMES_OF_ENGINES,
         *reference.ISA_CLASSES,
@@ -83,7 +84,7 @@ def shown(parameter: inspect.Parameter) -> str:
 @pytest.mark.parametrize("module", NAMES, ids=name_of)
 def test_names_are_the_references(module):
     assert sorted(module.__all__) == sorted(NAMES[module])
-    # Some are imported when they are asked for, and are the module's own from then on.
+    # Some are imported on first access, and are attributes of the module from then on.
     assert all(getattr(module, name) is vars(module)[name] for name in module.__all__)
 
 

@@ -24,7 +24,7 @@ def test_ranks_of_one_number_are_a_group(op, operand, groups):
 
 @pytest.mark.parametrize("op", ["div", "mod"])
 @pytest.mark.parametrize("operand", [0, -2])
-def test_what_cannot_divide_is_refused(op, operand):
+def test_groups_that_cannot_divide_are_refused(op, operand):
     with pytest.raises(ValueError, match=f"must be positive with {op}, it is {operand}"):
         ReplicaGroup.from_partition_op(8, rg_partition_op[op], operand)
 

@@ -198,7 +198,7 @@ def fill(tile, value):
 
 
 def test_blocks_that_keep_their_order():
-    """What is called from the block is in it; loops of Python are fine, and so is nesting."""
+    """The block includes instructions of called functions; Python loops and nesting are allowed."""
 
     @nki.jit
     def kernel(x):

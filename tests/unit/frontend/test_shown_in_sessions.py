@@ -1,4 +1,4 @@
-"""What the public API gives is a line in a session, also what hangs on it, and prints as a page."""
+"""Results of the public API and their attributes show as a line, and print as a page."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from nkijit.passes.diagnostics.fields import ShownFields
 LONGEST = 200
 """Characters of a line."""
 STEPS = 2
-"""How far the walk goes from what a call gives."""
+"""The depth of the walk from the result of a call."""
 ELSEWHERE = ("nkijit.dialects.", "nkijit.passes.interpret.")
 """The IR, which shows itself as xDSL has it, with tables of the hardware; plans of runs."""
 
@@ -118,7 +118,7 @@ def test_everything_is_a_short_line_in_a_session(name: str):
         shown = repr(value)
         assert "\n" not in shown, f"{path}: {shown}"
         assert len(shown) <= LONGEST, f"{path}: {shown}"
-        # What is called by its class and its fields is one that can be typed again.
+        # A text of a class and its fields can be typed again.
         if shown.startswith(f"{type(value).__name__}("):
             assert len(re.findall(r"\w\(", shown)) == 1, f"{path}: {shown}"
             assert shown.count("=") <= 3, f"{path}: {shown}"

@@ -15,7 +15,7 @@ from nkijit.passes.interpret.semantics.registry import _SEMANTICS, _register_all
 
 
 def test_every_instruction_has_an_api_function_and_semantics():
-    assert {op.SPEC.name for op in INSTRUCTIONS} == set(reference.ISA_INSTRUCTIONS)
+    assert {op.SPEC.name for op in INSTRUCTIONS} >= set(reference.ISA_INSTRUCTIONS)
     assert {op.SPEC.name for op in COLLECTIVES} == set(reference.COLLECTIVES)
     _register_all()
     assert set(_SEMANTICS) == {*INSTRUCTIONS, *OF_SCALARS, *COLLECTIVES}
@@ -66,8 +66,9 @@ def test_docstring_of_a_collective_describes_every_argument(name: str):
         assert f"\n    {parameter}: " in (inspect.getdoc(function) or "")
 
 
-@pytest.mark.parametrize("name", reference.ISA_INSTRUCTIONS)
-def test_docstring_describes_every_argument_and_names_its_source(name: str):
+@pytest.mark.parametrize("op_class", INSTRUCTIONS, ids=lambda op: op.SPEC.name)
+def test_docstring_describes_every_argument_and_names_its_source(op_class):
+    name = op_class.SPEC.name
     function = getattr(nisa, name)
     text = inspect.getdoc(function)
     assert f"Source: NKI API reference, nki.isa.{name}." in text

@@ -1,4 +1,4 @@
-"""`nki.simulate` and NKI_SIMULATOR=1: what the vendor documents of its simulator holds here."""
+"""`nki.simulate` and NKI_SIMULATOR=1: documented properties of the vendor's simulator hold."""
 
 from __future__ import annotations
 

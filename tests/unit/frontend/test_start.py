@@ -1,4 +1,4 @@
-"""What starts: the command and the package import what they need, and no more."""
+"""Startup: the command and the package import only modules that they need."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def run(code: str) -> str:
         "from nkijit.cli.app import app; app(['--version'], standalone_mode=False)",
     ],
 )
-def test_what_needs_no_kernel_imports_nothing_heavy(code: str) -> None:
+def test_commands_without_a_kernel_import_nothing_heavy(code: str) -> None:
     out = run(f"import sys\n{code}\nprint('\\n', *sys.modules)")
     loaded = set(out.splitlines()[-1].split())
     assert "nkijit" in loaded
     assert loaded.isdisjoint(HEAVY)
 
 
-def test_names_are_there_when_asked_for() -> None:
+def test_names_exist_on_access() -> None:
     tree = ast.parse(Path(nkijit.__file__).read_text(encoding="utf-8"))
     block = next(n for n in tree.body if isinstance(n, ast.If))
     told = {a.name for n in block.body if isinstance(n, ast.ImportFrom) for a in n.names}
@@ -54,12 +54,12 @@ def test_names_are_there_when_asked_for() -> None:
     assert "jit" in dir(nkijit)
 
 
-def test_names_stay_functions_whatever_is_imported() -> None:
+def test_names_stay_functions_after_any_import() -> None:
     code = "import nkijit.kernels.entry, nkijit.kernels.kernel, nkijit; print(callable(nkijit.jit))"
     assert run(code) == "True\n"
 
 
-def test_every_command_is_what_its_line_says() -> None:
+def test_every_command_matches_its_line() -> None:
     for name, (_, line) in COMMANDS.items():
         text = " ".join((whole(name).help or "").split("\n\n")[0].split())
         assert text == line, name

@@ -1,4 +1,4 @@
-"""What tracing puts into the IR: names, locations, constants, views, defaults."""
+"""The IR from tracing: names, locations, constants, views, defaults."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_loops_with_locations_are_read_back():
 
 
 def test_names_that_are_not_unicode_can_be_written(tmp_path):
-    """Python's names for files that are not UTF-8, and what else an author can write."""
+    """Python's names for files that are not UTF-8, and other names that can be written."""
     path = tmp_path / os.fsdecode(b"k\xff.py")
     path.write_text(
         "def kernel(x):\n"
@@ -199,7 +199,7 @@ def test_defaults_are_left_out_also_when_given():
     assert "axis=[-1]" in texts[2]
 
 
-def test_equal_values_of_different_attributes_are_told_apart():
+def test_equal_values_of_different_attributes_are_distinguished():
     def kernel(x):
         t = nl.ndarray((128, 64), nl.float32)
         nisa.memset(t, np.float32(0.0))
@@ -252,7 +252,7 @@ def test_numpy_functions_of_the_same_meaning(operator, word):
 
 
 @pytest.mark.parametrize("operator", ["add", len, np.fft, None, 3, np.hypot, lambda x, y: x])
-def test_what_is_no_operator(operator):
+def test_values_that_are_not_operators(operator):
     def kernel(x):
         t = nl.ndarray((128, 64), nl.float32)
         nisa.tensor_tensor(t, t, t, op=operator)
@@ -292,7 +292,7 @@ def test_wrong_types_are_diagnosed_by_argument(argument, value):
     assert diagnostic.message.startswith(f"'{argument}': expected")
 
 
-def test_a_mistake_in_a_loop_is_told_once_with_its_count():
+def test_a_mistake_in_a_loop_is_reported_once_with_its_count():
     def kernel(x):
         t = nl.zeros((128, 64), nl.float32)
         for i in range(5):
@@ -303,7 +303,7 @@ def test_a_mistake_in_a_loop_is_told_once_with_its_count():
     assert diagnostic.notes[-1].startswith("the same finding 5 times")
 
 
-def test_what_follows_from_a_call_that_was_left_out_is_not_told():
+def test_follow_up_errors_of_an_omitted_call_are_not_reported():
     def kernel(x):
         t = nl.ndarray((128, 64), nl.float32)
         nisa.memset(t, "zero")
@@ -313,7 +313,7 @@ def test_what_follows_from_a_call_that_was_left_out_is_not_told():
     assert diagnostic.rule.id == "argument"
 
 
-def test_a_kernel_that_was_broken_off_tells_what_it_read():
+def test_an_aborted_kernel_reports_its_reads():
     @nki.jit
     def kernel(x):
         t = nl.ndarray((128, 64), nl.float32)
@@ -390,7 +390,7 @@ def while_it_holds(t):
         (while_it_holds, "values of a tensor are not known"),
     ],
 )
-def test_what_is_not_modelled_is_refused_by_name(use, message):
+def test_unmodelled_names_are_refused_by_name(use, message):
     def kernel(x):
         use(nl.load(x))
 

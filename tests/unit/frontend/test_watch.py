@@ -1,4 +1,4 @@
-"""`nkijit watch`, as somebody uses it who edits a kernel."""
+"""`nkijit watch`, in a session that edits a kernel."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Session:
         self.said = ""
 
     def until(self, pattern: str) -> re.Match[str]:
-        """Read until something is said; a limit catches what hangs."""
+        """Read until the output matches; a time limit catches hangs."""
         started = time.monotonic()
         while (found := re.search(pattern, self.said)) is None:
             assert time.monotonic() - started < 120, self.said

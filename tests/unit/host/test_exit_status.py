@@ -1,4 +1,4 @@
-"""Commands whose reader leaves, or that are interrupted: what they print, leave, and return."""
+"""Commands whose reader closes, or that are interrupted: output, files, and exit codes."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_a_reader_that_leaves_ends_a_command_quietly(command, buffered, kernel, 
     assert (errors, process.returncode) == (b"", 128 + signal.SIGPIPE)
 
 
-def test_help_that_nobody_reads():
+def test_help_with_a_closed_reader():
     read, write = os.pipe()
     os.close(read)
     done = subprocess.run(
@@ -78,7 +78,7 @@ def test_help_that_nobody_reads():
     assert (done.stderr, done.returncode) == (b"", 128 + signal.SIGPIPE)
 
 
-def test_errors_that_nobody_reads(kernel):
+def test_errors_with_a_closed_reader(kernel):
     read, write = os.pipe()
     os.close(read)
     done = subprocess.run(

@@ -67,7 +67,7 @@ def test_a_link_to_nothing_makes_its_target(tmp_path):
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
 @pytest.mark.parametrize("exists", [False, True])
-def test_what_fails_leaves_what_was_there(tmp_path, exists, error):
+def test_failed_writes_preserve_the_file(tmp_path, exists, error):
     path = tmp_path / "a"
     if exists:
         path.write_text("before", encoding="utf-8")
@@ -91,7 +91,7 @@ def test_a_folder_is_refused_as_by_open(tmp_path):
     assert _only(tmp_path)
 
 
-def test_a_missing_folder_is_named_by_what_was_asked_for(tmp_path):
+def test_a_missing_folder_is_named_as_requested(tmp_path):
     path = tmp_path / "missing" / "a"
     with pytest.raises(FileNotFoundError) as caught:
         write_text(path, "text")
@@ -159,7 +159,7 @@ def test_a_mount_point_is_written_where_it_is(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("content", ["text", "array"])
 @pytest.mark.posix
-def test_a_pipe_gets_what_is_written(tmp_path, content):
+def test_a_pipe_gets_the_output(tmp_path, content):
     path = tmp_path / "pipe"
     os.mkfifo(path)
     got: list[bytes] = []
@@ -189,7 +189,7 @@ print("after")
 @pytest.mark.parametrize("mode", ["wb", "ab"])
 @pytest.mark.posix
 def test_standard_output_by_its_name(tmp_path, name, mode):
-    """In its order with what is printed, also where it is a file, whose beginning stays."""
+    """In order with printed text, also if it is a file, whose earlier contents remain."""
     path = tmp_path / "out"
     path.write_bytes(b"first\n")
     with path.open(mode) as out:

@@ -1,4 +1,4 @@
-"""What the terminal shows while something takes long."""
+"""Progress on the terminal during long work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""IR from elsewhere: whatever a file holds, every command answers in the same way, soon."""
+"""IR from other sources: every command answers quickly and equally, for any contents."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def test_every_command_says_the_same(
     assert {code for code, _ in of_commands} == {2}
     for code, err in answers:
         assert code
-        # How deep the parser got when Python's stack was full depends on who called it.
+        # The parser's depth when Python's stack was full depends on the caller.
         assert re.sub(r":\d+:\d+", "", err) == re.sub(r":\d+:\d+", "", answers[0][1])
         assert err.startswith(f"{path}:{place}")
         assert re.match(re.escape(str(path)) + r":\d+:\d+\n", err)
@@ -217,7 +217,7 @@ def test_bytes_that_are_no_text() -> None:
         parse(kernel(ALLOC + ' loc("\\FF":1:1)'))
 
 
-def test_what_all_constants_inflate_to_is_bounded() -> None:
+def test_the_inflated_size_of_all_constants_is_bounded() -> None:
     constant = f'"nki.constant"() <{{data = #nki.data<zlib "{bomb(1 << 28)}">}}> : () -> i32\n'
     with pytest.raises(ParseError, match="the constants have more than 268435456 bytes"):
         parse('"builtin.module"() ({\n' + constant * 3 + "}) : () -> ()")
@@ -279,7 +279,7 @@ def test_operations_have_the_place_of_their_name(tmp_path: Path) -> None:
     found = [[str(p) for p in positions(op.location)] for op in kernel.module.walk()][1:]
     places = [f"{path}:{place}" for place in ("1:1", "2:8", "4:3", "7:3")]
     assert found == [places[:1], places[1:2], places[2:3], ["made.py:7:3"], [], places[3:]]
-    # The text itself has them where it is asked for only.
+    # The text itself has locations only on request.
     assert "loc(" not in kernel.text()
     again = parse(kernel.text(locations=True), str(tmp_path / "again.mlir"))
     assert [op.location for op in again.walk()][1:] == [op.location for op in kernel.module.walk()][

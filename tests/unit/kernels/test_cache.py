@@ -44,7 +44,7 @@ def filled(number):
 
 
 def of(function, *parameters):
-    """A kernel that is filled with what a function gives."""
+    """Return a kernel that fills its result with the value of a function."""
 
     def kernel(x, *args):
         return filled(function(*args))
@@ -183,7 +183,7 @@ def test_values_of_modules_by_any_way(config, way):
     assert value(kernel) == 3
 
 
-def test_a_module_that_nobody_imports():
+def test_a_module_that_is_not_imported():
     config = types.ModuleType("config")
     config.inner = types.ModuleType("inner")
     config.inner.TILE = 2.0
@@ -204,7 +204,7 @@ def test_globals_by_name(monkeypatch):
     assert value(kernel) == 3
 
 
-def test_what_an_author_puts_into_a_library(monkeypatch):
+def test_values_that_an_author_puts_into_a_library(monkeypatch):
     kernel = of(lambda: math.tau)
     value(kernel)
     monkeypatch.setattr(math, "tau", 6.0)
@@ -246,7 +246,7 @@ def test_a_folder_whose_name_begins_as_the_packages():
 
 
 def reading(statement):
-    """A kernel that is filled with what an expression gives."""
+    """Return a kernel that fills its result with the value of an expression."""
     names = {"nki": nki, "filled": filled}
     text = f"""
         import json, os, pathlib, random, time
@@ -332,8 +332,11 @@ def test_modules_of_libraries_that_are_passed_on():
 
     kernel = of(lambda: helper(random))
     assert value(kernel) != value(kernel)
-    assert "'random.random' may give something else" in reasons(kernel)[0]
+    assert "any attribute of module 'random' may be read" in reasons(kernel)[0]
     kernel = of(lambda: plain(np))
+    assert value(kernel) == 2
+    assert is_traced_again(kernel)
+    kernel = of(lambda: plain(math))
     assert value(kernel) == 2
     assert not is_traced_again(kernel)
 
@@ -346,9 +349,6 @@ def test_modules_of_libraries_that_are_passed_on():
         "len(getattr(nl, 'tile_' + 'size').__class__.__name__) * 0 + 2",
         "functools.reduce(operator.add, [1, 1])",
         "len(re.findall('a', 'banana')) - 1",
-        "len(os.fspath('ab'))",
-        "len(os.path.join('a', '')) * 1.0",
-        "json.loads('2')",
         "int(sys.maxsize > 0) + 1",
         "collections.Counter('aab')['a']",
         "int(np.log2(4))",
@@ -357,8 +357,8 @@ def test_modules_of_libraries_that_are_passed_on():
         "int(hashlib.md5(b'').digest_size / 8)",
     ],
 )
-def test_what_always_gives_the_same_is_used_again(expression):
-    modules = "bisect collections functools hashlib heapq json math operator os re struct sys"
+def test_deterministic_results_are_reused(expression):
+    modules = "bisect collections functools hashlib heapq math operator re struct sys"
     names = {name: importlib.import_module(name) for name in modules.split()}
     names |= {"np": np, "nl": nl, "filled": filled}
     exec(f"def kernel(x):\n    return filled({expression})", names)
@@ -582,7 +582,7 @@ def test_loggers_say_something_or_nothing():
     assert not is_traced_again(kernel)
 
 
-def test_what_functions_and_classes_are_called():
+def test_names_of_functions_and_classes():
     def helper():
         """2"""
 
@@ -597,10 +597,10 @@ def test_what_functions_and_classes_are_called():
     assert value(kernel) == 10
 
 
-# ------------------------------------------------------------------ what tracing changes
+# ------------------------------------------------------------------ changes by tracing
 
 
-def test_tracing_that_changes_what_it_reads():
+def test_tracing_that_changes_its_inputs():
     counts = [0]
 
     def count():
@@ -627,7 +627,7 @@ def test_iterators_go_on():
     assert "list_iterator" in reasons(kernel)[0]
 
 
-# ------------------------------------------------------------------ what it says
+# ------------------------------------------------------------------ messages
 
 
 def test_the_counts_and_reasons():
@@ -666,7 +666,7 @@ def test_the_cache_is_bounded(monkeypatch):
         kernel(X, 5.0)
 
 
-def test_what_is_too_much_to_compare_is_traced_again():
+def test_kernels_with_too_much_to_compare_are_traced_again():
     many = [[index] for index in range(60_000)]
     kernel = of(lambda: many[0][0])
     assert value(kernel) == 0
@@ -703,7 +703,7 @@ def test_threads_share_one_trace():
     assert len(set(map(id, found))) == 1
 
 
-# ------------------------------------------------------------------ what a kernel takes
+# ------------------------------------------------------------------ parameters
 
 
 def _calls_defaults():
@@ -832,7 +832,7 @@ def test_a_default_may_come_and_go():
         kernel(X)
 
 
-# ------------------------------------------------------------------ kernels that nobody thought of
+# ------------------------------------------------------------------ random kernels
 
 
 @pytest.mark.slow

@@ -47,7 +47,7 @@ def test_a_printed_tile_shows_numbers(capsys):
 
 
 def looking(function, seen):
-    """A kernel's function that looks at every tensor that there is, behind every instruction."""
+    """Wrap a kernel's function: compare all existing tensors after every instruction."""
 
     def wrapped(*args, **kwargs):
         tracer = current_tracer.get()
@@ -58,7 +58,7 @@ def looking(function, seen):
 
 
 class Looking(list):
-    """Looks at what has been written, when there is another operation."""
+    """Compares the tensors written so far whenever another operation follows."""
 
     def __init__(self, tracer, seen):
         super().__init__()
@@ -72,7 +72,7 @@ class Looking(list):
 
 
 def check_steps(kernel, arguments, tmp=None):
-    """Results of stepping are those of a call, and what is seen is what a recording has."""
+    """Results of stepping equal those of a call, and its values equal those of a recording."""
     del tmp
     given = {name: np.copy(a) if isinstance(a, np.ndarray) else a for name, a in arguments.items()}
     expected = kernel(**given)
@@ -103,7 +103,7 @@ def test_examples_give_the_results_of_a_call(example):
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_what_is_seen_in_random_kernels_is_what_a_recording_has(part):
+def test_values_seen_in_random_kernels_equal_those_of_a_recording(part):
     kernel = random_kernel(Random(f"{part} 0"), part)
     if kernel.cores == 2:
         return
@@ -159,7 +159,7 @@ def test_values_in_loops_on_the_device_are_those_of_the_first_iteration():
     assert seen == [2, 8]
 
 
-def test_a_value_is_asked_for_where_there_is_none():
+def test_a_value_is_requested_where_there_is_none():
     @nki.jit
     def kernel(x):
         nki.value_of(x)
@@ -196,7 +196,7 @@ print(kernel.step(np.full((1, 2), 5.0, np.float32)))
 
 
 def debugged(path: Path, commands: str) -> str:
-    """What pdb prints while a script that stops in it gets some commands."""
+    """Return the output of pdb for commands, in a script that stops in it."""
     done = subprocess.run(
         [sys.executable, str(path)], input=commands, capture_output=True, text=True, timeout=60
     )
@@ -234,7 +234,7 @@ def test_tiles_of_the_classic_api_show_numbers(capsys):
     assert capsys.readouterr().out.splitlines()[-1] == "[[1. 1.]]"
 
 
-def test_what_is_written_by_a_kernel_is_written_once():
+def test_output_of_a_kernel_is_written_once():
     @nki.jit
     def kernel(x):
         tile = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
@@ -273,7 +273,7 @@ print(kernel.step(np.full((1, 2), 5.0, np.float32)))
 """
 
 
-def test_pdb_steps_into_what_the_author_calls(tmp_path):
+def test_pdb_steps_into_functions_of_the_author(tmp_path):
     path = tmp_path / "kernel.py"
     path.write_text(WITH_CALLS)
     commands = "step\nstep\nreturn\n" + "step\n" * 6 + "continue\n"

@@ -107,7 +107,7 @@ THROUGH_HBM = "memset dma_copy dma_copy"
         (lambda: nl.broadcast_to(tile((1, 8)), (128, 8), dtype=nl.bfloat16), BY_MATMUL),
         (lambda: nl.broadcast_to(tile((1, 600)), (4, 600)), f"{BY_MATMUL} nc_matmul tensor_copy"),
         (lambda: nl.broadcast_to(tile((64, 8))[32:33], (128, 8)), BY_MATMUL),
-        # Where no matmul begins, and what none multiplies.
+        # Partitions at which matmuls cannot start, and dtypes that they cannot multiply.
         (lambda: nl.broadcast_to(tile((64, 8))[33:34], (128, 8)), THROUGH_HBM),
         (lambda: nl.broadcast_to(tile((1, 8), nl.int32), (128, 8)), THROUGH_HBM),
         (lambda: nl.broadcast_to(tile((1, 8), nl.float8_e4m3fn), (128, 8)), THROUGH_HBM),

@@ -17,7 +17,7 @@ def numbers(*shape):
 
 
 def inspected(look, *arrays):
-    """What `look` makes of the kernel's tensors while it is traced."""
+    """Return the result of `look` on the kernel's tensors during tracing."""
     seen = []
 
     @nki.jit
@@ -102,7 +102,7 @@ def test_a_tensor_of_many_rows_stays_on_chip():
     np.testing.assert_array_equal(kernel(x), expected)
 
 
-# ---------------------------------------------------------------------- what a grid says
+# ---------------------------------------------------------------------- properties of grids
 
 
 SHAPES = [
@@ -140,7 +140,7 @@ def test_a_selection_is_the_slice_of_the_tensor(shape, tile, block, key, element
     np.testing.assert_array_equal(kernel(x), x[elements])
 
 
-def test_what_a_grid_says_of_itself():
+def test_properties_of_a_grid():
     def look(x):
         tiles = nl.tiles(x, tile_shape=(4, 3))
         blocks = nl.blocks(tiles, block_shape=(2, 2))
@@ -206,7 +206,7 @@ def test_steps_leave_out_cells():
 
 
 @pytest.mark.parametrize("buffer", [nl.sbuf, nl.shared_hbm])
-def test_a_grid_like_another_holds_what_it_selects(buffer):
+def test_a_grid_like_another_holds_its_selections(buffer):
     """Every second tile of a row, side by side in the new one."""
 
     @nki.jit
@@ -242,7 +242,7 @@ def test_blocks_like_others():
     )
 
 
-def test_what_a_transpose_is_written_to():
+def test_destinations_of_transposes():
     def look(x):
         grid = nl.empty_like(
             nl.blocks(x, tile_shape=(4, 3), block_shape=(2, 1)),
@@ -261,7 +261,7 @@ def test_what_a_transpose_is_written_to():
     )
 
 
-# ---------------------------------------------------------------------- what data cannot be
+# ---------------------------------------------------------------------- invalid data
 
 
 @pytest.mark.parametrize(
@@ -366,12 +366,12 @@ def test_tiles_of_three_dimensions_on_chip():
         ),
     ],
 )  # fmt: skip
-def test_mistakes_are_told(make, error, message):
+def test_mistakes_are_reported(make, error, message):
     with pytest.raises(error, match=message):
         inspected(make, numbers(8, 12))
 
 
-def test_no_data_type_is_told_at_the_authors_line():
+def test_a_missing_data_type_is_reported_at_the_authors_line():
     def look(x):
         nl.alloc_tiles(tile_shape=(4, 3), element_shape=(8, 12), buffer=nl.sbuf, dtype="float7")
 

@@ -1,4 +1,4 @@
-"""Functions made of several instructions, against NumPy on whole arrays."""
+"""Functions of several instructions, against NumPy on whole arrays."""
 
 from __future__ import annotations
 

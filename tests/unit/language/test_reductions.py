@@ -74,7 +74,7 @@ def test_the_sum_of_narrow_types_is_rounded_once():
         (True, "'axis': expected an integer"),
     ],
 )
-def test_illegal_axes_are_told_at_the_call(name, axis, message):
+def test_illegal_axes_are_reported_at_the_call(name, axis, message):
     def kernel(x):
         getattr(nl, name)(nl.load(x), axis)
 

@@ -1,4 +1,4 @@
-"""What is found in a text, without a server."""
+"""Problems and other facts found in a text, without a server."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_a_mistake_that_two_kernels_share_is_one_problem(tmp_path: Path):
     assert callers == {15, 23}
 
 
-def test_a_mistake_in_another_file_is_told_at_the_call(tmp_path: Path):
+def test_a_mistake_in_another_file_is_reported_at_the_call(tmp_path: Path):
     helper = tmp_path / "analysis_helper.py"
     helper.write_text(KERNEL.partition("@nki.example")[0].replace("data=tile,", "data=tile[0:32],"))
     text = KERNEL.replace("def scale(", "from analysis_helper import scale\ndef unused(")
@@ -164,7 +164,7 @@ def test_the_decorator_gets_its_import(tmp_path: Path, head: str):
         ("\0", False),
     ],
 )
-def test_what_is_about_kernels(text: str, is_it: bool):
+def test_texts_about_kernels(text: str, is_it: bool):
     assert is_about_kernels(text) == is_it
 
 

@@ -50,7 +50,7 @@ def path_of(uri: str) -> Path:
 
 def test_findings_come_and_go_as_the_text_changes(editor: Editor, tmp_path: Path):
     file = tmp_path / "unsaved.py"
-    file.write_text("1 +")  # what is saved is not what is looked at
+    file.write_text("1 +")  # the saved file is not the analysed text
     uri = editor.open(file, KERNEL)
     assert editor.problems(uri) == []
 
@@ -119,7 +119,7 @@ def test_the_ir_of_a_line(editor: Editor, tmp_path: Path):
     assert editor.implementation(uri, 0) is None
 
 
-def test_arguments_that_nobody_gives_are_asked_for(editor: Editor, tmp_path: Path):
+def test_missing_arguments_are_requested(editor: Editor, tmp_path: Path):
     text = KERNEL.replace('@nkijit.example(x="128x512:bfloat16")\n', "").replace(
         "import nkijit\n", '"""Doubled."""\n'
     )
@@ -148,7 +148,7 @@ def test_a_project_says_target_and_arguments(editor: Editor, tmp_path: Path):
     assert editor.problems(uri) == []
     assert "for trn2 (pyproject.toml)" in editor.lenses(uri)[0].command.title
 
-    # Files on the disk change: the configuration, and what the file imports.
+    # Files on disk change: the configuration, and an import of the file.
     (tmp_path / "pyproject.toml").write_text("[tool.nkijit]\ntagret = 1\n")
     editor.published.clear()
     event = types.FileEvent((tmp_path / "pyproject.toml").as_uri(), types.FileChangeType.Changed)
@@ -185,11 +185,11 @@ def test_modules_beside_it_are_imported_anew(editor: Editor, tmp_path: Path):
         ("import nki\n@nki.jit\ndef f(x:\n    pass\n", 2, "'(' was never closed"),
         (f"import no_such_module\n{KERNEL}", 0, "No module named 'no_such_module'"),
         (KERNEL.replace("nl.multiply", "nl.mltiply"), SCALE, "did you mean 'multiply'?"),
-        (KERNEL.replace('"128x512:bfloat16"', '"128x512"'), 6, "a tensor has a data type"),
+        (KERNEL.replace('"128x512:bfloat16"', '"128x512"'), 6, "a tensor needs a data type"),
         (f"import sys\n{KERNEL}sys.exit(3)\n", 16, "SystemExit: 3"),
     ],
 )
-def test_what_stops_a_file_is_one_problem(
+def test_an_error_that_stops_a_file_is_one_problem(
     editor: Editor, tmp_path: Path, text: str, line: int, message: str
 ):
     uri = editor.open(tmp_path / "stops.py", text)
@@ -240,7 +240,7 @@ def test_a_crash_is_survived(editor: Editor, tmp_path: Path):
 
 
 @pytest.mark.posix
-def test_what_a_file_does_with_its_streams_and_processes(editor: Editor, tmp_path: Path):
+def test_streams_and_processes_of_a_file(editor: Editor, tmp_path: Path):
     text = (
         "import multiprocessing, os, sys, threading, time\n"
         "print('x' * 10**6)\n"
@@ -311,7 +311,7 @@ def test_nothing_is_run_when_the_editor_says_so(tmp_path: Path):
     assert not mark.exists()
 
 
-def test_only_what_is_saved_is_run_when_the_editor_says_so(tmp_path: Path):
+def test_only_saved_files_are_run_when_the_editor_says_so(tmp_path: Path):
     with Editor({"run": "save", "inlayHints": False}, types.ClientCapabilities()) as editor:
         uri = editor.open(tmp_path / "saves.py", KERNEL)
         assert editor.problems(uri) == []
@@ -352,7 +352,7 @@ def test_over_tcp_and_an_editor_that_is_killed(tmp_path: Path):
             server.kill()
 
 
-def test_what_is_missing_is_said():
+def test_missing_packages_are_reported():
     code = (
         "import sys; sys.modules['pygls'] = None; sys.argv = ['nkijit', 'lsp']\n"
         "from nkijit.cli import main; main()"

@@ -43,9 +43,9 @@ def editor(tmp_path: Path) -> Iterator[Editor]:
         yield made
 
 
-def test_findings_as_elsewhere_and_what_is_missing(editor: Editor, tmp_path: Path):
+def test_findings_as_elsewhere_and_missing_features(editor: Editor, tmp_path: Path):
     editor.wait(lambda: editor.logged)
-    assert "memory of a file is not bounded" in editor.logged[0]
+    assert "memoryLimit has no effect" in editor.logged[0]
     uri = editor.open(tmp_path / "kernel.py", KERNEL)
     assert editor.problems(uri) == []
     editor.change(uri, WRONG)

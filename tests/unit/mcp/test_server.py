@@ -81,10 +81,10 @@ def kernel(folder: Path) -> Any:
     return space["doubled"]
 
 
-# ------------------------------------------------------------------ what there is
+# ------------------------------------------------------------------ tools
 
 
-def test_tools_say_what_they_take_and_give(agent: Agent) -> None:
+def test_tools_describe_their_inputs_and_outputs(agent: Agent) -> None:
     tools = agent.tools()
     names = [
         "list_kernels",
@@ -111,7 +111,7 @@ def test_tools_say_what_they_take_and_give(agent: Agent) -> None:
     assert all(f"`{name}`" in instructions for name in names)
 
 
-def test_schemas_describe_what_the_library_gives(agent: Agent) -> None:
+def test_schemas_describe_the_results_of_the_library(agent: Agent) -> None:
     def described(tool: str, figure: str) -> dict[str, str | None]:
         schema = agent.tools()[tool].output_schema or {}
         found = schema["$defs"][figure]["properties"] if figure else schema["properties"]
@@ -157,7 +157,7 @@ def test_kernels_of_a_file(agent: Agent) -> None:
     assert (second["name"], second["is_known"]) == ("broken", False)
     assert text.splitlines() == [
         "kernels.py:8: doubled(x, scale=2.0, width=128)",
-        "kernels.py:19: broken(n, wrong=1); give n",
+        "kernels.py:19: broken(n, wrong=1); needs n",
     ]
     assert agent.ask("list_kernels", source="x = 1\n")[1] == "no kernels"
 
@@ -202,7 +202,7 @@ def test_texts_come_in_pages(agent: Agent) -> None:
     assert large["next"] is not None
 
 
-# ------------------------------------------------------------------ what is wrong
+# ------------------------------------------------------------------ findings
 
 
 def test_findings(agent: Agent) -> None:
@@ -251,8 +251,8 @@ def test_wrong_questions(agent: Agent) -> None:
     says("kernels.py has 2 kernels: doubled, broken; name one", file="kernels.py")
     says("has no kernel 'double'; it has doubled, broken; did you mean", file="kernels.py:double")
     says("no such file: nothing.py", file="nothing.py")
-    says("either `file` or `source`")
-    says("either `file` or `source`", **DOUBLED, source=KERNELS)
+    says("exactly one of `file` and `source`")
+    says("exactly one of `file` and `source`", **DOUBLED, source=KERNELS)
     says("argument 'n' is missing; the kernel has n, wrong", file="kernels.py:broken")
     says("did you mean 'false'?", **DOUBLED, arguments=["scale=fals"])
     says("'scale' is given twice", **DOUBLED, arguments=["scale=1", "scale=2"])
@@ -272,7 +272,7 @@ def test_kernel_by_name_and_other_targets(agent: Agent) -> None:
     assert (document["kernel"], document["target"]) == ("doubled", "trn2")
 
 
-# ------------------------------------------------------------------ what it computes and takes
+# ------------------------------------------------------------------ results and arguments
 
 
 def test_results_are_those_of_a_run(agent: Agent, folder: Path) -> None:
@@ -347,9 +347,9 @@ def test_kernels_that_hang_or_crash_end_only_their_own_process(folder: Path) -> 
         stubborn = alone("while n:", "    try: time.sleep(9)", "    except BaseException: pass")
         assert agent.refused("run", **stubborn) == "still running after 2 s; it was ended"
         text = agent.refused("trace", **alone("os.kill(os.getpid(), signal.SIGKILL)"))
-        assert text == "the process that looked at it was ended by SIGKILL"
+        assert text == "the process of this call was ended by SIGKILL"
         text = agent.refused("cost", **alone("os._exit(3)"))
-        assert text == "the process that looked at it has ended with exit code 3"
+        assert text == "the process of this call has ended with exit code 3"
         text = agent.refused("verify", **alone("raise KeyError('no such tile')"))
         assert text.endswith("KeyError: 'no such tile'")
         assert "no such tile" in agent.ask("cost", **alone("raise KeyError('no such tile')"))[1]

@@ -1,4 +1,4 @@
-"""What each family of rewrites makes of a kernel, and that it computes the same."""
+"""The result of each family of rewrites, and that it computes the same."""
 
 from __future__ import annotations
 
@@ -275,7 +275,7 @@ def kernel(x):
 """
 
 
-def test_what_no_rewrite_is_known_for_is_exported(tmp_path: Path) -> None:
+def test_code_without_a_known_rewrite_is_exported(tmp_path: Path) -> None:
     migration = migrated(tmp_path, TRIANGLE, x="8x8:float32")
     (kernel,) = migration.report.kernels
     assert (kernel.how, kernel.why) == ("exported", "a mask that is no block of the tile")

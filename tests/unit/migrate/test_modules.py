@@ -1,4 +1,4 @@
-"""What stands around kernels, and files that are no easy ones."""
+"""Code around kernels, and unusual files."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_imports(head: str, tmp_path: Path) -> None:
     path = write(tmp_path, f"\n\n@nki.jit\ndef kernel(x):{BODY}", head)
     migration = migrate_file(path, SPEC)
     assert migration.report.kernels[0].proven, str(migration.report)
-    # What the rewritten kernel needs is imported as well.
+    # Imports that the rewritten kernel needs are added.
     assert migration.text.startswith(IMPORTS[head] + "import nki.isa as nisa\n")
 
 

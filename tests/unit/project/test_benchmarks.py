@@ -1,4 +1,4 @@
-"""The benchmark measures what it says: both sides of each ratio do the same work."""
+"""The benchmark's measurements are fair: both sides of each ratio do the same work."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_blocks_have_tiles_and_views_of_their_own(bench):
     )
 
 
-def test_warm_kernels_compute_what_is_written_by_hand(bench):
+def test_warm_kernels_equal_the_handwritten_code(bench):
     warm = bench("warm")
     for case in warm.cases():
         warm.check(case)
@@ -108,7 +108,7 @@ def test_a_first_call_is_all_of_its_steps(bench, name):
 def test_tracing_grows_with_the_instructions(bench, name):
     """By calls of functions, which are the same each time."""
     make, calls = getattr(bench("kernels"), name), []
-    for instructions in (240, 240, 960):  # what is remembered is made by the first
+    for instructions in (240, 240, 960):  # the first one fills the caches
         profile = cProfile.Profile()
         measured = make(instructions)
         profile.runcall(measured.fresh)
@@ -129,7 +129,7 @@ def test_growth_prints_a_number_for_each_step_and_three_of_memory(bench):
 
 
 @pytest.mark.parametrize("measured", ["verification", "lowering"])
-def test_what_follows_a_trace_is_timed_beside_bare_creation(bench, measured):
+def test_work_after_a_trace_is_timed_against_bare_creation(bench, measured):
     found = getattr(bench("following"), measured)(100, 1)
     assert found.ours > 0
     assert found.value == pytest.approx(found.ours / found.other)

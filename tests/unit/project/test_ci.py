@@ -1,4 +1,4 @@
-"""What GitHub reads: workflows, templates; they say what pyproject.toml and the Makefile do."""
+"""GitHub's files: workflows and templates agree with pyproject.toml and the Makefile."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_there_are_the_workflows():
     assert [path.stem for path in WORKFLOWS] == ["fuzz", "release", "site", "test"]
 
 
-def test_the_matrix_is_what_the_classifiers_say():
+def test_the_matrix_equals_the_classifiers():
     matrix = jobs(GITHUB / "workflows" / "test.yml")["suite"]["strategy"]["matrix"]
     systems = {SYSTEMS[name.partition("-")[0]] for name in matrix["os"]}
     said = PROJECT["classifiers"]
@@ -89,8 +89,8 @@ def test_the_makefile_knows_every_target_that_is_run():
 
 
 @every_workflow
-def test_nobody_gets_more_than_is_needed(path: Path):
-    """Reading is the default; what a job writes, it says."""
+def test_jobs_get_only_needed_permissions(path: Path):
+    """Read access is the default; jobs declare their write permissions."""
     assert read_yaml(path)["permissions"] == {"contents": "read"}
     writes = {
         name: set(job["permissions"]) for name, job in jobs(path).items() if "permissions" in job
@@ -122,14 +122,14 @@ def test_nothing_that_others_write_becomes_a_part_of_a_script(path: Path):
         assert "${{" not in run
 
 
-def test_the_citation_says_what_the_project_does():
+def test_the_citation_agrees_with_the_project():
     citation = read_yaml(ROOT / "CITATION.cff")
     assert citation["title"].startswith(PROJECT["name"])
     assert citation["license"] == PROJECT["license"]
 
 
 def test_names_of_files_are_possible_everywhere():
-    """No two differ in case alone, none is long, reserved, or has what Windows cannot have."""
+    """No two differ only in case, and none is long, reserved, or illegal on Windows."""
     command = ["git", "-C", str(ROOT), "ls-files", "-z"]
     listed = subprocess.run(command, capture_output=True, encoding="utf-8", check=True).stdout
     names = listed.rstrip("\0").split("\0")

@@ -230,7 +230,7 @@ def test_command_line_runs_an_example(tmp_path: Path) -> None:
     assert same_bits(np.load(out), expected)
 
 
-# ------------------------------------------------------------------ what writing them brought up
+# ------------------------------------------------------------------ regressions
 
 
 @pytest.mark.parametrize("number", [-3.4028234663852886e38, 3.4e38, 1e39, -np.inf])
@@ -256,7 +256,7 @@ def test_command_line_asks_for_a_data_type(tmp_path: Path) -> None:
     kernel = str(ROOT / "examples" / "activate2.py")
     result = CliRunner().invoke(app, ["trace", kernel, "-a", "x=128x512"])
     assert result.exit_code == 2
-    assert "-a x: a tensor has a data type, e.g. 128x512:float32" in result.output
+    assert "-a x: a tensor needs a data type, e.g. 128x512:float32" in result.output
 
     # NumPy's format knows bfloat16 as two bytes without a meaning.
     np.save(tmp_path / "x.npy", np.zeros((128, 512), common.DTYPES["bfloat16"]))

@@ -89,7 +89,7 @@ EXPECTED = r"""\| source \| kernel \| target \| published µs \| as written \| c
 \| someone/something \| fake, COLUMNS 512 \| trn2 \| 14 \| # \| # \(#–#\) \| [01]\.\d\d \|
 \| someone/something \| fake, COLUMNS 8 \| trn2 \| 4,000 \| # \| # \(#–#\) \| 0\.\d\d \|
 \| someone/something \| fake, 300 rows \| trn2 \| 1,500 \| refused: .+ \|  \|  \|
-\| someone/something \| gone \| trn2 \| 1 \| not to be had: page\.rst has 0 of 'gone' \|  \|  \|
+\| someone/something \| gone \| trn2 \| 1 \| not available: page\.rst has 0 of 'gone' \|  \|  \|
 
 - within 15%: 1 of 3 \(33%\)
 - within 30%: 1 of 3 \(33%\)

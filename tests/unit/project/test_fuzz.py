@@ -1,4 +1,4 @@
-"""The campaigns of `make fuzz`: a few rounds of each find nothing, and each finds what is wrong."""
+"""The rounds of `make fuzz`: a few of each find nothing, and each finds planted errors."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_findings_are_kept_counted_and_made_again(
     assert kept.splitlines()[0] in capsys.readouterr().out
 
 
-def test_nothing_is_found_and_what_is_missing_is_said(
+def test_missing_tools_are_reported_without_a_finding(
     fuzz: Any,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
@@ -131,7 +131,7 @@ def test_processes_share_the_rounds(tmp_path: Path) -> None:
 
 @pytest.fixture
 def ended(fuzz: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """What is wrong with a command that does this."""
+    """Return the problems of a command with this body."""
     files = fuzz("files")
     file = tmp_path / "mutant.mlir"
     file.write_text("scf.")
@@ -145,7 +145,7 @@ def ended(fuzz: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 @in_fresh_process
-def test_what_commands_must_not_do_is_found(ended: Any, fuzz: Any) -> None:
+def test_forbidden_behaviour_of_commands_is_found(ended: Any, fuzz: Any) -> None:
     def ends_with(code: int) -> Any:
         return lambda words: sys.exit(code)
 
@@ -202,10 +202,10 @@ def test_a_wrong_result_of_an_instruction_is_found(
 ) -> None:
     instructions = fuzz("instructions")
     program = arranged([call("tensor_tensor", dst=Z, data1=X, data2=Y, op="add")])
-    assert instructions.judged(program) == ""
+    assert instructions.compared(program) == ""
     alu = instructions.naive.oracle.alu
     monkeypatch.setattr(instructions.naive.oracle, "alu", lambda *given: alu(*given) + 1)
-    assert "tile 'z'" in instructions.judged(program)
+    assert "tile 'z'" in instructions.compared(program)
 
 
 @pytest.mark.slow
@@ -221,13 +221,13 @@ def test_every_instruction_that_the_oracle_knows_is_varied(fuzz: Any) -> None:
     assert not missing
 
 
-def test_what_cannot_be_judged_is_passed_over(fuzz: Any) -> None:
+def test_undecidable_cases_are_ignored(fuzz: Any) -> None:
     """The square of a number that is known within a bound."""
     calls = [
         call("activation", dst=Z, op="exp", data=X),
         call("activation", dst=Y, op="gelu", data=Z),
     ]
-    assert fuzz("instructions").judged(arranged(calls)) is None
+    assert fuzz("instructions").compared(arranged(calls)) is None
 
 
 # ------------------------------------------------------------------ programs
@@ -283,7 +283,7 @@ def test_an_export_that_is_another_kernel_is_found(
 
 
 @pytest.mark.slow
-def test_a_page_that_runs_what_it_shows_is_found(fuzz: Any) -> None:
+def test_a_page_that_runs_its_contents_is_found(fuzz: Any) -> None:
     pages = fuzz("pages")
     try:
         pages._browser()
@@ -291,7 +291,7 @@ def test_a_page_that_runs_what_it_shows_is_found(fuzz: Any) -> None:
         pytest.skip(str(error))
     page = pages._hostile_kernel(Random(1)).report()
     assert pages.wrong_with(page) == []
-    # Without a content security policy, what is put into the page runs.
+    # Without a content security policy, code inserted into the page runs.
     open_page = page.replace("Content-Security-Policy", "x").replace(
         "</body>", f"<script>{pages.RUNS}</script><img src='https://localhost:1/x'></body>"
     )

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from support.imports import circles, imports_of, modules_of
-from support.paths import ROOT
+from support.project import tool
 
-PACKAGES = {"nkijit": "nkijit", "dialects": "nkijit.dialects", "passes": "nkijit.passes"}
+imports = tool("imports")
 
 
-def test_there_are_no_circles():
-    modules: dict[str, Path] = {}
-    for folder, package in PACKAGES.items():
-        modules |= modules_of(ROOT / folder, package)
-    found = circles(imports_of(modules))
+def test_there_are_no_circles() -> None:
+    found = imports.circles(imports.imports_of(imports.modules_of_sources()))
     message = "modules import each other in a circle:\n" + "\n".join(map(", ".join, found))
     assert not found, message
 
@@ -25,10 +21,10 @@ def circles_of(folder: Path, sources: dict[str, str]) -> list[list[str]]:
         file = folder / "made" / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(source, encoding="utf-8")
-    return circles(imports_of(modules_of(folder / "made", "made")))
+    return imports.circles(imports.imports_of(imports.modules_of(folder / "made", "made")))
 
 
-def test_a_late_import_closes_a_circle(tmp_path):
+def test_a_late_import_closes_a_circle(tmp_path: Path) -> None:
     sources = {
         "__init__.py": "",
         "first.py": "import made.second",
@@ -39,7 +35,7 @@ def test_a_late_import_closes_a_circle(tmp_path):
     assert circles_of(tmp_path, sources) == [["made.first", "made.second", "made.third"]]
 
 
-def test_a_circle_goes_through_a_package(tmp_path):
+def test_a_circle_goes_through_a_package(tmp_path: Path) -> None:
     sources = {
         "__init__.py": "",
         "package/__init__.py": "from made.package.inside import name",
@@ -49,7 +45,7 @@ def test_a_circle_goes_through_a_package(tmp_path):
     assert circles_of(tmp_path, sources) == [["made.below", "made.package", "made.package.inside"]]
 
 
-def test_an_import_for_types_closes_a_circle(tmp_path):
+def test_an_import_for_types_closes_a_circle(tmp_path: Path) -> None:
     sources = {
         "__init__.py": "",
         "first.py": "from made.second import name",
@@ -59,7 +55,7 @@ def test_an_import_for_types_closes_a_circle(tmp_path):
     assert circles_of(tmp_path, sources) == [["made.first", "made.second"]]
 
 
-def test_imports_of_the_package_around_close_none(tmp_path):
+def test_imports_of_the_package_around_close_none(tmp_path: Path) -> None:
     sources = {
         "__init__.py": "from made.first import name",
         "first.py": "from made import second\nfrom made.second import name",

@@ -1,4 +1,4 @@
-"""docs/install.md has what pyproject.toml installs, and an import is as fast as it says."""
+"""docs/install.md lists the dependencies in pyproject.toml, and the duration of an import holds."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_the_versions_of_python():
 
 
 def seconds(code: str) -> float:
-    """The least processor time of some attempts; what else the machine does can only add to it."""
+    """Return the least processor time of some attempts; other load can only add to it."""
     program = f"import time\nimport numpy\nbefore = time.process_time()\n{code}\n"
     program += "print(time.process_time() - before)"
     command = [sys.executable, "-c", program]

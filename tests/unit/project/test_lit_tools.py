@@ -64,7 +64,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
 @pytest.fixture
 def script(tmp_path: Path) -> str:
     path = tmp_path / "tool with spaces"
-    # As pip writes scripts, whose interpreter may stand in a folder with spaces.
+    # Like scripts written by pip, whose interpreter may be in a folder with spaces.
     start = f"#!/bin/sh\n'''exec' \"{sys.executable}\" \"$0\" \"$@\"\n' '''\n"
     path.write_text(start + SCRIPT, encoding="utf-8")
     path.chmod(0o755)
@@ -73,7 +73,7 @@ def script(tmp_path: Path) -> str:
 
 @pytest.mark.parametrize("what", ["0", "7", "echo", "raise", "kill", "text", "nothing"])
 @pytest.mark.parametrize("variables", [{"WORD": "größe"}, {"PYTHONWARNINGS": "ignore"}])
-def test_a_fork_does_what_a_start_does(
+def test_a_fork_behaves_like_a_start(
     client: list[str], script: str, what: str, variables: dict[str, str], tmp_path: Path
 ) -> None:
     both = [
@@ -99,7 +99,7 @@ def test_a_fork_does_what_a_start_does(
     assert fork.stderr.splitlines()[-1] == start.stderr.splitlines()[-1]
 
 
-def test_who_is_ended_ends_the_tool(client: list[str], script: str, tmp_path: Path) -> None:
+def test_a_killed_client_ends_the_tool(client: list[str], script: str, tmp_path: Path) -> None:
     note = tmp_path / "pid"
     with subprocess.Popen([*client, script, "hang", str(note)], env=ENVIRONMENT) as running:
         while not note.exists() or not note.read_text():

@@ -13,7 +13,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 EXTRAS = PROJECT["optional-dependencies"]
 
 
-def test_they_are_what_users_may_have() -> None:
+def test_oldest_versions_satisfy_the_requirements() -> None:
     command = [sys.executable, "-m", "tools.oldest"]
     done = subprocess.run(command, capture_output=True, encoding="utf-8", check=True, cwd=ROOT)
     oldest = {each.name: each.specifier for each in map(Requirement, done.stdout.splitlines())}

@@ -1,6 +1,6 @@
-"""The two distributions: what they list, and what the alias gives.
+"""The two distributions: their contents, and the modules of the alias.
 
-And the settings that would fail silently, were they wrong: which files the gate looks at.
+Also the settings whose errors would be silent: the files that the gate checks.
 """
 
 import importlib
@@ -39,7 +39,7 @@ def test_every_package_folder_is_listed():
     assert sorted(found) == PYPROJECT["tool"]["setuptools"]["packages"]
 
 
-def test_every_python_file_stands_in_a_package():
+def test_every_python_file_is_in_a_package():
     stray = [
         path.relative_to(ROOT).as_posix()
         for room in ROOMS
@@ -164,7 +164,7 @@ def test_a_new_module_has_to_be_given_its_place(tmp_path: Path):
     assert "nkijit.new" in run_tool(tmp_path, "lint-imports", "--no-cache")
 
 
-def test_what_builds_binaries_is_refused():
+def test_functions_that_build_binaries_are_refused():
     with pytest.raises(AttributeError, match="builds binaries for devices"):
         _ = importlib.import_module("nki.compiler").compile_kernel
     with pytest.raises(ImportError):
@@ -189,7 +189,7 @@ assert [member.name for member in dma_engine] == ["dma", "gpsimd_dma"]
     subprocess.run([sys.executable, "-c", program], cwd=ROOT / "aliases", check=True, timeout=600)
 
 
-def test_what_older_kernels_use_is_refused_by_name():
+def test_names_of_older_kernels_are_refused_by_name():
     for name in ("simulate_kernel", "trace", "baremetal", "benchmark", "profile"):
         with pytest.raises(AttributeError, match=rf"nki\.{name} is not modelled by nkijit"):
             getattr(nkijit, name)

@@ -1,6 +1,6 @@
-"""What pages of docs/ show below a command is what it prints.
+"""Pages of docs/ show the output of their commands.
 
-When an output has changed on purpose:
+After an intended change of an output:
 
     .venv/bin/pytest tests/unit/project/test_pages_with_outputs.py --update-golden
 """

@@ -1,7 +1,7 @@
-"""Nothing asks for what some system lacks, unless it has made sure of the system before.
+"""Features that some systems lack are used only after a check of the system.
 
-What each system has is what the stubs of the standard library say. pyright reads them, and which
-branches of `if sys.platform == ...` are for which system.
+The stubs of the standard library define the features of each system. pyright reads them, and knows
+which branches of `if sys.platform == ...` belong to which system.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def files() -> list[Path]:
 
 
 def complaints(platform: str, paths: list[Path]) -> list[str]:
-    """What pyright finds in files on a platform, but for types."""
+    """Return pyright's errors in files on a platform, without those about types."""
     command = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable, "--outputjson"]
     done = subprocess.run(
         [*command, "--pythonplatform", platform, *map(str, paths)],
@@ -114,13 +114,13 @@ def test_modules_are_imported_on_windows():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("platform", ["Windows", "Darwin"])
-def test_nothing_is_asked_for_that_a_system_lacks(platform: str):
+def test_no_feature_is_used_that_a_system_lacks(platform: str):
     assert complaints(platform, files()) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("platform", "count"), [("Linux", 0), ("Darwin", 1), ("Windows", 4)])
-def test_what_a_system_lacks_is_found(platform: str, count: int, tmp_path: Path):
+def test_uses_of_features_that_a_system_lacks_are_found(platform: str, count: int, tmp_path: Path):
     path = tmp_path / "wrong.py"
     path.write_text(
         "import os, resource, signal, sys\n"

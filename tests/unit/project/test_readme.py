@@ -1,7 +1,7 @@
-"""What the README shows is what happens.
+"""The README's outputs are real.
 
-Fenced blocks behind an HTML comment are checked; `support/pages.py` says how. When an output has
-changed on purpose:
+Fenced blocks after an HTML comment are checked; `support/pages.py` describes them. After an
+intended change of an output:
 
     .venv/bin/pytest tests/unit/project/test_readme.py --update-golden
 """
@@ -35,7 +35,7 @@ def test_every_marked_block_was_found() -> None:
 
 
 def test_outputs_one_after_the_other(tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    """As they are pasted: a command finds what those before it have left."""
+    """In the order of the page: a command finds the files of earlier ones."""
     update = request.config.getoption("--update-golden")
     for number, name in enumerate(OUTPUTS):
         check_output(README, name, tmp_path, update, with_files=number == 0)

@@ -1,4 +1,4 @@
-"""What a release needs: one version, a changelog in its form, pages whose links hold anywhere."""
+"""Requirements of a release: one version, a changelog in its form, absolute links of pages."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_version_is_set_everywhere(checkout: Path):
 
 
 @pytest.mark.parametrize("version", ["1.2", "v1.2.3", "1.2.3.dev0", "", '1.2.3"'])
-def test_what_is_no_version_is_refused(checkout: Path, version: str):
+def test_texts_that_are_not_versions_are_refused(checkout: Path, version: str):
     with pytest.raises(ValueError, match="is not of the form"):
         release.set_version(version, checkout)
     assert set(release.versions(checkout).values()) == {nkijit.__version__}
@@ -162,7 +162,7 @@ def test_links_of_the_readme_lead_to_files():
             assert (ROOT / target.partition("#")[0]).exists(), target
 
 
-def test_every_url_of_the_project_begins_alike():
+def test_every_url_of_the_project_has_the_same_start():
     urls = read_toml(ROOT / "pyproject.toml")["project"]["urls"]
     assert all(url.startswith(urls["Repository"]) for url in urls.values())
 
@@ -188,7 +188,7 @@ WHOLE = ["nkijit-1.dist-info/licenses/LICENSE", "nkijit-1.dist-info/METADATA"]
         ("", WHOLE[0], "no LICENSE"),
     ],
 )
-def test_what_a_wheel_has_too_much_or_lacks_is_found(
+def test_surplus_and_missing_files_of_a_wheel_are_found(
     monkeypatch: pytest.MonkeyPatch, more: str, less: str, problem: str
 ):
     whole = {*release.shipped(), *WHOLE}
@@ -209,7 +209,7 @@ def test_a_relative_link_on_a_page_is_found(monkeypatch: pytest.MonkeyPatch):
 
 
 @pytest.mark.slow
-def test_the_distributions_of_what_is_committed(tmp_path: Path):
+def test_the_distributions_of_committed_files(tmp_path: Path):
     """Built from a clone, as CI builds them."""
     command = [sys.executable, "-m", "tools.release", "--draft", "--dist", str(tmp_path / "dist")]
     environment = {**os.environ, "PYTHONUTF8": "1"}

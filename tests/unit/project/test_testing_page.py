@@ -1,8 +1,8 @@
 """docs/testing.md, followed from an empty folder: its files are written, its commands run in order.
 
-Lines that the page shows below a command are printed by it, in this order, perhaps with others
-between them; how long pytest took is not compared. Commands that install are left out: what they
-bring is in the environment of the tests.
+Each command prints the lines that the page shows below it, in this order, possibly with others
+between them. Pytest's durations are not compared. Commands that install packages are skipped: the
+environment of the tests has the packages.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def run(command: str, folder: Path) -> tuple[int, str]:
 
 
 def compared(line: str) -> str:
-    """A line without what differs from run to run."""
+    """Return a line without the parts that differ between runs."""
     return re.sub(r"( in [\d.]+s|\s+\[100%\])$", "", " ".join(line.split()))
 
 
@@ -68,7 +68,7 @@ def test_the_page_works_from_an_empty_folder(tmp_path: Path):
     assert commands == 7
 
 
-def test_the_page_names_what_there_is():
+def test_names_on_the_page_exist():
     import nkijit.testing
     import pytest_nkijit
 

@@ -1,6 +1,6 @@
-"""The tutorials' cells run, fail only where they say so, and print what is recorded.
+"""The tutorials' cells run, fail only where documented, and print the recorded outputs.
 
-When an output has changed on purpose, look at the difference and:
+After an intended change of an output, check the difference and run:
 
     .venv/bin/pytest tests/unit/project/test_tutorials.py --update-golden
 """
@@ -38,6 +38,6 @@ def test_tutorial(path: Path, tmp_path: Path, request: pytest.FixtureRequest) ->
     assert text == golden.read_text(encoding="utf-8")
 
 
-def test_what_is_recorded_is_of_a_tutorial() -> None:
+def test_recorded_outputs_belong_to_a_tutorial() -> None:
     recorded = {path.stem for path in (GOLDEN / "tutorials").glob("*.txt")}
     assert recorded == {path.stem for path in TUTORIALS}

@@ -1,4 +1,4 @@
-"""What type checkers tell authors: nothing of right kernels, and every mistake where it is."""
+"""Type checkers on users' code: no errors in correct kernels, and every mistake at its place."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def pyright(folder: Path, mode: str, *, extra: tuple[Path, ...] = ()) -> dict[st
         "pythonVersion": "3.11",
         # A package that pip has installed in place is known by its path only.
         "reportMissingTypeStubs": False,
-        # What is written to show a mistake has no other use.
+        # Expressions that show a mistake have no other use.
         "reportUnusedExpression": False,
         # Loops over tiles set a name in their first iteration.
         "reportPossiblyUnboundVariable": False,

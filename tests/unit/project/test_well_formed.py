@@ -1,4 +1,4 @@
-"""The checks of traced kernels that the test run makes find what they are for."""
+"""The test run's checks of traced kernels find planted errors."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from nkijit.reference.catalogue import arguments_of, documented_arguments
 
 
 def documented() -> None:
-    """What it does.
+    """The effect.
 
     Args:
         one: a tile;
@@ -45,7 +45,7 @@ def test_arguments_are_explained_in_the_words_of_their_documentation(op: type[Ni
 
 
 def test_explain_without_docstrings() -> None:
-    """-OO leaves out docstrings: what is declared is explained all the same."""
+    """-OO removes docstrings; declared facts are still explained."""
     program = (
         "from nkijit.reference.catalogue import explain_instruction\n"
         "print(explain_instruction('nisa.nc_transpose'))\n"

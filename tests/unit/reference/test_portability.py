@@ -335,12 +335,12 @@ RULED_OUT = [
 @pytest.mark.parametrize(
     ("function", "rule", "line"), RULED_OUT, ids=[item[0].__name__ for item in RULED_OUT]
 )
-def test_what_the_guide_rules_out_is_found(function, rule, line):
+def test_constructs_that_the_guide_excludes_are_found(function, rule, line):
     found = nki.jit(function).portability(nki="0.6")
     assert {d.rule.id for d in found} == {rule}
     assert all(d.severity == "warning" and d.rule.category == "portable" for d in found)
     assert found[0].where[-1].file == __file__
-    # The last place is the kernel's own, also of what a function that it calls does.
+    # The last place is in the kernel itself, also for findings in a called function.
     assert found[0].where[-1].line == function.__code__.co_firstlineno + line
 
 
@@ -418,7 +418,7 @@ def made_of_itself(x):
         CLOSES_OVER_NUMBER,
     ],
 )
-def test_what_the_guide_allows_is_not_reported(function):
+def test_constructs_that_the_guide_allows_are_not_reported(function):
     assert nki.jit(function).portability(nki="0.6") == ()
 
 
@@ -461,7 +461,7 @@ def two(x, value):
         (nki.TensorSpec((1, 1), "float32"), []),
     ],
 )
-def test_arguments_are_judged(value, rules):
+def test_arguments_are_checked(value, rules):
     assert [d.rule.id for d in nki.jit(two).portability(X, value, nki="0.6")] == rules
 
 
@@ -490,7 +490,7 @@ def test_a_function_without_source():
     assert found.rule.id == "portable-source"
 
 
-def test_the_marker_stands_under_the_construct():
+def test_the_marker_is_under_the_construct():
     (found,) = nki.jit(is_not_operator).portability(nki="0.6")
     source, marker = str(found).splitlines()[3:5]
     assert source[marker.index("^") :].startswith("is not None")

@@ -1,4 +1,4 @@
-"""The table of releases against nkijit's API, and what is read from it."""
+"""The table of releases against nkijit's API, and queries of the table."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ MODULES = {
 
 OF_NKIJIT = {
     *("nki." + name for name in nki.__all__ if name not in reference.NKI),
-    # Public for what the reference shows, but not by these names.
+    # Public in the reference, but not by these names.
     *("nki.language.NkiTensor." + name for name in ("address", "ssa_value", "storage")),
     # In published kernels and one guide, in the reference of no release.
     *("nki.language." + name for name in ("par_dim", "range")),
 }
-"""What nkijit adds, and the modules, whose start is that of their first name."""
+"""nkijit's additions, and the modules, which start with their first name."""
 
 ROWS = sorted({row for r in releases() for row in r.adds})
 REMOVED = sorted({row for r in releases() for row in r.removes})
 
 
 def found(name: str):
-    """What a dotted name of the API is in nkijit. Raises AttributeError."""
+    """Return the object of a dotted name of the API in nkijit. Raises AttributeError."""
     value = nki
     for part in name.split(".")[1:]:
         value = getattr(value, part)
@@ -65,7 +65,7 @@ def public_names() -> list[str]:
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if until(row) is None])
-def test_what_is_there_exists(row):
+def test_listed_names_exist(row):
     name, _, argument = row.rstrip(")").partition("(")
     value = found(name)
     if "(" in row:

@@ -1,4 +1,4 @@
-"""Advice compared with what it advises: a kernel as it is written, and as it is changed by hand."""
+"""Advice compared with its effect: a kernel as written, and changed by hand."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def normal(*shape: int, dtype: Any = np.float32, seed: int = 0) -> np.ndarray[An
 def suggestions(
     kernel: nki.Kernel, target: str, args: Sequence[Any], kind: str, **more: Any
 ) -> list[Suggestion]:
-    """What is advised of one kind."""
+    """Return the suggestions of one kind."""
     traced = kernel.for_target(target).trace(*args)
     advice = traced.advice(**({"schedule": "author"} | more))
     return [s for s in advice.suggestions if s.kind == kind]
 
 
 def predicted(kernel: nki.Kernel, target: str, args: Sequence[Any], **more: Any) -> float:
-    """The predicted time of a kernel, as it is written unless told otherwise."""
+    """Return the predicted time of a kernel, by default in the author's order."""
     traced = kernel.for_target(target).trace(*args)
     return traced.profile(**({"schedule": "author"} | more)).time
 
@@ -97,4 +97,4 @@ def check_same_results(
 
 
 MEMORY = {"sbuf-capacity", "psum-capacity"}
-"""More tiles are in use at a time; an experiment that does not fit is not told."""
+"""More tiles are in use at a time; experiments that do not fit are not reported."""

@@ -31,7 +31,7 @@ def in_a_browser() -> list[pytest.MarkDecorator]:
 
 @contextmanager
 def started() -> Iterator[Any]:
-    """A browser, which keeps what pages complain of and ask for."""
+    """Start a browser that logs the errors and requests of pages."""
     options = webdriver.ChromeOptions()
     options.binary_location = CHROMIUM
     # Only files of these tests are opened; containers rarely allow the sandbox, or much /dev/shm.
@@ -47,7 +47,7 @@ def started() -> Iterator[Any]:
 
 
 def contrast(one: str, other: str) -> float:
-    """How well a colour can be told from another one, both as browsers have them: 1 to 21.
+    """Return the contrast ratio of two colours in CSS notation, from 1 to 21.
 
     Source: the definition of contrast ratio in the Web Content Accessibility Guidelines 2.2.
     """
@@ -135,7 +135,7 @@ class Report:
         return [entry["message"] for entry in self.driver.get_log("browser")]
 
     def requests(self) -> list[str]:
-        """What the browser has asked for since this was asked last."""
+        """Return the browser's requests since the last call."""
         events = [json.loads(e["message"])["message"] for e in self.driver.get_log("performance")]
         return [
             event["params"]["request"]["url"]

@@ -1,4 +1,4 @@
-"""How much work something is, counted: times depend on what else the machine does."""
+"""The amount of work, as a number of calls: times depend on other load of the machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cells of a notebook, run by IPython in a process of their own, and what they show."""
+"""Cells of a notebook, run by IPython in a separate process, and their outputs."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Shown:
-    """What a cell shows."""
+    """The outputs of a cell."""
 
     printed: str
-    """What it prints, and the text of what it raises."""
+    """Its printed text, and the text of an exception."""
     results: list[dict[str, str]]
-    """What it displays, its value last, each by MIME type."""
+    """Its displayed objects by MIME type, with its value last."""
     failed: bool
     """Whether it raised something."""
 

@@ -1,9 +1,9 @@
-"""Random kernels whose numbers come from everywhere, and statements that change these numbers.
+"""Random kernels with numbers from many sources, and statements that change these numbers.
 
-A kernel multiplies by numbers that it finds at the end of random ways: by a way to a root (globals,
-modules, closures, arguments, files, the environment), then through containers, objects and
-functions of many kinds. All is source text, so that a process that never saw the kernel before can
-be brought to the same state by the same statements; what the kernel is there is the truth.
+A kernel multiplies by numbers at the end of random paths: a root (globals, modules, closures,
+arguments, files, the environment), then containers, objects and functions of many kinds. All code
+is source text, so the same statements bring a new process to the same state. The kernel's results
+there are the expected ones.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ LEAVES = (0.0, -0.0, 0.25, 0.5, 1.0, 2.0, 3.0, 7.0)
 class Node:
     """A value of some structure, with a number at its end.
 
-    `{}` stands for the value in `read` (an expression that gives the number) and in the
+    `{}` is replaced by the value in `read` (an expression that gives the number) and in the
     statements of `changes`.
     """
 
@@ -77,7 +77,7 @@ def _leaf(rng: random.Random, depth: int) -> Node:
 
 
 def _inside(inner: Node, place: str, make: str) -> Node:
-    """A value in another one: `place` says where, `make` how the outer one is made of it."""
+    """Return a node inside an outer value: `place` is its place, `make` makes the outer value."""
     changes = [
         lambda rng: f"{place} = {inner.make(rng)}",
         *(lambda rng, c=change: c(rng).replace("{}", place) for change in inner.changes),
@@ -134,7 +134,7 @@ def _shared(rng: random.Random, depth: int) -> Node:
 
 
 def _frozen(rng: random.Random, depth: int) -> Node:
-    """Values that cannot be changed, but what is in them can."""
+    """Return an immutable value that contains a mutable one."""
     inner = _node(rng, depth)
     make, place = rng.choice(
         (
@@ -155,7 +155,7 @@ def _frozen(rng: random.Random, depth: int) -> Node:
 
 
 def _function(rng: random.Random, depth: int) -> Node:
-    """Functions of all kinds that give a value, and what changes what they give."""
+    """Return a function of some kind with a value, and statements that change its result."""
     inner = _node(rng, depth)
     read = inner.read.replace("{}", "{}()")
     inside = [lambda rng, c=c: c(rng).replace("{}", "{}()") for c in inner.changes]
@@ -186,7 +186,7 @@ def _function(rng: random.Random, depth: int) -> Node:
 
 
 def _remembered(rng: random.Random, depth: int) -> Node:
-    """Functions that remember what they gave."""
+    """Return a function that caches its results."""
     inner = _node(rng, 0)
     form = rng.choice(("functools.cache", "functools.lru_cache(3)"))
     return Node(
@@ -201,7 +201,7 @@ def _remembered(rng: random.Random, depth: int) -> Node:
 
 
 def _class(rng: random.Random, depth: int) -> Node:
-    """Classes and what they have: attributes, methods, properties, descriptors."""
+    """Return a class or instance with a value: attributes, methods, properties, descriptors."""
     inner = _node(rng, depth)
     make, place = rng.choice(
         (
@@ -231,7 +231,7 @@ def _class(rng: random.Random, depth: int) -> Node:
 
 
 def _module(rng: random.Random, depth: int) -> Node:
-    """Modules that nobody imports."""
+    """Return a module that is not imported."""
     make = rng.choice(("types.ModuleType('m')", "Package('m')"))
     return _inside(_node(rng, depth), "{}.v", f"having({make}, {{}})")
 
@@ -246,7 +246,7 @@ def _node(rng: random.Random, depth: int) -> Node:
 
 @dataclass(frozen=True)
 class Root:
-    """A way from a kernel to a value. `#` stands for the number of the value."""
+    """A path from a kernel to a value. `#` is replaced by the number of the value."""
 
     read: str
     """An expression, in the kernel or in `number#`, which it calls."""
@@ -323,7 +323,7 @@ OUTSIDE = (
     ("generator.random()", "K.generator = np.random.default_rng(int({}))"),
     ("dice()", "random.seed({})"),
 )
-"""Expressions that read what is not Python's, and statements that change it."""
+"""Expressions that read state outside Python, and statements that change it."""
 
 
 @dataclass(frozen=True)
@@ -336,7 +336,7 @@ class Program:
 
 
 def program(rng: random.Random) -> Program:
-    """A random kernel and statements, each of which may change what it is."""
+    """Return a random kernel, and statements that may change its results."""
     begin: list[str] = []
     settings: list[str] = []
     body: list[str] = []
@@ -393,7 +393,7 @@ def program(rng: random.Random) -> Program:
 
 
 def _of_settings(statement: str) -> str:
-    """A statement that names what the module `settings` has."""
+    """Return a statement that can use the names of the module `settings`."""
     return f"exec({statement!r}, {{**vars(S), 'K': K, 'S': S}})"
 
 
@@ -641,7 +641,7 @@ def decorated(function):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a program's kernel is at each step, traced twice each."""
+    """The results of a program's kernel at each step, each traced twice."""
 
     texts: list[str]
     hits: int
@@ -687,7 +687,9 @@ def outcome(made: Program, folder: Path, *, remembers: bool, steps: range) -> Ou
         return NOTHING
     texts: list[str] = []
     for step, change in enumerate(["", *made.changes]):
-        with contextlib.suppress(Exception):  # what it would change is not there any more
+        with contextlib.suppress(
+            Exception
+        ):  # the object that it would change does not exist any more
             exec(change, names)
         for _ in range(2 if step in steps else 0):
             if not remembers:
@@ -711,7 +713,7 @@ def _toggle(path: Path) -> None:
 
 
 def in_a_process(function: Callable[[], Any]) -> Any:
-    """What a function gives in a process that is as this one and ends then."""
+    """Return the result of a function in a forked process, which ends afterwards."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -736,7 +738,7 @@ def in_a_process(function: Callable[[], Any]) -> Any:
 
 
 def stale_steps(made: Program) -> tuple[list[str], Outcome]:
-    """Where a kernel that remembers differs from one that does not, and what it remembered."""
+    """Return the steps at which a caching kernel differs from an uncached one, and its outcome."""
 
     def run(remembers: bool, steps: range) -> Outcome:
         with tempfile.TemporaryDirectory() as folder:

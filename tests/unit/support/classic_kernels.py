@@ -1,7 +1,7 @@
-"""Random kernels of the classic API, each with what NumPy says that it returns.
+"""Random kernels of the classic API, each with NumPy's expected results.
 
 Index expressions, masks, loops, broadcasts, temporaries, and statements on parts of tiles in random
-expressions of whole numbers, which float32 adds up exactly.
+expressions of integers, which float32 adds exactly.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class _Body:
         self.keep(x - column, a - getattr(np, word)(a, axis=1, keepdims=True))
 
     def shift(self) -> None:
-        """A load through an index expression: every so many-th element, from one on."""
+        """A load through an index expression: every `step`-th element from a start."""
         tensor, array = self.random.choice(self.sources)
         step = self.random.choice((1, 2, 3))
         count = COLUMNS // step

@@ -1,4 +1,4 @@
-"""Functions of the classic language run on whole arrays, and what NumPy says of them."""
+"""Functions of the classic language run on whole arrays, and NumPy's results."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SPECIAL = np.array([np.inf, -np.inf, np.nan, 0.0, -0.0, 1e-40, 3.0e38, -1.5], np
 
 
 def launch(kernel: Callable[..., Any], *arrays: Array, target: str = "trn2") -> Any:
-    """Verify a kernel, and run what its text is parsed to."""
+    """Verify a kernel, and run the kernel parsed from its text."""
     traced = nki.jit(kernel, platform_target=target).trace(*arrays)
     traced.verify()
     return TracedKernel(parse(str(traced))).run(*arrays)
@@ -35,9 +35,9 @@ def run(
     mask: Callable[..., Any] | None = None,
     target: str = "trn2",
 ) -> Array:
-    """`function` of tiles that hold the arrays; those at the positions `psum` are in PSUM.
+    """Run `function` on tiles with the arrays; tiles at the positions `psum` are in PSUM.
 
-    With `mask`, made of the index expressions of the result, just that is stored in zeros.
+    With `mask`, an expression of the result's indices, only masked elements are stored, into zeros.
     """
 
     def body(tiles: list[Any]) -> Any:

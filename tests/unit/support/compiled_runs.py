@@ -1,4 +1,4 @@
-"""Runs of compiled kernels, compared with the kernels that they were made of, bit for bit."""
+"""Runs of compiled kernels, compared with the original kernels, bit for bit."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from nkijit.traced.kernel import TracedKernel
 
 
 def bits(results: Sequence[Any], arrays: Sequence[Any]) -> list[Any]:
-    """Results, and what a run has left in its inputs."""
+    """Return the bits of results, and of inputs after a run."""
     return [(a.shape, a.dtype, a.tobytes()) for a in (*results, *arrays)]
 
 
 def run(kernels: Sequence[KernelOp], inputs: Sequence[Any]) -> list[Any]:
-    """What the programs of all cores compute together."""
+    """Run the programs of all cores together."""
     arrays = [array.copy() for array in inputs]
     return bits(Launch([Plan(kernel) for kernel in kernels]).run(arrays), arrays)
 
@@ -50,7 +50,7 @@ def check(traced: TracedKernel, inputs: Sequence[Any], seeds: Sequence[int] = ra
         each.kernel.verify()
         check_dominance(each.kernel)
     for kernel, each in zip(kernels, made, strict=True):
-        # What says that it has changed nothing has the author's queues (`lowered`).
+        # A kernel reported as unchanged has the author's queues (`lowered`).
         assert each.is_changed or queues_of(each.kernel) == queues_of(kernel)
     assert _errors([each.kernel for each in made]) <= _errors(kernels)
     expected = run(kernels, inputs)

@@ -118,12 +118,12 @@ class Editor:
         await asyncio.wait_for(self.client.stop(), PATIENCE)
 
     def wait(self, condition: Any) -> Any:
-        """What a condition gives as soon as it gives something."""
+        """Wait until a condition gives a true value, and return it."""
         with self._told:
             assert self._told.wait_for(condition, PATIENCE), (self.published, self.messages)
             return condition()
 
-    # ---------------------------------------------------------------- what authors do
+    # ---------------------------------------------------------------- actions of users
 
     def open(self, file: Path, text: str, uri: str = "") -> str:
         uri = uri or file.as_uri()

@@ -1,4 +1,4 @@
-"""Kernels out and in again: what is exported is run as a file, and traced."""
+"""Export and import of kernels: the exported source is run as a file, and traced."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def kernel_of_source(text: str, name: str) -> Kernel:
 
 
 def retraced(traced: TracedKernel, text: str | None = None) -> TracedKernel:
-    """The trace of what a kernel is exported as, for the same target, cores and arguments."""
+    """Trace the export of a kernel, for the same target, cores and arguments."""
     text = traced.source() if text is None else text
     kernel = kernel_of_source(text, traced.name).for_target(traced.target.platform)
     count = len(traced.cores())
@@ -45,11 +45,12 @@ def retraced(traced: TracedKernel, text: str | None = None) -> TracedKernel:
 
 
 def canonical(kernel: KernelOp, *, order: bool = True) -> list[str]:
-    """What a kernel does, as lines, without the names of values, locations and comments.
+    """Return the effect of a kernel as lines, without names of values, locations and comments.
 
-    Values are numbered as they come up. Views and numbers stand where they are used: where their
-    operations stand says nothing. Of allocations only the order does, without `order` only that of
-    tensors in HBM. That a tile is `masked` is a note for warnings.
+    Values are numbered in the order of appearance. Views and numbers are printed at their uses, as
+    the places of their operations have no effect. Of allocations only the order is printed, and
+    without `order` only that of tensors in HBM. The mark `masked` of a tile is only for warnings,
+    and omitted.
     """
     lines: list[str] = [f"{kernel.launch_name} {kernel.target_name} {kernel.core}"]
     numbers: dict[SSAValue, str] = {}
@@ -95,7 +96,7 @@ def canonical(kernel: KernelOp, *, order: bool = True) -> list[str]:
 
     for argument in kernel.arguments:
         shown(argument)
-    for op in kernel.operations:  # those of a loop's body stand before the loop
+    for op in kernel.operations:  # those of a loop's body are before the loop
         if isinstance(op, AllocOp) and (order or not info_of(op.result).region.on_chip):
             shown(op.result)
     block(kernel.body.block, "")
@@ -114,7 +115,7 @@ def check_round_trip(traced: TracedKernel, *, order: bool = True, **options: Any
     again = retraced(traced, text)
     first = traced.cores(options.get("schedule", "author"))
     if any(map(has_own_condition, first)):
-        # The API has such a loop with a register of its own: what has that stays as it is.
+        # The API has such loops with an extra register: a kernel with the register is stable.
         first, again = again.cores(), retraced(again)
     for one, two in zip(first, again.cores(), strict=True):
         assert canonical(one, order=order) == canonical(two, order=order)

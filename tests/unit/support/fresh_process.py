@@ -16,7 +16,7 @@ _INSIDE = "NKIJIT_TEST_IN_FRESH_PROCESS"
 
 
 def in_fresh_process(test: Callable[..., Any]) -> Callable[..., Any]:
-    """A test that runs in a new process: what others have imported may not bear a fork (JAX)."""
+    """Run a test in a new process: modules imported by others may not support forks (JAX)."""
 
     @functools.wraps(test)
     def run(*args: Any, **kwargs: Any) -> None:

@@ -30,7 +30,7 @@ def functions_of(module: ModuleType) -> list[tuple[ModuleType, str]]:
 
 
 def names() -> dict[str, Any]:
-    """What examples take for granted."""
+    """Return the names that examples assume."""
 
     def tile(rows: int, *columns: int, dtype: str = nl.float32, buffer: Any = nl.sbuf) -> Any:
         return nl.ndarray((rows, *columns), dtype, buffer=buffer)
@@ -77,11 +77,11 @@ def names() -> dict[str, Any]:
 
 
 IN_KERNELS = [*functions_of(nisa), *functions_of(nl), *functions_of(ncc)]
-"""What kernels call, by module and name."""
+"""Functions for kernels, by module and name."""
 
 
 def traced_example(module: ModuleType, name: str) -> TracedKernel:
-    """A kernel that does what the example of a function does."""
+    """Trace a kernel that contains the example of a function."""
     code = example_of(getattr(module, name))
 
     @nki.jit

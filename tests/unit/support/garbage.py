@@ -1,8 +1,8 @@
-"""Random kernels of which parts compute on memory that nothing has written, and runs on garbage.
+"""Random kernels with parts that compute on unwritten memory, and runs on garbage.
 
-What a kernel returns that comes from such memory is found by brute force: run it on several
-fillings of that memory, and see what differs. The kernels compute with operators that lose nothing
-of a difference, so that what does not differ did not depend on it.
+Brute force finds results that depend on such memory: run the kernel with several contents of the
+memory, and compare the results. The kernels use operators that preserve differences, so an equal
+result does not depend on the memory.
 """
 
 from __future__ import annotations
@@ -302,7 +302,7 @@ def run_on_garbage(plan: Plan, arguments: Sequence[Any], seed: int, sign: int) -
             garbage = sign * rng.uniform(1e3, 2e3, content.size // 4).astype(np.float32)
             content[...] = garbage.view(np.uint8)
     with np.errstate(all="ignore"):
-        # The operations alone: nothing puts what should be there into unwritten memory.
+        # Operations alone: unwritten memory is not initialised.
         for step in plan.body.steps:
             step(env)
     return [array.copy() for array in plan.results(env)]
@@ -310,7 +310,7 @@ def run_on_garbage(plan: Plan, arguments: Sequence[Any], seed: int, sign: int) -
 
 @dataclass(frozen=True)
 class Effect:
-    """What garbage does to the results of a kernel."""
+    """The effect of garbage on the results of a kernel."""
 
     depends: list[Any]
     """Which elements of each result differ between runs."""

@@ -1,4 +1,4 @@
-"""Kernels with a size that grows: what moves more, or computes more, is not predicted faster."""
+"""Kernels of growing size: those that move or compute more are not predicted faster."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nkijit.traced.kernel import TracedKernel
 
 Sizes = Mapping[str, Any]
 NS = 1e-6
-"""What sums of the same times in another order may differ by."""
+"""The allowed difference of sums of the same times in another order."""
 
 
 def _tile(shape: Sequence[int], dtype: Any) -> Any:

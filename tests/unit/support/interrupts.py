@@ -1,10 +1,10 @@
 """Interrupts at every place of a call where Python can raise one.
 
-Python runs the handler of a signal when a function of Python begins, after a call of a function of
-C, and when a loop goes on (`CHECK_EVAL_BREAKER` in CPython's `ceval.c`). A trace function that sees
-every instruction raises KeyboardInterrupt at one of these places, so a place is a number and not a
-matter of time. What it raises where Python swallows exceptions (callbacks of weak references,
-`__del__`, generators that are closed) is swallowed, too.
+Python runs the handler of a signal at the start of a Python function, after a call of a C function,
+and when a loop continues (`CHECK_EVAL_BREAKER` in CPython's `ceval.c`). A trace function on every
+instruction raises KeyboardInterrupt at one of these places, so a place is a number and independent
+of time. Where Python swallows exceptions (callbacks of weak references, `__del__`, closed
+generators), this exception is swallowed, too.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from types import CodeType, FrameType
 from typing import Any
 
 _CALLS = {"CALL", "CALL_KW", "CALL_FUNCTION_EX", "JUMP_BACKWARD"}
-"""After these Python looks for signals; `PRECALL` (3.11) belongs to the `CALL` behind it."""
+"""Python checks for signals after these; `PRECALL` (3.11) belongs to the `CALL` after it."""
 
 
 @dataclass
 class Interrupted:
-    """What a call did with an interrupt."""
+    """The effect of an interrupt on a call."""
 
     raised: bool
     """It ended with KeyboardInterrupt."""

@@ -1,4 +1,4 @@
-"""What random kernels consist of, and random kernels."""
+"""Parts of random kernels, and random kernels."""
 
 from __future__ import annotations
 
@@ -508,7 +508,7 @@ def random_kernel(random: Random, needed: str, targets: Sequence[str] = TARGETS)
         for name, other in PARTS.items()
         if other.since <= builder.generation
         and other.cores == 1
-        # A reduction may go on with what another part has accumulated.
+        # A reduction may continue the accumulation of another part.
         and not (kind.accumulates and other.accumulates)
     ]
     names = [needed, *random.choices(others, k=random.randint(0, 2))]

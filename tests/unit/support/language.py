@@ -30,9 +30,9 @@ def run(
     target: str = "trn3",
     psum: Collection[int] = (),
 ) -> Array:
-    """`function` of tiles that hold the arrays; those at the positions `psum` are in PSUM.
+    """Run `function` on tiles with the arrays; tiles at the positions `psum` are in PSUM.
 
-    What is traced is read again from its text first, and gives the same.
+    The traced kernel is also parsed from its text, with the same results.
     """
 
     def kernel(inputs):

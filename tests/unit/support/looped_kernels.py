@@ -1,7 +1,7 @@
-"""Random kernels of nested loops in Python, whose iterations are alike or nearly so.
+"""Random kernels of nested Python loops, whose iterations are equivalent or nearly so.
 
-Tiles belong to the kernel, to a loop or to an iteration, so of two loops another order is right, or
-is not, and so it is with iterations that are done at once. Some are in a loop on the device.
+Tiles belong to the kernel, a loop or an iteration. So an exchange of two loops may be valid or not,
+and so may a merge of iterations. Some loops are in a loop on the device.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def looped_kernel(seed: int, target: str = "trn2") -> tuple[TracedKernel, list[A
 
 
 class _Body:
-    """What a kernel has while it is traced."""
+    """The objects of a kernel during tracing."""
 
     def __init__(self, x: Any, partitions: int):
         self.x = x
@@ -110,7 +110,7 @@ def _store(random: Random, level: int, tiles: int) -> Statement:
 
 
 def _statement(random: Random, level: int, tiles: int) -> Statement:
-    # What belongs to the kernel is seldom written: iterations then need each other.
+    # The kernel's own tiles are rarely written, because iterations then depend on each other.
     shared = random.random() < 0.15
     dst = random.randrange(tiles) if shared else random.randrange(3, tiles)
     one, two = random.randrange(tiles), random.randrange(tiles)

@@ -26,7 +26,7 @@ Bits = list[bytes]
 
 
 class Written:
-    """A listener that keeps what every operation has written, each time that it ran."""
+    """A listener that records the values that operations wrote, for each execution."""
 
     def __init__(self) -> None:
         self.bits: dict[Any, list[Bits]] = {}
@@ -36,12 +36,12 @@ class Written:
 
 
 class Checked:
-    """A lowered kernel with what it has to compute."""
+    """A lowered kernel with its expected results."""
 
     def __init__(self, programs: Sequence[Program], inputs: Sequence[Any], *, all_bits: bool):
-        """`all_bits`: compare what instructions write, too, not only results.
+        """`all_bits`: compare all values that instructions write, and not only the results.
 
-        That is not for instructions that write a part of a tile of which nothing is written.
+        Not for instructions that write a part of an otherwise unwritten tile.
         """
         self.programs = programs
         self._all_bits = all_bits
@@ -57,14 +57,14 @@ class Checked:
         return [(a.shape, a.dtype, a.tobytes()) for a in (*results, *arrays)], bits
 
     def is_right(self, seed: int, interleaving: Interleaving | None = None) -> bool:
-        """True when an interleaving computes what it should."""
+        """Return whether an interleaving computes the expected results."""
         listener = Written()
         arrays = [array.copy() for array in self._inputs]
         results = self._queues.run(arrays, listener, seed=seed, interleaving=interleaving)
         return self._told(results, arrays, listener) == self._expected
 
     def check(self, seeds: Sequence[int] = SEEDS) -> None:
-        """All interleavings compute what they should."""
+        """Check that all interleavings compute the expected results."""
         for seed in seeds:
             assert self.is_right(seed), f"interleaving {seed}"
 

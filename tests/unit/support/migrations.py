@@ -36,12 +36,12 @@ def migrated(folder: Path, body: str, **arguments: str) -> Migration:
 
 
 def body_of(migration: Migration) -> str:
-    """What is migrated, without imports."""
+    """Return the migrated source without imports."""
     return migration.text.partition("import nki.language as nl\n")[2].strip("\n") + "\n"
 
 
 def run_both(folder: Path, migration: Migration, name: str, *arrays: Any) -> None:
-    """Call a function of the old and of the new file with arrays, and compare what they give."""
+    """Call a function of the old and of the new file with arrays, and compare the results."""
     new = folder / "new.py"
     new.write_text(migration.text)
     old = getattr(_module(Path(migration.source.path)), name)(*arrays)

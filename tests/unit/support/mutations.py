@@ -53,7 +53,7 @@ def mutation(
 def _setting(
     name: str, part: str, rule: str, key: str, targets: Sequence[str] = TARGETS, **args: str
 ) -> None:
-    """A mutation that gives a statement other arguments; `{x}` is what argument x was."""
+    """A mutation that replaces arguments of a statement; `{x}` is the previous argument x."""
 
     def change(here: Part, random: Random) -> Line:
         line = random.choice(here.all(key))
@@ -322,7 +322,7 @@ def _standing_loop(part: Part, random: Random) -> Line:
     return loop
 
 
-# ------------------------------------------------------------------ what is written, and what not
+# ------------------------------------------------------------------ written and unwritten data
 
 
 @mutation("elementwise", "read-unwritten")
@@ -706,7 +706,7 @@ def _transposing_load(part: Part, random: Random) -> Line:
 
 @mutation("elementwise", "repeated-load")
 def _loaded_again(part: Part, random: Random) -> Line:
-    """What has been loaded is loaded once more, for the second operand."""
+    """Load the same data once more, for the second operand."""
     op = part["op"]
     alloc = part.call("nl.ndarray", **part["load.alloc"].args)
     alloc.result = "again"

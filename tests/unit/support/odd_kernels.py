@@ -1,9 +1,9 @@
-"""Random kernels with what a compiler is likely to take for something else: states of engines that
-belong to the lanes of what is read, tiles seen as other types and shapes, patterns that touch an
-element twice, indices of loops as numbers, results that only an accumulator wants, and loops on the
-device that may not run.
+"""Random kernels with forms that a compiler may misunderstand: states of engines in the lanes of
+the operands, tiles viewed as other types and shapes, patterns that touch an element twice, loop
+indices as numbers, results needed only by an accumulator, and loops on the device that may not
+run.
 
-All that is read is defined: tiles and accumulators begin with values.
+All reads are defined: tiles and accumulators begin with values.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ def odd_kernel(
 
 
 def loop_that_stops(rewritten: str) -> tuple[TracedKernel, list[Any]]:
-    """Two tiles are loaded alike in a loop that runs the first time only, inside of another one.
+    """Return a kernel with two equal loads in an inner loop that runs only the first time.
 
-    One of them changes outside of it, "before" or "behind", and the other one stays.
+    One tile changes outside the inner loop, "before" or "behind" it, and the other one does not.
     """
 
     def kernel(x, n):
@@ -145,7 +145,7 @@ class _Body:
         return self.random.choice(self.tiles)
 
     def add(self, value: Any, rows: slice = ALL) -> None:
-        """Add something to a tile, so that it is seen."""
+        """Add a value to a tile that is part of the results."""
         total = self.any_tile()[rows, :]
         nisa.tensor_tensor(total, total, value, op=nl.add)
 
@@ -162,7 +162,7 @@ class _Body:
     # ------------------------------------------------------------------ statements
 
     def move(self) -> None:
-        """A copy to the same or other partitions, and what reads it there."""
+        """A copy to the same or other partitions, and readers of the copy."""
         source, rows = self.random.choice(
             ((LOWER, UPPER), (UPPER, LOWER), (LOWER, LOWER), (ALL, ALL))
         )
@@ -201,7 +201,7 @@ class _Body:
         return self.loaded(self.random.randrange(PAGES)).reshape(shape)
 
     def repeat(self) -> None:
-        """A copy to a pattern, and what reads the pattern."""
+        """A copy to a pattern, and a reader of the pattern."""
         part = self.tile().ap(self.random.choice((REPEATED, WINDOWS, OVERLAPPING)))
         nisa.tensor_copy(part, self.any_tile().reshape((P, 4, 4)))
         total = self.any_tile().reshape((P, 4, 4))
@@ -222,7 +222,7 @@ class _Body:
             self.add(tile)
 
     def sum_in_place(self) -> None:
-        """Of what is overwritten only the sum is wanted."""
+        """Only the sum of the overwritten tile is used."""
         place, engine = self.random.choice(((0, "scalar"), (1, "vector")))
         tile = self.loaded(self.random.randrange(PAGES))
         rows = self.random.choice((LOWER, UPPER, ALL))

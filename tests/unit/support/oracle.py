@@ -1,10 +1,10 @@
 """The naive second opinion on numerics: one Python number at a time, from the definitions.
 
-Nothing here shares code with `nkijit.passes`, nor its way of computing: float formats are read
-off their bit layout, integers are Python's, functions are the textbook formula with `math`. NumPy
-serves only to build arrays of test data and to compare arrays of results.
+Nothing here shares code or algorithms with `nkijit.passes`: float formats are read from their bit
+layout, integers are Python's, functions are the textbook formula with `math`. NumPy serves only to
+build arrays of test data and to compare arrays of results.
 
-Also what tests of instructions need: data full of hard cases (`hard_floats`, `hard_values`,
+Also helpers for tests of instructions: data full of hard cases (`hard_floats`, `hard_values`,
 `hard_array`) and a comparison in units in the last place (`assert_close`).
 """
 
@@ -32,7 +32,7 @@ class Format:
     exponent: int
     mantissa: int
     infinity: bool = True
-    """The highest exponent stands for infinity and NaN; else only the pattern of ones is NaN."""
+    """The highest exponent means infinity or NaN; if False, only the pattern of ones is NaN."""
 
     @property
     def bits(self) -> int:
@@ -94,11 +94,11 @@ NUMPY_TYPES: dict[str, np.dtype[Any]] = {
         )
     },
 }
-"""What holds a tensor of each data type in NumPy."""
+"""The NumPy type that stores each data type."""
 
 
 def decode(dtype_name: str, bits: int) -> float | int:
-    """The value of a bit pattern; a tfloat32 stands in the 32 bits of a float32."""
+    """Return the value of a bit pattern; a tfloat32 has the 32 bits of a float32."""
     if dtype_name == "bool_":
         return 1 if bits else 0
     if dtype_name in INTEGERS:
@@ -161,7 +161,7 @@ def _round_to_power_of_two(value: float | int) -> float:
     """float8_e8m0fnu: powers of two from 2**-127 to 2**127, ties up, nothing else but NaN."""
     if value <= 0 or value >= 1.5 * 2.0**127:
         return math.nan
-    if value < 2.0**-126:  # not to nearest, but what ml_dtypes does with float32 denormals
+    if value < 2.0**-126:  # not to nearest, but as ml_dtypes rounds float32 denormals
         return 2.0**-127 if value <= 2.0**-127 else 2.0**-126
     top = value.bit_length() if isinstance(value, int) else math.frexp(value)[1]
     low = math.ldexp(1.0, top - 1)

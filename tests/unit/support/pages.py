@@ -1,8 +1,8 @@
 """Pages of documentation whose files and outputs are checked.
 
-Fenced blocks behind an HTML comment are. `<!-- file: NAME -->` is a file of that name;
-`<!-- output: NAME -->` is a command, or several, after `$`, and what they print in the folder of
-those files.
+Fenced blocks after an HTML comment are checked. `<!-- file: NAME -->` is a file of that name; `<!--
+output: NAME -->` has one or more commands, each after `$`, and their output in the folder of those
+files.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ def blocks(page: Path, kind: str) -> dict[str, str]:
 def check_output(
     page: Path, name: str, folder: Path, update: bool, *, with_files: bool = True
 ) -> None:
-    """Run the commands of an output in a folder, in which the page's files are written before.
+    """Run the commands of an output in a folder, after writing the page's files there.
 
-    `update`: what they print is right.
+    `update`: replace the page's output.
     """
     for file, body in blocks(page, "file").items() if with_files else ():
         (folder / file).write_text(body, encoding="utf-8")
@@ -58,13 +58,13 @@ def check_output(
 
 
 def _anywhere(text: str) -> str:
-    """A text without what depends on the processor: its BLAS may add up in another order for
-    another shape, so that results of a sweep are the same, or off in a last bit."""
+    """Return a text without processor-dependent parts. The order of additions in BLAS can depend on
+    the shape, so results of a sweep are equal or differ in a last bit."""
     return re.sub(" +", " ", re.sub(r"off by \d\.\de-\d\d", "the same", text))
 
 
 def output_of(command: str, folder: Path) -> str:
-    """What a command prints, on both streams."""
+    """Return the output of a command, from both streams."""
     bin_folder = str(Path(sys.executable).parent)
     environment = {
         **{k: v for k, v in os.environ.items() if k not in (TARGET_VARIABLE, PRECISE_VARIABLE)},

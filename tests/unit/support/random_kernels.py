@@ -1,8 +1,8 @@
-"""Random small kernels that are valid: what is made of them by one mistake is a mutant.
+"""Random small kernels that are valid; a mutant is such a kernel with one mistake.
 
-A kernel is a list of parts, each a few statements that belong together: a load, what is computed
-of it, and a store. Statements are text, one to a line, so that every finding can be held against
-the statement that it is about.
+A kernel is a list of parts. A part is a few statements that belong together: a load, computations
+on it, and a store. Statements are one line of text each, so findings can be compared with the
+statement that they are about.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Line:
     args: dict[str, str] = field(default_factory=dict[str, str])
     depth: int = 0
     suffix: str = ""
-    """What is called on the result."""
+    """The method that is called on the result."""
     original: Line | None = None
     """The line of the kernel that this one is a copy of."""
 
@@ -95,7 +95,7 @@ class RandomKernel:
         return kernel.trace(*(spec for _, spec in self.arguments))
 
     def findings(self) -> list[tuple[Diagnostic, set[Line]]]:
-        """What verification finds, with the statements that each finding shows."""
+        """Return the findings of verification, with the statements that each finding shows."""
         try:
             found = self.trace().diagnostics
         except NkiValidationError as error:
@@ -107,7 +107,7 @@ class RandomKernel:
         shown += [o.allocated for o in diagnostic.operands if o.allocated is not None]
         return {self.lines[p.line - 2] for p in shown if p.file == FILE and p.line >= 2}
 
-    # -------------------------------------------------------------- what mutations ask for
+    # -------------------------------------------------------------- queries of mutations
 
     def part(self, name: str, random: Random) -> Part:
         """One of the parts of a kind."""

@@ -1,8 +1,8 @@
-"""Random programs with loops on the device, and all that may happen when they run.
+"""Random programs with loops on the device, and all their possible runs.
 
-A program is a list of nodes: a number stands for an instruction, a `Loop` for a loop. `outcomes`
-runs it in every way that a reader of the kernel's text has to reckon with, by brute force: there
-is a state per way, and nothing is joined.
+A program is a list of nodes: a number is an instruction, a `Loop` a loop. `outcomes` runs it by
+brute force in every way that is possible by the kernel's text, with one state per way and without
+joins.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Loop:
     count: int
     """How often it runs."""
     known: bool
-    """The count stands in the kernel's text."""
+    """The kernel's text contains the count."""
     body: list[int | Loop] = field(default_factory=list)
 
 

@@ -1,9 +1,8 @@
-"""Random kernels with much that a compiler can do without: sums of matmuls made outside of PSUM,
-loads and copies of what is on chip already, results that are there, and work in loops that is the
-same each time.
+"""Random kernels with redundant work: sums of matmuls computed outside of PSUM, loads and copies of
+data that is already on chip, repeated results, and loop-invariant work.
 
-Numbers are float32 of all sizes, so that another order of additions is seen. Everything goes into
-results. Nearly all of it is what a pass may change, beside what it must not.
+Numbers are float32 of all sizes, so another order of additions is visible. All values are part of
+the results. Nearly all of the work can be changed by a pass, next to work that must not change.
 """
 
 from __future__ import annotations
@@ -63,10 +62,10 @@ class _Body:
         for page in range(PAGES):
             nisa.dma_copy(dst=self.scratch[page], src=x[page])
         self.factors = [self.loaded(x[page]) for page in range(2)]
-        """Tiles that are as they were loaded: what is multiplied stays finite."""
+        """Tiles with unchanged loaded values: products are finite."""
         self.totals = [self.loaded(x[page]) for page in range(2, 5)]
         self.kept = self.loaded(x[0])
-        """What loops leave behind."""
+        """Results of loops."""
         self.loops = self.summed = 0
 
     def build(self, length: int, depth: int) -> Any:
@@ -153,7 +152,7 @@ class _Body:
         return product
 
     def load(self) -> None:
-        """A tile that may have been loaded before, and that may be changed behind."""
+        """A tile that may have been loaded before, and may be changed afterwards."""
         tile = self.loaded(self.page())
         if self.random.random() < 0.3:
             self.add(tile, tile)
@@ -164,7 +163,7 @@ class _Body:
             self.totals[self.random.randrange(3)] = tile
 
     def load_again(self) -> None:
-        """A tile that is loaded twice, from what may have been written between."""
+        """A tile that is loaded twice, from a tensor that may be written in between."""
         page = self.page()
         first = self.loaded(page)
         if self.random.random() < 0.5:
@@ -176,7 +175,7 @@ class _Body:
         self.add(self.total(), second, **self.on())
 
     def load_each_time(self) -> None:
-        """What a loop of Python loads is the same each time, unless somebody writes there."""
+        """A Python loop loads the same data in each iteration, unless it is written in between."""
         page, written = self.page(), self.random.random() < 0.4
         for _ in range(3):
             tile = self.loaded(page)

@@ -56,11 +56,10 @@ class Removed(NamedTuple):
 
 
 def removals(rng: Random, traced: TracedKernel, count: int) -> Iterator[Removed]:
-    """Some instructions removed from a kernel of one core, one at a time.
+    """Remove some instructions from a kernel of one core, one at a time.
 
-    Without some instructions a kernel has more to do: what has overwritten others' results keeps
-    these from being dead code, and what has loaded a register from ending a loop. These, and
-    kernels that are not valid then, are left out.
+    The removal of some instructions adds work: an overwritten result becomes live, or a loop does
+    not end without its register. Such removals, and invalid kernels, are skipped.
     """
     schedules = "author", "compiler"
     before = {schedule: traced.profile(schedule=schedule).time for schedule in schedules}

@@ -18,13 +18,13 @@ def text_of(page: str) -> str:
 
 
 def unpacked(packed: str) -> str:
-    """The same, of what the page has."""
+    """Unpack packed columns of a page, as JSON."""
     text = zlib.decompress(base64.b64decode(packed)).decode()
     return json.dumps(json.loads(text, object_hook=read), separators=(",", ":"))
 
 
 def read(found: dict[str, Any]) -> Any:
-    """The list that an object stands for."""
+    """Return the list that an object represents."""
     match found:
         case {"~whole": differences}:
             return _sums(differences)

@@ -1,8 +1,8 @@
 """Random kernels whose loops and addresses are known only at run time.
 
-Loop bounds, addresses and indices are of every kind that the API has: numbers, scalars, registers,
-induction variables, elements of tensors, and what Python's operators compute of these. Each value
-has a range, so that no address leaves its tensor.
+Loop bounds, addresses and indices are of every kind of the API: numbers, scalars, registers,
+induction variables, elements of tensors, and results of Python's operators on them. Each value has
+a range, so all addresses are inside their tensors.
 """
 
 from __future__ import annotations
@@ -74,9 +74,9 @@ class _Known:
     """The values of a block."""
 
     scalars: list[_Number]
-    """What Python computes with."""
+    """Numbers for Python's operators."""
     registers: list[_Number]
-    """What instructions write; all of them are `least` to `most` of the kind from 0 to NUMBERS."""
+    """Registers that instructions write, in the range from 0 to NUMBERS."""
     frozen: list[_Number]
     """Induction variables that are registers."""
     elements: list[_Number]
@@ -128,7 +128,7 @@ class _Body:
                 self.random.choice(self.statements())()
 
     def core_alone(self) -> bool:
-        """A statement of one core only, where there are two; later ones may use what it makes."""
+        """Add a statement of one of two cores; later ones may use its results."""
         if self.cores == 1 or self.random.random() > 0.1:
             return False
         number, seed, is_kept = (self.random.randrange(n) for n in (2, 2**31, 2))
@@ -178,7 +178,7 @@ class _Body:
         return self.random.choice(self.known.registers)
 
     def address(self, end: int) -> Any:
-        """What may be used as an index below `end`."""
+        """Return a value that can be an index below `end`."""
         known = self.known
         pool = [*known.scalars, *known.registers, *known.frozen, *known.elements]
         fits = [n.value for n in pool if n.least >= 0 and n.most < end]
@@ -312,7 +312,7 @@ class _Body:
         """Explicit patterns, from an offset and an element that is known at run time."""
         dim = self.random.randrange(3)
         index = self.address((PAGES - 1, P // 2, F // 2)[dim])
-        # The offset stays in what the greatest index leaves.
+        # The offset is in bounds for the greatest index.
         shape = [[F, P // 2], [1, 4]]
         offset = self.number(4)
         if isinstance(index, int):
@@ -411,7 +411,7 @@ class _Body:
         if is_range and self.random.random() < 0.5:
             lower, upper = _Number(0, 0, 0), _Number(2, 2, 2)
         step = self.random.choice((1, 1, 2))
-        # What runs no iteration has any index.
+        # A loop without iterations allows any index.
         least, most = lower.least, max(lower.least, upper.most - 1)
         outer = self.known
         self.runs *= max(1, times)

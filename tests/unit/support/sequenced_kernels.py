@@ -27,7 +27,7 @@ Array = np.ndarray[Any, np.dtype[np.float32]]
 
 @dataclass
 class Instance:
-    """What a tile holds after consecutive writes in one iteration of the loops on the device."""
+    """The contents of a tile after consecutive writes in one iteration of the device loops."""
 
     loops: dict[str, int]
     value: Array
@@ -35,7 +35,7 @@ class Instance:
 
 @dataclass
 class Sequenced:
-    """A kernel with what it has to compute."""
+    """A kernel with its expected results."""
 
     kernel: Kernel
     source: str
@@ -67,7 +67,7 @@ class _Loop:
 
     @property
     def name(self) -> str:
-        """What a recording calls its iterations."""
+        """The name of its iterations in a recording."""
         return "while" if self.form.startswith("while") else self.variable
 
 
@@ -248,7 +248,7 @@ class _Run:
                 )
 
     def contents(self, tile: str) -> Array:
-        """What a tile of the kernel holds."""
+        """Return the contents of a tile of the kernel."""
         return self._visible[tile].contents.copy()
 
     def _write(self, node: _Write, around: tuple[_Around, ...], iteration: int) -> None:

@@ -94,7 +94,7 @@ class _Body:
             common.append(_Body.gather)
         if self.target == "trn3":
             common.append(_Body.indirect)
-        # What a loop may not run is not known to be written behind it.
+        # Writes in a loop that may not run are not known to be written after it.
         return common if self.indices else [*common, _Body.multiply]
 
     # -------------------------------------------------------------- operands
@@ -163,7 +163,7 @@ class _Body:
         nisa.dma_copy(dst=target[rows, 0:width], src=self.window(rows, width), **self.started())
 
     def started(self) -> dict[str, Any]:
-        """Who starts a DMA."""
+        """Return the arguments for a DMA's issuer."""
         if self.target == "trn1":
             return {}
         modes = ({}, {}, {"dge_mode": nisa.dge_mode.swdge})
@@ -283,10 +283,10 @@ class _Body:
 def visible_kernel(
     seed: int, target: str = "trn3", length: int = 10
 ) -> tuple[TracedKernel, list[Any]]:
-    """A kernel in which every value goes into a result, and its inputs.
+    """Return a kernel in which every value is part of a result, and its inputs.
 
-    Whatever an instruction reads at a wrong time is then seen. There are no loops, registers, or
-    addresses known at run time only.
+    So a read at a wrong time is visible. There are no loops, registers, or addresses known only at
+    run time.
     """
 
     def kernel(x):

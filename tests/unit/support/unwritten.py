@@ -1,4 +1,4 @@
-"""Kernels that run although verification knows what goes wrong when they do."""
+"""Kernels that run although verification reports errors in them."""
 
 from __future__ import annotations
 

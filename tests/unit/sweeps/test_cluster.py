@@ -65,7 +65,7 @@ def dask(tmp_path: Path) -> Iterator[Cluster]:
 
 
 def marking(x: Any, width: int, folder: str) -> Any:
-    """Leaves a file when it begins: who looks at which variant."""
+    """Create a file at the start: the worker, the variant and the process."""
     (Path(folder) / f"{os.getppid()}.{width}.{os.getpid()}").touch()
     time.sleep(0.15)
     return tiled(x, width)
@@ -112,7 +112,7 @@ def test_a_worker_that_is_killed_loses_nothing(
     of_other = {mark.name.split(".")[1] for mark in there.glob(f"{workers[1].pid}.*")}
     assert of_killed, "it was to die at something"
     assert of_killed | of_other == set(map(str, space["width"]))
-    assert of_killed & of_other  # what it was at is looked at again
+    assert of_killed & of_other  # its interrupted variant is evaluated again
     monkeypatch.undo()
     local = nki.sweep(kernel, space, arguments={**SHAPE, "folder": str(here)}, executor=InTurn())
     assert str(found) == str(local)
@@ -120,7 +120,7 @@ def test_a_worker_that_is_killed_loses_nothing(
     assert sum(each.is_valid for each in found.variants) == 10
 
 
-def test_what_workers_cannot_be_used(
+def test_workers_that_cannot_be_used(
     dask: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refused(match: str, *, executor: Any = dask.address) -> None:
@@ -144,7 +144,7 @@ def test_what_workers_cannot_be_used(
         worker.wait()
 
 
-NOBODY = "tcp://127.0.0.1:9"  # the port for what is thrown away
+NOBODY = "tcp://127.0.0.1:9"  # the discard port
 PORT_OF_NOBODY = 9
 
 ANOTHER = """

@@ -1,4 +1,4 @@
-"""`nkijit.cost`: the figures of a profile in short, and no exceptions for what a kernel does."""
+"""`nkijit.cost`: the main figures of a profile; errors of kernels are results."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_a_view_that_cannot_be_is_a_finding() -> None:
 
 
 @pytest.mark.parametrize(("how", "told"), [("boom", "KeyError: 'boom'"), ("exit", "SystemExit")])
-def test_what_the_kernel_raises_is_a_failure(how: str, told: str) -> None:
+def test_exceptions_of_the_kernel_are_failures(how: str, told: str) -> None:
     found = nki.cost(raising, "128x512:float32", how)
     assert found.time is None
     assert told in found.failure

@@ -44,7 +44,7 @@ def test_the_page_is_legible_in_both_themes(tmp_path: Path):
             assert colours["rectangles"] == 0
             assert colours["words"]
             assert all(contrast(each, ground) >= 4.5 for each in colours["words"]), colours
-            # What marks the best stands out; the other dots have an outline in the ink.
+            # The marks of the best have contrast; other dots have an outline in the text colour.
             assert contrast(colours["shapes"][-1], ground) >= 3
         assert report.complaints() == []
     assert contrast(grounds["light"], grounds["dark"]) > 15

@@ -59,7 +59,7 @@ def params(found: nki.Sweep) -> list[dict[str, Any]]:
     return [trial.params for trial in found.study.trials]
 
 
-# ------------------------------------------------------------------ what is chosen
+# ------------------------------------------------------------------ choices
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ class OutOfOrder(Executor):
         self._pool.shutdown(wait, cancel_futures=cancel_futures)
 
 
-def test_what_is_chosen_does_not_depend_on_who_is_ready_first() -> None:
+def test_choices_do_not_depend_on_the_order_of_completion() -> None:
     chosen: list[Any] = []
     for delays in (0.0, 0.1), (0.1, 0.0, 0.05), (0.0,):
         with OutOfOrder(delays) as executor:
@@ -166,7 +166,7 @@ def test_spaces() -> None:
         search(space={"width": 3})
 
 
-# ------------------------------------------------------------------ what is told
+# ------------------------------------------------------------------ observations
 
 
 def test_wrong_variants_are_pruned_and_avoided() -> None:
@@ -186,7 +186,7 @@ def test_wrong_variants_are_pruned_and_avoided() -> None:
     assert sum(right[20:]) > len(right[20:]) / 2, right
 
 
-def test_exceptions_are_told() -> None:
+def test_exceptions_are_reported() -> None:
     found = search(space={"width": [0, 128]}, sampler="grid")
     assert found.study is not None
     (failed,) = (trial for trial in found.study.trials if trial.params["width"] == 0)

@@ -60,7 +60,7 @@ def test_intervals_are_for_samplers(text: str, values: Interval) -> None:
         *("n=1..", "n=..8", "n=1..2..3", "n=0..1e12:*1.0000000001", "n=0..1:1e-12"),
     ],
 )
-def test_what_is_no_axis(text: str) -> None:
+def test_values_that_are_not_axes(text: str) -> None:
     with pytest.raises(SpaceError):
         axis_of(text)
 

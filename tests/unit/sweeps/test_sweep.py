@@ -1,4 +1,4 @@
-"""Sweeps: the best of the variants, whatever happens to some of them."""
+"""Sweeps: the best of the variants, also if some of them fail."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def times(found: nki.Sweep) -> list[float | None]:
     return [each.cost.time and each.cost.time.ns for each in found.variants]
 
 
-# ------------------------------------------------------------------ what is found
+# ------------------------------------------------------------------ results
 
 
 def test_best_is_that_of_a_loop_over_profiles() -> None:
@@ -237,7 +237,7 @@ def test_interrupted_sweeps_go_on(tmp_path: Path) -> None:
     assert fresh.to_json() == resumed.to_json()
 
 
-def test_what_is_stored_is_about_one_kernel_and_its_arguments(tmp_path: Path) -> None:
+def test_stored_results_belong_to_one_kernel_and_its_arguments(tmp_path: Path) -> None:
     store = tmp_path / "found.jsonl"
 
     def computed(kernel: nki.Kernel[...], arguments: Any = SHAPE, **options: Any) -> int:
@@ -346,7 +346,7 @@ def endless(x: Any, width: int) -> Any:
     return tiled(x, width)
 
 
-def test_what_takes_too_long_is_stored_for_that_time(tmp_path: Path) -> None:
+def test_timeouts_are_stored_with_their_limit(tmp_path: Path) -> None:
     store = tmp_path / "found.jsonl"
 
     def computed(timeout: float) -> int:
@@ -417,7 +417,7 @@ def test_a_process_that_leaves_costs_only_its_variant() -> None:
     assert "has ended with exit code 3, twice" in found.variants[1].cost.failure
 
 
-def test_results_do_not_depend_on_who_computes_them() -> None:
+def test_results_do_not_depend_on_the_workers() -> None:
     space = {"width": [0, 512, 64], "copies": range(2)}
     found = nki.sweep(tiled, space, arguments=SHAPE, run=True, workers=2)
     with ThreadPoolExecutor(2) as threads:
@@ -458,7 +458,7 @@ SCRIPT = """
 
 
 @pytest.mark.parametrize("how", ["script", "exec"])
-def test_kernels_that_nobody_can_import(tmp_path: Path, how: str) -> None:
+def test_kernels_that_cannot_be_imported(tmp_path: Path, how: str) -> None:
     (tmp_path / "sweeping.py").write_text(textwrap.dedent(SCRIPT))
     (tmp_path / "cells.py").write_text(
         "text = open('sweeping.py').read()\n"

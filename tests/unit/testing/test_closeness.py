@@ -1,4 +1,4 @@
-"""`assert_close`: what rounding explains passes, what it does not is shown."""
+"""`assert_close`: errors that rounding explains pass, larger ones are shown."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_all_of_it_nan_is_not_close():
     assert "4 of 4" in failure_of(np.full((2, 2), np.nan, np.float32), np.zeros((2, 2)))
 
 
-def test_integers_are_what_they_are():
+def test_integers_are_compared_exactly():
     whole = np.arange(100, dtype=np.int32)
     assert_close(whole, whole)
     assert "1 of 100" in failure_of(whole, whole + (whole == 7))

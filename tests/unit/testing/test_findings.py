@@ -1,4 +1,4 @@
-"""`assert_findings` names what is missing and shows what nobody expects."""
+"""`assert_findings` names missing findings and shows unexpected ones."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LINE = next(
         (f"buffer@support/{FILE}:{LINE}",),
     ],
 )
-def test_what_is_expected_is_found(expected: tuple[str, ...]):
+def test_expected_findings_are_found(expected: tuple[str, ...]):
     traced = wrong_buffers.trace(small_kernels.TENSOR)
     assert_findings(wrong_buffers, *expected, inputs=X)
     assert_findings(traced, *expected)
@@ -76,12 +76,12 @@ def test_the_more_specific_expectation_gets_its_finding_first():
         ("buffer@x.py", "expected a rule with or without a line"),
     ],
 )
-def test_what_names_no_finding(text: str, message: str):
+def test_expectations_that_name_no_finding(text: str, message: str):
     with pytest.raises(ValueError, match=message):
         assert_findings(wrong_buffers, text, inputs=X)
 
 
-def test_a_trace_that_ends_with_findings_is_judged_by_them():
+def test_a_trace_that_ends_with_findings_is_checked_by_them():
     assert_findings(no_such_view, "view", inputs=X)
     with pytest.raises(NkiValidationError):
         no_such_view.trace(small_kernels.TENSOR)
@@ -93,7 +93,7 @@ def test_no_findings():
         assert_no_findings(wrong_buffers, inputs=X)
 
 
-def test_warnings_count_unless_told_otherwise():
+def test_warnings_count_by_default():
     with pytest.raises(AssertionError, match=r"warning\[dead-store\]"):
         assert_no_findings(dead_store, inputs=X)
     assert_no_findings(dead_store, inputs=X, warnings=False)

@@ -97,6 +97,6 @@ def test_packed_elements_are_numbers():
         (["4:float8_e5m2_x4"], {0: (1, 2)}, "holds several elements"),
     ],
 )
-def test_what_is_no_tensor(specs, ranges, message: str):
+def test_values_that_are_not_tensors(specs, ranges, message: str):
     with pytest.raises(ValueError, match=message):
         random_inputs(specs, ranges=ranges)

@@ -1,4 +1,4 @@
-"""`filecheck` in a test's process, against what its messages have to show."""
+"""`filecheck` in a test's process, and its messages."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def failure_of(*args: Any, **kwargs: Any) -> str:
     return str(raised.value)
 
 
-def test_a_failure_shows_what_filecheck_says_the_check_and_the_text_around():
+def test_a_failure_shows_the_message_of_filecheck_the_check_and_the_text_around():
     message = failure_of(
         scaled_gelu,
         """
@@ -97,7 +97,7 @@ def test_an_empty_text_is_a_failure():
 
 
 @pytest.mark.parametrize("what", [None, b"a", object()])
-def test_what_has_no_text(what: object):
+def test_values_without_a_text(what: object):
     with pytest.raises(TypeError, match="expected a text"):
         filecheck(what, "CHECK: a")
 

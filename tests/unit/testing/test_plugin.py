@@ -130,7 +130,7 @@ def between(text: str, start: str, end: str) -> str:
     return text.split(start)[1].split(end)[0]
 
 
-def test_what_a_failing_test_shows_of_its_kernels(pytester: pytest.Pytester):
+def test_kernels_in_the_report_of_a_failing_test(pytester: pytest.Pytester):
     watchers = WATCHERS[:]
     result = run(pytester, FAILING)
     result.assert_outcomes(failed=5, passed=1)
@@ -158,7 +158,7 @@ def test_what_a_failing_test_shows_of_its_kernels(pytester: pytest.Pytester):
     )
     text = result.stdout.str()
     assert text.count("- nki kernel @copied") == 1
-    # The exception has told the findings already.
+    # The exception contains the findings.
     assert between(text, "_ test_stops _", "_ test_is_warned_of _").count("error[buffer]") == 1
     assert "nki kernel" not in text.split("_ test_has_no_kernel _")[1]
     assert watchers == WATCHERS
@@ -187,7 +187,7 @@ def test_fails():
     assert "arguments: x: 2x8:float32" not in text
 
 
-def test_what_cannot_be_shown_does_not_end_the_session(pytester: pytest.Pytester):
+def test_kernels_that_cannot_be_shown_do_not_end_the_session(pytester: pytest.Pytester):
     body = """
 from nkijit.traced.kernel import TracedKernel
 
@@ -273,7 +273,7 @@ def test_goldens(pytester: pytest.Pytester):
     assert touched == [path.name]
 
 
-def test_a_golden_that_is_not_there_says_what_writes_it(pytester: pytest.Pytester):
+def test_a_missing_golden_names_the_option_that_writes_it(pytester: pytest.Pytester):
     result = run(pytester, GOLDEN, "-k", "trn2-64")
     result.stdout.fnmatch_lines(["E *there is no goldens/*.mlir; pytest --nki-update-goldens *"])
     assert not (pytester.path / "goldens").exists()

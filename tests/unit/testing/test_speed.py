@@ -44,7 +44,7 @@ def test_a_kernel_that_is_not():
     assert str(SMALL.profile()).split(": ")[1].split(",")[0] in message
 
 
-def test_a_difference_within_what_the_constants_leave_open_is_said_to_be_one():
+def test_a_difference_within_the_uncertainty_of_constants_is_reported_as_such():
     least, _, most = ratios()
     assert least < most
     message = failure_of((least + most) / 2)

@@ -1,4 +1,4 @@
-"""Findings about what the author has called: its name, its arguments, what is marked."""
+"""Findings about called functions: the function's name, its arguments, the marked text."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_operands_have_the_names_that_the_author_gives():
     assert "nl.exp is made of nisa.activation" in finding.notes
 
 
-def test_what_is_behind_a_star_is_not_marked():
+def test_arguments_after_a_star_are_not_marked():
     def starred(x):
         operands = (nl.load(x), x)
         nisa.tensor_tensor(nl.load(x), *operands, nl.add)
@@ -154,7 +154,7 @@ def test_a_call_over_lines_shows_the_line_of_the_argument():
     assert "|               ^^^^^^^^^^" in text
 
 
-def test_documents_have_what_is_marked():
+def test_documents_have_the_marked_text():
     finding = found(by_keyword, "buffer")
     kernels = [KernelFindings("kernel", "trn3", nki.NkiValidationError([finding]).diagnostics)]
     (span,) = as_json(kernels, None, "0")["kernels"][0]["findings"][0]["marked"]
@@ -174,6 +174,6 @@ def test_names_of_the_classic_api():
     assert marked(finding) == ["cnl.load(x)"]
 
 
-def test_an_assignment_is_told_as_one():
+def test_an_assignment_is_reported_as_one():
     finding = found(assigned, "argument")
     assert finding.subject == "assignment to 't'"

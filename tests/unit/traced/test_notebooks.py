@@ -1,4 +1,4 @@
-"""What cells of a notebook show: a line of text each, and HTML that is made for a cell."""
+"""Outputs of cells in a notebook: a line of text each, and HTML that fits a cell."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_a_picture_of_memory_fits_the_cell(shown: dict[str, Shown]) -> None:
     assert "allocated at Cell In[1], line 9" in picture
 
 
-def test_what_is_in_them(shown: dict[str, Shown]) -> None:
+def test_contents_of_cells(shown: dict[str, Shown]) -> None:
     assert shown["trace"].text == (
         "<trace of @squares for trn3: x 128x512 float32 -> 128x512 float32>"
     )
@@ -170,10 +170,10 @@ def test_heat_maps_are_pictures(values: Any, tmp_path: Path) -> None:
 
 
 def _has_rows(driver: Any) -> bool:
-    """Whether the report in its frame shows the IR.
+    """Return whether the report in its frame shows the IR.
 
-    The frame is entered anew each time: it may change its process while the report is loaded, and
-    who is inside then stays with an empty document.
+    The frame is entered anew each time: it may change its process while the report is loaded, and a
+    driver inside would see an empty document.
     """
     driver.switch_to.default_content()
     driver.switch_to.frame(driver.find_element("css selector", "#report iframe"))

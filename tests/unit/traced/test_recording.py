@@ -1,4 +1,4 @@
-"""Recordings as files: they come back as they were, and what is no recording is refused."""
+"""Recordings as files: they are restored exactly, and other files are refused."""
 
 import io
 import json
@@ -151,7 +151,7 @@ def test_hostile_files_are_refused(tmp_path, name):
         nki.load_record(path)
 
 
-def test_what_is_no_archive_compressed_or_no_file_is_refused(tmp_path):
+def test_other_files_than_uncompressed_archives_are_refused(tmp_path):
     path = tmp_path / "file"
     scaled.record(*inputs()).save(path)
     content = entries(path)

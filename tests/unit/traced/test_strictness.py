@@ -1,4 +1,4 @@
-"""What stops a kernel: `strict`, `nki.simulate`, NKIJIT_STRICT, and what goes on with a warning."""
+"""Strictness: `strict`, `nki.simulate`, NKIJIT_STRICT; errors that stop a run, and warnings."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def line_of(kernel, text):
 
 
 def lenient(kernel, *arrays):
-    """What a call computes, and its warnings."""
+    """Return the result of a call, and its warnings."""
     with warnings.catch_warnings(record=True) as issued:
         warnings.simplefilter("always")
         result = kernel(*arrays)
@@ -80,7 +80,7 @@ def variable(monkeypatch):
     monkeypatch.delenv("NKIJIT_STRICT", raising=False)
 
 
-# ------------------------------------------------------------------ what is computed
+# ------------------------------------------------------------------ results
 
 
 def test_simulation_goes_on_with_undefined_values():
@@ -92,7 +92,7 @@ def test_simulation_goes_on_with_undefined_values():
     assert (warning.filename, warning.lineno) == (__file__, line_of(half, "dst=out, src=tile"))
 
 
-def test_simulation_goes_on_with_what_does_not_fit():
+def test_simulation_goes_on_with_tiles_that_do_not_fit():
     result, (warning,) = lenient(nki.simulate(sums), WIDE)
     assert np.array_equal(result, WIDE * 4)
     assert "error[sbuf-capacity]" in str(warning.message)
@@ -117,7 +117,7 @@ def test_calls_and_verification_stop(kernel, x):
             stopped()
 
 
-def test_what_is_illegal_stops_everything(monkeypatch):
+def test_illegal_instructions_stop_everything(monkeypatch):
     monkeypatch.setenv("NKIJIT_STRICT", "0")
     traced = illegal.trace(X)
     for stopped in (
@@ -162,7 +162,7 @@ def test_inputs_change_in_place():
     assert np.isnan(x).all()
 
 
-# ------------------------------------------------------------------ who says what
+# ------------------------------------------------------------------ precedence
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_inputs_change_in_place():
     list(itertools.product([None, True, False], [None, "", "0", "1"], [False, True])),
 )
 def test_precedence(monkeypatch, said, environment, simulated):
-    """What the author says, then the environment, then what the way of running has."""
+    """The explicit option, then the environment, then the default of the kind of run."""
     if environment is not None:
         monkeypatch.setenv("NKIJIT_STRICT", environment)
     expected = {"0": False, "1": True}.get(environment or "", not simulated)
@@ -206,7 +206,7 @@ def test_other_words_in_the_environment_are_refused(monkeypatch):
     assert np.array_equal(sums.strict()(X), X * 4)
 
 
-def test_both_ways_share_a_trace_and_not_what_they_found():
+def test_both_ways_share_a_trace_and_not_its_findings():
     kernel = nki.jit(half.__wrapped__)
     simulated = nki.simulate(kernel)
     for _ in range(2):
@@ -409,7 +409,7 @@ def test_an_index_out_of_bounds_stops_both():
             call(X, index)
 
 
-def test_sanitizing_stays_what_it_is():
+def test_sanitizing_is_unaffected():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with pytest.raises(UnwrittenError, match="undefined-use"):
@@ -419,7 +419,7 @@ def test_sanitizing_stays_what_it_is():
 # ------------------------------------------------------------------ listings and predictions
 
 
-def test_what_does_not_fit_is_listed_as_if_it_did():
+def test_tiles_that_do_not_fit_are_listed_as_if_they_did():
     traced = sums.trace(WIDE)
     first, *rest = traced.listing(strict=False).splitlines()
     assert first == "does not fit: sbuf-capacity (shown as if it did)"
@@ -465,7 +465,7 @@ def test_fixed_addresses_that_overlap_stay():
     assert sorted(program.placement.addresses.values()) == [(0, 64), (0, 80)]
 
 
-def test_what_finds_no_addresses_is_a_warning_and_does_not_fit():
+def test_tiles_without_addresses_are_a_warning_and_do_not_fit():
     @nki.jit
     def kernel(x):
         fixed = nl.ndarray((128, 1024), nl.float32, buffer=nl.sbuf, address=(0, 122880))
@@ -504,7 +504,7 @@ GOES_ON = "\nstrict=False or NKIJIT_STRICT=0 goes on with that, as compilers do"
 
 
 @pytest.mark.parametrize(("kernel", "x"), [(sums, WIDE), (half, X)])
-def test_who_is_stopped_is_told_how_to_go_on(kernel, x):
+def test_a_stopped_run_reports_how_to_go_on(kernel, x):
     traced = kernel.trace(x)
     for stopped in (lambda: kernel(x), traced.run, traced.listing, traced.profile):
         with pytest.raises(nki.NkiValidationError) as told:
@@ -513,7 +513,7 @@ def test_who_is_stopped_is_told_how_to_go_on(kernel, x):
         assert "strict=False" in told.value._repr_html_()
 
 
-def test_who_cannot_go_on_is_told_nothing_of_it():
+def test_a_run_that_cannot_go_on_reports_no_way():
     with pytest.raises(nki.NkiValidationError) as told:
         illegal(X)
     assert "goes on" not in str(told.value)

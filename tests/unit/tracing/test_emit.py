@@ -44,7 +44,7 @@ def test_outside_of_a_kernel_the_error_names_the_instruction():
         emit_with_defaults(MemsetOp, dst=None, value=0)
 
 
-def test_arguments_that_are_equal_but_differ_are_told_apart():
+def test_equal_arguments_of_different_types_are_distinguished():
     values = [0.0, -0.0, 0, 1, 1.0, 2.5, math.nan, math.inf, -1, -1.0]
 
     @nki.jit

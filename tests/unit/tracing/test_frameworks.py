@@ -292,7 +292,7 @@ def test_kernels_under_other_transformations_of_jax(jax):
     assert np.array_equal(jax.vmap(scaled)(jax.numpy.stack([x, x + 1])), np.stack([X, X + 1]) * 2)
 
 
-def test_what_jax_does_not_see_is_refused_under_its_transformations(jax):
+def test_effects_hidden_from_jax_are_refused_under_its_transformations(jax):
     x = jax.numpy.ones((128, 8))
     with pytest.raises(ArgumentTypeError, match="'scale' has no value yet"):
         jax.jit(scaled)(x, 2.0)

@@ -1,4 +1,4 @@
-"""What to do about a wrong argument, and names that are spelt wrongly."""
+"""Help for wrong arguments, and for misspelt names."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def found(body):
         (lambda t: nisa.iota(t, "rows", offset=0), "nkijit explain nisa.iota"),
     ],
 )
-def test_a_wrong_argument_says_what_to_pass(body, help):
+def test_a_wrong_argument_names_the_right_one(body, help):
     finding = found(body)
     assert finding.rule.id == "argument"
     assert help in finding.help
@@ -60,7 +60,7 @@ def test_a_long_value_is_one_short_line():
     assert len(message) < 120
 
 
-def test_what_a_function_takes_is_told_when_something_is_left_out():
+def test_parameters_are_listed_when_an_argument_is_missing():
     @nki.jit
     def kernel(x):
         return nisa.tensor_copy(nl.load(x))

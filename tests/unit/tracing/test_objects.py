@@ -114,7 +114,7 @@ def test_class_attributes_are_fields_with_and_without_annotation():
     assert (settings.label, Settings(2, 3).label, Settings.label) == ("other", *["settings"] * 2)
 
 
-def test_dataclasses_keep_what_they_are():
+def test_dataclasses_preserve_their_properties():
     settings = Settings(2, 3, 4.0, ["a"], True, last=1)
     assert (settings.area, settings.last, settings.names) == (4, 1, ["a"])
     assert Settings(2, 3).names is not Settings(2, 3).names

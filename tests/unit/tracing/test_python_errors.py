@@ -1,4 +1,4 @@
-"""What Python refuses to do with tensors: the findings, and that what they name exists."""
+"""Python operations that fail on tensors: the findings, and that the names in them exist."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_members_that_are_named_exist(name):
         (lambda t: [1, 2][t], "known while tracing"),
     ],
 )
-def test_what_to_write_instead(body, help):
+def test_alternatives(body, help):
     assert help in found(body)[1]
 
 

@@ -73,7 +73,7 @@ def test_a_new_scalar_leaves_the_old_one():
 
 
 def test_a_scalar_is_an_offset_and_a_bound():
-    """Rows `i * 2` of `x`, for as many as were asked for."""
+    """Rows `i * 2` of `x`, for a given number of rows."""
 
     @nki.jit
     def kernel(x, count):
@@ -108,7 +108,7 @@ def test_the_loop_hands_out_a_register_where_a_bound_is_one():
     assert kinds == ["NkiScalar", *["VirtualRegister"] * 2, "NkiScalar", "VirtualRegister"]
 
 
-def test_what_a_scalar_is():
+def test_properties_of_a_scalar():
     seen = []
 
     @nki.jit
@@ -136,7 +136,7 @@ def test_what_a_scalar_is():
         lambda i: i == i + 0,
     ],
 )
-def test_what_python_cannot_know_is_a_type_error(use):
+def test_unknown_values_are_a_type_error_in_python(use):
     @nki.jit
     def kernel(x):
         use(loaded(x))
@@ -171,7 +171,7 @@ def empty(shape, dtype, buffer=nl.sbuf):
         (lambda i: i + 2**31, "'data2': expected an int32"),
     ],
 )
-def test_mistakes_are_told(use, message):
+def test_mistakes_are_reported(use, message):
     @nki.jit
     def kernel(x):
         use(loaded(x))

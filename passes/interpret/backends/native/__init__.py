@@ -1,1 +1,1 @@
-"""Records as machine code, by LLVM: instructions in a row are one call, with the bits of NumPy."""
+"""The native backend: machine code made by LLVM, with the bits of NumPy's results."""

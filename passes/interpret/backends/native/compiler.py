@@ -1,4 +1,4 @@
-"""Forms as machine code: compiled by LLVM for the CPU of this machine."""
+"""Compiles forms to machine code, with LLVM, for the CPU of this machine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WALK = "walk"
 
 
 class Compiler:
-    """Compiles forms; what it has made lasts as long as the process."""
+    """Compiles forms. Compiled code lasts as long as the process."""
 
     def __init__(self, objects: Objects | None = None):
         llvm.initialize_native_target()
@@ -32,12 +32,12 @@ class Compiler:
         self._functions: dict[NativeForm | str, int] = {}
         self._lock = threading.Lock()
         self.compiled = 0
-        """How many forms were not on disk."""
+        """The number of forms that were not cached on disk."""
         kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
         self.walk = kind(self.function(_WALK))
 
     def function(self, form: NativeForm | str) -> int:
-        """The address of the code of a form."""
+        """Return the address of a form's code."""
         with self._lock:
             address = self._functions.get(form)
             if address is None:
@@ -56,7 +56,7 @@ class Compiler:
         return self._engine.get_function_address(name)
 
     def _compile(self, form: NativeForm | str, name: str) -> bytes:
-        # What emits IR is imported only where something is compiled.
+        # The IR emitters are imported only for compilation.
         from nkijit.passes.interpret.backends.native.emit.modules import emit, emit_walk
 
         module: Any = emit_walk(name) if isinstance(form, str) else emit(form, name)
@@ -65,7 +65,7 @@ class Compiler:
         parsed = llvm.parse_assembly(str(module))
         parsed.verify()
         options = llvm.create_pipeline_tuning_options(speed_level=2)
-        # Vectors are spelled out: results do not depend on what a compiler finds.
+        # Vector instructions are explicit, so results do not depend on the optimiser.
         options.loop_vectorization = False
         options.slp_vectorization = False
         builder = llvm.create_pass_builder(self._machine, options)
@@ -74,7 +74,7 @@ class Compiler:
 
 
 def _sources() -> str:
-    """A digest of the code that emits forms."""
+    """Return a digest of the code that emits forms."""
     here = Path(__file__).parent
     texts = [here / "forms.py", *sorted((here / "emit").glob("*.py"))]
     return hashlib.sha256(b"".join(text.read_bytes() for text in texts)).hexdigest()

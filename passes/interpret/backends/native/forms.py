@@ -1,12 +1,12 @@
-"""Forms of instructions: what one compiled function is made for.
+"""Forms of instructions: each compiled function implements one form.
 
-A form says which operators, data types and kinds of layouts an instruction has. Addresses, shapes,
-strides and constants are arguments, in a row of 64-bit words that `forms` lays out and
+A form has the operators, data types and kinds of layouts of an instruction. Addresses, shapes,
+strides and constants are arguments: a sequence of 64-bit words, which `instructions.py` writes and
 `emit/` reads:
 
     elements of the innermost loop, iterations of the loops around it (outermost first),
-    for each operand: number of its base, byte offset, bytes from one iteration to the next of
-    each loop (the innermost last),
+    for each operand: number of its base, byte offset, byte stride in each loop
+    (innermost last),
     numbers (their bits), loops of NumPy (function and data each), scratch.
 """
 
@@ -20,35 +20,35 @@ from nkijit.passes.interpret.backends.native.graphs import LOADS, Node
 from nkijit.passes.numerics.storage import STORAGE
 
 BLOCK = 2048
-"""Elements that go through all operators together: what the first cache holds with its scratch."""
+"""Elements that pass through all operators together: they fit into the L1 cache with scratch."""
 SPILLED = BLOCK * 8
-"""Bytes of the scratch of one node."""
+"""The scratch of one node in bytes."""
 
 CONVERTED = frozenset(
     name
     for name, dtype in DTYPES.items()
     if dtype.kind is not Kind.packed and name != "float8_e8m0fnu"
 )
-"""The data types whose elements native code makes float32 of, and back."""
+"""The data types that native code converts to and from float32."""
 
 
 def size_of(element: str) -> int:
-    """Bytes of a stored element."""
+    """The size of a stored element in bytes."""
     return STORAGE[element].itemsize
 
 
 class Inner(Enum):
-    """How an operand moves along the innermost loop."""
+    """The layout of an operand along the innermost loop."""
 
     contiguous = "contiguous"
     strided = "strided"
     same = "same"
-    """It is one element for all of it."""
+    """One element for all iterations."""
 
 
 @dataclass(frozen=True, slots=True)
 class OperandForm:
-    """An operand: the name of how its elements are stored, and its layout."""
+    """An operand: the name of its stored data type, and its layout."""
 
     element: str
     inner: Inner
@@ -56,69 +56,69 @@ class OperandForm:
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """A row combined to one number."""
+    """A reduction of a row to one number."""
 
     loop: int
-    """The place of the loop that combines, among the loops that are called."""
+    """The index of the reducing loop among the called loops."""
     first: bool
-    """The first element is where it begins; else there is a number for that."""
+    """True if the reduction begins with the first element; otherwise with a number."""
     start: int = -1
-    """The place of that number."""
+    """The index of that number."""
 
 
 @dataclass(frozen=True, slots=True)
 class AccumulatorForm:
-    """What happens with an accumulator register for each row; operands by number."""
+    """The accumulator use of each row; operands by number."""
 
     registers: int
     start: int | None
-    """What is put into it first: an operand."""
+    """The operand that the register is set to first."""
     number: int | None
-    """Or a number, by place."""
+    """The index of the number that the register is set to first."""
     fold: Fold | None
     combine: str | None
-    """How what a row is combined to meets the register: 'add', …; None: the fold begins with it."""
+    """The operation that adds the reduced row to the register; None if the fold begins with it."""
     into: int | None
     negate: bool
 
 
 @dataclass(frozen=True, slots=True)
 class RowForm:
-    """A graph over elements, stored, and combined for each row."""
+    """A graph over elements, whose results are stored, and reduced for each row."""
 
     rows: int
-    """Loops whose iterations are rows."""
+    """The number of loops over rows."""
     free: int
-    """Loops inside a row, but for the innermost."""
+    """The number of loops inside a row, except the innermost."""
     operands: tuple[OperandForm, ...]
     nodes: tuple[Node, ...]
     loops: int
-    """How many loops of NumPy it calls."""
+    """The number of NumPy loops that it calls."""
     numbers: int
     result: int
     """The node of the results."""
     into: int | None
-    """The operand that they are stored into: float32 rounded, of others the low bits."""
+    """The operand that stores the results: float32 rounded, the low bits of other types."""
     accumulators: AccumulatorForm | None = None
     reduced: tuple[Fold, int, bool, bool] | None = None
-    """A reduction of each row: how, into which operand, negated, divided by the last number."""
+    """A reduction of each row: the fold, operand, negation, and division by the last number."""
 
 
 @dataclass(frozen=True, slots=True)
 class CopyForm:
-    """Stored elements as they are; operand 0 into operand 1."""
+    """A copy of stored elements, from operand 0 to operand 1."""
 
     size: int
-    """Bytes of an element."""
+    """The size of an element in bytes."""
     outer: int
-    """Loops around the innermost."""
+    """The number of loops around the innermost."""
     source: Inner
     into: Inner
 
 
 @dataclass(frozen=True, slots=True)
 class TransposeForm:
-    """Stored elements of rows into columns; operand 0, (rows, columns), into operand 1."""
+    """A transpose of stored elements, from operand 0, (rows, columns), to operand 1."""
 
     size: int
     source: Inner
@@ -134,13 +134,13 @@ NativeForm = RowForm | CopyForm | TransposeForm | MatmulForm
 
 
 CHEAP = (*LOADS, "number", "literal")
-"""Nodes that are computed again rather than kept."""
+"""Nodes that are recomputed instead of stored in scratch."""
 
 
 def segments_of(form: RowForm) -> tuple[list[list[int]], dict[int, int]]:
-    """Nodes by the calls between them, and those that live in scratch, numbered.
+    """Group nodes into segments that end with calls; number the nodes that are stored in scratch.
 
-    A segment ends with the calls of which it has computed the operands.
+    The calls at a segment's end have operands that the segment computes.
     """
     level: list[int] = []
     for node in form.nodes:
@@ -149,21 +149,21 @@ def segments_of(form: RowForm) -> tuple[list[list[int]], dict[int, int]]:
     nodes = form.nodes
     last = level[form.result] + (nodes[form.result].name == "call")
     segments = [[n for n in range(len(nodes)) if level[n] == at] for at in range(last + 1)]
-    kept: list[int] = []
+    spilled: list[int] = []
     for number, node in enumerate(nodes):
         if node.name == "call":
-            kept += [*node.inputs, number]
+            spilled += [*node.inputs, number]
         else:
-            kept += [
+            spilled += [
                 i for i in node.inputs if level[i] != level[number] and nodes[i].name not in CHEAP
             ]
     if nodes[form.result].name not in CHEAP and level[form.result] != last:
-        kept.append(form.result)
-    return segments, {node: place for place, node in enumerate(dict.fromkeys(kept))}
+        spilled.append(form.result)
+    return segments, {node: place for place, node in enumerate(dict.fromkeys(spilled))}
 
 
 def scratch_bytes(form: RowForm) -> int:
-    """Bytes of scratch that a form takes, but for a row."""
+    """The scratch of a form in bytes, without the row."""
     if all(node.name != "call" for node in form.nodes):
-        return 0  # all of them stay in registers
+        return 0  # all values stay in registers
     return SPILLED * len(segments_of(form)[1])

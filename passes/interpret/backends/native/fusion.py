@@ -1,8 +1,8 @@
-"""Instructions in a row with fewer passes over memory, and the same bits.
+"""Fuses consecutive instructions: fewer passes over memory, with the same bits.
 
-Tiles that nothing outside of the row looks at need not exist: a copy is read where it came from,
-what is computed element by element is computed where it is used, and results are written at once
-to where they would be copied. Who makes a `Fusion` says which tiles these are.
+Temporary tiles that only these instructions access can be eliminated. Readers of a copy read its
+source, element-wise values are computed in the instruction that uses them, and results are written
+directly to the destination of a copy. The caller of `Fusion` specifies these tiles.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from nkijit.passes.interpret.records.environment import Step
 from nkijit.passes.interpret.steps.body import Driver
 
 MOST_NODES = 40
-"""Nodes of a graph that more are added to; each form is compiled."""
+"""Graphs with more nodes are not fused, because each form is compiled."""
 MOST_OPERANDS = 8
-_SEEN_AS = {"f": "load", "B": "load_bits", "H": "load_bits", "I": "load_bits"}
-"""How what is stored of a node is read such that it is the node's value again, by type."""
+_LOAD_OF = {"f": "load", "B": "load_bits", "H": "load_bits", "I": "load_bits"}
+"""The load that reads a node's stored value back unchanged, by the node's type."""
 
 
 @dataclass(frozen=True)
 class Foreign:
-    """A step of Python, with the bases that it touches."""
+    """A step in Python, with the bases that it accesses."""
 
     step: Step
     driver: Driver | None
@@ -51,14 +51,15 @@ Item = NativeInstruction | Foreign
 
 
 class Fusion:
-    """Instructions of a body, made fewer."""
+    """Reduces the instructions of a body."""
 
     def __init__(self, items: Sequence[Item], passing: Mapping[int, int], private: Collection[int]):
-        """
+        """Index the accesses of the items.
+
         Args:
-            items: what the body does, in order.
-            passing: the bytes of each tensor that only these items touch, by base.
-            private: the bases that no other core sees.
+            items: the steps of the body, in order.
+            passing: the bytes of each tensor that only these items access, by base.
+            private: the bases that no other core accesses.
         """
         self.items: list[Item | None] = list(items)
         self._passing = passing
@@ -68,7 +69,7 @@ class Fusion:
             for number, item in enumerate(items)
             if isinstance(item, Foreign) and item.driver is not None
         ]
-        """Items that let other cores do something before they go on."""
+        """Items during which other cores may run."""
         self._readers: dict[int, list[int]] = {}
         self._writers: dict[int, list[int]] = {}
         for number, item in enumerate(items):
@@ -78,24 +79,24 @@ class Fusion:
             for base in written:
                 self._writers.setdefault(base, []).append(number)
         self.moved_to: dict[int, tuple[int, int]] = {}
-        """By base, between which items it is in use now, where that was less before."""
+        """By base: the items between which its use was extended."""
 
     def run(self) -> list[Item]:
-        """The items that are left."""
+        """Return the remaining items."""
         for number in range(len(self.items)):
             self._forward(number)
         for number in range(len(self.items)):
             self._fuse(number)
         for number in reversed(range(len(self.items))):
-            self._write_at_once(number)
+            self._write_directly(number)
         for number in range(len(self.items)):
-            self._leave_out(number)
+            self._remove_unread(number)
         return [item for item in self.items if item is not None]
 
-    # ---------------------------------------------------------------- what is known of tiles
+    # ---------------------------------------------------------------- properties of tiles
 
-    def _made(self, number: int) -> tuple[NativeInstruction, StridedTile] | None:
-        """An instruction that alone writes a passing tile, as a whole, with that tile."""
+    def _sole_result(self, number: int) -> tuple[NativeInstruction, StridedTile] | None:
+        """Return an instruction and its result, if it alone writes that entire temporary tile."""
         item = self.items[number]
         if not isinstance(item, (Rows, Moved, Transposed, Product)):
             return None
@@ -107,13 +108,13 @@ class Fusion:
         if tile.size * size != self._passing.get(tile.base):
             return None
         if AccessPattern(tile.offset, tile.strides, tile.shape).repeats:
-            return None  # some of it is written several times, and some is not
+            return None  # some elements are written several times, and some are not
         if self._writers[tile.base] != [number]:
             return None
         return item, tile
 
     def _is_written(self, tile: StridedTile, first: int, last: int) -> bool:
-        """Whether some items, from one to before another, may write to a tile."""
+        """True if items from `first` to before `last` may write to a tile."""
         if tile.base not in self._private and self._among(self._meetings, first, last):
             return True
         return any(
@@ -122,7 +123,7 @@ class Fusion:
         )
 
     def _is_used(self, tile: StridedTile, first: int, last: int) -> bool:
-        """Whether some items, from one to before another, may read or write a tile."""
+        """True if items from `first` to before `last` may read or write a tile."""
         readers = self._among(self._readers.get(tile.base, ()), first, last)
         return self._is_written(tile, first, last) or any(
             self._reads(self.items[n], tile) for n in readers
@@ -145,12 +146,12 @@ class Fusion:
         return item is not None and any(tile.may_overlap(other) for other in item.reads)
 
     def _lives(self, tile: StridedTile, first: int, last: int) -> None:
-        """A tile is in use between two items."""
+        """Extend the use of a tile's base to the items from `first` to `last`."""
         low, high = self.moved_to.get(tile.base, (first, last))
         self.moved_to[tile.base] = min(low, first), max(high, last)
 
     def _replace(self, number: int, item: NativeInstruction | None) -> None:
-        """Put an instruction in the place of one, or nothing."""
+        """Replace an instruction by another one, or remove it."""
         old = self.items[number]
         assert old is not None
         for table, bases in zip((self._readers, self._writers), _bases(old), strict=True):
@@ -165,14 +166,14 @@ class Fusion:
                 numbers.append(number)
                 numbers.sort()
 
-    # ---------------------------------------------------------------- fewer passes
+    # ---------------------------------------------------------------- fusion
 
     def _forward(self, number: int) -> None:
-        """Read what was copied where it came from."""
-        made = self._made(number)
-        if made is None or not isinstance(made[0], Moved):
+        """Read the source of a copy instead of the copy."""
+        result = self._sole_result(number)
+        if result is None or not isinstance(result[0], Moved):
             return
-        item, tile = made
+        item, tile = result
         source = item.tiles[0]
         readers = list(self._readers.get(tile.base, ()))
         if source.base < FIRST_SLOT or not readers or source.shape != tile.shape:
@@ -190,7 +191,7 @@ class Fusion:
                     continue
                 if operand in user.writes:
                     return
-                found = _seen_through(operand, tile, source)
+                found = _through_copy(operand, tile, source)
                 if found is None:
                     return
                 user.tiles[place] = found
@@ -203,11 +204,11 @@ class Fusion:
         self._lives(source, number, readers[-1])
 
     def _fuse(self, number: int) -> None:
-        """Compute what is used once where it is used."""
-        made = self._made(number)
-        if made is None:
+        """Compute a value in its user, if there is only one."""
+        result = self._sole_result(number)
+        if result is None:
             return
-        item, tile = made
+        item, tile = result
         if not isinstance(item, Rows) or item.accumulators is not None:
             return
         readers = list(self._readers.get(tile.base, ()))
@@ -218,7 +219,7 @@ class Fusion:
             return
         sources = [t for place, t in enumerate(item.tiles) if place != item.into]
         if any(t.base == SCRATCH for t in sources):
-            return  # where others write in between
+            return  # other instructions overwrite scratch
         if any(self._is_written(t, number, readers[0]) for t in sources):
             return
         fused = _fused(item, tile, user)
@@ -232,12 +233,12 @@ class Fusion:
         for source in sources:
             self._lives(source, number, readers[0])
 
-    def _write_at_once(self, number: int) -> None:
-        """Write results to where they would be copied."""
-        made = self._made(number)
-        if made is None:
+    def _write_directly(self, number: int) -> None:
+        """Write results directly to the destination of a copy."""
+        result = self._sole_result(number)
+        if result is None:
             return
-        item, tile = made
+        item, tile = result
         readers = list(self._readers.get(tile.base, ()))
         if len(readers) != 1 or readers[0] <= number:
             return
@@ -247,7 +248,7 @@ class Fusion:
         into = user.tiles[1]
         if into.shape != tile.shape or self._is_used(into, number, readers[0]):
             return
-        # Two that do not differ in bits may be called by different names.
+        # Data types with the same bits may have different names.
         into = replace(into, element=tile.element)
         changed = item.copy()
         changed.tiles = [into if operand is tile else operand for operand in item.tiles]
@@ -257,18 +258,18 @@ class Fusion:
         self._replace(readers[0], None)
         self._lives(into, number, readers[0])
 
-    def _leave_out(self, number: int) -> None:
-        """Do not write what nothing reads."""
-        made = self._made(number)
-        if made is None or self._readers.get(made[1].base):
+    def _remove_unread(self, number: int) -> None:
+        """Remove a write that nothing reads."""
+        result = self._sole_result(number)
+        if result is None or self._readers.get(result[1].base):
             return
-        item, _ = made
+        item, _ = result
         if not isinstance(item, Rows) or item.accumulators is None:
             self._replace(number, None)
             return
         assert item.into is not None
         changed = replace(item, written=[n for n in item.written if n != item.into], into=None)
-        # The operand stays, unused: the others keep their numbers.
+        # The operand stays, unused, so that the others keep their numbers.
         self._replace(number, changed)
 
 
@@ -280,7 +281,7 @@ def _bases(item: Item) -> tuple[set[int], set[int]]:
 
 
 def _is_possible(item: NativeInstruction) -> bool:
-    """Whether native code can run an instruction."""
+    """True if native code can run an instruction."""
     try:
         item.entry()
     except UnsupportedError:
@@ -288,8 +289,8 @@ def _is_possible(item: NativeInstruction) -> bool:
     return True
 
 
-def _seen_through(view: StridedTile, copy: StridedTile, source: StridedTile) -> StridedTile | None:
-    """What a view of a copy shows, in what was copied; None where that is no tile."""
+def _through_copy(view: StridedTile, copy: StridedTile, source: StridedTile) -> StridedTile | None:
+    """Return a view of a copy as a view of the copy's source; None if that is no strided tile."""
     if view.same_place(copy):
         return replace(source, element=view.element)
     if any(s <= 0 for n, s in zip(copy.shape, copy.strides, strict=True) if n != 1):
@@ -323,16 +324,16 @@ def _seen_through(view: StridedTile, copy: StridedTile, source: StridedTile) -> 
 
 
 def _fused(first: Rows, tile: StridedTile, second: Rows) -> Rows | None:
-    """Two instructions as one, in which `tile`, made by the first, is no more than a value."""
+    """Return two instructions as one, in which the first one's result `tile` is only a node."""
     places = [n for n, operand in enumerate(second.tiles) if operand.base == tile.base]
     if len(first.graph.nodes) + len(second.graph.nodes) > MOST_NODES:
         return None
     if any(not second.tiles[n].same_place(tile) for n in places):
         return None
     if math.prod(first.shape) != math.prod(second.shape):
-        return None  # what a row has once would be computed for each of its elements
+        return None  # a value per row would be recomputed for each element
     graph = Graph(list[Node](), list(first.graph.loops))
-    # Operands: those of the first, then those of the second but for the tile.
+    # Operands: those of the first instruction, then those of the second except the tile.
     tiles: list[StridedTile] = []
     numbered: list[dict[int, int]] = [{}, {}]
     for which, row in enumerate((first, second)):
@@ -350,7 +351,7 @@ def _fused(first: Rows, tile: StridedTile, second: Rows) -> Rows | None:
     value = moved[first.result]
     kind = graph.nodes[value].type
     if kind == "q":
-        return None  # what is stored has fewer bits
+        return None  # fewer bits are stored
     if kind == "f" and tile.element != "float32":
         value = graph.add(Node("stored", "f", (value,), tile.element))
     loops: dict[int, int] = {}
@@ -361,7 +362,7 @@ def _fused(first: Rows, tile: StridedTile, second: Rows) -> Rows | None:
     also: dict[int, int] = {}
     for number, node in enumerate(second.graph.nodes):
         if node.name in LOADS and node.detail in places:
-            if node.name != _SEEN_AS[kind]:
+            if node.name != _LOAD_OF[kind]:
                 return None
             also[number] = value
             continue

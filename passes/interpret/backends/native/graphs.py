@@ -1,8 +1,8 @@
-"""What a chain of operators computes, element by element, as a graph that code is made of.
+"""The element-wise computation of a chain of operators, as a graph from which code is generated.
 
-The functions of the operators (`numerics/operators.py`) are called with `Traced` values in the
-place of arrays, and each NumPy function that they call becomes a node: what they compute is said
-once. A function that does more than compute element by element cannot be traced.
+The functions of the operators (`numerics/operators.py`) are called with `Traced` values instead of
+arrays, and each NumPy function that they call becomes a node. So the operators are defined only
+once. A function that is not element-wise cannot be traced.
 """
 
 from __future__ import annotations
@@ -21,41 +21,41 @@ class Node(NamedTuple):
     """A value of one element."""
 
     name: str
-    """One of `LOADS`, 'number', 'literal', the name of an operation, or 'call'."""
+    """One of `LOADS`, 'number', 'literal', 'stored', the name of an operation, or 'call'."""
     type: str
     """'f' float32, 'd' float64, 'B' uint8, 'H' uint16, 'I' uint32, 'q' int64, '?' a truth value."""
     inputs: tuple[int, ...] = ()
     """The nodes that it is computed from."""
     detail: Any = None
-    """Of a load the operand; of a number its place among the arguments; of a literal its bits; of
-    a call the place of the loop among the arguments."""
+    """For loads the operand; for 'number' its index among the arguments; for 'literal' its bits;
+    for 'stored' the data type; for 'call' the index of the loop among the arguments."""
 
 
 LOADS = ("load", "load_bits", "load_integer")
-"""Nodes that read an operand: as float32, its bits, or as an integer of 64 bits."""
+"""Nodes that read an operand: as float32, as bits, or as a 64-bit integer."""
 
 
 class UntraceableError(Exception):
-    """A function does what no node says."""
+    """A function uses an operation that no node represents."""
 
 
 @dataclass
 class Graph:
-    """Nodes in the order in which they are computed."""
+    """Nodes in the order of computation."""
 
     nodes: list[Node] = field(default_factory=list[Node])
     loops: list[tuple[np.ufunc, str]] = field(default_factory=list[tuple[np.ufunc, str]])
     """The loops that are called, with their data types."""
 
     def add(self, node: Node) -> int:
-        """The number of a node, which is added unless there is one like it."""
+        """Return the number of a node; add it unless an equal one exists."""
         if node in self.nodes:
             return self.nodes.index(node)
         self.nodes.append(node)
         return len(self.nodes) - 1
 
     def call(self, ufunc: np.ufunc, result: str, inputs: tuple[int, ...]) -> int:
-        """The node of a call of a ufunc's loop."""
+        """Return the node of a call of a ufunc's loop."""
         types = "".join(self.nodes[i].type for i in inputs)
         signature = f"{types}->{result}"
         try:
@@ -79,7 +79,7 @@ _INLINE: dict[np.ufunc, str] = {
     np.sqrt: "sqrt",
     np.reciprocal: "reciprocal",
 }
-"""Ufuncs of floats that IEEE 754 leaves no choice in."""
+"""Ufuncs of floats whose results IEEE 754 determines."""
 _COMPARED: dict[np.ufunc, str] = {
     np.equal: "equal",
     np.not_equal: "not_equal",
@@ -110,7 +110,7 @@ _OF_INTEGERS: dict[np.ufunc, str] = {
     np.maximum: "maximum",
     np.minimum: "minimum",
 }
-"""Ufuncs of integers of 64 bits."""
+"""Ufuncs of 64-bit integers."""
 _SCALARS: dict[str, Any] = {
     "f": np.float32,
     "d": np.float64,
@@ -122,11 +122,11 @@ _SCALARS: dict[str, Any] = {
 }
 _TYPES = {scalar: kind for kind, scalar in _SCALARS.items()}
 _CONVERTED = {("f", "d"), ("d", "f"), ("?", "f"), ("?", "I"), ("?", "q")}
-"""The conversions that there are."""
+"""The supported conversions."""
 
 
 class Traced(np.lib.mixins.NDArrayOperatorsMixin):
-    """A value that stands for the elements of an array; assignments to it name another node."""
+    """A value that represents the elements of an array; assigning to it changes its node."""
 
     def __init__(self, graph: Graph, node: int):
         self.graph = graph
@@ -164,15 +164,15 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         other = self.of(value, self.type)
         self.node = Traced(self.graph, other)._converted(self.type)
 
-    def of(self, value: Any, like: str) -> int:
-        """The node of an operand: a traced value, or a number of the type that NumPy gives it."""
+    def of(self, value: Any, common: str) -> int:
+        """The node of an operand: a traced value, or a number in the type that NumPy gives it."""
         if isinstance(value, Traced):
             return value.node
         number: Any = value
         kind: Any = number.__class__
         if kind not in (int, float, np.float32, np.float64):
             raise UntraceableError(f"an operand is {number!r}")
-        wanted: str = _TYPES.get(kind, "f" if like == "?" else like)
+        wanted: str = _TYPES.get(kind, "f" if common == "?" else common)
         stored: Any = _SCALARS[wanted](number)
         bits = int(stored.view(f"u{stored.itemsize}"))
         return self.graph.add(Node("literal", wanted, detail=bits))
@@ -191,40 +191,40 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         if len(inputs) > ufunc.nin:
             inputs, out = inputs[:-1], inputs[-1]
         types = {value.type for value in inputs if isinstance(value, Traced)}
-        like = "d" if "d" in types else "f" if "f" in types else types.pop()
-        nodes = tuple(self.of(value, like) for value in inputs)
+        common = "d" if "d" in types else "f" if "f" in types else types.pop()
+        nodes = tuple(self.of(value, common) for value in inputs)
         if "d" in types:
             nodes = tuple(Traced(self.graph, node)._converted("d") for node in nodes)
-        result = Traced(self.graph, self._apply(ufunc, like, nodes))
+        result = Traced(self.graph, self._apply(ufunc, common, nodes))
         if out is None:
             return result
         out.assign(result)
         return out
 
-    def _apply(self, ufunc: np.ufunc, like: str, nodes: tuple[int, ...]) -> int:
+    def _apply(self, ufunc: np.ufunc, common: str, nodes: tuple[int, ...]) -> int:
         graph = self.graph
-        given = {graph.nodes[node].type for node in nodes}
-        if given != {like}:
-            raise UntraceableError(f"{ufunc.__name__} of {given}")
-        if like in "fd" and ufunc in _INLINE:
-            return graph.add(Node(_INLINE[ufunc], like, nodes))
-        if like in "fd" and ufunc in _COMPARED:
+        operand_types = {graph.nodes[node].type for node in nodes}
+        if operand_types != {common}:
+            raise UntraceableError(f"{ufunc.__name__} of {operand_types}")
+        if common in "fd" and ufunc in _INLINE:
+            return graph.add(Node(_INLINE[ufunc], common, nodes))
+        if common in "fd" and ufunc in _COMPARED:
             return graph.add(Node(_COMPARED[ufunc], "?", nodes))
-        if like in "BHI" and ufunc in _BITS:
-            return graph.add(Node(_BITS[ufunc], like, nodes))
-        if like == "?" and (ufunc in _BITS or ufunc in _LOGICAL):
-            return graph.add(Node(_BITS.get(ufunc) or _LOGICAL[ufunc], like, nodes))
-        if like == "q":
+        if common in "BHI" and ufunc in _BITS:
+            return graph.add(Node(_BITS[ufunc], common, nodes))
+        if common == "?" and (ufunc in _BITS or ufunc in _LOGICAL):
+            return graph.add(Node(_BITS.get(ufunc) or _LOGICAL[ufunc], common, nodes))
+        if common == "q":
             return self._of_integers(ufunc, nodes)
-        if like == "I" and ufunc is np.negative:
-            return graph.add(Node("negative", like, nodes))
-        if like == "?" and ufunc is np.not_equal:
-            return graph.add(Node("xor", like, nodes))
-        if like == "f" and ufunc in (np.maximum, np.minimum) and later_zero_wins():
-            return graph.add(Node(ufunc.__name__, like, nodes))
-        if like in "fd":
-            return graph.call(ufunc, like, nodes)
-        raise UntraceableError(f"{ufunc.__name__} of {like}")
+        if common == "I" and ufunc is np.negative:
+            return graph.add(Node("negative", common, nodes))
+        if common == "?" and ufunc is np.not_equal:
+            return graph.add(Node("xor", common, nodes))
+        if common == "f" and ufunc in (np.maximum, np.minimum) and later_zero_wins():
+            return graph.add(Node(ufunc.__name__, common, nodes))
+        if common in "fd":
+            return graph.call(ufunc, common, nodes)
+        raise UntraceableError(f"{ufunc.__name__} of {common}")
 
     def _of_integers(self, ufunc: np.ufunc, nodes: tuple[int, ...]) -> int:
         graph = self.graph
@@ -254,26 +254,26 @@ def _copyto(into: Traced, value: Any, where: Any = True) -> None:
 
 
 def _clip(values: Traced, low: Any, high: Any) -> Any:
-    # As NumPy has it: NaN stays.
+    # NaN is preserved, as in NumPy.
     minimum: Any = np.minimum
     maximum: Any = np.maximum
     return minimum(maximum(values, low), high)
 
 
 def _selected(condition: Traced, first: Any, second: Any) -> Traced:
-    like = first.type if isinstance(first, Traced) else second.type
+    common = first.type if isinstance(first, Traced) else second.type
     graph = condition.graph
-    nodes = condition.node, condition.of(first, like), condition.of(second, like)
+    nodes = condition.node, condition.of(first, common), condition.of(second, common)
     if graph.nodes[nodes[1]].type != graph.nodes[nodes[2]].type:
         raise UntraceableError("where of two types")
-    return Traced(graph, graph.add(Node("select", like, nodes)))
+    return Traced(graph, graph.add(Node("select", common, nodes)))
 
 
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {np.where: _where, np.copyto: _copyto, np.clip: _clip}
 
 
 class _View(Traced):
-    """The bits of a value as another type; what is assigned to it changes the value."""
+    """The bits of a value as another type; assigning to it changes the value."""
 
     def __init__(self, of: Traced, wanted: str):
         super().__init__(of.graph, of.graph.add(Node("bits", wanted, (of.node,))))
@@ -286,9 +286,9 @@ class _View(Traced):
 
 @cache
 def later_zero_wins() -> bool:
-    """True where `np.maximum` and `np.minimum` of +0.0 and -0.0 give the second of them.
+    """True if `np.maximum` and `np.minimum` of +0.0 and -0.0 return the second of them.
 
-    The documents of NumPy leave it open, and it depends on the CPU.
+    NumPy's documentation leaves it open, and it depends on the CPU.
     """
     for count in (1, 7, 64):
         zeros, negative = np.zeros(count, np.float32), np.full(count, -0.0, np.float32)

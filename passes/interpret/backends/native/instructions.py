@@ -1,4 +1,4 @@
-"""Instructions of native code, whose operands can still be exchanged, and their entries."""
+"""Native instructions with replaceable operands, and their table entries."""
 
 from __future__ import annotations
 
@@ -27,30 +27,30 @@ from nkijit.passes.interpret.backends.native.layouts import Shape, merged, refin
 from nkijit.passes.interpret.backends.native.ufuncs import loop_of
 
 CONSTANTS, SCRATCH = 0, 1
-"""Bases: addresses that are known already, and scratch."""
+"""Special bases: known addresses, and scratch."""
 FIRST_SLOT = 2
 """The base of slot 0."""
 MOST_LOOPS = 5
 MOST_BYTES = 4
-"""Bytes of the widest element."""
+"""The size of the widest element in bytes."""
 
 
 class UnsupportedError(Exception):
-    """An instruction is one that NumPy computes."""
+    """An instruction that NumPy must compute."""
 
 
 @dataclass
 class Entry:
-    """An instruction as native code runs it."""
+    """An instruction in the form in which native code runs it."""
 
     form: NativeForm
     words: list[int]
     scratch: int
-    """Bytes of scratch that it takes."""
+    """The scratch that it needs, in bytes."""
     bases: list[int]
     """The bases that it uses."""
     elements: int
-    """The elements that it computes; for a product, the multiplications."""
+    """The number of elements that it computes; for a product, of multiplications."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class StridedTile:
     shape: Shape
     strides: Shape
     element: str
-    """How elements are stored."""
+    """The name of the stored data type."""
 
     @property
     def size(self) -> int:
@@ -84,7 +84,7 @@ class StridedTile:
         return low < high2 + MOST_BYTES - 1 and low2 < high + MOST_BYTES - 1
 
     def same_place(self, other: StridedTile) -> bool:
-        """True when both have the same elements in the same order."""
+        """True if both have the same elements in the same order."""
         return (self.base, self.offset, self.element) == (
             other.base,
             other.offset,
@@ -97,7 +97,7 @@ def _significant(tile: StridedTile) -> list[tuple[int, int]]:
 
 
 def known(tile: StridedTile) -> StridedTile:
-    """The tile, if native code converts its elements. Raises UnsupportedError."""
+    """Return the tile if native code can convert its elements, else raise UnsupportedError."""
     if tile.element not in CONVERTED:
         raise UnsupportedError(f"{tile.element} is not converted here")
     return tile
@@ -105,7 +105,7 @@ def known(tile: StridedTile) -> StridedTile:
 
 @dataclass
 class NativeInstruction:
-    """What native code does in one go."""
+    """An instruction of native code."""
 
     tiles: list[StridedTile]
     written: list[int]
@@ -116,53 +116,53 @@ class NativeInstruction:
 
     @property
     def reads(self) -> list[StridedTile]:
-        """What it reads."""
+        """The tiles that it reads."""
         only = set(self.written) - set(self.updated)
         return [tile for number, tile in enumerate(self.tiles) if number not in only]
 
     @property
     def writes(self) -> list[StridedTile]:
-        """What it writes."""
+        """The tiles that it writes."""
         return [self.tiles[number] for number in (*self.written, *self.updated)]
 
     def entry(self) -> Entry:
-        """The instruction as an entry. Raises UnsupportedError.
+        """Return the instruction as an entry. Raises UnsupportedError.
 
-        Its operands stay as they are from then on.
+        Its operands must not change afterwards.
         """
         if self._entry is None:
-            self._entry = self.made()
-            aside = (t.reach[1] + MOST_BYTES for t in self.tiles if t.base == SCRATCH)
-            self._entry.scratch = max(self._entry.scratch, *aside, 0)
+            self._entry = self.make_entry()
+            ends = (t.reach[1] + MOST_BYTES for t in self.tiles if t.base == SCRATCH)
+            self._entry.scratch = max(self._entry.scratch, *ends, 0)
         return self._entry
 
-    def made(self) -> Entry:
-        """The entry, made anew."""
+    def make_entry(self) -> Entry:
+        """Compute the entry."""
         raise NotImplementedError
 
     def copy(self) -> Self:
-        """One whose operands can be exchanged."""
+        """Return a copy with replaceable operands."""
         return replace(self, tiles=list(self.tiles))
 
 
 @dataclass
 class Rows(NativeInstruction):
-    """A graph over elements, element by element, with what is done to rows of results."""
+    """An element-wise graph, with operations on the rows of its results."""
 
     graph: Graph = field(default_factory=Graph)
     numbers: list[int] = field(default_factory=list[int])
-    """Their bits."""
+    """The bits of its constants."""
     result: int = 0
     into: int | None = None
     shape: tuple[int, int] = (1, 1)
-    """Partitions, and elements of each."""
+    """Partitions, and elements per partition."""
     accumulators: AccumulatorForm | None = None
     columns: int = 0
-    """How many operands, the last ones, have one element in each row."""
+    """The number of trailing operands that have one element per row."""
     scratch_at: int = 0
-    """Where in scratch its own begins."""
+    """The offset of its own scratch in bytes."""
 
-    def made(self) -> Entry:
+    def make_entry(self) -> Entry:
         partitions, free = self.shape
         whole = partitions * free
         if self.accumulators is None and all(tile.size == whole for tile in self.tiles):
@@ -213,7 +213,7 @@ def row_entry(
     reduced: tuple[Fold, int, bool, bool] | None,
     length: int,
 ) -> Entry:
-    """The entry of loops over elements; `length` is that of a row."""
+    """Return the entry of loops over elements; `length` is the number of elements in a row."""
     if not dims:
         dims, strides = [1], [[0] for _ in strides]
     if len(dims) > MOST_LOOPS:
@@ -252,18 +252,18 @@ def row_entry(
 
 @dataclass
 class Reduced(Rows):
-    """The last dimensions of operand 0 combined, into operand 1."""
+    """A reduction of the last dimensions of operand 0, into operand 1."""
 
     fold: Fold | None = None
     negate: bool = False
     divided: bool = False
-    """By the last number."""
-    kept: int = 1
-    """How many dimensions of operand 0 are kept."""
+    """Divided by the last number."""
+    kept_dims: int = 1
+    """The number of dimensions of operand 0 that are kept."""
 
-    def made(self) -> Entry:
+    def make_entry(self) -> Entry:
         source, into = self.tiles
-        outer, outer_strides = source.shape[: self.kept], source.strides[: self.kept]
+        outer, outer_strides = source.shape[: self.kept_dims], source.strides[: self.kept_dims]
         common = refined([outer, into.shape])
         if common is None:
             raise UnsupportedError("dimensions that do not meet")
@@ -274,7 +274,7 @@ class Reduced(Rows):
                 strides_in(common, into.shape, into.strides),
             ],
         )
-        inner, (along,) = merged(source.shape[self.kept :], [source.strides[self.kept :]])
+        inner, (along,) = merged(source.shape[self.kept_dims :], [source.strides[self.kept_dims :]])
         inner, along = inner or [1], along or [0]
         strides = [[*first, *along], [*second, *([0] * len(inner))]]
         assert self.fold is not None
@@ -284,14 +284,14 @@ class Reduced(Rows):
 
 @dataclass
 class Moved(NativeInstruction):
-    """Stored elements as they are, from operand 0 to operand 1."""
+    """A copy of stored elements, from operand 0 to operand 1."""
 
     size: int = 4
-    """Bytes of an element."""
+    """The size of an element in bytes."""
     keep: Any = None
     """An array whose address is an operand."""
 
-    def made(self) -> Entry:
+    def make_entry(self) -> Entry:
         common = refined([tile.shape for tile in self.tiles])
         if common is None:
             raise UnsupportedError("dimensions that do not meet")
@@ -317,11 +317,11 @@ class Moved(NativeInstruction):
 
 @dataclass
 class Transposed(NativeInstruction):
-    """Stored elements of the rows of operand 0 into the columns of operand 1."""
+    """A transpose of stored elements, from operand 0 to operand 1."""
 
     size: int = 4
 
-    def made(self) -> Entry:
+    def make_entry(self) -> Entry:
         source, into = self.tiles
         words = [math.prod(source.shape[1:]), source.shape[0]]
         kinds: list[Inner] = []
@@ -342,14 +342,14 @@ class Product(NativeInstruction):
     shape: tuple[int, int, int] = (1, 1, 1)
     """M, K, N."""
 
-    def made(self) -> Entry:
+    def make_entry(self) -> Entry:
         m, k, n = self.shape
         strides: list[int] = []
         for tile, rows in zip(self.tiles, (k, k, m), strict=True):
             found = as_matrix(tile, rows, 4)
             if found is None:
                 raise UnsupportedError("an operand that is no matrix")
-            # Rows of the first operand are what is summed over.
+            # The rows of the first operand are summed over.
             strides += found[::-1] if not strides else found
         if strides[-1] != 4:
             raise UnsupportedError("an operand that is no matrix")
@@ -362,7 +362,7 @@ class Product(NativeInstruction):
 
 
 def as_matrix(tile: StridedTile, rows: int, size: int) -> tuple[int, int] | None:
-    """The strides of a tile as a matrix, if it is one without being copied."""
+    """Return the strides of a tile as a matrix; None if that requires a copy."""
     if tile.shape[0] != rows:
         return None
     dims, (strides,) = merged(tile.shape[1:], [tile.strides[1:]])

@@ -1,4 +1,4 @@
-"""Loops over several operands whose elements correspond in order."""
+"""Loops over several operands with elements in the same order."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ Shape = tuple[int, ...]
 
 
 def refined(shapes: Sequence[Shape]) -> Shape | None:
-    """The dimensions that cut each of some shapes further, all of one size; None if none do."""
+    """Return the dimensions that refine all shapes, outermost first; None if there are none."""
     left = [[n for n in shape if n != 1] for shape in shapes]
     dims: list[int] = []
     while any(left):
@@ -27,7 +27,7 @@ def refined(shapes: Sequence[Shape]) -> Shape | None:
 
 
 def strides_in(dims: Shape, shape: Shape, strides: Shape) -> list[int]:
-    """The strides of a tile in dimensions that cut its own further."""
+    """Return the strides of a tile in refined dimensions."""
     own = [(n, s) for n, s in zip(shape, strides, strict=True) if n != 1]
     found: list[int] = []
     position, inside = len(own) - 1, 1
@@ -43,24 +43,24 @@ def strides_in(dims: Shape, shape: Shape, strides: Shape) -> list[int]:
 def merged(
     dims: Sequence[int], strides: Sequence[Sequence[int]]
 ) -> tuple[list[int], list[list[int]]]:
-    """The fewest loops that visit the same elements of all operands in the same order.
+    """Return the fewest loops that visit the same elements of all operands in the same order.
 
     Args:
         dims: iterations of each loop.
-        strides: of each operand.
+        strides: the strides of each operand.
     """
-    kept: list[int] = []
+    counts: list[int] = []
     moved: list[list[int]] = [[] for _ in strides]
     for level, count in enumerate(dims):
         if count == 1:
             continue
         here = [own[level] for own in strides]
-        if kept and all(o[-1] == s * count for o, s in zip(moved, here, strict=True)):
-            kept[-1] *= count
+        if counts and all(o[-1] == s * count for o, s in zip(moved, here, strict=True)):
+            counts[-1] *= count
             for own, stride in zip(moved, here, strict=True):
                 own[-1] = stride
             continue
-        kept.append(count)
+        counts.append(count)
         for own, stride in zip(moved, here, strict=True):
             own.append(stride)
-    return kept, moved
+    return counts, moved

@@ -1,4 +1,4 @@
-"""LLVM, as llvmlite brings it, which has no type annotations."""
+"""LLVM through llvmlite, which has no type annotations."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ binding: Any = import_module("llvmlite.binding")
 
 
 def building() -> Any:
-    """What builds IR, `llvmlite.ir`; needed only where something is compiled."""
+    """Return the IR builder `llvmlite.ir`, which is needed only for compilation."""
     return import_module("llvmlite.ir")

@@ -1,9 +1,9 @@
-"""Object code on disk, so that a form is compiled once on a machine and not once in each process.
+"""A cache of object code on disk: each form is compiled once per machine instead of per process.
 
-What is kept depends on the form, the code that emits it, LLVM and the CPU; all of them are part of
-a file's name. Files are written beside and renamed, so processes may share a folder, and each
-begins with a digest of the rest, so half of one is none. Like Python's own bytecode the folder is
-the user's, and is trusted.
+Object code depends on the form, the code that emits it, LLVM and the CPU; a file's name is a digest
+of all of them. Files are written under a temporary name and renamed, so processes can share a
+folder. Each file begins with a digest of its contents, so incomplete files are ignored. The folder
+belongs to the user and is trusted, like Python's bytecode caches.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import tempfile
 from pathlib import Path
 
 CACHE_VARIABLE = "NKIJIT_NATIVE_CACHE"
-"""The folder; empty for none."""
+"""The variable that names the folder; empty disables the cache."""
 MOST_FILES = 4096
 _DIGEST = hashlib.sha256
 
 
 def folder() -> Path | None:
-    """Where object code is kept; None where it is not."""
+    """Return the folder for object code; None if there is none."""
     named = os.environ.get(CACHE_VARIABLE)
     if named is not None:
         return Path(named) if named else None
@@ -38,7 +38,7 @@ class Objects:
         self._where = where
 
     def load(self, name: str) -> bytes | None:
-        """What was kept under a name."""
+        """Return the code stored under a name; None if absent or invalid."""
         if self._where is None:
             return None
         try:
@@ -49,23 +49,23 @@ class Objects:
         return code if _DIGEST(code).digest() == digest else None
 
     def store(self, name: str, code: bytes) -> None:
-        """Keep code under a name; a folder that cannot be written keeps nothing."""
+        """Store code under a name; a folder that cannot be written is ignored."""
         if self._where is None:
             return
         with contextlib.suppress(OSError):
             self._where.mkdir(parents=True, exist_ok=True, mode=0o700)
-            handle, beside = tempfile.mkstemp(dir=self._where, prefix=".")
+            handle, temporary = tempfile.mkstemp(dir=self._where, prefix=".")
             try:
                 with os.fdopen(handle, "wb") as file:
                     file.write(_DIGEST(code).digest() + code)
-                os.replace(beside, self._where / name)
+                os.replace(temporary, self._where / name)
             except BaseException:
-                os.unlink(beside)
+                os.unlink(temporary)
                 raise
             self._tidy()
 
     def _tidy(self) -> None:
-        """Leave out what was not used for the longest time, where there is too much."""
+        """Delete the older half of the files if there are too many."""
         assert self._where is not None
         files = list(self._where.iterdir())
         if len(files) <= MOST_FILES:

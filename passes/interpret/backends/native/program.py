@@ -1,4 +1,4 @@
-"""Plans as native code: straight-line stretches become one call that walks a table."""
+"""Plans as native code: straight-line regions become one call that executes a table."""
 
 from __future__ import annotations
 
@@ -22,74 +22,73 @@ from nkijit.passes.interpret.records.environment import Env, Step
 from nkijit.passes.interpret.steps.body import Driver
 
 Words = npt.NDArray[np.int64]
-STRETCH = 512
-"""Instructions that run without a look at what else goes on, such as Ctrl-C."""
+MOST_INSTRUCTIONS = 512
+"""Instructions that run without a check for signals such as Ctrl-C."""
 
 
 @dataclass
 class Program:
-    """What native code of a plan needs in a run."""
+    """The data that a plan's native code needs in a run."""
 
     compiler: Compiler
     pointers: int
     """The slot of the address of the bases."""
     slots: int
-    """How many slots there are."""
+    """The number of slots."""
     scratch: int = 0
-    """Bytes of scratch."""
+    """The size of scratch in bytes."""
     elements: int = 0
-    """Elements that its instructions compute."""
+    """The number of elements that its instructions compute."""
     used: set[int] = field(default_factory=set[int])
-    """Slots whose addresses are bases."""
+    """Slots with addresses that are bases."""
 
     def sequence(self, items: Iterable[Item]) -> tuple[list[Step], dict[int, Driver]]:
-        """Items as steps, and what drives some of them: instructions in a row are one step."""
+        """Return items as steps, and drivers by position; adjacent instructions form one step."""
         drivers: dict[int, Driver] = {}
         sequence: list[Step] = []
         table: list[int] = []
-        kept: list[Any] = []
+        arrays: list[Any] = []
         count = 0
         for item in items:
             if isinstance(item, NativeInstruction):
                 self._enter(item.entry(), table)
                 if isinstance(item, Moved) and item.keep is not None:
-                    kept.append(item.keep)
+                    arrays.append(item.keep)
                 count += 1
-            if count and (count == STRETCH or isinstance(item, Foreign)):
-                sequence.append(self._walking(np.array(table, np.int64), count, kept))
-                table, kept, count = [], [], 0
+            if count and (count == MOST_INSTRUCTIONS or isinstance(item, Foreign)):
+                sequence.append(self._walking(np.array(table, np.int64), count, arrays))
+                table, arrays, count = [], [], 0
             if isinstance(item, Foreign):
                 if item.driver is not None:
                     drivers[len(sequence)] = item.driver
                 sequence.append(item.step)
         if count:
-            sequence.append(self._walking(np.array(table, np.int64), count, kept))
+            sequence.append(self._walking(np.array(table, np.int64), count, arrays))
         return sequence, drivers
 
     def _enter(self, entry: Entry, table: list[int]) -> None:
-        """Add an entry to a table."""
         table += [self.compiler.function(entry.form), len(entry.words), *entry.words]
         self.scratch = max(self.scratch, entry.scratch)
         self.elements += entry.elements
         self.used |= {base - FIRST_SLOT for base in entry.bases if base >= FIRST_SLOT}
 
-    def _walking(self, table: Words, count: int, kept: list[Any]) -> Step:
+    def _walking(self, table: Words, count: int, arrays: list[Any]) -> Step:
         walk, address, pointers = self.compiler.walk, table.ctypes.data, self.pointers
 
-        # The arrays that addresses in the table point to live as long as the step.
-        def step(env: Env, _kept: Any = (table, kept)) -> None:
+        # The default argument keeps the arrays alive that the table's addresses refer to.
+        def step(env: Env, _arrays: Any = (table, arrays)) -> None:
             walk(address, env[pointers], count)
 
         return step
 
     def bases(self, scratch: int) -> Words:
-        """The bases of a workspace, whose scratch has an address; slots are put in later."""
+        """Return a workspace's bases, given the address of its scratch; `put` adds slots."""
         bases = np.zeros(FIRST_SLOT + self.slots, np.int64)
         bases[SCRATCH] = scratch
         return bases
 
 
 def put(bases: Words, env: Env, slots: Iterable[int]) -> None:
-    """Put the addresses of the arrays in some slots among the bases."""
+    """Set the bases of some slots to the addresses of their arrays."""
     for slot in slots:
         bases[FIRST_SLOT + slot] = env[slot].__array_interface__["data"][0]

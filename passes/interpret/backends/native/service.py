@@ -1,4 +1,4 @@
-"""Native code for plans: made at once, or in the background while NumPy serves."""
+"""Compiles native code for plans: immediately, or in the background while NumPy is used."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ from nkijit.passes.interpret.backends.native.instructions import (
 from nkijit.passes.interpret.backends.native.program import Program, put
 from nkijit.passes.interpret.backends.native.translate import filled, instructions_of
 from nkijit.passes.interpret.records.environment import Env, Slots
-from nkijit.passes.interpret.steps.arena import MakesReady, aligned
+from nkijit.passes.interpret.steps.arena import FillUnwritten, aligned
 from nkijit.passes.interpret.steps.body import Body
 
 
 class Compilable(Protocol):
-    """A plan, as native code is made of it."""
+    """The interface of plans that the native compiler uses."""
 
     body: Body
     slots: Slots
     bases: int
-    """The slot where a workspace keeps the addresses of its arrays."""
+    """The slot in which a workspace stores the addresses of its arrays."""
 
     @property
     def private_slots(self) -> set[int]:
-        """The slots of tensors and states that no other core sees."""
+        """The slots of tensors and states that no other core accesses."""
         ...
 
     @property
@@ -53,17 +53,17 @@ class Compilable(Protocol):
         ...
 
     def bytes_of_passing(self) -> dict[int, int]:
-        """The bytes of each tensor that passes with a run, by slot."""
+        """Return the bytes of each temporary tensor, by slot."""
         ...
 
-    def adopt(self, made: Native | Exception) -> None:
-        """Run native code from now on; an exception says why there is none."""
+    def adopt(self, code: Native | Exception) -> None:
+        """Use native code from the next run on; an exception reports that there is none."""
         ...
 
 
 @cache
 def compiler() -> Compiler:
-    """The compiler of this process."""
+    """Return the compiler of this process."""
     return Compiler()
 
 
@@ -73,39 +73,39 @@ class Native:
 
     program: Program
     bases: int
-    """The slot where a workspace keeps its bases."""
+    """The slot in which a workspace stores its bases."""
     lasting: tuple[int, ...]
     """Slots that hold the same memory in every run of a workspace."""
     changing: tuple[int, ...]
-    """The other slots whose memory native code uses, another one in each run."""
+    """The other slots that native code uses; their memory differs between runs."""
     lives: Mapping[int, tuple[int, int]]
-    """By slot, between which positions a tensor is in use now, besides."""
+    """By slot: the positions between which fusion extended a tensor's use."""
     complete: bool
-    """Nothing is left to NumPy."""
+    """True if NumPy runs no instruction."""
     count: int
-    """Instructions that run natively."""
+    """The number of instructions in native code."""
     refused: Mapping[str, int]
-    """Why instructions are left to NumPy, with how many."""
+    """Reasons why NumPy runs instructions, with the number of each."""
 
     def enter(self, prepared: Env, env: Env) -> None:
-        """Make an environment ready for native steps.
+        """Prepare an environment for native steps.
 
         Args:
-            prepared: what the workspace keeps.
-            env: that of the run, complete.
+            prepared: the environment of the workspace.
+            env: the complete environment of the run.
         """
-        kept = prepared[self.bases]
-        if kept is None:
+        cached = prepared[self.bases]
+        if cached is None:
             scratch = aligned(self.program.scratch)
             bases = self.program.bases(scratch.ctypes.data)
             put(bases, prepared, self.lasting)
-            kept = prepared[self.bases] = bases, bases.ctypes.data, scratch
-        put(kept[0], env, self.changing)
-        env[self.program.pointers] = kept[1]
+            cached = prepared[self.bases] = bases, bases.ctypes.data, scratch
+        put(cached[0], env, self.changing)
+        env[self.program.pointers] = cached[1]
 
 
 def make(plan: Compilable) -> Native:
-    """The plan as native code, now."""
+    """Compile a plan to native code."""
     program = Program(compiler(), plan.body.native, len(plan.slots.template))
     bodies = list(plan.body.all())
     touching: dict[int, set[int]] = {}
@@ -140,7 +140,7 @@ def make(plan: Compilable) -> Native:
 
 
 class _Translated:
-    """A body as instructions of native code and steps of Python."""
+    """A body as native instructions and Python steps."""
 
     def __init__(self, plan: Compilable, body: Body):
         self.body = body
@@ -148,7 +148,7 @@ class _Translated:
         self.positions: list[int] = []
         """The position in the body of each item."""
         self.touched: set[int] = set()
-        """The bases that its operations touch."""
+        """The bases that its operations access."""
         self.native = 0
         self.refused: Counter[str] = Counter()
         slots = plan.slots
@@ -156,7 +156,7 @@ class _Translated:
             zip(body.ops, body.records, body.steps, strict=True)
         ):
             for ready in body.before.get(position, ()):
-                assert isinstance(ready, MakesReady)
+                assert isinstance(ready, FillUnwritten)
                 self._add([filled(ready.slot, ready.elements, ready.value)], position)
             read, written = _touched(op, slots)
             if not op.regions:
@@ -174,19 +174,19 @@ class _Translated:
     def _add(self, items: Sequence[Item], position: int) -> None:
         for item in items:
             if isinstance(item, NativeInstruction):
-                item.entry()  # raises for what has no form
+                item.entry()  # raises for instructions without a form
         self.items += items
         self.positions += [position] * len(items)
 
 
 def _touched(op: Operation, slots: Slots) -> tuple[set[int], set[int]]:
-    """The bases that an operation, and those in it, read and write."""
+    """The bases that an operation, including nested ones, reads and writes."""
     read: set[int] = set()
     written: set[int] = set()
     for inner in op.walk():
         for value, role in reads_and_writes(inner):
             base = FIRST_SLOT + slots.base(base_of(value))
-            # What is written in parts keeps the others.
+            # A partial write keeps the other bytes, so every write counts as a read.
             read.add(base)
             if role is not Role.read:
                 written.add(base)
@@ -194,45 +194,46 @@ def _touched(op: Operation, slots: Slots) -> tuple[set[int], set[int]]:
 
 
 class _Worker:
-    """A thread that makes native code of plans, one after the other."""
+    """A thread that compiles plans to native code, one after the other."""
 
     def __init__(self) -> None:
         self.begin()
 
     def begin(self) -> None:
-        """Have no thread yet; a child process has none of its parent's."""
-        self._asked: queue.SimpleQueue[weakref.ref[Any] | None] = queue.SimpleQueue()
+        """Reset to no thread. Forked children start without one, too."""
+        self._requests: queue.SimpleQueue[weakref.ref[Any] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
 
-    def ask(self, plan: Compilable) -> None:
-        """Make native code of a plan when there is time."""
+    def enqueue(self, plan: Compilable) -> None:
+        """Compile a plan in the background."""
         with self._lock:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="nkijit-native", daemon=True)
                 self._thread.start()
                 atexit.register(self._stop)
-        self._asked.put(weakref.ref(plan))
+        self._requests.put(weakref.ref(plan))
 
     def _run(self) -> None:
         while True:
-            asked = self._asked.get()
-            if asked is None:
+            request = self._requests.get()
+            if request is None:
                 return
-            plan = asked()
+            plan = request()
             if plan is not None:
                 try:
                     plan.adopt(make(plan))
-                except Exception as error:  # NumPy goes on to serve
+                except Exception as error:  # NumPy continues to be used
                     plan.adopt(error)
             del plan
 
     def _stop(self) -> None:
-        """LLVM is not to be at work while the process ends."""
-        while not self._asked.empty():
-            self._asked.get()
-        self._asked.put(None)
-        assert self._thread is not None
+        """Stop the thread: LLVM must not run while the process ends."""
+        if self._thread is None:  # in a forked child, which inherits the exit handler
+            return
+        while not self._requests.empty():
+            self._requests.get()
+        self._requests.put(None)
         self._thread.join()
 
 
@@ -242,5 +243,5 @@ if sys.platform != "win32":
 
 
 def make_later(plan: Compilable) -> None:
-    """Make native code of a plan in the background; `plan.adopt` gets it."""
-    _WORKER.ask(plan)
+    """Compile native code of a plan in the background; `plan.adopt` receives it."""
+    _WORKER.enqueue(plan)

@@ -1,4 +1,4 @@
-"""Records as instructions of native code."""
+"""Translates records to native instructions."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ from nkijit.passes.numerics import operators as functions
 
 
 def instructions_of(record: Record, slots: Slots) -> list[NativeInstruction]:
-    """A record as instructions, in order. Raises UnsupportedError where NumPy computes it."""
+    """Return a record's instructions in order. Raises UnsupportedError if NumPy must compute it."""
     make = _MAKERS.get(type(record))
     if make is None:
         raise UnsupportedError(type(record).__name__)
@@ -65,7 +65,7 @@ def instructions_of(record: Record, slots: Slots) -> list[NativeInstruction]:
 
 
 def filled(slot: int, elements: int, value: np.ndarray[Any, Any]) -> NativeInstruction:
-    """All elements of a tensor become one value."""
+    """Return the instruction that sets all elements of a tensor to one value."""
     source = StridedTile(CONSTANTS, value.ctypes.data, (elements,), (0,), "")
     into = StridedTile(FIRST_SLOT + slot, 0, (elements,), (value.itemsize,), "")
     return Moved([source, into], [1], [], value.itemsize, value)
@@ -96,7 +96,7 @@ def _tile(operand: Source | Destination, slots: Slots) -> StridedTile:
     strides = tuple(stride * size for stride in access.strides)
     base = FIRST_SLOT + slots.base(tile.base)
     found = StridedTile(base, access.offset * size, access.shape, strides, name)
-    # NumPy refuses a view that leaves its memory; native code would not notice.
+    # NumPy rejects a view outside of its memory; native code would not notice it.
     low, high = found.reach
     of = info_of(tile.base).dtype
     memory = slots.reach(tile.base).size // of.itemsize * slots.stored(of).itemsize
@@ -106,7 +106,7 @@ def _tile(operand: Source | Destination, slots: Slots) -> StridedTile:
 
 
 def _overlapping(into: Destination, sources: Sequence[Source | None]) -> bool:
-    """True when what is written may be read at another place than it is written."""
+    """True if an element may be read at another address than it is written at."""
     if into.tile.info.pattern.repeats:
         return True
     return any(
@@ -118,13 +118,13 @@ def _overlapping(into: Destination, sources: Sequence[Source | None]) -> bool:
     )
 
 
-def _aside(into: StridedTile) -> StridedTile:
-    """Scratch for results that are not to be written while operands are read."""
+def _in_scratch(into: StridedTile) -> StridedTile:
+    """A scratch tile for results that must not be written while operands are read."""
     return _dense(0, into.shape, into.element)
 
 
 def _dense(offset: int, shape: Shape, element: str) -> StridedTile:
-    """A tile in scratch."""
+    """A contiguous tile in scratch."""
     strides: list[int] = []
     size = size_of(element)
     for count in reversed(shape):
@@ -133,20 +133,19 @@ def _dense(offset: int, shape: Shape, element: str) -> StridedTile:
     return StridedTile(SCRATCH, offset, shape, tuple(reversed(strides)), element)
 
 
-def _room(tile: StridedTile) -> int:
-    """The bytes that a tile takes in scratch."""
+def _scratch_bytes(tile: StridedTile) -> int:
     return -(-tile.size * size_of(tile.element) // _LINE) * _LINE
 
 
-def _moved_there(
-    made: NativeInstruction, aside: StridedTile, into: StridedTile
+def _with_move(
+    instruction: NativeInstruction, scratch: StridedTile, into: StridedTile
 ) -> list[NativeInstruction]:
-    """An instruction, and what moves its results where they belong, if they do not lie there."""
-    if aside is into:
-        return [made]
-    if isinstance(made, Rows):
-        made.scratch_at = _room(aside)
-    return [made, Moved([aside, into], [1], [], size_of(into.element))]
+    """The instruction, followed by a move from scratch to `into` if its results are there."""
+    if scratch is into:
+        return [instruction]
+    if isinstance(instruction, Rows):
+        instruction.scratch_at = _scratch_bytes(scratch)
+    return [instruction, Moved([scratch, into], [1], [], size_of(into.element))]
 
 
 def _touches(into: Destination, sources: Sequence[Source | None]) -> bool:
@@ -157,7 +156,7 @@ def _touches(into: Destination, sources: Sequence[Source | None]) -> bool:
 
 
 class _Builder:
-    """Collects what an instruction over rows has."""
+    """Collects the parts of an instruction over rows."""
 
     def __init__(self, slots: Slots):
         self.slots = slots
@@ -166,12 +165,12 @@ class _Builder:
         self.numbers: list[int] = []
 
     def operand(self, tile: StridedTile) -> int:
-        """The number of an operand."""
+        """Add an operand and return its number."""
         self.tiles.append(known(tile))
         return len(self.tiles) - 1
 
     def number(self, value: Any) -> int:
-        """The place of a float32."""
+        """Add a float32 number and return its index."""
         return self._add_number(np.float32(value).view(np.uint32))
 
     def _add_number(self, bits: Any) -> int:
@@ -179,11 +178,11 @@ class _Builder:
         return len(self.numbers) - 1
 
     def value(self, node: Node) -> Traced:
-        """The value of a node."""
+        """Return the value of a node."""
         return Traced(self.graph, self.graph.add(node))
 
     def read(self, source: Source) -> Traced:
-        """The values of an operand."""
+        """Return the values of an operand."""
         if source.tile is None and source.lanes is None:
             constant: Any = source.constant
             if type(constant) is not np.float32:
@@ -194,12 +193,12 @@ class _Builder:
         return self.load(_tile(source, self.slots))
 
     def load(self, tile: StridedTile) -> Traced:
-        """The values of a tile."""
+        """Return the values of a tile."""
         return self.value(Node("load", "f", detail=self.operand(tile)))
 
-    def bits(self, source: Source, like: StridedTile) -> Traced:
-        """The stored bits of an operand, as wide as those of a tile."""
-        width = size_of(like.element)
+    def bits(self, source: Source, template: StridedTile) -> Traced:
+        """Return the stored bits of an operand, which must be as wide as those of a tile."""
+        width = size_of(template.element)
         kind = _UNSIGNED[width]
         if source.tile is None:
             constant: Any = source.constant
@@ -214,14 +213,14 @@ class _Builder:
         return self.value(Node("load_bits", kind, detail=len(self.tiles) - 1))
 
     def integers(self, source: Source) -> Traced:
-        """The integers of an operand."""
+        """Return the integers of an operand."""
         if source.tile is None:
             raise UnsupportedError("a constant operand")
         place = self.operand(_tile(source, self.slots))
         return self.value(Node("load_integer", "q", detail=place))
 
     def loop(self, ufunc: np.ufunc) -> int:
-        """The place of a loop that combines two float32."""
+        """Return the index of a loop that combines two float32 numbers."""
         called = ufunc, "ff->f"
         loop_of(*called)
         if called not in self.graph.loops:
@@ -229,7 +228,7 @@ class _Builder:
         return self.graph.loops.index(called)
 
     def rows(self, value: Traced, into: StridedTile, shape: Sequence[int], **more: Any) -> Rows:
-        """The instruction that stores a value."""
+        """Return the instruction that stores a value."""
         self.tiles.append(known(into) if value.type == "f" else into)
         number = len(self.tiles) - 1
         rows = (shape[0], math.prod(shape[1:]))
@@ -239,19 +238,19 @@ class _Builder:
 
 
 def _fold(b: _Builder, word: str, *, accumulates: bool) -> tuple[Fold, str | None]:
-    """How a row is combined, and how that meets what was there."""
+    """Return the reduction of a row, and the operation that combines it with the previous value."""
     ufunc = _COMBINES.get(word)
     if ufunc is None:
         raise UnsupportedError(f"{word} of a row")
     loop = b.loop(ufunc)
     if word == "subtract":
-        # Each element is subtracted in turn, from what was there.
+        # Elements are subtracted one by one, from the previous value.
         return Fold(loop, first=not accumulates), None
     if ufunc.identity is None:
         if accumulates and not later_zero_wins():
             raise UnsupportedError(f"{word} of accumulators")
         return Fold(loop, first=True), word
-    # The zero that NumPy begins a sum with has had either sign.
+    # The sign of the zero with which NumPy begins a sum depends on its version.
     start = ufunc.reduce(np.full(1, -0.0, np.float32)) if word == "add" else ufunc.identity
     return Fold(loop, first=False, start=b.number(start)), word
 
@@ -296,15 +295,15 @@ def _chain(record: Chain, slots: Slots) -> list[NativeInstruction]:
     if value.type in "BHI" and size_of(into.element) != value.dtype.itemsize:
         raise UnsupportedError("bits of another width")
     if record.accumulators is None:
-        aside = _aside(into) if _overlapping(record.into, sources) else into
-        return _moved_there(b.rows(value, aside, record.into.shape), aside, into)
+        scratch = _in_scratch(into) if _overlapping(record.into, sources) else into
+        return _with_move(b.rows(value, scratch, record.into.shape), scratch, into)
     if _overlapping(record.into, sources):
         raise UnsupportedError("operands that overlap")
     if len(record.into.shape) != 2:
         raise UnsupportedError("accumulators of another shape")
-    made = b.rows(value, into, record.into.shape)
-    _accumulate(b, made, record.accumulators, record.into, sources)
-    return [made]
+    rows = b.rows(value, into, record.into.shape)
+    _accumulate(b, rows, record.accumulators, record.into, sources)
+    return [rows]
 
 
 def _floats(record: Chain, b: _Builder) -> Traced:
@@ -315,15 +314,15 @@ def _floats(record: Chain, b: _Builder) -> Traced:
 
 
 def _bits(record: Chain, b: _Builder) -> Traced:
-    like = _tile(record.data, b.slots)
-    value = b.bits(record.data, like)
+    template = _tile(record.data, b.slots)
+    value = b.bits(record.data, template)
     for stage in record.stages:
         out = Traced(b.graph, value.node)
         function = functions.BITVEC[stage.word]
         if stage.operand is None:
             function(value, out)
         else:
-            pair = value, b.bits(stage.operand, like)
+            pair = value, b.bits(stage.operand, template)
             function(*(pair[::-1] if stage.reverse else pair), out)
         value = out
     return value
@@ -342,22 +341,22 @@ _VALUES: dict[Arithmetic, Callable[[Chain, _Builder], Traced]] = {
     Arithmetic.integers: _integers,
 }
 _UNSIGNED = {1: "B", 2: "H", 4: "I"}
-"""The type of the bits of so many bytes."""
+"""The node type of bits, by the number of bytes."""
 
 
 def _accumulate(
     b: _Builder,
-    made: Rows,
+    rows: Rows,
     use: AccumulatorUse,
     into: Destination,
     sources: Sequence[Source | None],
 ) -> None:
-    """Add what happens with accumulators to an instruction."""
+    """Add the use of accumulators to an instruction."""
     if use.keeps_last:
         raise UnsupportedError("accumulators that keep the last result")
     elements = len(b.tiles)
     registers = b.operand(_tile(use.registers, b.slots))
-    made.updated.append(registers)
+    rows.updated.append(registers)
     start = number = fold = combine = out = None
     if isinstance(use.start, Source):
         if use.start.tile is None:
@@ -375,9 +374,9 @@ def _accumulate(
         if _touches(use.into, others) or into.tile.overlaps(use.into.tile):
             raise UnsupportedError("operands that overlap")
         out = b.operand(_tile(use.into, b.slots))
-        made.written.append(out)
-    made.columns = len(b.tiles) - elements
-    made.accumulators = AccumulatorForm(registers, start, number, fold, combine, out, use.negate)
+        rows.written.append(out)
+    rows.columns = len(b.tiles) - elements
+    rows.accumulators = AccumulatorForm(registers, start, number, fold, combine, out, use.negate)
 
 
 def _reduce(record: Reduce, slots: Slots) -> list[NativeInstruction]:
@@ -392,10 +391,10 @@ def _reduce(record: Reduce, slots: Slots) -> list[NativeInstruction]:
         b.number(record.divisor)
     (source,) = b.tiles
     into = known(_tile(record.into, slots))
-    kept = 0
-    while math.prod(source.shape[:kept]) < into.size:
-        kept += 1
-    if math.prod(source.shape[:kept]) != into.size:
+    kept_dims = 0
+    while math.prod(source.shape[:kept_dims]) < into.size:
+        kept_dims += 1
+    if math.prod(source.shape[:kept_dims]) != into.size:
         raise UnsupportedError("a part of a dimension is reduced")
     return [
         Reduced(
@@ -408,7 +407,7 @@ def _reduce(record: Reduce, slots: Slots) -> list[NativeInstruction]:
             fold=fold,
             negate=record.negate,
             divided=record.divisor != 1,
-            kept=kept,
+            kept_dims=kept_dims,
         )
     ]
 
@@ -420,13 +419,13 @@ def _copy(record: Copy, slots: Slots) -> list[NativeInstruction]:
     if _overlapping(record.into, ()):
         raise UnsupportedError("elements that are written twice")
     into = _tile(record.into, slots)
-    aside = _aside(into) if _touches(record.into, [record.source]) else into
+    scratch = _in_scratch(into) if _touches(record.into, [record.source]) else into
     if record.source.dtype is not None:
         b = _Builder(slots)
-        return _moved_there(b.rows(b.read(record.source), aside, into.shape), aside, into)
+        return _with_move(b.rows(b.read(record.source), scratch, into.shape), scratch, into)
     size = slots.stored(record.into.dtype).itemsize
-    copied = Moved([_tile(record.source, slots), aside], [1], [], size)
-    return _moved_there(copied, aside, into)
+    copied = Moved([_tile(record.source, slots), scratch], [1], [], size)
+    return _with_move(copied, scratch, into)
 
 
 def _fill(record: Fill, slots: Slots) -> list[NativeInstruction]:
@@ -452,9 +451,9 @@ def _transpose(record: Transpose, slots: Slots) -> list[NativeInstruction]:
     source, into = _tile(record.source, slots), _tile(record.into, slots)
     if into.shape[0] != math.prod(source.shape[1:]):
         raise UnsupportedError("a transpose of another kind")
-    aside = _aside(into) if _touches(record.into, [record.source]) else into
+    scratch = _in_scratch(into) if _touches(record.into, [record.source]) else into
     size = slots.stored(record.into.dtype).itemsize
-    return _moved_there(Transposed([source, aside], [1], [], size), aside, into)
+    return _with_move(Transposed([source, scratch], [1], [], size), scratch, into)
 
 
 # ------------------------------------------------------------------ products
@@ -466,9 +465,9 @@ def _matmul(record: Matmul, slots: Slots) -> list[NativeInstruction]:
     if not isinstance(record.added, bool) and record.previous is not None:
         raise UnsupportedError("a product that is added in parts")
     m, n = record.into.shape
-    made: list[NativeInstruction] = []
+    instructions: list[NativeInstruction] = []
     operands: list[StridedTile] = []
-    taken = 0
+    used_bytes = 0
     for source, width in ((record.stationary, m), (record.moving, n)):
         if source.tile is None:
             raise UnsupportedError("a constant operand")
@@ -478,30 +477,30 @@ def _matmul(record: Matmul, slots: Slots) -> list[NativeInstruction]:
             operands.append(tile)
             continue
         b = _Builder(slots)
-        aside = _dense(taken, (rows, width), "float32")
-        made.append(b.rows(b.read(source), aside, (rows, width)))
-        operands.append(aside)
-        taken += _room(aside)
+        scratch = _dense(used_bytes, (rows, width), "float32")
+        instructions.append(b.rows(b.read(source), scratch, (rows, width)))
+        operands.append(scratch)
+        used_bytes += _scratch_bytes(scratch)
     into = known(_tile(record.into, slots))
     matrix = as_matrix(into, m, 4) if into.element == "float32" else None
     alone = not _touches(record.into, [record.stationary, record.moving])
     shape = m, operands[0].size // m, n
     if record.previous is None and matrix is not None and matrix[1] == 4 and alone:
-        made.append(Product([*operands, into], [2], [], shape))
+        instructions.append(Product([*operands, into], [2], [], shape))
     else:
-        product = _dense(taken, (m, n), "float32")
-        made.append(Product([*operands, product], [2], [], shape))
+        product = _dense(used_bytes, (m, n), "float32")
+        instructions.append(Product([*operands, product], [2], [], shape))
         b = _Builder(slots)
         value = b.load(product)
         if record.previous is not None and record.added is not False:
             value = value + b.read(record.previous)
-        made.append(b.rows(value, into, (m, n)))
-        taken += _room(product)
-    for each in made:
+        instructions.append(b.rows(value, into, (m, n)))
+        used_bytes += _scratch_bytes(product)
+    for each in instructions:
         if isinstance(each, Rows):
-            # What it converts with lies behind what instructions leave for each other.
-            each.scratch_at = taken
-    return made
+            # Its own scratch follows the tiles that instructions pass to each other.
+            each.scratch_at = used_bytes
+    return instructions
 
 
 _MAKERS: dict[type[Any], Callable[[Any, Slots], list[NativeInstruction]]] = {

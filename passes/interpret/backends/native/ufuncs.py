@@ -1,9 +1,9 @@
-"""The inner loops of NumPy's and SciPy's universal functions, as addresses that native code calls.
+"""Addresses of the inner loops of NumPy's and SciPy's ufuncs, which native code calls.
 
-A ufunc keeps a table of C functions, one for each combination of data types:
-`void loop(char **args, npy_intp *dims, npy_intp *steps, void *data)`. The layout of that table is
-part of NumPy's public C API (`numpy/ufuncobject.h`). Calling the loop that NumPy would call gives
-NumPy's own bits, whatever the CPU: no second exponential, no second order of sums.
+A ufunc has a table of C functions, one for each combination of data types: `void loop(char **args,
+npy_intp *dims, npy_intp *steps, void *data)`. The layout of that table is part of NumPy's public C
+API (`numpy/ufuncobject.h`). Native code calls the same loop as NumPy, so exponentials and sums have
+the same bits on every CPU.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 
 class _UFunc(ctypes.Structure):
-    """The head of `PyUFuncObject`, as the header has it."""
+    """The first fields of `PyUFuncObject`, as declared in the header."""
 
     _fields_ = [
         ("references", ctypes.c_ssize_t),
@@ -40,16 +40,16 @@ class Loop(NamedTuple):
     function: int
     """The address of its code."""
     data: int
-    """What it is to be called with as its last argument."""
+    """The last argument of its calls."""
 
 
 class LoopError(Exception):
-    """A ufunc has no loop of the data types that are asked for, or is not laid out as expected."""
+    """A ufunc has no loop for the requested data types, or an unexpected layout."""
 
 
 @cache
 def loop_of(ufunc: np.ufunc, signature: str) -> Loop:
-    """The loop of a ufunc for some data types, such as 'f->f'. Raises LoopError."""
+    """Return the loop of a ufunc for some data types, such as 'f->f'. Raises LoopError."""
     head = _UFunc.from_address(id(ufunc))
     expected = (ufunc.nin, ufunc.nout, ufunc.ntypes, ufunc.__name__.encode())
     if (head.nin, head.nout, head.ntypes, head.name) != expected:

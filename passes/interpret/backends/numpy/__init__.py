@@ -1,4 +1,4 @@
-"""Records as calls of NumPy functions, one after the other."""
+"""The NumPy backend: records as calls of NumPy functions."""
 
 from __future__ import annotations
 
@@ -54,5 +54,5 @@ _BINDERS: dict[type[Any], Any] = {
 
 
 def bind(record: Record, slots: Slots) -> Step:
-    """The step that computes a record."""
+    """Return the step that computes a record."""
     return _BINDERS[type(record)](record, slots)

@@ -1,4 +1,4 @@
-"""Chains of operators, functions of whole arrays and reductions, with what accumulators do."""
+"""Chains of operators, functions of whole arrays and reductions, with their accumulator use."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from nkijit.passes.numerics.operators import (
     running,
 )
 
-# ------------------------------------------------------------------ one path that computes
+# ------------------------------------------------------------------ the common path
 
 
 def compute(
     function: Function, sources: Sequence[Source], into: Destination, early: int, slots: Slots
 ) -> tuple[Step, int]:
-    """Call `function(*sources, out)` and round `out`, float32, into a tile.
+    """Call `function(*sources, out)`, and round the float32 `out` into a tile.
 
     The first `early` sources are read element by element before `out` is written.
 
@@ -60,7 +60,7 @@ def compute(
 
 
 def _call(function: Function, sources: Sequence[Source], out: int, slots: Slots) -> Step:
-    """A call with the usual numbers of operands spelled out: these run once per instruction."""
+    """Return the call; those of 1–3 operands are written out, as they run once per instruction."""
     if all(is_direct(source, slots) for source in sources):
         at = [source.slot for source in sources]
         if len(at) == 1:
@@ -77,7 +77,7 @@ def _call(function: Function, sources: Sequence[Source], out: int, slots: Slots)
 
 
 def _writes_in_place(into: Destination, sources: Sequence[Source], early: int) -> bool:
-    """True when results may go straight to a tile: nothing that is read is overwritten first."""
+    """True if results can be written directly to a tile, after all overlapping reads."""
     pattern = into.tile.info
     if any(s == 0 and n > 1 for s, n in zip(pattern.strides, pattern.shape, strict=True)):
         return False
@@ -94,7 +94,7 @@ def _writes_in_place(into: Destination, sources: Sequence[Source], early: int) -
 
 
 def bind_chain(record: Chain, slots: Slots) -> Step:
-    """Operators applied one after the other."""
+    """Return the step of a chain: its operators are applied one after the other."""
     if record.arithmetic is Arithmetic.bits:
         return _bits(record, slots)
     if record.arithmetic is Arithmetic.integers:
@@ -108,7 +108,7 @@ def bind_chain(record: Chain, slots: Slots) -> Step:
 
 
 def _function_of(stage: Applied) -> Function:
-    """`f(x, out)`, or `f(x, operand, out)` when the stage has an operand."""
+    """`f(x, out)`, or `f(x, operand, out)` if the stage has an operand."""
     if stage.table is Table.activation:
         return ACTIVATION[stage.word]
     if stage.table is Table.running:
@@ -126,7 +126,7 @@ def _function_of(stage: Applied) -> Function:
 
 
 def _composed(stages: Sequence[tuple[Function, Source | None]]) -> tuple[Function, int]:
-    """All stages as one function, and how many of its operands the first of them reads."""
+    """All stages as one function, and the number of its operands that the first stage reads."""
     if not stages:
         return _copied, 1
     early = 1 if stages[0][1] is None else 2
@@ -220,13 +220,13 @@ def _integers(record: Chain, slots: Slots) -> Step:
 
 
 def bind_computed(record: Computed, slots: Slots) -> Step:
-    """A function of whole arrays."""
+    """Return the step of a function of whole arrays."""
     step, results = compute(record.function, record.sources, record.into, record.early, slots)
     return _accumulating(record.accumulators, step, results, slots)
 
 
 def bind_reduce(record: Reduce, slots: Slots) -> Step:
-    """A reduction of one dimension."""
+    """Return the step of a reduction of one dimension."""
     bits = record.arithmetic is Arithmetic.bits
     reduce = (BITVEC_REDUCE if bits else REDUCE)[record.word]
     if bits:
@@ -249,8 +249,8 @@ def bind_reduce(record: Reduce, slots: Slots) -> Step:
 
 
 def _negate(x: Array, out: Array) -> None:
-    # NumPy (2.4.6, float32 and 32-bit integers on x86) writes something else where elements of both
-    # are 16 bytes apart, as in a column of four. What is copied is not.
+    # NumPy 2.4.6 gives wrong results for float32 and 32-bit integers on x86 if the elements of both
+    # arrays are 16 bytes apart, as in a column of four. The copy avoids that.
     np.negative(np.array(x), out)
 
 
@@ -258,7 +258,7 @@ def _negate(x: Array, out: Array) -> None:
 
 
 def _accumulating(use: AccumulatorUse | None, step: Step, results: int, slots: Slots) -> Step:
-    """`step`, between what the accumulator registers do before and after it."""
+    """Return `step` with the accumulator updates before and after it."""
     if use is None:
         return step
     registers = reader(use.registers, slots)
@@ -286,7 +286,7 @@ def _accumulating(use: AccumulatorUse | None, step: Step, results: int, slots: S
 
 
 def _start(registers: Any, start: Source | float, slots: Slots) -> Step:
-    """Before anything is written: what is loaded may be a part of the destination."""
+    """Set the registers before the first write: the loaded tile may be part of the destination."""
     if isinstance(start, Source):
         initial = reader(start, slots)
 
@@ -316,7 +316,7 @@ def _write_out(registers: Any, into: Destination, negate: bool, slots: Slots) ->
 
 
 def _in_order(steps: Sequence[Step]) -> Step:
-    """One step that runs several."""
+    """Return one step that runs several."""
     parts = tuple(steps)
 
     def step(env: Env) -> None:

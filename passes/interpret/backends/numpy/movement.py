@@ -10,10 +10,10 @@ from nkijit.passes.interpret.records.records import Copy, Fill, Gather, MoveRows
 
 
 def bind_copy(record: Copy, slots: Slots) -> Step:
-    """Stored bits, or values that are rounded to another data type."""
+    """Return the step of a copy: of stored bits, or of values rounded to another data type."""
     read, into = reader(record.source, slots), record.into
     if record.source.dtype is not None:
-        # A new float32 array comes out of loading, so source and destination may overlap.
+        # Loading makes a new float32 array, so source and destination may overlap.
         scratch = slots.scratch_of(into.shape)
         round_values = store(scratch, into, slots)
 
@@ -30,13 +30,13 @@ def bind_copy(record: Copy, slots: Slots) -> Step:
 
 
 def bind_fill(record: Fill, slots: Slots) -> Step:
-    """The same stored values in every run."""
+    """Return the step of a fill."""
     index, values = record.into.slot, record.values
     return lambda env: np.copyto(env[index], values)
 
 
 def bind_transpose(record: Transpose, slots: Slots) -> Step:
-    """Stored elements in another order; NumPy buffers the copy when the tiles share memory."""
+    """Return the step of a transpose; NumPy buffers the copy if the tiles share memory."""
     read, index, axes, valid = (
         reader(record.source, slots),
         record.into.slot,
@@ -46,7 +46,8 @@ def bind_transpose(record: Transpose, slots: Slots) -> Step:
     if valid is not None:
 
         def gather(env: Env) -> None:
-            # Rows become the last dimension; those out of bounds leave the destination as it is.
+            # Rows become the last dimension; the destination stays unchanged for rows out of
+            # bounds.
             rows = env[valid]
             moved = read(env).transpose(axes)
             np.copyto(env[index], moved, where=True if rows is None else rows)
@@ -61,12 +62,12 @@ def bind_transpose(record: Transpose, slots: Slots) -> Step:
 
 
 def bind_gather(record: Gather, slots: Slots) -> Step:
-    """Elements of each partition by number."""
+    """Return the step of a gather."""
     data, numbers = reader(record.data, slots), reader(record.indices, slots)
     index, check = record.into.slot, record.check
     tile = record.data.tile
     assert tile is not None
-    # One take over all partitions is several times faster than one along each of them.
+    # One take over all partitions is several times faster than one per partition.
     first = np.arange(tile.info.partitions)[:, None] * tile.info.free_size
 
     def step(env: Env) -> None:
@@ -80,7 +81,7 @@ def bind_gather(record: Gather, slots: Slots) -> Step:
 
 
 def bind_move_rows(record: MoveRows, slots: Slots) -> Step:
-    """Rows of one tile into rows of another."""
+    """Return the step that moves rows of one tile to rows of another."""
     read, index = reader(record.source, slots), record.into.slot
     into, out_of = (np.array(list(rows), np.intp) for rows in (record.rows, record.rows.values()))
 

@@ -17,7 +17,7 @@ from nkijit.passes.numerics.storage import STORAGE
 
 
 def bind_matmul(record: Matmul, slots: Slots) -> Step:
-    """Multiply into a float32 array, add what the destination held where it says so, and round."""
+    """Return the step of a product: multiply in float32, add the previous contents, and round."""
     multiply = _product(record.stationary, record.moving, slots)
     product = slots.scratch_of(record.into.shape)
     round_product = store(product, record.into, slots)
@@ -67,7 +67,7 @@ def _product(
 
 
 def _unpacker(element: str) -> Callable[[Array], Array]:
-    """What turns the bytes of packed elements into their float32 values, in order of address."""
+    """Return a function that converts packed bytes to float32 values, in order of address."""
     if element in STORAGE:
         return float8_loader(STORAGE[element])
     table = _float4_pairs()
@@ -76,7 +76,7 @@ def _unpacker(element: str) -> Callable[[Array], Array]:
 
 @cache
 def _float4_pairs() -> Array:
-    """The two float4 values in every byte, that of the low half first."""
+    """The two float4 values in each byte, low half first."""
     every = np.arange(1 << 8, dtype=np.uint8)
     return np.stack([every & 0xF, every >> 4], 1).view(ml_dtypes.float4_e2m1fn).astype(np.float32)
 
@@ -87,7 +87,7 @@ def _dequantized(operand: Scaled, slots: Slots) -> Callable[[Env], Array]:
     shape = (operand.partitions, operand.free_size, PACKED)
     groups = (len(rows), GROUP_PARTITIONS, operand.free_size, PACKED)
     unpack, packed = _unpacker(operand.element), reader(operand.data, slots)
-    # A byte of scale is a float8_e8m0fnu, of whichever type the tile is.
+    # A byte of scale is a float8_e8m0fnu, regardless of the tile's data type.
     load_scale = float8_loader(STORAGE["float8_e8m0fnu"])
     scale = reader(operand.scale, slots)
 

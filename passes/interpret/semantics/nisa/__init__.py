@@ -1,4 +1,4 @@
-"""What instructions compute, a module per family."""
+"""Semantics of instructions, one module per family."""
 
 from __future__ import annotations
 

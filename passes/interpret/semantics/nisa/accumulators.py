@@ -1,4 +1,4 @@
-"""What instructions do with the accumulators of their engine, around a computation."""
+"""The use of an engine's accumulators around a computation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nkijit.passes.numerics.operators import IDENTITY
 
 
 def registers_of(b: Binding) -> Source:
-    """The accumulators that an instruction uses: some lanes of its engine's, float32 (P, 1)."""
+    """Return an instruction's accumulators: lanes of its engine's registers, float32 (P, 1)."""
     use = b.op.SPEC.accumulators
     assert use is not None
     lanes = b.target.pmax
@@ -28,7 +28,7 @@ def registers_of(b: Binding) -> Source:
 
 
 def start_of(b: Binding) -> Source | float | None:
-    """What is put into the registers before the first result; None leaves them as they are."""
+    """Return the value that the registers are set to first; None keeps their contents."""
     use = b.op.SPEC.accumulators
     assert use is not None
     command, operator = accumulator_command(b.op), accumulator_operator(b.op)
@@ -41,9 +41,9 @@ def start_of(b: Binding) -> Source | float | None:
 
 
 def accumulator_use(b: Binding, *, negate: bool = False) -> AccumulatorUse | None:
-    """What `reduce_cmd` and `reduce_res` say; None when the accumulators are left alone.
+    """Return the accumulator use given by `reduce_cmd` and `reduce_res`; None if there is none.
 
-    `negate` is about what `reduce_res` gets; the accumulators keep theirs.
+    `negate` applies to the values written to `reduce_res`, not to the accumulators.
     """
     command = accumulator_command(b.op)
     if command is reduce_cmd.idle and not b.has("reduce_res"):

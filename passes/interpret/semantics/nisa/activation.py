@@ -1,4 +1,4 @@
-"""What the Scalar Engine's activation instructions compute."""
+"""Semantics of the Scalar Engine's activation instructions."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from nkijit.passes.interpret.semantics.registry import semantics
 
 
 def activation_stage(b: Binding) -> Applied:
-    """The activation function as the last stage of a chain."""
+    """Return the activation function as the last stage of a chain."""
     name = b.value("op")
     activation = OPERATORS[name].activation
     assert activation is not None
     parameter = None
     if activation.parametric:
-        # Instructions without `relu_param` run the function with its default, 0.
+        # Instructions without `relu_param` use the function's default parameter, 0.
         has_parameter = b.op.declares("relu_param")
         parameter = b.read("relu_param") if has_parameter else b.constant(np.float32(0))
     return Applied(name, parameter, table=Table.activation)

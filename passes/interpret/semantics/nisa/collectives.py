@@ -1,4 +1,4 @@
-"""What collectives do between the ranks of a run."""
+"""Semantics of collectives between the ranks of a run."""
 
 from __future__ import annotations
 
@@ -37,33 +37,34 @@ from nkijit.passes.numerics.operators import BINARY
 
 
 class SharedMemoryWatch(Protocol):
-    """Follows which cores use the bytes of tensors that they share."""
+    """Tracks the uses of the tensors that cores share."""
 
     def forget(self, number: int) -> None:
-        """Forget the uses by a core before a point at which it has met the others."""
+        """Forget the uses by a core before a point at which it met the others."""
         ...
 
 
 @dataclass(slots=True)
 class _Offer:
-    """What a core brings to a collective: what it sends, and where it wants the result."""
+    """A core's contribution to a collective: the data to send, and the destinations."""
 
     read: Callable[[], Sequence[Array]]
-    """Copies of what is sent. Called when all have come: cores may fill a tensor together."""
+    """Returns copies of the data. Called when all have arrived: cores may fill a tensor together.
+    """
     into: Sequence[Callable[[Array], object]]
-    """Round float32 values, or copy stored ones, into each destination."""
+    """Write values to each destination: float32 values rounded, or stored ones copied."""
     come_from: tuple[int, ...]
-    """The addresses of what is sent."""
+    """The addresses of the sent tensors."""
     go_to: tuple[int, ...]
     """The addresses of the destinations."""
     watch: SharedMemoryWatch | None
     metadata: Array | None = None
     sent: Sequence[Array] = ()
-    """What `read` gave, before anything was written."""
+    """The result of `read`, before anything was written."""
 
 
 Result = Callable[[Sequence[_Offer], int], Sequence[Array]]
-"""The results of a rank, by position in its group, from what all ranks of the group sent."""
+"""Computes a rank's results from its position in the group and the offers of all ranks."""
 
 
 def _group_of(groups: Sequence[Sequence[int]], rank: int) -> Sequence[int]:
@@ -82,7 +83,7 @@ def _sources(b: Binding, name: str, *, raw: bool) -> list[Source]:
 
 
 def _members(b: Binding, core: Core) -> frozenset[Core]:
-    """The members of a collective of a core: both cores of every rank of its group."""
+    """The members of a core's collective: both cores of each rank of its group."""
     group = _group_of(b.value("replica_group"), core.rank)
     if not group:
         raise failure(b.op, f"rank {core.rank} is in no group")
@@ -90,7 +91,7 @@ def _members(b: Binding, core: Core) -> frozenset[Core]:
 
 
 def _key(b: Binding) -> tuple[str, str]:
-    # Arguments of equal text and tensors of equal types are the same collective, from any core.
+    # Equal arguments and tensor types identify a collective, on any core.
     arguments = [(f.name, str(b.op.properties.get(f.name))) for f in b.op.SPEC.fields]
     infos = [info_of(value) for _, value in b.op.given_operands() if is_tile(value)]
     types = [(info.shape, info.dtype.name) for info in infos]
@@ -98,15 +99,15 @@ def _key(b: Binding) -> tuple[str, str]:
 
 
 def _offers(here: Mapping[Core, Meeting], core: int) -> dict[int, _Offer]:
-    """What a core of each rank offers."""
+    """The offers of one core of each rank."""
     return {at.rank: cast(_Offer, m.offer) for at, m in here.items() if at.core == core}
 
 
 def _by_core(here: Mapping[Core, Meeting]) -> Iterator[dict[int, _Offer]]:
-    """What the ranks offer, for each core that takes part on its own.
+    """Yield the offers of the ranks for each core that takes part separately.
 
-    Two cores that pass the same tensors in shared HBM take part once. In shared memory the
-    collective is a barrier, too: nobody goes on before everybody has come.
+    Two cores that pass the same tensors in shared HBM take part once. Between them, the collective
+    is also a barrier: no core continues before all have arrived.
     """
     first = _offers(here, 0)
     yield first
@@ -135,7 +136,7 @@ def _addresses(sources: Iterable[Source], env: Env) -> tuple[int, ...]:
 
 
 def _begin(b: Binding) -> Callable[[Mapping[Core, Meeting]], None]:
-    """Take what is sent, and note for the watch over shared memory that the cores have met."""
+    """Return a function that reads the sent data, and marks the meeting in the watch for races."""
     tiles = [value for _, value in b.op.given_operands() if is_tile(value)]
     numbers = {b.shared_number(value) for value in tiles}
 
@@ -151,7 +152,7 @@ def _begin(b: Binding) -> Callable[[Mapping[Core, Meeting]], None]:
 
 
 def _collective(b: Binding, result: Result, *, reduces: bool = False) -> Meets:
-    """A collective whose result depends on what the ranks of a group sent."""
+    """Return a collective whose result depends on the data that the ranks of a group sent."""
     names = _lists(b)
     sources = [_sources(b, name, raw=not reduces) for name in names[:-1]]
     reads = [[reader(source, b.slots) for source in listed] for listed in sources]
@@ -210,7 +211,7 @@ def _store(b: Binding, name: str, written: Source, rounds: bool) -> Callable[[En
 
 
 def _reduced(b: Binding) -> Callable[[Sequence[Array]], Array]:
-    """Reduce in the order of the group, in float32."""
+    """Return a reduction in the order of the group, in float32."""
     function: Any = BINARY[b.value("op")]
 
     def reduce(arrays: Sequence[Array]) -> Array:
@@ -223,7 +224,7 @@ def _reduced(b: Binding) -> Callable[[Sequence[Array]], Array]:
 
 
 def _by_tensor(offers: Sequence[_Offer]) -> list[list[Array]]:
-    """For each tensor of a coalesced collective, what every rank sent."""
+    """For each tensor of a coalesced collective, the data of every rank."""
     return [list(arrays) for arrays in zip(*(offer.sent for offer in offers), strict=True)]
 
 
@@ -340,11 +341,11 @@ def rank_id(b: Binding) -> Opaque:
 # ------------------------------------------------------------------ variable length
 
 SEND_COUNT, SEND_AT, RECEIVED, RECEIVE_AT = range(4)
-"""Rows of the metadata tensor."""
+"""The rows of the metadata tensor."""
 
 
 def _variable(b: Binding, *, broadcasts: bool) -> Meets:
-    """Elements in numbers known at run time, between flat buffers."""
+    """Return a collective between flat buffers, with element counts known only at run time."""
     src, dst = _sources(b, "srcs", raw=True)[0], _sources(b, "dsts", raw=True)[0]
     buffers = [reader(source, b.slots) for source in (src, dst)]
     metadata = b.reader("metadata_tensor", raw=True)
@@ -365,7 +366,7 @@ def _variable(b: Binding, *, broadcasts: bool) -> Meets:
         return sent[start : start + count]
 
     def receive(order: Sequence[int], offers: Sequence[_Offer], target: int) -> Array:
-        """What a rank has in its destination afterwards."""
+        """Return the contents of a rank's destination after the collective."""
         rows, flat = cast(Array, offers[target].metadata), offers[target].sent[1]
         slot = flat.size // len(order)
         for position, sender in enumerate(offers):
@@ -386,7 +387,7 @@ def _variable(b: Binding, *, broadcasts: bool) -> Meets:
 
     def settle(here: Mapping[Core, Meeting]) -> None:
         begin(here)
-        # Each core on its own: metadata in SBUF, where counts are written, is a core's own.
+        # Per core: metadata in SBUF, to which counts are written, belongs to one core.
         done: dict[int, Array] = {}
         for number in sorted({core.core for core in here}):
             by_rank = _offers(here, number)
@@ -417,7 +418,7 @@ def _variable(b: Binding, *, broadcasts: bool) -> Meets:
 
 @semantics(AllGatherVPrepareOp, AllToAllVPrepareOp)
 def prepare(b: Binding) -> Opaque:
-    # Nothing to compute: the metadata stays as it is until the trigger (rule collective-split).
+    # Nothing to compute: the metadata does not change before the trigger (rule collective-split).
     del b
     return Opaque(lambda env: None)
 

@@ -1,4 +1,4 @@
-"""What the two cores of a logical NeuronCore do together."""
+"""Semantics of synchronisation and exchange between the two cores of a logical NeuronCore."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def core_barrier(b: Binding) -> Meets:
 
 @dataclass(frozen=True, slots=True)
 class _Parcel:
-    """What a core sends, to which core, and where it wants what comes in."""
+    """The data that a core sends, the core that it sends to, and where it receives."""
 
     to: int
     sender: int

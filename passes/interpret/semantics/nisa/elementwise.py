@@ -1,4 +1,4 @@
-"""What the element-wise instructions compute."""
+"""Semantics of element-wise instructions."""
 
 from __future__ import annotations
 
@@ -70,12 +70,12 @@ def tensor_scalar(b: Binding) -> Chain:
 def _bit_stage(b: Binding, word: str, operand: str, reverse: bool) -> Applied:
     alu = OPERATORS[word].alu
     assert alu is not None
-    if alu.arity == 1:  # an operand of 0 may be given, and says nothing
+    if alu.arity == 1:  # an operand of 0 is allowed and ignored
         return Applied(word)
     number = b.number(operand)
     if number is None:
         return Applied(word, b.read(operand, raw=True), reverse)
-    # The bits of the number that fit, as an element of the data has them.
+    # The low bits of the number, as an element of the data.
     width = b.dtype("data").bits
     bits = np.array(int(number) & (2**width - 1), f"u{width // 8}")
     return Applied(word, b.constant(bits.view(b.storage("data"))), reverse)
@@ -110,5 +110,5 @@ def tensor_scalar_cumulative(b: Binding) -> Chain:
         applied(b.value("op0"), b.read("imm0")),
         Applied(b.value("op1"), registers, table=Table.running),
     )
-    kept = AccumulatorUse(registers, start_of(b), word=None, keeps_last=True)
-    return Chain(b.read("src"), stages, b.into(), accumulators=kept)
+    use = AccumulatorUse(registers, start_of(b), word=None, keeps_last=True)
+    return Chain(b.read("src"), stages, b.into(), accumulators=use)

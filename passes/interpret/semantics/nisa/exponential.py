@@ -1,4 +1,4 @@
-"""What the Vector Engine's exponential computes."""
+"""Semantics of the Vector Engine's exponential."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What moves between partitions and by index do."""
+"""Semantics of moves between partitions and by index."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def nc_stream_shuffle(b: Binding) -> MoveRows:
 
 
 def _check_range(b: Binding, name: str, indices: Array, end: int) -> None:
-    """Refuse indices from `end` on, which the documents leave undefined."""
+    """Raise an error for indices from `end` on, which the documents leave undefined."""
     if indices.max() < end:
         return
     partition, position = (int(where) for where in np.argwhere(indices >= end)[0])

@@ -1,4 +1,4 @@
-"""What the Tensor Engine computes."""
+"""Semantics of the Tensor Engine's instructions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from nkijit.passes.interpret.semantics.registry import semantics
 
 
 def added_to(op: NisaOp, slots: Slots) -> Array | bool:
-    """Where a product is added to what dst holds: everywhere, nowhere, or a mask."""
+    """Where a product is added to the contents of dst: everywhere, nowhere, or a mask."""
     try:
         return slots.matmuls.added(op, slots.target)
     except UndecidedError as error:
@@ -51,14 +51,14 @@ def nc_matmul(b: Binding) -> Matmul | Opaque:
 
 
 def accumulating(b: Binding, stationary: Source | Scaled, moving: Source | Scaled) -> Matmul:
-    """A product that adds to what dst held where `added_to` says so."""
+    """Return a product that is added to the contents of dst where `added_to` says so."""
     added: Array | bool = b.history
     previous = None if added is False else b.read("dst")
     return Matmul(stationary, moving, b.into(), added, previous)
 
 
 def _pass_through(b: Binding) -> Opaque:
-    """Transpose mode: `moving` holds a single one per column and selects rows bit by bit."""
+    """Transpose mode: `moving` has a single 1 per column and selects rows bit by bit."""
     raw = b.dtype("dst") is b.dtype("stationary")
     values, moving = b.reader("stationary", raw=raw), b.reader("moving")
     op, platform = b.op, b.target.platform
@@ -89,7 +89,7 @@ def _pass_through(b: Binding) -> Opaque:
 
 
 def _written(op: NisaOp, slots: Slots) -> None:
-    """On the Tensor Engine a transpose writes what it does as a matmul."""
+    """Mark a transpose on the Tensor Engine as a write that later matmuls can add to."""
     if engine_of(op, slots.target) is engine.tensor:
         slots.matmuls.mark(op.required("dst"))
 
@@ -98,7 +98,7 @@ def _written(op: NisaOp, slots: Slots) -> None:
 def nc_transpose(b: Binding) -> Transpose | Matmul:
     multiplies = engine_of(b.op, b.target) is engine.tensor and b.target.version is nc_version.gen2
     if multiplies and b.dtype("data").kind is Kind.float:
-        # NeuronCore-v2 transposes with a matmul, which NaN and infinities do not survive.
+        # NeuronCore-v2 transposes with a matmul, which does not preserve NaN and infinities.
         identity = b.constant(np.eye(b.tile("data").partitions, dtype=np.float32))
         return Matmul(b.read("data"), identity, b.into(), added=False, previous=None)
     return Transpose(b.read("data", raw=True), (1, 0), b.into())

@@ -1,4 +1,4 @@
-"""What data movement does."""
+"""Semantics of data movement."""
 
 from __future__ import annotations
 

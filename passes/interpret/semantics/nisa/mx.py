@@ -1,4 +1,4 @@
-"""What MX instructions compute: scaled float8 and float4 values, four to an x4 element."""
+"""Semantics of MX instructions: scaled float8 and float4 values, four per x4 element."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from nkijit.passes.numerics.storage import STORAGE, rounder
 
 _MANTISSA_BITS = 23
 _LARGEST_EXPONENT = 254
-"""The exponent field of the largest float32; that of infinity and NaN is one more."""
+"""The exponent field of the largest float32; infinity and NaN have the next one."""
 
 
 def _scaled(b: Binding, name: str) -> Scaled:
@@ -48,7 +48,7 @@ def quantize_mx(b: Binding) -> Opaque:
     element = ELEMENT_TYPES[packed_type]
     stored, round_into = STORAGE[element], rounder(DTYPES[element])
     largest = np.float32(np.ldexp(1.75, MAX_EXPONENTS[packed_type]))
-    # Divided by the scale, the largest of a group has the exponent before the largest.
+    # After division by the scale, a group's largest value has the second-largest exponent.
     margin = MAX_EXPONENTS[packed_type] - 1
     src, dst, dst_scale = b.tile("src"), b.tile("dst"), b.tile("dst_scale")
     read = b.reader("src")
@@ -75,6 +75,6 @@ def quantize_mx(b: Binding) -> Opaque:
 
 
 def _largest_exponents(values: Array, groups: tuple[int, ...]) -> Array:
-    """The exponent field of the largest magnitude in each group, whose bits are in that order."""
+    """The exponent field of each group's largest magnitude; magnitudes order like their bits."""
     bits = np.bitwise_and(values.view(np.int32), 0x7FFF_FFFF)
     return np.right_shift(bits.reshape(groups).max(axis=(1, 3)), _MANTISSA_BITS)

@@ -1,4 +1,4 @@
-"""What generated patterns are."""
+"""Semantics of generated patterns."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def affine_numbers(op: NisaOp) -> Array:
 
 
 def affine_values(b: Binding, derive: Callable[[Array], Array]) -> Array | Read:
-    """What `derive` makes of the affine values; an array where `offset` is known while compiling.
+    """Apply `derive` to the affine values; an array if `offset` is a constant, else a reader.
 
-    The values are those of `pattern`, `offset` and `channel_multiplier`: int32, in the shape of
+    The affine values of `pattern`, `offset` and `channel_multiplier` are int32, in the shape of
     `dst`.
     """
     values = affine_numbers(b.op)
-    # 32-bit arithmetic: wrap what overflows.
+    # 32-bit arithmetic: overflow wraps.
     number = b.number("offset")
     if number is not None:
         return derive((values + int(number)).astype(np.int32))

@@ -1,4 +1,4 @@
-"""What random number instructions compute."""
+"""Semantics of random number instructions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ from nkijit.passes.interpret.semantics.registry import semantics
 from nkijit.passes.numerics.xorwow import Words, draw, fractions, from_rows, seeded, to_rows
 
 _INITIAL_SEEDS = {engine.vector: 0, engine.gpsimd: 1 << 32}
-"""What a run begins with. No seed of 32 bits gives the Vector Engine the GpSimd Engine's states."""
+"""Seeds at the start of a run. No 32-bit seed gives the Vector Engine the GpSimd Engine's states.
+"""
 
 
 def _generators(b: Binding) -> int:
@@ -92,9 +93,9 @@ def dropout(b: Binding) -> Opaque:
 
     def step(env: Env) -> None:
         dropped = fractions(draw(env[state][:, lanes], columns)) < probability(env)
-        kept = dropped.reshape(shape).astype(bits)
-        kept -= 1  # all ones where nothing is dropped
-        np.bitwise_and(read(env).view(bits), kept, env[dst].view(bits))
+        mask = dropped.reshape(shape).astype(bits)
+        mask -= 1  # all ones where nothing is dropped
+        np.bitwise_and(read(env).view(bits), mask, env[dst].view(bits))
 
     return Opaque(step)
 

@@ -1,4 +1,4 @@
-"""What reductions over free dimensions and over partitions compute."""
+"""Semantics of reductions over free dimensions and over partitions."""
 
 from __future__ import annotations
 

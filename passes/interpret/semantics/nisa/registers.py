@@ -1,4 +1,4 @@
-"""What register instructions do."""
+"""Semantics of register instructions."""
 
 from __future__ import annotations
 
@@ -81,6 +81,6 @@ def _bits(array: Any) -> int:
 
 
 def _signed(value: int) -> int:
-    """The 32 bits of a value as a signed integer."""
+    """The low 32 bits of a value as a signed integer."""
     low = value % (1 << _BITS)
     return low - (1 << _BITS) if low >> (_BITS - 1) else low

@@ -1,4 +1,4 @@
-"""What scans along the free dimensions compute."""
+"""Semantics of scans along the free dimensions."""
 
 from __future__ import annotations
 

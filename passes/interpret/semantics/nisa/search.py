@@ -1,4 +1,4 @@
-"""What searches compute."""
+"""Semantics of searches."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from nkijit.passes.interpret.records.records import Opaque
 from nkijit.passes.interpret.semantics.registry import semantics
 
 NOT_FOUND = -1
-"""The index of what is not found: all ones in any integer type."""
+"""The index of values that are not found: all ones in any integer type."""
 
 
 @semantics(Max8Op)
@@ -31,7 +31,7 @@ def max8(b: Binding) -> Opaque:
     first = b.tile("src").free_size - SEARCHED
 
     def step(env: Env) -> None:
-        # NumPy's order, in which NaN is the largest.
+        # In NumPy's order NaN is the largest.
         largest = np.partition(read(env), first, axis=1)[:, first:]
         largest.sort(axis=1)
         env[scratch][...] = largest[:, ::-1]
@@ -41,9 +41,9 @@ def max8(b: Binding) -> Opaque:
 
 
 def _find(data: Array, values: Array, columns: Iterable[int]) -> Array:
-    """The index of each value in its row of `data`, `NOT_FOUND` when it is not there.
+    """Return the index of each value in its row of `data`; `NOT_FOUND` if it is absent.
 
-    Column by column; what has been found once is not found again.
+    Values are searched column by column; each element of `data` is found only once.
     """
     left = data.copy()
     rows = np.arange(len(data))
@@ -106,7 +106,8 @@ def topk(b: Binding) -> Opaque:
         return tile.reshape(count, group, -1).swapaxes(1, 2).reshape(count, -1)[:, :n]
 
     def step(env: Env) -> None:
-        # Stable, and from the last element to the first: of equal ones the first ranks highest.
+        # Stable, and from the last element to the first: among equal elements the first ranks
+        # highest.
         order = np.argsort(sequences(read(env))[:, ::-1], axis=1, kind="stable")
         largest = n - 1 - order[:, n - k :]
         chosen = np.take_along_axis(sequences(raw(env)), largest, axis=1)

@@ -1,4 +1,4 @@
-"""What selections by a predicate compute."""
+"""Semantics of selections by a predicate."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 def affine_condition(op: NisaOp) -> Callable[[Array], Mask]:
-    """Where `affine_select` takes what is in its tile, from the affine values."""
+    """Return a mask from the affine values: where `affine_select` selects its tile."""
     compare = BINARY[op.value_of("cmp_op")]
 
     def holds(values: Array) -> Mask:
@@ -43,7 +43,7 @@ def affine_condition(op: NisaOp) -> Callable[[Array], Mask]:
 
 
 def range_condition(op: NisaOp) -> Callable[[Array, Array], Mask]:
-    """Where `range_select` takes what is in its tile, (P, F), from float32 bounds (P, 1)."""
+    """Return a mask, (P, F), from float32 bounds (P, 1): where `range_select` selects its tile."""
     compare0, compare1 = BINARY[op.value_of("comp_op0")], BINARY[op.value_of("comp_op1")]
     data = required_tile(op, "on_true_tile")
     first, shape = op.value_of("range_start"), (data.partitions, data.free_size)
@@ -60,7 +60,7 @@ def range_condition(op: NisaOp) -> Callable[[Array, Array], Mask]:
 
 
 def predicate_condition(op: NisaOp) -> Callable[[Array], Mask]:
-    """Where a predicate that is stored as numbers holds."""
+    """Return a mask from a predicate that is stored as numbers."""
     compare = np.equal if op.value_of("reverse_pred") else np.not_equal
     return lambda predicate: compare(predicate, 0)
 
@@ -137,7 +137,7 @@ def select_reduce(b: Binding) -> Computed:
 
 @semantics(SequenceBoundsOp)
 def sequence_bounds(b: Binding) -> Opaque:
-    ids = b.reader("segment_ids", raw=True)  # float32 does not tell all int32 ids apart
+    ids = b.reader("segment_ids", raw=True)  # float32 cannot represent all int32 ids
     dst = b.as_stored().slot
 
     def step(env: Env) -> None:
@@ -148,7 +148,7 @@ def sequence_bounds(b: Binding) -> Opaque:
 
 
 def _bounds(ids: Array) -> Array:
-    """(2, n): the start and the end of the run that each id is in; n and -1 where the id is 0."""
+    """(2, n): start and end of the run of equal ids around each element; n and -1 for id 0."""
     count = len(ids)
     starts = np.flatnonzero(np.append(True, ids[1:] != ids[:-1]))
     ends = np.append(starts[1:], count)

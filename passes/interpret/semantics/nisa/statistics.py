@@ -1,4 +1,4 @@
-"""What the statistics of batch normalisation compute."""
+"""Semantics of batch normalisation statistics."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _statistics(x: Array, out: Array) -> None:
 
 
 def _moments(x: Array) -> tuple[int, Array | float, Array | float]:
-    """count, mean, variance * count; all 0 without elements, of which the documents are silent."""
+    """count, mean, variance * count; all 0 without elements, where the documents say nothing."""
     count = x.shape[1]
     if count == 0:
         return 0, 0.0, 0.0

@@ -1,4 +1,4 @@
-"""What transposes by DMA do."""
+"""Semantics of transposes by DMA."""
 
 from __future__ import annotations
 

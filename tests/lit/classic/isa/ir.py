@@ -4,8 +4,8 @@
 # RUN: nkijit trace %s:products -a x=128x64:bfloat16 -t trn2 | filecheck --match-full-lines --check-prefix=PRODUCTS %s
 # RUN: nkijit trace %s:moves -a x=128x64:float32 -a rows=4x1:int32 -t trn2 | filecheck --match-full-lines --check-prefix=MOVES %s
 
-# What instructions of the classic API become: the instructions of the current one, which write to
-# a new tile, or to where the result is assigned.
+# Instructions of the classic API are traced to instructions of the current one, which write to
+# a new tile, or to the destination of the assignment.
 
 import numpy as np
 

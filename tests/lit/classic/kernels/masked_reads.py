@@ -4,7 +4,7 @@
 # RUN: nkijit verify %s:optional -a x=8x16:float32 -a y=8x16:float32 2>&1 | filecheck --check-prefix=OPTIONAL %s
 # RUN: nkijit verify %s:optional -a x=8x16:float32 | filecheck --check-prefix=LEFTOUT %s
 
-# What a mask leaves out of a tile is undefined; using it is a warning, and the IR says why.
+# Masked elements of a tile are undefined; a use of them is a warning, and the IR has the reason.
 
 import numpy as np
 

@@ -1,7 +1,7 @@
 # RUN: not nkijit verify %s:partitions -a x=256x4:float32 2>&1 | filecheck --match-full-lines --check-prefix=TEXT %s
 # RUN: not nkijit verify %s:partitions -a x=256x4:float32 --json | filecheck --check-prefix=JSON %s
 
-# A finding of a rule that both APIs share says what the error is called in the classic reference.
+# A finding of a rule that both APIs share has the name of the error in the classic reference.
 
 import neuronxcc.nki as nki
 import neuronxcc.nki.language as nl

@@ -6,7 +6,7 @@
 # RUN: nkijit trace %s:traced -a x=8x4:float32 -a y=8x4:float32 2>&1 | filecheck --check-prefix=TRACED %s
 # RUN: nkijit trace %s:older -a x=8x4:float32 -a y=8x4:float32 2>&1 | filecheck --check-prefix=OLDER %s
 
-# Which parameters a kernel may write depends on what it returns.
+# The parameters that a kernel may write depend on its results.
 
 import neuronxcc.nki as nki
 import neuronxcc.nki.language as nl
@@ -47,7 +47,7 @@ def no_output(x):
 
 @nki.jit
 def dead_loop(x):
-    # What nothing writes is found by the rule that both APIs share; the note has the classic name.
+    # A rule that both APIs share finds unwritten results; the note has the classic name.
     # DEAD-LOOP: error[output-unwritten]:
     # DEAD-LOOP: = nki.errors: err_tensor_output_not_written_to
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)

@@ -267,7 +267,7 @@ def seed_of_more_bits(x, rows):
     nl.random_seed(2**32)
 
 
-# What the hardware's rules say already, with names of their own.
+# Errors that rules of the hardware report under their own names.
 
 
 @nki.jit

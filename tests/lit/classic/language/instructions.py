@@ -4,8 +4,8 @@
 # RUN: nkijit trace %s:memory -a x=128x64:float32 -a rows=64x1:int32 -t trn2 2> %t.stderr | filecheck --match-full-lines --check-prefix=MEMORY %s
 # RUN: filecheck --match-full-lines --check-prefix=RETURNED %s < %t.stderr
 
-# The instructions of the functions of nki.language: as many as without masks, on smaller access
-# patterns, and straight into what the result is assigned to.
+# The instructions of functions of nki.language: the same number as without masks, on smaller
+# access patterns, and directly into the destination of the assignment.
 
 import numpy as np
 
@@ -32,11 +32,11 @@ def elementwise(x, y):
     # ELEMENTS-NEXT: %{{.*}} = nki.view %exponent offset=8 pattern=[[64, 64], [1, 56]]
     # ELEMENTS-NEXT: nisa.activation dst=%{{.*}}, op=square, data=%{{.*}}
     block = nl.square(exponent, mask=(i_p < 64) & (i_f >= 8))
-    # Engines begin at a quarter of the partitions; what begins elsewhere is moved by DMA.
+    # Engines start at a quarter of the partitions; DMA moves data that starts elsewhere.
     # ELEMENTS: %moved_moved = nki.alloc : memref<127x64xf32, #nki.sbuf>
     # ELEMENTS-NEXT: nisa.tensor_tensor dst=%moved_moved, data1=%{{.*}}, data2=%{{.*}}, op=maximum
-    # ELEMENTS-NEXT: %[[BEHIND:.*]] = nki.view %moved offset=64 pattern=[[64, 127], [1, 64]]
-    # ELEMENTS-NEXT: nisa.dma_copy dst=%[[BEHIND]], src=%moved_moved
+    # ELEMENTS-NEXT: %[[AFTER:.*]] = nki.view %moved offset=64 pattern=[[64, 127], [1, 64]]
+    # ELEMENTS-NEXT: nisa.dma_copy dst=%[[AFTER]], src=%moved_moved
     moved = nl.maximum(first, second, mask=i_p >= 1)
     # The row is repeated over partitions by a matmul with ones.
     # ELEMENTS: nisa.nc_matmul dst=%row_product, stationary=%ones, moving=%row, is_stationary_onezero=true, accumulate=false
@@ -108,7 +108,7 @@ def memory(x, rows):
     # MEMORY-NEXT: %[[FROM:.*]] = nki.view %x offset=192 pattern=[[64, 125], [1, 60]]
     # MEMORY-NEXT: nisa.dma_copy dst=%[[TO]], src=%[[FROM]]
     part = nl.load(x[i_p, i_f], mask=(i_p >= 3) & (i_f < 60))
-    # What is no block is several DMAs.
+    # A selection that is not a block needs several DMAs.
     # MEMORY-NEXT: %corner = nki.alloc : memref<128x64xf32, #nki.sbuf>
     # MEMORY-NEXT: nisa.memset dst=%corner, value=0
     # MEMORY: nisa.dma_copy dst=%{{.*}}, src=%[[TWO:.*]]

@@ -1,6 +1,6 @@
-"""What bytecode says of a value, on listings of every Python version that is supported.
+"""Facts about values from bytecode, on listings of every supported Python version.
 
-Only one version runs the tests; the listings of the others are written down.
+Only one version runs the tests; the listings of the others are written out.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def listing(*steps: tuple[Any, ...]) -> list[BytecodeStep]:
 
 
 def makers(*steps: tuple[Any, ...]) -> set[str]:
-    """The names of what makes the value that the last instruction assigns."""
+    """Return the names of the calls that create the value which the last instruction assigns."""
     found = listing(*steps)
     numbers = Bytecode(found).makers_of_assigned(len(found) - 1)
     return {found[number].name for number in numbers}
@@ -60,7 +60,7 @@ PLACES = {
 
 @every_call
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
-def test_a_call_makes_what_is_assigned(call: Any, place: Any) -> None:
+def test_a_call_makes_the_assigned_value(call: Any, place: Any) -> None:
     before = [("LOAD_FAST", 1)] if place[-1][0] == "BINARY_OP" else []
     assert makers(("RESUME", 0), *before, *call, *place) == {call[-1][0]}
 
@@ -173,11 +173,11 @@ def test_the_function_of_a_call_with_keywords() -> None:
 
 
 @pytest.mark.parametrize(("rest", "expected"), RETURNS.values(), ids=RETURNS)
-def test_what_is_returned_as_it_was_made(rest: Any, expected: bool) -> None:
+def test_values_returned_directly(rest: Any, expected: bool) -> None:
     assert Bytecode(listing(("CALL", -1), *rest)).is_returned(0) is expected
 
 
-def test_what_is_returned_after_a_jump() -> None:
+def test_values_returned_after_a_jump() -> None:
     steps = listing(
         *(("CALL", -1), ("JUMP_FORWARD", 0, 6, 0), ("POP_TOP", -1), ("EXTENDED_ARG", 0)),
         ("RETURN_VALUE", -1),
@@ -189,7 +189,7 @@ def test_what_is_returned_after_a_jump() -> None:
 
 
 class Frames:
-    """What is called, seen from inside."""
+    """Callables that find the function call from inside the callee's frame."""
 
     def seen(self, *_: Any, **__: Any) -> Any:
         frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]

@@ -1,7 +1,7 @@
-"""Which assigned values are computed in their new place, and which are copied there.
+"""Assigned values: which are computed at their destination, and which are copied there.
 
-The forms are those that kernels have. Whether a form copies is seen in the IR; what it computes is
-compared with NumPy, so that no value is ever taken for a temporary that is asked for again.
+The forms occur in kernels. The IR shows whether a form copies. Results are compared with NumPy, so
+a value that is used later is never taken for a temporary.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ Array = np.ndarray[Any, Any]
 
 
 class Form(NamedTuple):
-    """A function that assigns to `t`, a tile of 12 columns, something made of `x`, one of 6."""
+    """A function that assigns values computed from `x` (6 columns) to `t`, a tile of 12."""
 
     body: Callable[[Any, Any], None]
     instructions: tuple[str, ...]
-    """What it emits."""
+    """The emitted instructions."""
     left: int | None
     right: int | None
-    """What the halves of `t` are in the end: `x` plus a number; None for zeros as before."""
+    """The final values of the halves of `t`: `x` plus a number; None for the initial zeros."""
 
 
 FORMS: list[Form] = []
@@ -541,7 +541,7 @@ def running_sums(t: Any, x: Any) -> None:
 def test_a_result_that_only_the_library_keeps_is_refused_rather_than_wrong(
     body: Callable[[Any, Any], None],
 ) -> None:
-    """No bytecode shows what C code keeps that calls an instruction in the author's place."""
+    """Bytecode does not show values held by C code that calls an instruction for the kernel."""
     with pytest.raises(NkiValidationError, match="read-unwritten"):
         kernel_of(body)(A)
 
@@ -625,7 +625,7 @@ def product_of_a_helper(p: Any, x: Any) -> Any:
         product_of_a_helper,
     ],
 )
-def test_matmuls_accumulate_whatever_the_total_is_called(body: Callable[[Any, Any], Any]) -> None:
+def test_matmuls_accumulate_for_any_name_of_the_total(body: Callable[[Any, Any], Any]) -> None:
     kernel = accumulating(body)
     assert emitted(kernel, A) == ["dma_copy", "nc_matmul", "nc_matmul", COPY, "dma_copy"]
     assert np.array_equal(kernel(A), 2 * A.T @ A)
@@ -659,7 +659,7 @@ def product_that_a_helper_keeps(p: Any, x: Any) -> Any:
 @pytest.mark.parametrize(
     "body", [named_product, product_named_in_an_expression, product_that_a_helper_keeps]
 )
-def test_a_product_that_is_asked_for_again_is_added(body: Callable[[Any, Any], Any]) -> None:
+def test_a_product_that_is_used_again_is_added(body: Callable[[Any, Any], Any]) -> None:
     kernel = accumulating(body)
     words = emitted(kernel, A)
     assert (words.count("nc_matmul"), words.count("tensor_tensor")) == (1, 2)

@@ -1,6 +1,6 @@
-"""Which dependences between iterations and instances are found: against sets of elements.
+"""Dependences between iterations and instances, against sets of elements.
 
-The oracle follows a kernel element by element: for each, who wrote and who read it.
+The oracle follows a kernel element by element: for each, the last writer and the readers.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def found(kernel: Any, *arguments: Any) -> list[str]:
 
 
 Step = tuple[str, int, int, int, int]
-"""What to do (read, write, or add up), and the rows and columns: first and one past the last."""
+"""The action (read, write, or add), and the rows and columns: first and one past the last."""
 
 
 @st.composite
@@ -159,7 +159,7 @@ def test_matmuls_accumulate_over_iterations_and_do_not_overwrite() -> None:
     assert found(kernel, X, False) == ["two iterations write the same elements of 'total'"]
 
 
-def test_the_inner_of_two_loops_is_judged_by_itself() -> None:
+def test_the_inner_of_two_loops_is_checked_separately() -> None:
     """Each iteration of the outer loop has a tile that the inner one overwrites."""
 
     @nki.jit
@@ -192,7 +192,7 @@ def test_a_loop_that_is_left_early() -> None:
 
 
 @pytest.mark.parametrize("values_differ", [False, True])
-def test_instances_that_write_one_element_are_told(values_differ: bool) -> None:
+def test_instances_that_write_one_element_are_reported(values_differ: bool) -> None:
     """A warning, for they may write the same value; instances run in order here."""
 
     @nki.jit
@@ -208,7 +208,7 @@ def test_instances_that_write_one_element_are_told(values_differ: bool) -> None:
     assert np.array_equal(kernel[1](X), X[0])
 
 
-def test_an_instance_that_reads_what_another_one_writes() -> None:
+def test_an_instance_that_reads_the_writes_of_another_one() -> None:
     @nki.jit
     def kernel(x: Any) -> Any:
         out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
@@ -227,7 +227,7 @@ def test_an_instance_that_reads_what_another_one_writes() -> None:
 
 
 def test_a_warning_of_the_trace_leaves_other_rules_in_force() -> None:
-    """Reads of what nothing has written are found beside it."""
+    """Reads of unwritten data are still reported."""
 
     @nki.jit
     def kernel(x: Any) -> Any:

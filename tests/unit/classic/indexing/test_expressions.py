@@ -30,7 +30,7 @@ COMPARISONS: list[Callable[[Any, Any], Any]] = [
 
 
 def values(index: Index) -> np.ndarray[Any, Any]:
-    """An index expression element by element, from what it says of itself."""
+    """Return an index expression element by element, computed from its coefficients."""
     result = np.empty(index.shape, dtype=np.int64)
     for at in product(*map(range, index.shape)):
         steps = zip(index.coefficients, at, strict=True)
@@ -160,7 +160,7 @@ BAD: list[tuple[str, Callable[[], Any]]] = [
 
 
 @pytest.mark.parametrize(("rule", "body"), BAD)
-def test_what_is_not_affine_is_refused_at_the_authors_line(
+def test_expressions_that_are_not_affine_are_refused_at_the_authors_line(
     rule: str, body: Callable[[], Any]
 ) -> None:
     _expect(rule, body)

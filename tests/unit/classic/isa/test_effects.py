@@ -31,7 +31,7 @@ def block() -> Any:
 
 
 def run(body: Callable[..., Any], *arrays: Array) -> Any:
-    """What a body makes of tiles: the tile or the tiles that it returns."""
+    """Return the results of a body on tiles: the tile or tiles that it returns."""
 
     @nki.jit(platform_target="trn2")
     def kernel(*given):
@@ -251,7 +251,7 @@ def test_masks_of_copies_to_offsets_known_at_run_time() -> None:
 
 
 def dma(body: Callable[..., None], *arrays: Array, fill: float = 1.0) -> Array:
-    """What a body does to a tensor in HBM that is filled with a number at first."""
+    """Return a tensor in HBM, filled with a number, after a body has written to it."""
 
     @nki.jit(platform_target="trn2")
     def kernel(*given):

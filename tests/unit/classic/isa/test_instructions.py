@@ -275,7 +275,7 @@ FLOATS = [
     and all(a.dtype.kind != "i" for a in case.arrays.values())
     and case.name not in ("nc_matmul", "nc_find_index8", "range_select")
 ]
-"""What may have any data type, and gives whole numbers."""
+"""Instructions that accept any data type and return integers."""
 
 
 @pytest.mark.parametrize("case", FLOATS, ids=str)
@@ -382,7 +382,7 @@ def test_a_mask_computes_its_block(case: Case, block: tuple[int, int, int, int])
 def test_one_element_per_partition_goes_with_tiles_of_any_rank(
     partitions: int, swapped: bool
 ) -> None:
-    """As a bias of a block of an image: what is in a partition stays in it."""
+    """For example as a bias of an image block: an element applies to its partition."""
 
     @nki.jit
     def kernel(data, column):

@@ -1,4 +1,4 @@
-"""Tiles made of index expressions and numbers, gathers, matmuls and their masks."""
+"""Tiles from index expressions and numbers, gathers, matmuls and their masks."""
 
 # pyright: reportMissingParameterType=false, reportUnknownParameterType=false
 from __future__ import annotations
@@ -89,7 +89,7 @@ def test_affine_select(predicate: Callable[..., Any], dtype: Any) -> None:
 
 
 def gathered(src: Array, index: Array, width: int, count: int) -> Array:
-    """What each 16 partitions gather, element by element."""
+    """Return the elements that each 16 partitions gather, computed one by one."""
     flat = src.reshape(len(src), -1)
     result = np.zeros((len(src), count, width), src.dtype)
     for row in range(len(src)):
@@ -309,7 +309,7 @@ def test_nc_transpose_of_a_masked_block() -> None:
 
 
 def in_psum(body: Callable[[Any, Any], Any], *arrays: Array) -> tuple[Array, int]:
-    """What a body writes to a tile in PSUM, and how many instructions on chip that takes."""
+    """Return a body's result in a PSUM tile, and the number of its on-chip instructions."""
 
     @nki.jit(platform_target="trn2")
     def kernel(a, b):
@@ -333,7 +333,7 @@ def test_engines_write_to_psum_where_they_can() -> None:
     assert count == 1
 
 
-def test_what_only_sbuf_takes_is_copied_to_psum() -> None:
+def test_results_of_sbuf_only_instructions_are_copied_to_psum() -> None:
     words = RNG.integers(2**30, 2**31 - 1, (64, 40)).astype(np.int32)
     got, count = in_psum(
         lambda a, b: nisa.tensor_tensor(a, b, np.subtract), words, words[::-1].copy()

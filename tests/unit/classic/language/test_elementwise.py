@@ -142,7 +142,7 @@ def test_a_mask_begins_at_any_partition(first):
     same(actual, expected)
 
 
-def test_a_mask_that_is_no_block_computes_what_it_names():
+def test_a_mask_that_is_not_a_block_computes_its_elements():
     x, y = floats((64, 64)), floats((64, 64), seed=1)
     i_p, i_f = nl.mgrid[0:64, 0:64]
     actual = run(lambda a, b: nl.add(a, b, mask=i_p >= i_f), x, y, mask=lambda p, f: p >= f)
@@ -150,7 +150,7 @@ def test_a_mask_that_is_no_block_computes_what_it_names():
     same(actual, expected)
 
 
-def test_an_assignment_copies_what_the_mask_names():
+def test_an_assignment_copies_the_elements_of_the_mask():
     x = floats((64, 64), seed=3)
     i_p, i_f = nl.mgrid[0:64, 0:64]
 
@@ -374,7 +374,7 @@ def test_a_numpy_number_in_front_leaves_it_to_the_tile():
     same(run(lambda a: np.float32(2) - a, x), np.float32(2) - x)
 
 
-def test_tiles_behind_block_dimensions():
+def test_tiles_after_block_dimensions():
     x = floats((3, 32, 8), seed=6)
 
     def kernel(x):

@@ -118,7 +118,7 @@ def test_parts_of_one_dimension():
     same(launch(kernel, x), np.stack([x, x]))
 
 
-def test_what_is_beyond_one_instance_is_stored_in_many_rows():
+def test_stores_beyond_one_instance_have_many_rows():
     def kernel(x):
         out = nl.ndarray((300, 8), x.dtype, buffer=nl.shared_hbm)
         nl.store(out, 3.0)
@@ -281,7 +281,7 @@ def test_dropout(as_tile):
     assert abs((left == 0).mean() - 0.25) < 0.03
 
 
-def test_what_a_mask_leaves_out_is_left_out_of_what_is_computed_from_it():
+def test_masked_elements_are_omitted_from_computations_on_them():
     x, w = floats((100, 20), scale=1.0), floats((1, 20), seed=1, scale=1.0)
     x[0, :8] = 0.5
     w[0, :8] = 2
@@ -303,7 +303,7 @@ def test_what_a_mask_leaves_out_is_left_out_of_what_is_computed_from_it():
 
 
 @pytest.mark.parametrize("through", ["tile", "view", "instruction"])
-def test_what_is_written_behind_a_mask_is_assigned_with_the_rest(through):
+def test_masked_elements_are_assigned_with_the_rest(through):
     x = floats((64, 20))
 
     def kernel(x):

@@ -1,4 +1,4 @@
-"""What index expressions select, where results go, and what assignments do."""
+"""Selections by index expressions, destinations of results, and assignments."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def selections(draw: st.DrawFn, shape: tuple[int, ...]) -> Any:
 
 
 @given(st.data())
-def test_index_expressions_select_what_numpy_selects_in_hbm(data: st.DataObject) -> None:
+def test_index_expressions_select_the_same_elements_as_numpy_in_hbm(data: st.DataObject) -> None:
     shape = data.draw(st.sampled_from([(9,), (6, 8), (4, 5, 7), (2, 3, 4, 5)]))
     rows, columns, chosen = data.draw(selections(shape))
     a = random(*shape)
@@ -191,7 +191,7 @@ def test_a_result_that_has_a_name_is_copied() -> None:
     assert "nisa.tensor_copy" in instructions(str(kernel.trace(a)))
 
 
-def test_rounding_stays_what_it_was() -> None:
+def test_rounding_is_preserved() -> None:
     """Adding in float32 and rounding twice: the copy remains where a type has rounded."""
     a = (np.random.default_rng(3).random((8, 64)) * 100).astype(np.float32)
 
@@ -379,7 +379,7 @@ def test_dimensions_of_size_one_do_not_matter_in_assignments() -> None:
     assert np.array_equal(kernel(a), a[:, None])
 
 
-# ------------------------------------------------------------------ what is refused
+# ------------------------------------------------------------------ errors
 
 p4, f4 = nl.arange(4)[:, None], nl.arange(4)[None, :]
 
@@ -418,7 +418,7 @@ def test_wrong_indices_name_the_error(rule: str, body: Callable[[Any], Any]) -> 
         kernel.trace(random(4, 4))
 
 
-def test_an_index_beyond_its_tensor_counts_in_what_it_selects_from() -> None:
+def test_an_index_beyond_its_tensor_is_reported_by_its_flat_position() -> None:
     """As the vendor's simulation says it: the element, and how many there are."""
 
     @nki.jit

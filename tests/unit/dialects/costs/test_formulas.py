@@ -32,7 +32,7 @@ FORMULAS = {
 
 
 @pytest.mark.parametrize("text", FORMULAS)
-def test_the_text_is_what_is_computed(text: str) -> None:
+def test_the_text_equals_the_computed_formula(text: str) -> None:
     formula = FORMULAS[text]
     assert str(formula) == text
     # Two factors side by side are a product.

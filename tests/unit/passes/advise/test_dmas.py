@@ -1,4 +1,4 @@
-"""`merged-dma`: what is advised takes as long as the kernel that is changed by hand."""
+"""`merged-dma`: the predicted time of advice equals that of the kernel changed by hand."""
 
 from __future__ import annotations
 
@@ -115,5 +115,5 @@ def read_between(x):
     return out
 
 
-def test_what_waits_for_each_other_is_not_merged() -> None:
+def test_dependent_transfers_are_not_merged() -> None:
     assert not suggestions(read_between, "trn2", (normal(128, 512),), "merged-dma")

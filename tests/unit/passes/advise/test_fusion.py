@@ -1,4 +1,4 @@
-"""`fused-instructions`: what is advised takes as long as the kernel that is changed by hand."""
+"""`fused-instructions`: the predicted time of advice equals that of the kernel changed by hand."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def scalar_then_tensor(x, by_hand):
 
 @nki.jit
 def scale_and_bias(x, by_hand):
-    """In place: what is scaled is what is activated."""
+    """In place: the scaled tile is activated."""
     data, column = nl.load(x), sbuf(x.shape[0], 1)
     nisa.memset(column, 0.5)
     if by_hand:
@@ -147,7 +147,7 @@ def needed_later(x):
 
 @nki.jit
 def changed_between(x):
-    """What the first one reads is overwritten before the second one runs."""
+    """An input of the first instruction is overwritten before the second instruction runs."""
     data, mid, result = nl.load(x), sbuf(*x.shape), sbuf(*x.shape)
     nisa.tensor_scalar(mid, data, nl.multiply, 2.0)
     nisa.memset(data, 1.0)
@@ -156,5 +156,5 @@ def changed_between(x):
 
 
 @pytest.mark.parametrize("kernel", [needed_later, changed_between])
-def test_what_cannot_be_one(kernel: nki.Kernel) -> None:
+def test_instructions_that_cannot_be_fused(kernel: nki.Kernel) -> None:
     assert not suggestions(kernel, "trn2", (normal(128, SIZE),), "fused-instructions")

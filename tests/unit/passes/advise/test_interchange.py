@@ -1,4 +1,4 @@
-"""`loop-order`: what is advised takes as long as the kernel whose loops are exchanged by hand."""
+"""`loop-order`: the predicted time of advice equals that of the kernel with exchanged loops."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def test_a_few_at_a_time_where_there_is_no_room_for_all() -> None:
 
 @nki.jit
 def rewritten(x, weights):
-    """Each iteration of the outer loop needs what the last one has left of all rows."""
+    """Each iteration of the outer loop needs the results of the previous one for all rows."""
     rows = x.shape[0]
     for _ in range(4):
         for i in range(0, rows, 128):
@@ -184,7 +184,7 @@ def rewritten(x, weights):
 
 @nki.jit
 def independent(x, weights):
-    """The same, of rows that nobody else needs: a weight can stay for all steps."""
+    """The same on rows that no other iteration needs: a weight can be reused for all steps."""
     out = nl.ndarray((4, *x.shape[1:]), x.dtype, buffer=nl.shared_hbm)
     for step in range(4):
         for i in range(0, x.shape[1], 128):

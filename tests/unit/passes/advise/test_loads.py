@@ -1,4 +1,4 @@
-"""`repeated-load`: what is advised takes as long as the kernel that is changed by hand."""
+"""`repeated-load`: the predicted time of advice equals that of the kernel changed by hand."""
 
 from __future__ import annotations
 
@@ -126,14 +126,14 @@ def test_a_loop_on_the_device(target: str) -> None:
 
 @nki.jit
 def written_between(x):
-    """What is loaded again has been written."""
+    """The reloaded data was written in between."""
     for i in range(4):
         tile = load(x)
         nisa.tensor_scalar(tile, tile, nl.add, float(i))
         nisa.dma_copy(dst=x, src=tile)
 
 
-def test_what_has_been_written_is_not_the_same() -> None:
+def test_written_data_is_not_a_repeated_load() -> None:
     assert not suggestions(written_between, "trn2", (normal(128, 2048),), "repeated-load")
 
 
@@ -152,7 +152,7 @@ def exchanged(x):
     return out
 
 
-def test_what_the_other_core_has_written_is_not_the_same() -> None:
+def test_data_written_by_the_other_core_is_not_a_repeated_load() -> None:
     traced = exchanged[2].for_target("trn2").trace(normal(128, 2048))
     assert not traced.advice().suggestions
     assert not [d for d in traced.diagnostics if d.rule.id == "repeated-load"]
@@ -171,6 +171,6 @@ def too_much(x):
     return out
 
 
-def test_what_does_not_fit_is_kept_in_part() -> None:
+def test_tiles_that_do_not_fit_are_kept_in_part() -> None:
     (found,) = suggestions(too_much, "trn2", (normal(24, 128, 4096),), "repeated-load")
     assert found.message == "hoist the load of %tile out of the loop over j, for 6 of 24 slices"

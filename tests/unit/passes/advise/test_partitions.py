@@ -1,4 +1,4 @@
-"""`partition-use`: what is advised takes as long as the kernel with more partitions by hand."""
+"""`partition-use`: the predicted time of advice equals that of the kernel changed by hand."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def with_a_weight(x, weight, by_hand):
 
 
 @every_target
-def test_what_all_iterations_read(target: str) -> None:
+def test_tiles_that_all_iterations_read(target: str) -> None:
     args = normal(512, 1024), normal(1, 1024)
     found = check_pair(with_a_weight, target, args, "partition-use")
     assert found.message == "do 4 iterations of the loop over i at once, on 128 partitions"
@@ -138,7 +138,7 @@ def products_of_few_rows(lhs_t, rhs):
     return out
 
 
-def test_what_cannot_be_one_touches_its_part() -> None:
+def test_instructions_that_cannot_be_merged_touch_their_part() -> None:
     args = normal(128, 1024), normal(128, 512)
     kernels = kernels_of(products_of_few_rows.for_target("trn2").trace(*args).module)
     assert "partition-use" in check_same_results(kernels, args)
@@ -148,7 +148,7 @@ def test_what_cannot_be_one_touches_its_part() -> None:
 
 @nki.jit
 def in_a_loop_on_the_device(x):
-    """The iterations of a loop on the device stay as they are; what one does is done at once."""
+    """Iterations of a device loop are unchanged; the work of one is merged."""
     out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
     for i in nl.dynamic_range(x.shape[0]):
         for j in range(x.shape[1]):
@@ -171,7 +171,7 @@ def test_inside_of_a_loop_on_the_device() -> None:
 
 @nki.jit
 def carried(x):
-    """What a loop on the device leaves in a tile, its next iteration goes on with."""
+    """The next iteration of a device loop continues with the tile's contents."""
     out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
     tiles = [load(x[j]) for j in range(x.shape[0])]
     for _ in nl.dynamic_range(3):
@@ -188,7 +188,7 @@ def kinds(kernel: nki.Kernel, *args: Any) -> set[str]:
 
 @nki.jit
 def running_sum(x):
-    """Each iteration goes on with what the last one has left."""
+    """Each iteration continues with the result of the previous one."""
     out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
     total = nl.ndarray(x.shape[1:], x.dtype, buffer=nl.sbuf)
     nisa.memset(total, 0.0)
@@ -219,7 +219,7 @@ def all_partitions(x):
     return out
 
 
-def test_what_cannot_be_taken_together() -> None:
+def test_iterations_that_cannot_be_merged() -> None:
     assert "partition-use" not in kinds(running_sum, normal(8, 16, 512))
     assert "partition-use" not in kinds(across_partitions, normal(8, 16, 512))
     assert "partition-use" not in kinds(carried, normal(8, 16, 512))

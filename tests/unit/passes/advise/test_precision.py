@@ -89,7 +89,7 @@ def test_float32_as_bfloat16(target: str) -> None:
 
 @nki.jit
 def much_data(lhs_t, rhs, by_hand):
-    """A product that is bound by what it loads."""
+    """A product that is bound by its loads."""
     count = rhs.shape[0]
     out = nl.ndarray((128, 512), nl.float32, buffer=nl.shared_hbm)
     product = nl.ndarray((128, 512), nl.float32, buffer=nl.psum)
@@ -116,7 +116,7 @@ def test_bfloat16_as_float8(target: str) -> None:
 
 @nki.jit
 def returned(x):
-    """What is multiplied is returned as well: its type stays."""
+    """The multiplied tile is also returned: its dtype does not change."""
     out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
     product = nl.ndarray((128, 512), nl.float32, buffer=nl.psum)
     tile = nl.ndarray(x.shape, x.dtype, buffer=nl.sbuf)

@@ -1,4 +1,4 @@
-"""`tensor-transpose`: what is advised takes as long as the kernel that is changed by hand."""
+"""`tensor-transpose`: the predicted time of advice equals that of the kernel changed by hand."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def by_dma(x, by_hand):
 
 
 def test_a_dma_transpose() -> None:
-    """On trn1, where the DMA is what takes long."""
+    """On trn1, where the DMA is the bottleneck."""
     check_pair(by_dma, "trn1", (normal(2048, 128, dtype=ml_dtypes.bfloat16),), "tensor-transpose")
 
 
@@ -109,7 +109,7 @@ def loaded_then_transposed(x, by_hand):
 
 
 @since_trn2
-def test_what_is_transposed_when_it_has_been_loaded(target: str) -> None:
+def test_tiles_transposed_after_their_load(target: str) -> None:
     args = (normal(512, 128, dtype=ml_dtypes.bfloat16),)
     found = check_pair(loaded_then_transposed, target, args, "dma-transpose")
     assert found.reasons == ("12 instructions become 4",)

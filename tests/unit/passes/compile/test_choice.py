@@ -37,7 +37,7 @@ def _nothing_to_change(x: Any) -> Any:
     return out
 
 
-def test_what_the_compiler_leaves_as_it_is_is_the_authors() -> None:
+def test_a_kernel_unchanged_by_the_compiler_is_the_authors() -> None:
     traced = _nothing_to_change.trace(X)
     (own,), (made,) = traced.programs(schedule="author"), traced.programs(schedule="compiler")
     assert made.queues is own.queues, "it is lowered once"

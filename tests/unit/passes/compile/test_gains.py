@@ -1,4 +1,4 @@
-"""What each pass is for: a kernel that takes less time with it than without it."""
+"""The purpose of each pass: a kernel that takes less time with it than without it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def summed_outside(a, b):
 
 @nki.jit(platform_target="trn2")
 def loaded_twice(x):
-    """Each statement loads what it needs."""
+    """Each statement loads its inputs."""
     out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
     for row in range(0, x.shape[0], 128):
         here = slice(row, row + 128)
@@ -87,7 +87,7 @@ def computed_each_time(x):
 
 @nki.jit(platform_target="trn2")
 def loaded_each_time(x, weights):
-    """What no block changes is loaded in each of them."""
+    """Each block loads data that no block changes."""
     out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
     for block in range(x.shape[0]):
         loaded, weight, result = (
@@ -102,7 +102,7 @@ def loaded_each_time(x, weights):
 
 @nki.jit(platform_target="trn2")
 def scaled_in_a_loop(x, scale):
-    """What all blocks of a loop on the device need is made in each of them."""
+    """Each block of a device loop computes a value that all blocks need."""
     out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
     for i in nl.dynamic_range(x.shape[0]):
         block = nl.ndarray(x.shape[1:], x.dtype, buffer=nl.sbuf)
@@ -118,7 +118,7 @@ def scaled_in_a_loop(x, scale):
 
 @nki.jit(platform_target="trn2")
 def copied_first(a, b):
-    """Products are copied out of PSUM before anything is made of them."""
+    """Products are copied out of PSUM before they are used."""
     out = nl.ndarray((128, 512), nl.float32, buffer=nl.shared_hbm)
     left = nl.ndarray(a.shape, a.dtype, buffer=nl.sbuf)
     right = nl.ndarray(b.shape, b.dtype, buffer=nl.sbuf)
@@ -138,7 +138,7 @@ def copied_first(a, b):
 
 @nki.jit(platform_target="trn2")
 def on_one_engine(x):
-    """All that is computed runs on the Vector Engine, if nobody says otherwise."""
+    """All computations run on the Vector Engine by default."""
     out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
     for block in range(x.shape[0]):
         loaded, scaled, shifted, product = (
@@ -184,8 +184,8 @@ KERNELS: dict[str, tuple[Any, tuple[tuple[int, ...], ...], float]] = {
     "share-loads, classic": (product_in_three_loops, ((512, 256), (512, 1024)), 1.2),
     "share-results": (computed_each_time, ((128, 2048),), 1.2),
 }
-"""Kernels, the shapes of their inputs, and how much longer they take without the pass; behind a
-comma stands what of it is meant."""
+"""Kernels, the shapes of their inputs, and the factor of time without the pass. The part after a
+comma names the case."""
 
 
 def time_of(traced: Any, without: tuple[str, ...] = ()) -> float:
@@ -207,7 +207,7 @@ def test_a_pass_makes_a_kernel_faster(name: str) -> None:
 @pytest.mark.parametrize("target", ["trn1", "trn2", "trn3"])
 @pytest.mark.parametrize("module", ["mamba_scan", "mxfp8_matmul", "layernorm", "flash_attention"])
 def test_no_kernel_is_predicted_slower_than_it_is_written(module: str, target: str) -> None:
-    """The passes judge without addresses and queues, so their result is simulated."""
+    """Passes estimate without addresses and queues, so their result is simulated."""
     for example in examples(module):
         try:
             traced = example.kernel.for_target(target).trace(**example.inputs(example.small))
@@ -222,7 +222,7 @@ def test_no_kernel_is_predicted_slower_than_it_is_written(module: str, target: s
 
 
 @pytest.mark.parametrize(("target", "loads"), [("trn1", 32), ("trn2", 16), ("trn3", 16)])
-def test_only_newer_compilers_of_the_classic_api_keep_what_is_loaded_again(
+def test_only_newer_compilers_of_the_classic_api_keep_repeated_loads(
     target: str, loads: int
 ) -> None:
     """2 by 2 by 4 tiles, of which 8 are on the left and 8 on the right."""

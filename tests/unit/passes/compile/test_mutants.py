@@ -1,4 +1,4 @@
-"""Mistakes in the compiler's passes are seen in what compiled kernels compute."""
+"""Mistakes in compiler passes change the results of compiled kernels."""
 
 from __future__ import annotations
 
@@ -233,8 +233,8 @@ MUTANTS = {
         integers,
     ),
     "an engine adds otherwise": (spread, "native_int32", lambda op: False, integer_sums),
-    "HBM is written between": (share, "_meets", lambda source, written: False, redundant),
-    "a shared tile is written": (share, "_serves", _in_use, redundant),
+    "HBM is written between": (share, "_overlaps_any", lambda source, written: False, redundant),
+    "a shared tile is written": (share, "_can_replace", _in_use, redundant),
     "what has been computed from has changed": (
         *forgets(share_results, "between"),
         redundant,
@@ -246,7 +246,7 @@ MUTANTS = {
         lambda self, access, base: False,
         tangled,
     ),
-    "what stays needs no data": (dead, "_may_go", lambda op, kept: True, odd()),
+    "what stays needs no data": (dead, "_has_no_other_effect", lambda op, kept: True, odd()),
     "a copy has the lanes of its source": (forward, "lanes_of", lambda value: None, odd()),
     "no pattern repeats an element": (
         AccessPattern,
@@ -255,7 +255,12 @@ MUTANTS = {
         odd(),
     ),
     "a result of some elements is a tile": (share_results, "fills_tile", lambda _: True, odd()),
-    "an index of a loop is a constant": (hoist, "_counts", lambda op, block: False, odd(1)),
+    "an index of a loop is a constant": (
+        hoist,
+        "_depends_on_loop",
+        lambda op, block: False,
+        odd(1),
+    ),
     "loops run": (share, "_is_in", lambda block, op: True, stopping),
 }
 

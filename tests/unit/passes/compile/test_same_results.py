@@ -1,4 +1,4 @@
-"""What the compiler makes of a kernel computes the same, bit by bit, in any interleaving."""
+"""Compiled kernels compute the same results, bit by bit, in any interleaving."""
 
 from __future__ import annotations
 

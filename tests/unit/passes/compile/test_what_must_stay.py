@@ -101,7 +101,7 @@ def generators(x: Any) -> Any:
 @pytest.mark.parametrize(
     "kernel", [scalar_accumulators, two_scalar_accumulators, vector_accumulators, generators]
 )
-def test_what_is_read_says_which_lanes_of_an_engine_work(kernel: Any) -> None:
+def test_operands_determine_the_lanes_of_an_engine(kernel: Any) -> None:
     _same(kernel, _x(2, 64, 64))
 
 
@@ -116,7 +116,7 @@ PATTERNS = {
 
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_a_copy_onto_itself_is_none(pattern: str) -> None:
-    """Of what is written to one element the last counts."""
+    """The last write to an element counts."""
 
     def kernel(x: Any) -> Any:
         out = nl.ndarray((64, 64), nl.float32, buffer=nl.shared_hbm)
@@ -131,7 +131,7 @@ def test_a_copy_onto_itself_is_none(pattern: str) -> None:
     _same(kernel, _x(64, 64))
 
 
-def test_results_in_different_parts_are_no_two_tiles_alike() -> None:
+def test_results_in_different_parts_are_not_equivalent_tiles() -> None:
     """Each result has as many elements as its tile, some of them several times."""
 
     def kernel(x: Any) -> Any:
@@ -150,7 +150,7 @@ def test_results_in_different_parts_are_no_two_tiles_alike() -> None:
 
 @pytest.mark.parametrize("pattern", PATTERNS)
 @pytest.mark.parametrize("copies", [True, False])
-def test_sums_of_what_repeats(pattern: str, copies: bool) -> None:
+def test_sums_of_repeated_elements(pattern: str, copies: bool) -> None:
     def kernel(x: Any) -> Any:
         out = nl.ndarray((64, 64), nl.float32, buffer=nl.shared_hbm)
         a, total = _sbuf(64, 64), _sbuf(64, 64)
@@ -210,7 +210,7 @@ def selected(x: Any) -> Any:
 
 
 def counted_outside(x: Any) -> Any:
-    """What takes the index of the outer loop may leave the inner one, and no more."""
+    """Work that depends on the outer loop's index can leave only the inner loop."""
     out = nl.ndarray((4, 32, 16), nl.int32, buffer=nl.shared_hbm)
 
     def body(i: Any) -> None:
@@ -226,7 +226,7 @@ def counted_outside(x: Any) -> Any:
 
 
 @pytest.mark.parametrize("kernel", [counted, selected, counted_outside])
-def test_what_takes_the_index_of_a_loop_changes(kernel: Any) -> None:
+def test_users_of_a_loop_index_change(kernel: Any) -> None:
     _same(kernel, _x(32, 16))
 
 
@@ -235,7 +235,7 @@ def test_a_loop_may_run_the_first_time_only(rewritten: str) -> None:
     check(*loop_that_stops(rewritten), range(3))
 
 
-def test_a_sum_is_in_a_tile_that_is_declared_behind_its_matmul() -> None:
+def test_a_sum_is_in_a_tile_that_is_declared_after_its_matmul() -> None:
     def kernel(x: Any) -> Any:
         out = nl.ndarray((4, 64, 64), nl.float32, buffer=nl.shared_hbm)
         a = _sbuf(64, 64)
@@ -303,7 +303,7 @@ def test_where_products_are_is_known_at_run_time_only(kernel: Any) -> None:
 
 
 def _in_place(engine: str, x: Any) -> Any:
-    """Only the sum of what is overwritten is wanted."""
+    """Only the sum of the overwritten tile is used."""
     out = nl.ndarray((64, 1), nl.float32, buffer=nl.shared_hbm)
     a, b, r = _sbuf(64, 64), _sbuf(64, 64), _sbuf(64, 1)
     nisa.dma_copy(a, x[0])
@@ -323,7 +323,7 @@ def vector_sums_in_place(x: Any) -> Any:
 
 
 def named(x: Any) -> Any:
-    """An instruction with a name stays, and so does what it needs."""
+    """A named instruction is preserved, and so are its inputs."""
     out = nl.ndarray((64, 64), nl.float32, buffer=nl.shared_hbm)
     a, b = _sbuf(64, 64), _sbuf(64, 64)
     nisa.dma_copy(a, x[0])
@@ -334,7 +334,7 @@ def named(x: Any) -> Any:
 
 
 @pytest.mark.parametrize("kernel", [sums_in_place, vector_sums_in_place, named])
-def test_what_stays_for_another_reason_needs_its_data(kernel: Any) -> None:
+def test_instructions_preserved_for_another_reason_need_their_data(kernel: Any) -> None:
     _same(kernel, _x(2, 64, 64))
 
 
@@ -342,7 +342,7 @@ def test_what_stays_for_another_reason_needs_its_data(kernel: Any) -> None:
 
 
 def copied_before_its_source_changes(x: Any) -> Any:
-    """What is "late" runs first: what is copied may be read behind it, its source may not."""
+    """ "late" runs first: the copy may be read after it, the copy's source may not."""
     out = nl.ndarray((3, 64, 64), nl.float32, buffer=nl.shared_hbm)
     a, b, c, r = (_sbuf(64, 64) for _ in range(4))
     nisa.dma_copy(a, x[0])
@@ -398,12 +398,12 @@ def test_an_edge_to_a_later_instruction_can_be_kept_afterwards(kernel: Any) -> N
 # ------------------------------------------------------------------ growth
 
 
-def test_what_is_looked_at_for_a_load_does_not_grow_with_the_kernel(
+def test_the_work_for_a_load_does_not_grow_with_the_kernel(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """One tile is loaded again and again, and says where others are."""
+    """One tile is loaded repeatedly, and has the addresses of others."""
     calls = 0
-    around = share._around  # pyright: ignore[reportPrivateUsage]
+    around = share._places_of  # pyright: ignore[reportPrivateUsage]
 
     def counted(*args: Any) -> Any:
         nonlocal calls
@@ -421,7 +421,7 @@ def test_what_is_looked_at_for_a_load_does_not_grow_with_the_kernel(
             nisa.dma_copy(out[i], rows)
         return out
 
-    monkeypatch.setattr(share, "_around", counted)
+    monkeypatch.setattr(share, "_places_of", counted)
     counts: list[int] = []
     for count in (20, 40):
         specs = nki.TensorSpec((64, 8), nl.float32), nki.TensorSpec((count, 4, 1), nl.int32)

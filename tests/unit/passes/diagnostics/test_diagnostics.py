@@ -105,7 +105,7 @@ def test_related_operations() -> None:
     assert shared.related == ((Position("h.py", 2, 1), "read"),)
 
 
-def test_the_severity_is_the_rules_own_unless_told() -> None:
+def test_the_severity_is_the_rules_own_by_default() -> None:
     warning = RULE_TEXTS["portable-try"]
     assert Diagnostic(RULE, "", "").severity == "error"
     assert Diagnostic(warning, "", "").severity == "warning"
@@ -185,14 +185,14 @@ def test_html(message: str) -> None:
     assert nki.NkiValidationError(found)._repr_html_() == page
 
 
-def test_what_ipython_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors_in_ipython(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     with pytest.raises(nki.NkiValidationError) as caught:
         wrong(X)
     line = caught.tb.tb_lineno
     shown = "\n".join(caught.value._render_traceback_())
     assert shown.endswith(as_ansi(findings().lines()))
-    head = f"{__file__}:{line}, in test_what_ipython_shows\n    wrong(X)\n\n"
+    head = f"{__file__}:{line}, in test_errors_in_ipython\n    wrong(X)\n\n"
     assert head.endswith(shown.partition("\x1b")[0].rpartition("/")[2])
     monkeypatch.setenv("NO_COLOR", "1")
     assert "\n".join(caught.value._render_traceback_()).endswith(str(findings()))
@@ -232,7 +232,7 @@ def test_the_error_can_be_pickled() -> None:
 
 
 @pytest.mark.slow
-def test_what_pytest_shows(tmp_path: Path) -> None:
+def test_errors_in_pytest(tmp_path: Path) -> None:
     (tmp_path / "test_kernel.py").write_text(
         "import numpy as np\n"
         "import nkijit as nki, nkijit.isa as nisa, nkijit.language as nl\n"

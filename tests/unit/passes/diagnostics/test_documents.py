@@ -172,7 +172,7 @@ def test_one_document_at_a_time() -> None:
 
 
 def check_log(log: Any) -> None:
-    """What the standard (SARIF 2.1.0, section 3) requires of the objects that we write."""
+    """Check a log against the requirements of the standard (SARIF 2.1.0, section 3)."""
     assert log["version"] == "2.1.0"  # 3.13.2
     for run in log["runs"]:
         driver = run["tool"]["driver"]

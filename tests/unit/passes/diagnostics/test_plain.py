@@ -11,7 +11,7 @@ from nkijit.passes.diagnostics.tables import aligned
 
 @dataclass(frozen=True)
 class Figure:
-    """What is shown of itself, and what is not."""
+    """Fields that are shown, and one that is not."""
 
     name: str
     share: float
@@ -26,7 +26,7 @@ def test_places_are_words_and_hidden_fields_are_left_out() -> None:
     assert plain(FIGURE) == {"name": "busy", "share": 0.123457, "places": ["kernel.py:3:5"]}
 
 
-def test_places_are_what_the_caller_makes_of_them() -> None:
+def test_the_caller_formats_places() -> None:
     assert plain(FIGURE, lambda place: place.line)["places"] == [3]
 
 

@@ -90,7 +90,7 @@ def test_ir_from_elsewhere_quotes_nothing_else(
     assert "settings.py:1:1" in text
 
 
-def test_what_lies_beside_ir_or_below_the_working_directory_is_shown(
+def test_files_next_to_ir_or_below_the_working_directory_are_shown(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "kernel.py").write_text("beside = 1\n")

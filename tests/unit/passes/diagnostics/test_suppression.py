@@ -89,7 +89,7 @@ def test_any_line_of_the_statement(source: Callable[[str], str]) -> None:
     assert judge(found) == [("portable-try", 12), ("portable-try", 15)]
 
 
-def test_a_call_suppresses_what_it_calls(source: Callable[[str], str]) -> None:
+def test_a_call_suppresses_findings_in_its_callees(source: Callable[[str], str]) -> None:
     file = source("""\
         def helper():
             f()
@@ -125,7 +125,7 @@ def test_errors_stay(source: Callable[[str], str]) -> None:
 
 
 def test_a_rule_reported_as_a_warning_can_be_suppressed(source: Callable[[str], str]) -> None:
-    """What counts is the severity of the finding, not that of its rule."""
+    """The severity of the finding counts, not that of its rule."""
     file = source("f()  # nkijit: ignore[buffer]\n")
     assert judge([at(file, 1, rule=ERROR, severity="warning")]) == []
 
@@ -168,7 +168,7 @@ def test_unknown_rules(source: Callable[[str], str]) -> None:
 
 
 def test_findings_about_comments_can_be_suppressed(source: Callable[[str], str]) -> None:
-    """What is a warning for some shapes only is unused for the others."""
+    """A suppression for a warning of some shapes is unused for the others."""
     file = source("""\
         f()  # nkijit: ignore[portable-try, unused-suppression]
         f()  # nkijit: ignore[portable-tries, unknown-rule]
@@ -231,12 +231,12 @@ def test_a_traced_kernel() -> None:
         ("argument", 8),
     ]
     assert lines(kernel.trace(X).diagnostics) == expected
-    # A branch that is taken; comments of the rules that --portable judges are left to it.
+    # A branch that is taken; comments for rules of --portable are left to that check.
     with_branch = [*expected[:1], ("unused-suppression", 4), *expected[1:]]
     assert lines(kernel.trace(X, wide=True).diagnostics) == with_branch
 
 
-def test_a_single_pass_does_not_say_what_is_unused() -> None:
+def test_a_single_pass_does_not_report_unused_comments() -> None:
     found = kernel.trace(X).find("verify-operators")
     assert lines(found) == [("activation-function", 5), ("suppression-of-error", 5)]
 
@@ -252,7 +252,7 @@ def test_a_loaded_kernel(tmp_path: Path) -> None:
     traced = kernel.trace(X)
     path = tmp_path / "kernel.mlir"
     path.write_text(traced.text(locations=True), encoding="utf-8")
-    # What only tracing finds is not in the file.
+    # Findings of tracing alone are not in the file.
     expected = [f for f in lines(traced.diagnostics) if f[0] != "argument"]
     assert lines(load(path).diagnostics) == expected
     path.write_text(traced.text(), encoding="utf-8")

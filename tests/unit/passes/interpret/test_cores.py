@@ -1,4 +1,4 @@
-"""Kernels on two cores: what they share, how they meet, and what counts as a race."""
+"""Kernels on two cores: shared memory, meetings, and races."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def test_private_memory_is_a_cores_own():
     assert np.isnan(result[2:]).all()
 
 
-def test_shared_memory_that_nobody_writes_is_nan():
+def test_unwritten_shared_memory_is_nan():
     """Also where the core that allocates it first does nothing with it."""
 
     def body(x, t):
@@ -237,7 +237,7 @@ def test_without_a_barrier_on_the_tile_it_is_a_race():
 
 @pytest.mark.parametrize("cores", [0, (0,), np.int64(0)])
 @pytest.mark.parametrize("launch", [1, 2])
-def test_a_barrier_of_one_core_waits_for_nobody(cores, launch):
+def test_a_barrier_of_one_core_does_not_wait(cores, launch):
     def body(x, t):
         if nl.program_id() == 0:
             nisa.dma_copy(dst=t, src=x)
@@ -453,7 +453,7 @@ def watched(body) -> list[int]:
     return [len(of_core) for of_core in found.uses]
 
 
-def test_what_barriers_keep_apart_is_not_watched():
+def test_accesses_separated_by_barriers_are_not_watched():
     def exchange(x, t, barrier):
         half = t[0:4] if nl.program_id() else t[4:8]
         nisa.dma_copy(dst=half, src=tile_of(me(), (4, 16)))
@@ -465,7 +465,7 @@ def test_what_barriers_keep_apart_is_not_watched():
     assert watched(lambda x, t: exchange(x, t, False)) == [2, 2]
 
 
-def test_only_what_meets_is_watched():
+def test_only_overlapping_accesses_are_watched():
     def body(x, t):
         row = nl.program_id()
         nisa.dma_copy(dst=t[row : row + 1], src=tile_of(1.0, (1, 16)))
@@ -620,7 +620,7 @@ def test_a_write_after_equal_writes_is_a_race():
     assert "core 1 writes" in races(body)
 
 
-def test_a_read_of_what_only_the_other_core_has_written():
+def test_a_read_of_data_that_only_the_other_core_has_written():
     def body(x, t):
         if nl.program_id() == 0:
             write(t)

@@ -96,7 +96,7 @@ def test_ranks_run_in_threads_and_meet(threads):
     assert threads
 
 
-def test_what_is_watched_runs_one_core_at_a_time(threads):
+def test_watched_runs_execute_one_core_at_a_time(threads):
     x = numbers(ROWS, COLUMNS)
 
     class Listener:
@@ -211,7 +211,7 @@ def test_inputs_are_put_back_after_an_interrupt_when_the_cores_have_ended(monkey
 BARRIER = (0, 1)
 
 
-def test_what_another_core_writes_later_is_not_read_too_late():
+def test_copies_are_not_forwarded_over_writes_of_another_core():
     """A copy is not read where it came from once another core may have been there."""
 
     @nki.jit

@@ -1,4 +1,4 @@
-"""What ends a run names the author's line, the instruction and, where it matters, the target."""
+"""Errors of a run name the line of the kernel, the instruction and, if it matters, the target."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_no_error_of_a_kernels_run_is_raised_without_its_operation():
     }
 
 
-def test_a_step_in_a_register_is_judged_when_the_loop_begins() -> None:
+def test_a_step_in_a_register_is_checked_when_the_loop_begins() -> None:
     text = """
 nki.kernel @k(%n: memref<1x1xi32, #nki.private_hbm>) target=trn3 {
   %c0 = arith.constant 0 : i32

@@ -1,8 +1,8 @@
-"""Lowered kernels compute what their instructions say, in whatever order queues move.
+"""Lowered kernels compute the results of their instructions in any order of the queues.
 
-The oracle is the interpreter, which knows nothing of queues, addresses and waits: not only the
-results, but everything that every instruction writes has to be the same, bit for bit. That the
-interleavings are good enough is shown with lowerings that are broken in one place.
+The oracle is the interpreter, which has no queues, addresses and waits. The results and all values
+that instructions write must be equal bit for bit. Lowerings that are broken in one place show that
+the interleavings are sufficient.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def test_collectives_between_ranks() -> None:
             assert (result[0] == (1 + 2) * 2 * 2 * 2).all()
 
 
-# ------------------------------------------------------------------ what was wrong once
+# ------------------------------------------------------------------ regressions
 
 
 def i32(shape: Sequence[int], buffer: Any = None) -> Any:
@@ -153,7 +153,7 @@ def _written_behind_the_loop(x):
 
 @nki.jit
 def _loop_that_does_not_run(x):
-    """What was loaded in front of a loop is stored behind it; the loop overwrites it."""
+    """A load before a loop is stored after it; the loop overwrites its destination."""
     out, tile, count = i32((4, 4), nl.shared_hbm), i32((4, 4)), i32((1, 1))
     nisa.memset(dst=count, value=0)
     times = nisa.register_alloc(1)
@@ -183,7 +183,7 @@ def _store_behind_a_late_store(x):
 
 @nki.jit
 def _tile_of_which_a_half_is_used(x):
-    """Three tiles at one address; of the second one a half is touched, by whom the other is not."""
+    """Three tiles at one address; an engine touches one half of the second, and not the other."""
     out = i32((3, 4, 4), nl.shared_hbm)
     first, second, third = (
         nl.ndarray((4, 4), dtype=nl.int32, buffer=nl.sbuf, address=(0, 0)) for _ in range(3)
@@ -220,7 +220,7 @@ def test_regressions(kernel: Any) -> None:
 
 @nki.jit
 def _taking_turns(x):
-    """Two cores change halves of a shared tensor again and again, and send each other tiles."""
+    """Two cores repeatedly change halves of a shared tensor, and send each other tiles."""
     me = nl.program_id()
     shared = i32((2, 16, 8), nl.shared_hbm)
     out = i32((2, 16, 8), nl.shared_hbm)
@@ -248,7 +248,7 @@ def test_two_cores_that_take_turns() -> None:
 
 @nki.jit
 def _late_for_a_meeting(x):
-    """What core 1 sends is ready late; core 0 needs it before the barrier, core 1 does not."""
+    """Core 1's data is ready late; core 0 needs it before the barrier, core 1 does not."""
     me = nl.program_id()
     shared, out = i32((4, 8), nl.shared_hbm), i32((2, 4, 8), nl.shared_hbm)
     sent, received, tile = i32((4, 8)), i32((4, 8)), i32((4, 8))
@@ -321,7 +321,7 @@ def test_every_signal_that_is_left_out_is_found() -> None:
         (program,) = checked.programs
         waits = all_waits(program)
         for before in dict.fromkeys(wait.before for _, wait in waits):
-            # Who waits goes on to wait for as many signals.
+            # Instructions that wait then wait for the same number of signals.
             asked = copy(before)
             kept = {item: list(item.waits) for item, wait in waits if wait.before is before}
             for item in kept:
@@ -378,7 +378,7 @@ def _is_right(checked: Checked, seed: int) -> bool:
 
 
 def test_carried_waits_are_needed() -> None:
-    """A tile that an engine fills and another one reads, again and again."""
+    """One engine fills a tile and another one reads it, once per iteration."""
 
     @nki.jit
     def kernel(x):
@@ -404,7 +404,7 @@ def test_carried_waits_are_needed() -> None:
         item.waits[:] = kept
 
 
-# ------------------------------------------------------------------ what engines hold
+# ------------------------------------------------------------------ engine state
 
 
 def test_equal_seeds_make_equal_choices() -> None:
@@ -418,7 +418,7 @@ def test_equal_seeds_make_equal_choices() -> None:
         assert orders[0] == orders[1]
 
 
-def test_a_table_that_is_not_loaded_is_told() -> None:
+def test_a_table_that_is_not_loaded_is_reported() -> None:
     @nki.jit
     def kernel(x):
         out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
@@ -435,7 +435,7 @@ def test_a_table_that_is_not_loaded_is_told() -> None:
         Queues([program]).run([x])
 
 
-def test_a_deadlock_says_who_waits_for_whom() -> None:
+def test_a_deadlock_names_the_waiting_instructions() -> None:
     traced, inputs = visible_kernel(0)
     (program,) = lowered(traced, 0)
     item, wait = all_waits(program)[0]

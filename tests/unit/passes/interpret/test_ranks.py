@@ -42,7 +42,7 @@ def data(groups: Groups, dtype: Any = np.float32, seed: int = 0) -> list[Array]:
 
 
 def on_ranks(kernel: Any, *columns: list[Array], cores: int = 1) -> list[Any]:
-    """Run a kernel, the columns being what each argument is on each rank."""
+    """Run a kernel on ranks; each column has an argument's value on each rank."""
     launched = kernel if cores == 1 else kernel[cores]
     return nki.run_ranks(launched, [tuple(arrays) for arrays in zip(*columns, strict=True)])
 
@@ -76,7 +76,7 @@ def collective(
 
 
 def check(kernel: nki.Kernel, groups: Groups, arrays: list[Array], expected: Any, **how: Any):
-    """`expected`: from what the ranks of a group send, what each of them gets."""
+    """`expected` computes the results of a group's ranks from the data that they send."""
     results = on_ranks(kernel, arrays, **how)
     for tensor in range(len(results[0])):
         factor = arrays[0].dtype.type(-tensor or 1)
@@ -277,7 +277,7 @@ RINGS = [[[0, 1]], [[2, 0, 3, 1]], [[0, 2], [3, 1]], [[0, 1, 2, 3, 4, 5, 6, 7]]]
 @pytest.mark.parametrize("select", [True, False])
 @pytest.mark.parametrize("groups", RINGS, ids=str)
 def test_a_ring_gathers_in_the_order_of_ranks(groups, select):
-    """Every rank puts what comes by where the rank belongs that it comes from."""
+    """Every rank stores each received block at the place of the block's original rank."""
     ranks, size = sum(map(len, groups)), ROWS * COLUMNS
     group = ncc.ReplicaGroup(groups)
 
@@ -354,7 +354,7 @@ def exchange(
     parts: bool = False,
     elements: int = 12,
 ) -> nki.Kernel:
-    """Returns what came and the metadata afterwards; in `parts`, prepared before data is there."""
+    """Return the received data and the final metadata; `parts`: prepare before data is ready."""
     group = ncc.ReplicaGroup(groups)
 
     @nki.jit
@@ -485,7 +485,7 @@ def test_sizes_are_checked_against_the_metadata(count, start, place, message):
         on_ranks(exchange([[0, 1]], places=place is not None), arrays, rows)
 
 
-def test_a_trigger_takes_what_its_prepare_returned():
+def test_a_trigger_takes_the_result_of_its_prepare():
     group = ncc.ReplicaGroup([[0, 1]])
 
     @nki.jit
@@ -501,7 +501,7 @@ def test_a_trigger_takes_what_its_prepare_returned():
         kernel.trace(np.zeros((2, 7), np.float32), np.zeros((3, 2), np.uint32))
 
 
-# ------------------------------------------------------------------ what can go wrong
+# ------------------------------------------------------------------ errors
 
 
 def summed(groups: Groups) -> nki.Kernel:
@@ -594,7 +594,7 @@ def test_a_collective_in_one_branch_only(monkeypatch):
 
 
 def test_cores_work_on_halves_of_a_shared_tensor():
-    """A collective is a barrier for its tensors: it reduces what both cores have written."""
+    """A collective is a barrier for its tensors: it reduces the data written by both cores."""
 
     @nki.jit
     def kernel(x):

@@ -1,4 +1,4 @@
-"""The author's edges to later instructions: what waits moves, and what needs it moves along."""
+"""Edges to later instructions: the waiting instruction moves, with those that need it."""
 
 from __future__ import annotations
 
@@ -77,6 +77,6 @@ def _index(x: Any) -> None:
 @pytest.mark.parametrize(
     ("kernel", "user"), [(_printed, "nki.device_print"), (_bounds, "scf.for"), (_index, "user")]
 )
-def test_what_needs_a_moved_instruction_moves_along(kernel: Any, user: str) -> None:
+def test_users_of_a_moved_instruction_move_along(kernel: Any, user: str) -> None:
     names = order(kernel)
     assert names.index("late") < names.index("first") < names.index(user)

@@ -1,4 +1,4 @@
-"""Lowered programs as IR: they say what the program says, and every instruction has been listed."""
+"""Lowered programs as IR: equal to the program, and with every instruction listed."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_program_comes_back_from_text(seed: int, depth: int) -> None:
 
 @pytest.mark.parametrize("depth", range(3))
 @pytest.mark.parametrize("seed", range(3))
-def test_scheduling_what_was_read_gives_the_same(seed: int, depth: int) -> None:
+def test_scheduling_a_parsed_program_gives_the_same(seed: int, depth: int) -> None:
     traced, _ = tangled_kernel(seed, length=14, depth=depth)
     (kernel,) = kernels_of(traced.module)
     back = from_ir(read_back(to_ir(lower_to_engines(kernel)), generic=False))
@@ -74,7 +74,7 @@ def test_equal_instructions_are_known_by_a_number_again() -> None:
     assert len(set(zip(one, two, strict=True))) == len(set(one)) == len(set(two)) < len(one)
 
 
-def test_a_kernel_may_enter_the_pipeline_behind_any_pass() -> None:
+def test_a_kernel_may_enter_the_pipeline_after_any_pass() -> None:
     traced, _ = tangled_kernel(2, depth=1)
     names = [step.lowering.name for step in LOWERING]
     texts: set[str] = set()
@@ -113,6 +113,6 @@ def test_every_instruction_is_listed(op: type[NisaOp]) -> None:
 
 @pytest.mark.parametrize("op", INSTRUCTIONS, ids=lambda op: op.name)
 def test_every_operand_belongs_to_a_stage(op: type[NisaOp]) -> None:
-    """What no stage touches would not be in the listing."""
+    """Operands without a stage would be missing in the listing."""
     touched = {name for stage in op.SPEC.stages for name in stage.operands}
     assert touched == {f.name for f in op.SPEC.operand_fields}

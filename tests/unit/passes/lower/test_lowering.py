@@ -1,8 +1,8 @@
-"""Waits and addresses, judged by the bytes that the listing says instructions touch.
+"""Waits and addresses, checked with the bytes that instructions touch by the listing.
 
-The oracle knows the JSON listing only: it marks byte by byte what every instruction reads and
-writes, finds all pairs that touch a byte which one of them writes, and follows queues, semaphores
-and triggers to see which of two instructions certainly comes first.
+The oracle uses only the JSON listing. It marks byte by byte the reads and writes of every
+instruction, finds all pairs that touch a byte which one of them writes, and follows queues,
+semaphores and triggers to determine which of the two certainly runs first.
 """
 
 from __future__ import annotations
@@ -268,7 +268,7 @@ def multiplications(*flags: str) -> list[dict[str, Any]]:
     return [i["immediates"] for i in listed if i["mnemonic"] == "MULTIPLY_MOVING"]
 
 
-def test_instructions_with_other_flags_are_not_alike() -> None:
+def test_instructions_with_other_flags_are_not_equivalent() -> None:
     flags = ("is_stationary_onezero", "is_moving_onezero")
     for flag, immediates in zip(flags, multiplications(*flags), strict=True):
         assert [other for other in flags if other in immediates] == [flag]
@@ -353,7 +353,7 @@ def test_loops_in_loops_take_no_time_exponential_in_their_depth() -> None:
     ],
     ids=["bound", "operand", "condition"],
 )
-def test_what_is_not_modelled_is_refused(body: str, message: str) -> None:
+def test_unmodelled_instructions_are_refused(body: str, message: str) -> None:
     text = f"""
     nki.kernel @k() target=trn2 {{
       %c0 = arith.constant 0 : i32

@@ -40,7 +40,7 @@ def add(dst: Any, src: Any, times: int, engine: Any) -> None:
 
 @nki.jit(platform_target="trn1")
 def _rows_and_blocks(x, rows):
-    """Blocks that nothing holds up, and rows that are loaded into one tile, again and again."""
+    """Blocks that wait for nothing, and rows that are repeatedly loaded into one tile."""
     count, row = x.shape[0], nl.ndarray((1, 512), nl.float32, buffer=nl.sbuf)
     total = nl.ndarray((1, 512), nl.float32, buffer=nl.sbuf)
     out = nl.ndarray((1, 512), nl.float32, buffer=nl.shared_hbm)
@@ -147,14 +147,14 @@ def test_a_run_that_orders_triggers_ends_when_the_simulated_one_does(
     target: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ends: list[float] = []
-    fastest = order._Stretch.fastest  # pyright: ignore[reportPrivateUsage]
+    fastest = order._Region.fastest  # pyright: ignore[reportPrivateUsage]
 
     def noted(self: Any) -> Any:
         run = fastest(self)
         ends.append(run.end)
         return run
 
-    monkeypatch.setattr(order._Stretch, "fastest", noted)  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(order._Region, "fastest", noted)  # pyright: ignore[reportPrivateUsage]
     for seed in range(12):
         traced, _ = streaming_kernel(seed, target, 20, 0)
         ends.clear()
@@ -162,12 +162,12 @@ def test_a_run_that_orders_triggers_ends_when_the_simulated_one_does(
         assert ends[0] == pytest.approx(time, rel=0.01)
 
 
-# ------------------------------------------------------------------ what was wrong once
+# ------------------------------------------------------------------ regressions
 
 
 @nki.jit(platform_target="trn2")
 def _loaded_in_halves(x):
-    """The first half of a tile waits for what reads it, the second one does not."""
+    """The load of a tile's first half waits for a reader, that of the second half does not."""
     out, late = i32(2, 4, 8, buffer=nl.shared_hbm), i32(4, 8)
     tile, both = i32(4, 8), i32(4, 8)
     nisa.memset(dst=late, value=0)
@@ -212,7 +212,7 @@ def _read_back(x):
 
 @nki.jit(platform_target="trn2")
 def _around_a_loop_without_dmas(x):
-    """A loop that needs a late load in one queue; what another queue makes of it is stored."""
+    """A loop needs a late load in one queue; the result of another queue is stored."""
     out = i32(2, 4, 8, buffer=nl.shared_hbm)
     late, total, once, tile = i32(4, 8), i32(4, 8), i32(4, 8), i32(4, 8)
     nisa.dma_copy(dst=late, src=x[0])

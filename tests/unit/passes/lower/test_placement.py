@@ -25,7 +25,7 @@ from nkijit.traced.kernel import TracedKernel, load
 
 KERNELS = sorted(GOLDEN.glob("*.mlir"))
 ALLOWED = 1.05
-"""How much more than what is in use at the peak may be taken."""
+"""The allowed factor over the memory in use at the peak."""
 
 
 def kernels(traced: TracedKernel) -> list[KernelOp]:
@@ -98,7 +98,7 @@ def test_tiles_share_bytes_where_there_is_none() -> None:
     placement = allocate(many)
     check(placement)
     starts = sorted({byte for _, byte in placement.addresses.values()})
-    # 32 KiB each: the usable SBUF holds so many of them, which take turns.
+    # 32 KiB each: the number of tiles that fit into the usable SBUF take turns.
     assert len(starts) == many.target.sbuf_usable_bytes // (8192 * 4)
 
 
@@ -147,7 +147,7 @@ def test_tiles_begin_at_partition_0() -> None:
     assert {partition for partition, _ in allocate(core).addresses.values()} == {0}
 
 
-def test_what_the_author_fixed_stays() -> None:
+def test_fixed_addresses_are_preserved() -> None:
     @nkijit.jit
     def kernel(x: Any) -> Any:
         out = nl.ndarray((128, 64), dtype=nl.float32, buffer=nl.shared_hbm)

@@ -1,4 +1,4 @@
-"""Which instructions are alike, which of their stages run, and what loops compare."""
+"""Equivalent instructions, the stages of an instruction that run, and comparisons of loops."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def loops() -> None:
         nisa.register_move(dst=left, src=left)
 
 
-def test_what_is_known_of_loops() -> None:
+def test_known_facts_of_loops() -> None:
     (kernel,) = kernels_of(loops.trace().module)
     found = [op for op in kernel.walk() if isinstance(op, (ForOp, WhileOp))]
     assert [surely_runs(loop) for loop in found] == [True, False, False]

@@ -71,7 +71,7 @@ def test_widening_float16_without_infinity_and_nan() -> None:
 @pytest.mark.parametrize("name", NARROW)
 @pytest.mark.parametrize("largest", ["any", "infinite", "finite", "in-range"])
 def test_narrowing(name: str, largest: str) -> None:
-    # What is not the worst that is in an array takes another path.
+    # Elements below the worst of an array use another path.
     source = hard_patterns(name).view(np.float32)
     with np.errstate(invalid="ignore"):
         size = np.abs(source)

@@ -38,7 +38,7 @@ from nkijit.passes.numerics.operators import (
 )
 
 ULPS = {"exp": 3, "power": 3, "rsqrt": 2}
-"""What NumPy's float32 functions, and two roundings in a row, may be off by."""
+"""The allowed errors of NumPy's float32 functions, and of two successive roundings."""
 
 ACTIVATION_ULPS = 2
 

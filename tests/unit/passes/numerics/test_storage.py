@@ -182,7 +182,7 @@ def test_rounding_hard_floats(name: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("name", ["bfloat16", "float16", *FORMATS])
-def test_what_the_type_holds_is_not_changed(name: str) -> None:
+def test_values_in_the_range_of_the_type_are_unchanged(name: str) -> None:
     stored = hard_array((4000,), name, nan=False) if STORAGE[name].itemsize == 4 else patterns(name)
     load = loader(DTYPES[name])
     values = stored if load is None else load(stored)

@@ -1,4 +1,4 @@
-"""What moves more, or computes more, is not predicted faster."""
+"""Kernels that move or compute more are not predicted faster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long a simulation takes is bounded, whatever loops a kernel has."""
+"""The duration of a simulation is bounded for any loops of a kernel."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def test_loops_in_loops_keep_to_the_limit(depth, trips, limit):
     assert all(loop.limit == limit for loop in found.loops)
 
 
-def test_two_iterations_are_enough_for_loops_that_are_alike():
-    """The second half of two is one, and it stands for all others."""
+def test_two_iterations_are_enough_for_equivalent_loops():
+    """The second iteration represents all later ones."""
     whole = simulate(_programs(3, 20), limit=10**6)
     part = simulate(_programs(3, 20), limit=8)
     assert len(part.events) == FEWEST**3

@@ -362,7 +362,7 @@ def test_scalar_tensor_tensor_replaces_two_instructions(target: str) -> None:
 
 
 @every_target
-def test_an_activation_sums_up_what_it_computes(target: str) -> None:
+def test_an_activation_sums_its_results(target: str) -> None:
     """Performance guide, Opt #6; API reference, activation_reduce: a reduction on the way costs
     about 64 cycles."""
 
@@ -436,7 +436,7 @@ def test_the_short_operand_moves(target: str) -> None:
 
 @every_target
 def test_swapped_operands_spare_transposes(target: str) -> None:
-    """Performance guide, Opt #8: what moves and what stays decides the layout of the result."""
+    """Performance guide, Opt #8: moving and stationary operands decide the result's layout."""
 
     @nki.jit
     def kernel(a, b, optimised):
@@ -585,7 +585,7 @@ def test_all_engines_take_part_in_a_load(target: str) -> None:
     assert rates[1] > 4 * rates[0]
 
 
-def test_the_tensor_engine_transposes_what_dma_loads() -> None:
+def test_the_tensor_engine_transposes_loaded_tiles() -> None:
     """Performance guide, Opt #10: load and nc_transpose instead of a transposing load.
 
     Of NeuronCore-v2: later ones transpose by DMA with up to 90 % of the bandwidth (DGE reference).

@@ -1,4 +1,4 @@
-"""What a profile says: sums, utilisation, roofline, its text, JSON and Perfetto's trace."""
+"""Profiles: sums, utilisation, roofline, text, JSON and Perfetto's trace."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_float32_has_a_peak_of_its_own():
     assert narrow.peak == pytest.approx(4 * wide.peak)
 
 
-def test_waits_name_what_is_waited_for():
+def test_waits_name_their_signals():
     found = profile(pipeline, X)
     first = pipeline.__wrapped__.__code__.co_firstlineno
     stall = next(s for s in found.stalls if s.queue == "scalar" and s.reason == "semaphore")
@@ -233,7 +233,7 @@ def check_threads(by_phase: dict[str, list[dict[str, Any]]]) -> None:
         assert event["dur"] >= 0
         assert event["args"]["source"].startswith("tests/unit/passes/profile/test_profile.py:")
     assert set(rows) == names
-    # Viewers nest what overlaps on a thread, which would be wrong.
+    # Viewers would nest overlapping events on a thread.
     for row in rows.values():
         row.sort(key=lambda e: e["ts"])
         assert all(a["ts"] + a["dur"] <= b["ts"] + 1e-6 for a, b in pairwise(row))

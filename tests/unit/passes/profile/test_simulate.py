@@ -1,4 +1,4 @@
-"""The timeline of lowered kernels: by hand on round constants, and what holds for every kernel."""
+"""The timeline of lowered kernels: by hand with round constants, and its invariants."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ B = np.zeros((128, 512), ml_dtypes.bfloat16)
 DIALECTS = LIT / "dialects"
 VALID = sorted(file for name in ("ops", "valid") for file in DIALECTS.rglob(f"{name}.mlir"))
 NS = 1e-3
-"""What sums of floating-point times may differ by."""
+"""The allowed difference of sums of floating-point times."""
 
 
 def _round_target() -> Target:
@@ -168,7 +168,7 @@ def test_independent_neighbours_overlap_and_dependent_ones_wait_for_the_result()
     assert times(run(kernel, False), "TENSOR_COPY") == [(306, 562, 662), (562, 818, 918)]
 
 
-def test_parts_of_a_tile_are_told_apart():
+def test_parts_of_a_tile_are_distinguished():
     @nki.jit
     def kernel(first):
         tile = nl.ndarray((128, 512), nl.float32, buffer=nl.sbuf)
@@ -273,7 +273,7 @@ def test_short_rows_are_cheap_alone_and_dear_in_a_stream():
         nisa.dma_copy(out, tile)
         return out
 
-    # 32 KiB: 200 + 128 ns alone. Eight descriptors of each engine are 116 ns each for those behind.
+    # 32 KiB: 200 + 128 ns alone. Eight descriptors per engine are 116 ns each for later ones.
     loads = times(run(kernel, X), "DMA_COPY")[:2]
     assert loads == [(1600, 1928, 2228), (2528, 3456, 3756)]
 
@@ -354,14 +354,14 @@ def looped(count):
 
 def test_a_loop_runs_all_its_iterations():
     timeline = run(looped, 4)
-    # Each reads what the one before wrote: 256 + 100 ns; the branch of 40 ns is hidden.
+    # Each reads the previous result: 256 + 100 ns; the branch of 40 ns is hidden.
     begins = [begin for begin, _, _ in times(timeline, "TENSOR_SCALAR")]
     assert begins == [306, 662, 1018, 1374, 1730]
     assert timeline.total == 2086
     assert timeline.loops == []
 
 
-def test_what_is_left_out_of_a_long_loop_is_as_long_as_its_later_iterations():
+def test_omitted_iterations_of_a_long_loop_take_as_long_as_its_later_ones():
     whole = run(looped, 1000)
     short = run(looped, 1000, limit=100)
     assert len(short.events) <= 100
@@ -516,7 +516,7 @@ def test_every_instruction_has_its_time(file: Path):
 
 
 def check(timeline: Timeline) -> None:
-    """What holds for every timeline."""
+    """Check the properties of all timelines."""
     for core, program in enumerate(timeline.programs):
         events = [event for event in timeline.events if event.core == core]
         by_item: dict[Item, list[Event]] = defaultdict(list)
@@ -556,7 +556,7 @@ def check_queue(queue: Queue, events: list[Event]) -> None:
 
 
 def check_waits(program: Program, queue: Queue, by_item: dict[Item, list[Event]]) -> None:
-    """Nothing begins before what it waits for has ended, and a semaphore has told."""
+    """Check that instructions begin after the ends of their waits, plus the semaphore's latency."""
     semaphore = program.target.timing.semaphores.latency_ns
     for item in program.items(queue):
         if not isinstance(item, EngineInstruction):
@@ -608,11 +608,11 @@ def test_work_is_linear_in_the_number_of_instructions():
         return lowered
 
     small, large = program(200), program(1600)
-    # Eight times as many; what is quadratic takes 64 times as much.
+    # Eight times the size; a quadratic algorithm would take 64 times as long.
     assert calls_of(lambda: simulate([large])) < 12 * calls_of(lambda: simulate([small]))
 
 
-def test_progress_is_told():
+def test_progress_is_reported():
     told: list[float] = []
     run(looped, 20000, progress=told.append)
     assert len(told) == 2

@@ -21,7 +21,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def open_page(browser: Any) -> Iterator[Any]:
-    """Opens the file of a page, in the light, and looks at what it did wrong in the end."""
+    """Return a function that opens a page in the light scheme; check its errors at the end."""
     from support.browser import HEIGHT, WIDTH, Report
 
     report = Report(browser)
@@ -34,6 +34,6 @@ def open_page(browser: Any) -> Iterator[Any]:
         return report
 
     yield open_it
-    # Whatever a test does, the page neither complains nor reaches out.
+    # In any test, the page reports no errors and requests nothing from outside.
     assert report.complaints() == []
     assert [url for url in report.requests() if not url.startswith(("file:", "data:"))] == []

@@ -25,7 +25,7 @@ COLUMNS = [
 
 
 def _through(values: Any) -> Any:
-    """What is read of a list that was written."""
+    """Return a list after packing, JSON and reading."""
     return json.loads(json.dumps(packed(values)), object_hook=read)
 
 
@@ -34,7 +34,7 @@ def _plain(values: Any) -> Any:
 
 
 @pytest.mark.parametrize("values", [*COLUMNS, ROWS, LISTS, st.lists(LISTS, max_size=40)])
-def test_what_is_read_is_what_was_written(values: st.SearchStrategy[Any]) -> None:
+def test_columns_are_read_as_written(values: st.SearchStrategy[Any]) -> None:
     @given(values)
     def test(found: Any) -> None:
         assert _through(found) == _plain(found)
@@ -59,7 +59,7 @@ def test_what_is_read_is_what_was_written(values: st.SearchStrategy[Any]) -> Non
         [5e-324] * 40,
     ],
 )
-def test_so_it_is_of_what_is_special(values: list[Any]) -> None:
+def test_special_columns_are_read_as_written(values: list[Any]) -> None:
     found = _through(values)
     assert found == _plain(values)
     if isinstance(values[0], float):

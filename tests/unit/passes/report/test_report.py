@@ -1,4 +1,4 @@
-"""Reports: what is related to what, what is escaped, how large they are."""
+"""Reports: relations between items, escaping, and size."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def on_cores(x):
 
 @nki.jit
 def in_another_order(x):
-    """What is written first waits for what is written last: lowering works on a changed copy."""
+    """The first store waits for the last one: lowering reorders a copy."""
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     first = nl.ndarray((128, 64), dtype=x.dtype, buffer=nl.sbuf)
     second = nl.ndarray((128, 64), dtype=x.dtype, buffer=nl.sbuf)
@@ -183,7 +183,7 @@ def check_places(traced: TracedKernel) -> None:
         assert first <= last
     lines = data["ir"].splitlines()
     for first, last in zip(ops["first"], ops["last"], strict=True):
-        # Of an operation with a body, the first line opens what the last one closes.
+        # The first line of an operation with a body opens the body that the last one closes.
         assert (first < last) == lines[first].endswith("{")
         if first < last:
             assert lines[last] == re.match(" *", lines[first])[0] + "}"
@@ -264,7 +264,7 @@ def test_a_kernel_that_is_lowered_in_another_order_is_a_copy():
 
 
 @pytest.mark.parametrize("name", TRACED)
-def test_a_wait_leads_to_what_signals_it(name: str):
+def test_a_wait_leads_to_its_signals(name: str):
     data = data_of(TRACED[name]())
     checked = 0
     for core in data["cores"]:
@@ -476,7 +476,7 @@ def size_of(steps: int) -> int:
 def test_the_size_is_linear():
     sizes = [size_of(steps) for steps in (20, 40, 80)]
     first, second = sizes[1] - sizes[0], sizes[2] - sizes[1]
-    # Numbers have more digits further behind.
+    # Later numbers have more digits.
     assert 2 * first <= second < 2.4 * first
     instructions = unrolled.trace(TensorSpec((128 * 80, 64), "float32")).programs()[0].instructions
     assert second / (len(instructions) / 2) < 500

@@ -128,7 +128,7 @@ SOURCE = Path(__file__).read_text(encoding="utf-8").splitlines()
 
 
 def line_of(text: str, kernel: str = "twice") -> int:
-    """The first line of this file that reads so behind the head of a function, counted from 1."""
+    """Return the number of the first line with a text after the head of a function, from 1."""
     start = next(n for n, line in enumerate(SOURCE) if line.startswith(f"def {kernel}("))
     return next(n for n, line in enumerate(SOURCE, 1) if n > start and line.strip() == text)
 
@@ -214,7 +214,7 @@ def test_an_operation_leads_to_the_chain_of_calls_and_its_instructions(open_repo
     assert "DMA_COPY" in second
 
 
-def test_an_instruction_leads_back_and_a_wait_to_what_it_waits_for(open_report: Any):
+def test_an_instruction_leads_back_and_a_wait_to_its_signals(open_report: Any):
     report = open_report("unrolled")
     rows = report.all("#listing .row")
     row = next(row for row in rows if "ACTIVATE" in row.text)
@@ -282,7 +282,7 @@ def test_the_timeline_is_drawn_zoomed_and_clicked(open_report: Any):
     drawn = int(report.one("#timeline-canvas").get_attribute("data-drawn"))
     assert drawn > 10
     canvas = report.one("#timeline-canvas")
-    # Zoomed with the wheel, what is under the pointer stays there.
+    # After zooming with the wheel, the time under the pointer is unchanged.
     origin = webdriver.common.actions.wheel_input.ScrollOrigin.from_element(canvas, 0, 0)
     for _ in range(8):
         ActionChains(report.driver).scroll_from_origin(origin, 0, -120).perform()
@@ -332,7 +332,7 @@ def test_a_click_on_a_bar_selects_its_instruction(open_report: Any):
     assert report.one("#inspector strong").text.startswith(name)
     assert report.one("#listing .row.chosen .gutter").text == str(event.instruction.number)
     assert report.run("return page.timeline.selected") == number
-    # The instruction behind it, and another queue, with the keyboard.
+    # The next instruction, and another queue, with the keyboard.
     canvas.send_keys(Keys.ARROW_RIGHT)
     behind = report.run("return page.timeline.selected")
     same = [e for e in timeline.events if e.instruction.queue is event.instruction.queue]
@@ -341,7 +341,7 @@ def test_a_click_on_a_bar_selects_its_instruction(open_report: Any):
     assert report.run("return page.timeline.selected") != behind
 
 
-def test_lines_lead_from_what_an_instruction_waited_for(open_report: Any):
+def test_lines_lead_from_the_signals_of_an_instruction(open_report: Any):
     report = open_report("looped")
     timeline = trace(looped, 512).profile().timeline
     events = list(timeline.events)
@@ -444,7 +444,7 @@ def test_the_values_of_a_line_are_shown_with_its_iterations(open_report: Any):
     assert report.one("#tab-values").get_attribute("aria-selected") == "true"
     assert report.one("#step").text == f"#2 nisa.dma_copy test_report_browser.py:{line} i=0"
     assert [text for text in report.texts(".operand .bad") if text] == []
-    # What is not about the line is not listed, until it is asked for.
+    # Other instructions are listed only on request.
     assert len(report.all("#steps .row")) == 4
     report.click("#step-on")
     assert report.one("#step").text == f"#5 nisa.dma_copy test_report_browser.py:{line} i=128"
@@ -476,7 +476,7 @@ def test_the_values_of_a_line_are_shown_with_its_iterations(open_report: Any):
     assert len(report.all("#steps .row")) == 12
 
 
-def test_what_wrote_nan_is_marked_and_the_first_is_a_click_away(open_report: Any):
+def test_writers_of_nan_are_marked_and_the_first_is_a_click_away(open_report: Any):
     report = open_report("recorded")
     figures = report.one("#figures").text
     assert "wrote NaN, Inf\n3 instructions" in figures
@@ -486,7 +486,7 @@ def test_what_wrote_nan_is_marked_and_the_first_is_a_click_away(open_report: Any
     assert len([row for row in marked if "twice(tile)" in row or "dma_copy" in row]) == 3, lines[:4]
     assert len(marked) == 4
     assert len(report.all("#ir .row:has(.mark.bad)")) == 3
-    # What starts a transfer writes nothing.
+    # The instruction that starts a transfer writes nothing.
     mnemonics = report.texts("#listing .row:has(.mark.bad) .mnemonic")
     assert sorted(mnemonics) == ["DMA_COPY", "DMA_COPY", "TENSOR_SCALAR"]
     title = report.one("#ir .mark.bad").get_attribute("title")
@@ -512,7 +512,7 @@ def test_what_wrote_nan_is_marked_and_the_first_is_a_click_away(open_report: Any
     assert report.one("#step").text.startswith("#3 nisa.dma_copy")
 
 
-def test_a_closed_fold_says_what_is_marked_in_it(open_page: Any, tmp_path: Path):
+def test_a_closed_fold_shows_its_marks(open_page: Any, tmp_path: Path):
     record = unrolled.record(recorded_input())
     wrong = {
         each.operation
@@ -540,7 +540,7 @@ def test_the_run_that_the_timeline_shows_is_the_one_whose_values_are_shown(open_
     assert "run 2 of 4" in report.one("#wrote").text
 
 
-def test_pictures_that_are_left_out_are_told(open_page: Any, tmp_path: Path, monkeypatch: Any):
+def test_omitted_pictures_are_reported(open_page: Any, tmp_path: Path, monkeypatch: Any):
     monkeypatch.setattr(report_values, "MOST_STEPS", 9)
     monkeypatch.setattr(report_values, "MOST_PICTURED", 3)
     page = tmp_path / "page.html"
@@ -556,7 +556,7 @@ def test_pictures_that_are_left_out_are_told(open_page: Any, tmp_path: Path, mon
     assert "min 16384, max 24575" in report.one("#values .operand").text
 
 
-def test_a_tile_is_in_use_from_what_writes_it_on_not_from_the_table_of_a_function(
+def test_a_tile_is_in_use_from_its_write_not_from_the_load_of_a_table(
     open_page: Any, tmp_path: Path
 ):
     page = tmp_path / "page.html"
@@ -649,7 +649,7 @@ def test_ten_thousand_instructions_answer_at_once(open_report: Any):
             "done(performance.now() - start), 0));"
         )
         assert taken < 1000, action
-    # What is narrower than a pixel is drawn together.
+    # Items narrower than a pixel are drawn together.
     report.view("code")
     assert 100 < int(report.one("#timeline-canvas").get_attribute("data-drawn")) < 5000
 

@@ -1,4 +1,4 @@
-"""What reports say beside the code: iterations, marks, rules, advice, two kernels, colours."""
+"""Reports in addition to code: iterations, marks, rules, advice, two kernels, colours."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_findings_have_marks_and_their_rules_are_explained_once():
         assert all(text in explained for name, text in shown.items() if name != "severity")
 
 
-def test_advice_is_there_when_asked_for():
+def test_advice_is_included_on_request():
     traced = nested.trace(SPEC)
     assert data_of(traced.report())["advice"] is None
     advice = traced.advice()
@@ -172,7 +172,7 @@ def test_transfers_and_products_say_how_much(monkeypatch: pytest.MonkeyPatch):
     shapes = TensorSpec((256, 256), "bfloat16"), TensorSpec((256, 512), "bfloat16")
     traced = matmul.matmul.trace(*shapes)
     (core,) = data_of(traced.report())["cores"]
-    # What is transposed is multiplied as well, and counted as the profile counts it.
+    # Transposes are multiplications as well, and counted as in the profile.
     assert sum(core["items"]["flops"]) == traced.profile().roofline.flops == 2 * 256 * 256 * 512
     assert sum(core["items"]["bytes"]) == sum(moved.bytes for moved in traced.profile().moved)
 
@@ -276,7 +276,7 @@ def test_words_on_colours_are_legible():
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_what_has_a_meaning_stands_out(scheme: str):
+def test_meaningful_colours_have_contrast(scheme: str):
     colours = variables(scheme)
     for name in ("ink", "quiet", "accent", "error", "warning", "better"):
         for ground in ("bg", "panel"):
@@ -285,6 +285,6 @@ def test_what_has_a_meaning_stands_out(scheme: str):
         for ground in ("related", "caller", "chosen"):
             assert contrast(colours[name], colours[ground]) >= 4.5, (name, ground)
     for eyes in SEEN:
-        # Bars of shares stand beside each other.
+        # Bars of shares are adjacent.
         bars = [lab(colours[name], eyes) for name in ("busy", "waiting", "idle")]
         assert all(math.dist(a, b) > 15 for a, b in itertools.combinations(bars, 2)), eyes

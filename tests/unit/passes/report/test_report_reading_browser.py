@@ -1,4 +1,4 @@
-"""What readers of a report do in a browser: search, address, ranges, folds, two kernels, paper."""
+"""Reading a report in a browser: search, address, ranges, folds, two kernels, paper."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def product(a, b):
             right = nl.load(b[k : k + 128])
             nisa.nc_matmul(dst=total, stationary=left, moving=right, accumulate=k > 0)
         sums = nl.ndarray((128, columns), dtype=a.dtype, buffer=nl.sbuf)
-        nisa.tensor_copy(dst=sums, src=total)  # what nobody else says
+        nisa.tensor_copy(dst=sums, src=total)  # unique words
         nl.store(out[m : m + 128], sums)
     return out
 
@@ -164,7 +164,7 @@ def test_shortcuts_are_shown(report: Page):
 
 def test_the_address_opens_the_same_selection(open_page: Any, files: dict[str, Path]):
     report = open_page(files["product"])
-    line = line_of("nisa.tensor_copy(dst=sums, src=total)  # what nobody else says")
+    line = line_of("nisa.tensor_copy(dst=sums, src=total)  # unique words")
     actions = {
         f"line={Path(__file__).name}:{line}": lambda: report.click_line("source", line),
         "instruction=40": lambda: report.run("page.selectItem(40, -1, true)"),
@@ -185,7 +185,7 @@ def test_the_address_opens_the_same_selection(open_page: Any, files: dict[str, P
     for fragment, state in kept.items():
         report = open_page(files["product"], fragment=fragment)
         assert report.run("return JSON.stringify(page.state())") == state
-    # Back to what was selected before.
+    # Back to the previous selection.
     report.run("page.address.last = -1e9; page.selectItem(50, -1, true)")
     report.run("page.address.last = -1e9; page.selectItem(60, -1, true)")
     report.driver.back()
@@ -198,9 +198,7 @@ def test_the_address_opens_the_same_selection(open_page: Any, files: dict[str, P
     ["#instruction=99999&range=a-b", "#line=nowhere.py:3&view=nothing", "#ir=-1&%E0%A4%A", "#view",
      "#view=<b>&instruction=constructor&line=__proto__:1&range=9-1&shown=5-5"],
 )  # fmt: skip
-def test_addresses_that_mean_nothing_are_passed_over(
-    open_page: Any, files: dict[str, Path], fragment: str
-):
+def test_meaningless_addresses_are_ignored(open_page: Any, files: dict[str, Path], fragment: str):
     report = open_page(files["product"], fragment=fragment)
     assert report.all(".row.chosen") == []
     assert report.one("#view-code").is_displayed()
@@ -234,7 +232,7 @@ def test_a_range_of_time_has_statistics(report: Page, traced: TracedKernel):
         times = (begin + (end - begin) * (n + 0.5) / steps for n in range(steps))
         covered = sum(any(e.begin <= time < e.free for e in queue) for time in times)
         assert float(share[:-1]) == pytest.approx(100 * covered / steps, abs=0.4), name
-    # Everything is what the profile says of everything.
+    # The statistics of the whole range equal those of the profile.
     report.run("page.timeline.setRange(0, page.model.duration)")
     profile = traced.profile()
     computed = report.run(
@@ -253,7 +251,7 @@ def test_a_range_of_time_has_statistics(report: Page, traced: TracedKernel):
     assert not report.one("#statistics").is_displayed()
 
 
-def test_the_legend_says_what_has_which_colour(report: Page, traced: TracedKernel):
+def test_the_legend_explains_the_colours(report: Page, traced: TracedKernel):
     mnemonics = {i.mnemonic for p in traced.programs() for i in p.instructions}
     assert set(report.texts("#legend button")) == mnemonics
     picture = "return document.getElementById('timeline-canvas').toDataURL()"
@@ -284,7 +282,7 @@ def test_iterations_are_folded(open_page: Any, files: dict[str, Path]):
     report.click("#ir .fold")
     assert report.texts("#ir .fold .gutter")[0] == "▾"
     assert report.run("return page.irPane.length") > length
-    # What is selected is shown, wherever it is.
+    # A selected line is shown, wherever it is.
     report.click_line("ir", 3000)
     assert report.one("#ir .row.chosen .gutter").text == "3000"
     assert report.run("return page.irPane.length") > 1000
@@ -369,7 +367,7 @@ def test_maps_name_their_tiles_and_explain_addresses(report: Page):
 # ------------------------------------------------------------------ findings, advice, two kernels
 
 
-def test_findings_underline_what_they_are_about_and_explain_it(report: Page, traced: TracedKernel):
+def test_findings_underline_and_explain_their_subject(report: Page, traced: TracedKernel):
     report.view("findings")
     finding = report.one("#view-findings .finding")
     (found, *_) = traced.diagnostics
@@ -394,7 +392,7 @@ def test_advice_has_gains_and_places(report: Page, traced: TracedKernel):
     assert report.one("#source .row.chosen .gutter").text == str(suggestions[0].place.line)
 
 
-def test_two_kernels_stand_side_by_side(report: Page):
+def test_two_kernels_are_shown_side_by_side(report: Page):
     report.view("compare")
     head = report.texts(".compared-figures th")
     assert head == ["", "product", "halved", "change"]
@@ -404,7 +402,7 @@ def test_two_kernels_stand_side_by_side(report: Page):
     )
     assert ratio > 1.2
     assert f"+{100 * (ratio - 1):.1f}%" in report.texts(".compared-figures td .more")
-    # They are in one file: their functions stand beside each other.
+    # They are in one file: the halves of a row show both functions.
     (row,) = (text for text in report.texts("#compared .row") if MATMUL in text)
     assert row.count(MATMUL) == 2
     assert "def product" in report.texts("#compared .half")[2]
@@ -449,7 +447,7 @@ def test_a_telephone_shows_everything(open_page: Any, files: dict[str, Path], sc
     report.click("#pane-listing")
     assert report.one("#listing").is_displayed()
     assert not report.one("#source").is_displayed()
-    # What follows a selection is there when its pane is chosen.
+    # The items related to a selection are in view when their pane is chosen.
     report.run("page.selectItem(40, -1, true)")
     report.click("#pane-ir")
     assert report.is_in_view("#ir .row.related")

@@ -22,7 +22,7 @@ from nkijit.passes.values.cells import cells_of
 
 
 def slow_cells(rows: Any, side: int) -> bytes:
-    """What the cells of an array are, from the definition."""
+    """Return the cells of an array, computed from the definition."""
     high, wide = (min(length, side) for length in rows.shape)
     finite = [float(v) for v in rows.ravel() if math.isfinite(v)]
     least, largest = (min(finite), max(finite)) if finite else (0.0, 0.0)
@@ -51,7 +51,9 @@ def slow_cells(rows: Any, side: int) -> bytes:
 
 @pytest.mark.parametrize("shape", [(128, 512), (5, 7), (1, 1), (3, 100), (97, 1)])
 @pytest.mark.parametrize("special", [[], [np.nan], [np.inf, -np.inf], [np.nan, np.inf, -np.inf]])
-def test_cells_are_means_and_show_what_is_not_finite(shape: tuple[int, int], special: list[float]):
+def test_cells_are_means_and_show_values_that_are_not_finite(
+    shape: tuple[int, int], special: list[float]
+):
     random = np.random.default_rng(0)
     rows = random.standard_normal(shape).astype(np.float32)
     for value in special:
@@ -167,7 +169,7 @@ def test_of_many_instructions_some_of_each_line_are_drawn_and_all_have_figures()
     assert max(np.diff(pictured)) <= 4
 
 
-def test_what_is_unusual_is_drawn_however_many_instructions_there_are(monkeypatch: Any):
+def test_unusual_events_are_drawn_for_any_number_of_instructions(monkeypatch: Any):
     monkeypatch.setattr(report_values, "MOST_STEPS", 8)
     monkeypatch.setattr(report_values, "MOST_PICTURED", 4)
     x = np.ones((4, 4), np.float32)
@@ -223,7 +225,7 @@ def test_a_recording_of_another_kernel_is_refused():
         one.traced.report(record=other)
 
 
-def test_where_the_page_goes_is_told_who_names_a_file_for_it():
+def test_the_place_of_the_page_is_reported_if_a_file_is_named():
     """The first argument is a file of constants."""
     x = np.ones((4, 4), np.float32)
     with pytest.raises(ValueError, match=r"Path\('page.html'\).write_text\(traced.report\(\)"):

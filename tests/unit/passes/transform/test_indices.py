@@ -1,4 +1,4 @@
-"""What the indices of loops that were found again are called."""
+"""The names of the indices of rerolled loops."""
 
 from __future__ import annotations
 

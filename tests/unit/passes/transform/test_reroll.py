@@ -1,4 +1,4 @@
-"""Loops that are found mean exactly what they were found in, and are those of the author."""
+"""Rerolled loops mean exactly the same as the unrolled code, and equal the kernel's loops."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ class _Nest:
         self.kinds = 0
 
     def statements(self, depth: int) -> list[Any]:
-        """What is in a block: numbers of statements, and loops with their counts."""
+        """Return the contents of a block: numbers of statements, and loops with their counts."""
         found: list[Any] = [self._statement()]
         for _ in range(2):
             if depth < 2 and self.random.random() < 0.6:
@@ -189,8 +189,8 @@ def test_nested_loops(seed: int, allocates: bool, by_list: bool) -> None:
 
     traced = nki.jit(kernel, platform_target="trn2").trace(np.zeros((64, 64), np.float32))
     rolled = check_exact(traced.module)
-    # All statements come from one line, so an iteration may begin with another of them, and the
-    # first or last one stand outside: there are as many loops at least.
+    # All statements come from one line, so an iteration may begin with another one, and the first
+    # or last one may be outside: there are at least as many loops.
     assert len(trip_counts(rolled)) >= len(list(nest.expected(block)))
 
 

@@ -31,7 +31,7 @@ PLANTS = {
         "accumulate=c > 0", "accumulate=c > 128", "product", "nisa.nc_matmul"
     ),
 }  # fmt: skip
-"""What is changed, and which tile and instruction depart first."""
+"""The changed expression, and the tile and instruction that depart first."""
 
 
 def reference(q, k, v):
@@ -128,7 +128,7 @@ def test_a_planted_bug_is_found_by_the_version_before(tmp_path, name, dtype):
     assert "another run of flash_attention" in str(found)
 
 
-def test_the_first_bug_is_told_with_its_line_operands_and_values(tmp_path):
+def test_the_first_bug_is_reported_with_its_line_operands_and_values(tmp_path):
     kernel, *_ = plant(tmp_path, "no scale")
     good = module(FOLDER / "flash_attention.py").flash_attention
     text = str(kernel.bisect(*inputs(), against=good)).splitlines()
@@ -227,7 +227,7 @@ def test_references_are_arrays_lists_and_functions_of_loops():
     assert not doubled.bisect(x, against={"twice": [2 * x[:4], 3 * x[4:]]})
 
 
-def test_what_cannot_be_compared_is_refused():
+def test_references_that_cannot_be_compared_are_refused():
     x = np.zeros((8, 8), np.float32)
     for against, message in (
         ({"two": x}, "has 'two', which the kernel does not write; it writes tile, twice, out"),

@@ -1,4 +1,4 @@
-"""Recordings: what is computed again is what a run computed, bit by bit, within the budget."""
+"""Recordings: recomputed values equal those of the run bit by bit, within the budget."""
 
 import tracemalloc
 from random import Random
@@ -18,7 +18,7 @@ from nkijit.passes.values.items import RecordError
 
 
 class Told:
-    """A listener that keeps what every operation has written."""
+    """A listener that records the values that every operation has written."""
 
     def __init__(self):
         self.written = []
@@ -32,7 +32,7 @@ def bits(array):
 
 
 def check(traced, inputs, budget, random):
-    """A recording against what a run tells a listener, asked for in a random order."""
+    """Compare a recording with the values of a listener, in a random order of requests."""
     told = Told()
     traced.run(*[np.copy(each) for each in inputs], listener=told)
     record = traced.record(*inputs, budget=budget)
@@ -85,7 +85,7 @@ def test_ten_thousand_instructions_of_a_megabyte_are_recorded_within_the_budget(
     """All values together are 10 GB."""
     x = np.ones((128, 2048), np.float32)
     traced = chain.trace(x, 10_000)
-    traced.run(x)  # what a run itself needs is there
+    traced.run(x)  # allocates the memory of a run beforehand
     budget = 256 << 20
     tracemalloc.start()
     try:
@@ -101,12 +101,12 @@ def test_ten_thousand_instructions_of_a_megabyte_are_recorded_within_the_budget(
         tracemalloc.stop()
 
 
-def test_the_budget_bounds_what_is_kept_and_more_of_it_keeps_more():
+def test_the_budget_bounds_the_cache_and_a_larger_one_caches_more():
     x = np.ones((128, 512), np.float32)  # a quarter of a megabyte
     traced = chain.trace(x, 400)
     tracemalloc.start()
     try:
-        traced.record(x, budget=1)  # also makes what later recordings find made
+        traced.record(x, budget=1)  # also creates objects that later recordings reuse
         tracemalloc.reset_peak()
         before = tracemalloc.get_traced_memory()[0]
         traced.record(x, budget=1)
@@ -228,7 +228,7 @@ def test_instances_of_random_loops_are_in_the_order_of_execution(seed):
     assert list(wrong_with(made, random)) == [], made.source
 
 
-def test_what_an_author_sees_of_a_recording():
+def test_texts_of_a_recording():
     x = np.arange(32, dtype=np.float32).reshape(4, 8)
     record = chain.record(x, 3)
     assert repr(record) == "<record of chain: 5 instructions, 3 variables>"
@@ -259,7 +259,7 @@ def test_what_an_author_sees_of_a_recording():
     assert "read  data = made: 4x8 float32: min 0, max 31, mean 15.5" in str(second)
 
 
-def test_what_is_not_there_is_named():
+def test_missing_items_are_named():
     x = np.zeros((4, 8), np.float32)
     record = chain.record(x, 2)
     with pytest.raises(KeyError, match="called 'mode'; there are made"):
@@ -303,7 +303,7 @@ def test_inputs_stay_as_they_are():
     assert (x == 7).all()
 
 
-def test_what_a_kernel_prints_is_printed_once(capfd):
+def test_output_of_a_kernel_is_printed_once(capfd):
     @nki.jit
     def prints(x):
         out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)

@@ -1,4 +1,4 @@
-"""What rounding explains, against sums and casts that fractions compute exactly."""
+"""Errors that rounding explains, against sums and casts computed exactly with fractions."""
 
 from fractions import Fraction
 
@@ -83,7 +83,7 @@ def test_integers_are_rounded_to_the_nearest_and_saturate():
     ]
 
 
-def test_what_is_no_number_and_what_has_another_shape_is_refused():
+def test_values_that_are_not_numbers_and_other_shapes_are_refused():
     with pytest.raises(ValueError, match="packed"):
         rounding("float8_e4m3fn_x4")
     with pytest.raises(ValueError, match="counts"):

@@ -71,7 +71,7 @@ def quantised(x, limit, fill):
     return out
 
 
-def test_the_first_saturated_value_is_found_and_what_masks_are_filled_with_is_passed_over():
+def test_the_first_saturated_value_is_found_and_fillers_of_masks_are_ignored():
     x = np.full((4, 8), 3.0, np.float32)
     record = quantised.record(x, 127.0, -3.4e38)
     assert record.first_saturated() is None
@@ -104,7 +104,7 @@ def test_an_infinity_that_is_a_number_of_the_instruction_is_meant():
     assert found.index == (1, 1)
 
 
-def test_what_comes_from_an_input_is_said_to():
+def test_values_from_an_input_are_reported_as_such():
     x = np.full((4, 8), 3.0, np.float32)
     x[3, 7] = np.nan
     found = logs.record(x, np.ones((4, 1), np.float32)).first(np.isnan)
@@ -172,5 +172,5 @@ def test_the_command(tmp_path, monkeypatch, inputs):
     np.save("x.npy", np.array([[1, 4], [9, 16]], np.float32))
     result = CliRunner().invoke(app, ["run", "kernel.py", "-i", "x=x.npy", "--first-nan"])
     assert (result.exit_code, result.output) == (
-        0, "no NaN and no infinity in what 3 instructions wrote\n"
+        0, "no NaN or infinity in the results of 3 instructions\n"
     )  # fmt: skip

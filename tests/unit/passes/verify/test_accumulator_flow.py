@@ -1,4 +1,4 @@
-"""verify-accumulators against brute force, and against what the interpreter computes."""
+"""verify-accumulators against brute force, and against results of the interpreter."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ HALVES = {"x": (0, 1), "low": (0,), "high": (1,)}
 Register = tuple[str, frozenset[int]]
 """The operator, `undefined` or `forgiven`; and the instructions whose values are in it."""
 State = tuple[frozenset[tuple[str, int, Register]], frozenset[tuple[int, str]], frozenset[int]]
-"""Registers by engine and half, what went wrong where, and whose values have been read."""
+"""Registers by engine and half, the errors by instruction, and setters whose values were read."""
 
 _UNDEFINED: Register = ("undefined", frozenset())
 _START = frozenset((engine, half, _UNDEFINED) for engine in ("scalar", "vector") for half in (0, 1))
@@ -178,7 +178,7 @@ def kernel_of(case: Case) -> KernelOp:
 
 
 def found(case: Case) -> Iterator[tuple[int, str, Diagnostic]]:
-    """What the pass finds: the number of the instruction, the end of the rule's id, the finding."""
+    """Yield the pass's findings: instruction number, end of the rule's id, finding."""
     for d in check_accumulators(kernel_of(case)):
         yield int(d.ir.rpartition('name="')[2][:-1]), d.rule.id.rpartition("-")[2], d
 
@@ -192,7 +192,7 @@ def test_as_brute_force_finds(seed: int) -> None:
     faults = [(number, rule) for number, rule, _ in told if rule in ("undefined", "mixed")]
     assert {number for number, _ in faults} == {number for number, _ in wrong}
     assert set(faults) <= wrong
-    # What is an error goes wrong whenever the loops around it run at all.
+    # An error occurs in every run in which the loops around it run at all.
     often = outcomes(case.program, {START}, case.step, fewest=1)
     for number, _, diagnostic in told:
         if diagnostic.severity == "error":
@@ -298,7 +298,7 @@ def test_the_cases_are_of_all_kinds() -> None:
 
 
 class _Results:
-    """Notes what comes out of accumulators that are undefined."""
+    """Records the instructions that output undefined accumulators."""
 
     def __init__(self) -> None:
         self.undefined: list[str] = []
@@ -322,7 +322,7 @@ def _poisoning(b: Binding, *, negate: bool = False) -> AccumulatorUse | None:
 
 
 @pytest.mark.parametrize("seed", SEEDS[:100])
-def test_what_passes_reads_nothing_undefined(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_valid_kernels_read_nothing_undefined(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exponential, "accumulator_use", _poisoning)
     monkeypatch.setattr(select, "accumulator_use", _poisoning)
     case = Case.of(seed)

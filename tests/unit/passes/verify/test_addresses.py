@@ -1,4 +1,4 @@
-"""Tiles at fixed addresses, against a memory that remembers who wrote each byte last."""
+"""Tiles at fixed addresses, against a memory that records the last writer of each byte."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _found(addresses: list[tuple[int, int]], steps: list[Step]) -> list[str]:
 
 
 @pytest.mark.parametrize("seed", range(300))
-def test_what_is_overwritten_is_found_and_nothing_else(seed: int) -> None:
+def test_only_overwritten_tiles_are_found(seed: int) -> None:
     random = Random(seed)
     choices = [(p, b) for p in (0, 2, 4) for b in (0, 8, 16)]
     addresses = random.choices(choices, k=random.randint(2, 4))

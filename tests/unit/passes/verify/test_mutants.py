@@ -20,7 +20,7 @@ SHARE = -(-MUTANTS // len(MUTATIONS))
 
 
 def survivors(mutation: Mutation, count: int = SHARE) -> list[str]:
-    """The mutants that are not found, each as its source, where, and what is found instead."""
+    """Return the mutants without a finding: source, place, and the other findings."""
     alive: list[str] = []
     for seed in range(count):
         random = Random(f"{mutation.name} {seed}")

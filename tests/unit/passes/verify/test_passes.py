@@ -1,4 +1,4 @@
-"""Verification and advice: a kernel is judged once, whatever is asked of it first."""
+"""Verification and advice: a kernel is checked once, in any order of requests."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from nkijit.traced import findings
 
 
 @pytest.mark.parametrize("name", sorted(PARTS))
-def test_advice_is_added_to_what_has_been_found(name: str) -> None:
+def test_advice_is_added_to_findings(name: str) -> None:
     kernels = kernels_of(random_kernel(Random(f"{name} 0"), name).trace().module)
     assert with_advice(find_all(kernels, advise=False), kernels) == find_all(kernels)
 
 
-def test_what_was_verified_is_not_judged_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_verified_kernels_are_not_checked_again(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[bool] = []
 
     def counted(*args: object, **options: bool) -> object:

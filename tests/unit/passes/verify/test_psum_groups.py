@@ -1,4 +1,4 @@
-"""Accumulation groups in PSUM against brute force, and against what the interpreter computes."""
+"""PSUM accumulation groups against brute force, and against results of the interpreter."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ WINDOWS = {
 KINDS = ("true", "false", "none", "memset", "read", "update")
 
 State = tuple[str, str, frozenset[tuple[int, str]]]
-"""For each column what is there, whether it has been read, and what went wrong where."""
+"""For each column its contents, whether it has been read, and the errors by instruction."""
 START: State = ("." * 8, "-" * 8, frozenset())
-# . nothing, m a matmul's result, o what another engine has written, r that over a matmul's result.
+# . nothing, m a matmul's result, o another engine's result, r that over a matmul's result.
 
 
 @dataclass
@@ -130,7 +130,7 @@ def traced(case: Case) -> TracedKernel:
 
 
 def found(case: Case) -> Iterator[tuple[int, str, Diagnostic]]:
-    """What the pass finds: the number of the instruction, the end of the rule's id, the finding."""
+    """Yield the pass's findings: instruction number, end of the rule's id, finding."""
     kernel = traced(case).module.body.block.first_op
     assert isinstance(kernel, KernelOp)
     for d in check_psum(kernel):
@@ -162,7 +162,7 @@ def test_the_cases_are_of_all_kinds() -> None:
 
 
 class _Results:
-    """Notes matmuls that have added to what nothing has written."""
+    """Records matmuls that have added to unwritten data."""
 
     def __init__(self) -> None:
         self.undefined: list[str] = []
@@ -174,7 +174,7 @@ class _Results:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_what_passes_adds_to_nothing_undefined(seed: int) -> None:
+def test_valid_kernels_add_to_nothing_undefined(seed: int) -> None:
     case = Case.of(seed)
     case.kinds = [("read" if k == "update" else k, w) for k, w in case.kinds]  # NaN goes through
     if any(rule == "accumulate" for _, rule, _ in found(case)):

@@ -1,4 +1,4 @@
-"""Instructions of one form are judged once: the findings are those of judging each by itself."""
+"""Instructions of one form are checked once: findings equal those of separate checks."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_the_partition_where_a_tile_begins_is_part_of_the_form(first: int) -> No
 
 
 @pytest.mark.parametrize("offset", [0, 64, 4096 - 64, -64, 4096, 8128])
-def test_whether_a_view_leaves_its_tensor_is_asked_of_each(offset: int) -> None:
+def test_the_bounds_of_each_view_are_checked(offset: int) -> None:
     starts = (0, offset, 64, offset)
     views = [
         f"%v{n} = nki.view %a offset={start} pattern=[[128, 64], [1, 64]]"
@@ -89,7 +89,7 @@ def test_the_place_in_a_bank_is_part_of_the_form(start: int) -> None:
 
 
 @pytest.mark.parametrize("step", [0, 1, 64])
-def test_tiles_of_one_allocation_are_judged_by_their_offsets(step: int) -> None:
+def test_tiles_of_one_allocation_are_checked_by_their_offsets(step: int) -> None:
     lines = [f"%a = nki.alloc : {SBUF.format(256)}"]
     for number in range(3):
         lines += [

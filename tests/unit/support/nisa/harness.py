@@ -56,7 +56,7 @@ WORDS: dict[str, Any] = {
     "dge_mode": isa.dge_mode,
     "oob_mode": isa.oob_mode,
 }
-"""Arguments that are words, and what has the object of that name."""
+"""Arguments that are words, with the objects that have these names."""
 
 INSTRUCTIONS = (
     naive.INSTRUCTIONS
@@ -66,7 +66,7 @@ INSTRUCTIONS = (
     | naive_search.INSTRUCTIONS
     | naive_select.INSTRUCTIONS
 )
-"""What each instruction does, by name."""
+"""The naive implementation of each instruction, by name."""
 
 ALL = slice(None)
 
@@ -118,7 +118,7 @@ ON_ARRAYS: dict[str, Callable[..., Array]] = {
     "flatten_dims": _flatten_dims,
     "ap": _strided,
 }
-"""What the view methods of a tensor do, on NumPy arrays. Keys of `[]` are slices here."""
+"""The view methods of a tensor, on NumPy arrays. Keys of `[]` are slices here."""
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,7 @@ COLUMNS = (C, D, R)
 
 @dataclass(frozen=True, eq=False)
 class Tile:
-    """A tensor of the kernel, and what it holds before the first call; None: never written."""
+    """A tensor of the kernel, with its initial contents; None: never written."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -203,7 +203,7 @@ def filled(dtype: str, shape: tuple[int, ...], buffer: str = "sbuf", seed: int =
 
 
 def whole_numbers(dtype: str, shape: tuple[int, ...], buffer: str = "sbuf", seed: int = 0) -> Tile:
-    """A tile of small integers, whose sums and products are exact, in whatever order."""
+    """Return a tile of small integers, whose sums and products are exact in any order."""
     numbers = np.random.default_rng(seed).integers(-4, 5, shape)
     if dtype == "float8_e8m0fnu":
         numbers = 2 ** np.abs(numbers)
@@ -269,7 +269,7 @@ class Call:
 
 
 def call(instruction: str, /, **arguments: Any) -> Call:
-    """A call as it would stand in a kernel, with words in quotes."""
+    """Return a call in the form of a kernel's call, with words in quotes."""
     return Call(instruction, arguments)
 
 
@@ -297,7 +297,7 @@ class Program:
 
     @property
     def inputs(self) -> Arrays:
-        """What the tiles hold, as arguments of the kernel; read-only."""
+        """The contents of the tiles, as arguments of the kernel; read-only."""
         arrays = {
             name: tile.data.view(STORAGE[_carrier(tile)])
             for name, tile in self.tiles.items()
@@ -308,10 +308,10 @@ class Program:
         return arrays
 
     def run(self, *, unwritten: bool = False) -> Arrays:
-        """What all tiles hold at the end, run as traced and, natively, from the text of the IR.
+        """Return the final contents of all tiles, run as traced and, natively, from the IR's text.
 
         Args:
-            unwritten: the program reads, or brings out, elements that nothing has written.
+            unwritten: the program reads or returns unwritten elements.
         """
         inputs = self.inputs
         before = {name: array.copy() for name, array in inputs.items()}
@@ -326,7 +326,7 @@ class Program:
         return {name: results[name].view(STORAGE[tile.dtype]) for name, tile in self.tiles.items()}
 
     def expected(self) -> dict[str, naive.Contents]:
-        """What all tiles hold at the end, one element at a time."""
+        """Return the final contents of all tiles, computed one element at a time."""
         machine = naive.Machine(self.target)
         contents = {
             name: naive.Contents.of(t.dtype, t.buffer, t.shape, t.data)
@@ -428,14 +428,14 @@ def _operand(view: View, contents: naive.Contents) -> naive.Operand:
 
 
 def _same(a: Array, b: Array) -> Array:
-    """Where two arrays of a type have the same bits, or NaN whatever its bits."""
+    """Return the elements of two arrays of a type that have equal bits or are both NaN."""
     bits = f"u{a.dtype.itemsize}"
     with np.errstate(invalid="ignore"):
         return (a.view(bits) == b.view(bits)) | ((a != a) & (b != b))
 
 
 def assert_right(name: str, actual: Array, contents: naive.Contents) -> None:
-    """Fail unless every element of a tile is what it should be, or within its bounds."""
+    """Fail unless every element of a tile has its expected value, or is within its bounds."""
     low, high = contents.low, contents.high
     element = naive_mx.ELEMENTS.get(contents.dtype)
     if element in FORMATS:
@@ -592,7 +592,7 @@ class Form:
 
 def _with_views(name: str, changes: dict[str, View], shapes: dict[str, tuple[int, ...]]) -> Form:
     needs = frozenset((*changes, *(view.tile for view in changes.values())))
-    # Columns that are read are float32, so what they are a part of is, too.
+    # Columns that are read are float32, so their tensors are, too.
     dtypes = ("float32",) if {"c", "d"} & changes.keys() else Form.dtypes
 
     def build(made: Call, dtype: str, fill: Fill) -> Program:

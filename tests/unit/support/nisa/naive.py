@@ -1,14 +1,15 @@
-"""What each instruction does, one Python number at a time: the documents' pseudo-code.
+"""The naive implementation of instructions, one Python number at a time: the documents'
+pseudo-code.
 
 Functions here have the names and parameters of `nki.isa`; operators and commands are their words.
-Tiles arrive as `Operand`s, read and written partition by partition, element by element. What an
-instruction reads, it reads before it writes. Arithmetic is `oracle`'s; nothing of `nkijit` is used.
+Tiles arrive as `Operand`s, read and written partition by partition, element by element. An
+instruction reads all its inputs before it writes. Arithmetic is `oracle`'s; nothing of `nkijit` is
+used.
 
-Every value is a pair of `Ends`: the lowest and the highest number that is right. They are the
-same object where there is one right answer. They differ where a result is known within a bound
-(activation functions, `power`, sums), and where the documents leave the sign of a zero open. An
-operator works on the ends, so a value known within a bound must not enter one that is not
-monotone.
+Every value is a pair of `Ends`: the lowest and the highest correct number. They are the same object
+if there is one correct result. They differ for results known within a bound (activation functions,
+`power`, sums), and if the documents leave the sign of a zero open. An operator works on the ends,
+so a value known within a bound must not be an input of an operator that is not monotone.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ PACKED_TYPES = {
     "float4_e2m1fn_x4": np.dtype("u2"),
 }
 STORAGE = oracle.NUMPY_TYPES | PACKED_TYPES
-"""What holds a tensor of each data type in NumPy."""
+"""The NumPy type that stores each data type."""
 
 LANES = 128
 UNWRITTEN_INTEGER = 4
@@ -82,11 +83,11 @@ def near(value: float) -> Ends:
 
 
 class UndecidedError(Exception):
-    """Too little is known of a value to say what is right."""
+    """Too little is known about a value to determine the result."""
 
 
 def is_known(ends: Ends) -> bool:
-    """True for one number, whatever its sign if it is a zero, or NaN."""
+    """Return whether the ends are one number, with any sign of zero, or NaN."""
     low, high = ends
     return low == high or (low != low and high != high)
 
@@ -114,7 +115,7 @@ def lifted(function: Callable[..., float], *operands: Ends) -> Ends:
 
 @dataclass
 class Contents:
-    """A tensor of the kernel: the ends of what each of its elements holds, as stored."""
+    """A tensor of the kernel: the ends of the value of each element, as stored."""
 
     dtype: str
     buffer: str
@@ -125,7 +126,7 @@ class Contents:
 
     @classmethod
     def of(cls, dtype: str, buffer: str, shape: tuple[int, ...], data: Array | None) -> Contents:
-        """Elements that hold `data`, or what was never written."""
+        """Return contents with `data`, or those of unwritten memory."""
         if data is None:
             number = UNWRITTEN_INTEGER if STORAGE[dtype].kind in "iu" else math.nan
             data = np.full(shape, number, STORAGE[dtype])
@@ -160,7 +161,7 @@ class Operand:
         return [[int(value) for value in row.flat] for row in self.low]
 
     def rows(self) -> Rows:
-        """The elements as float32, which is what an engine computes on."""
+        """The elements as float32, the type of the engines' arithmetic."""
         return [
             [self._ends(*bits) for bits in zip(low.flat, high.flat, strict=True)]
             for low, high in zip(_bits(self.low), _bits(self.high), strict=True)
@@ -284,11 +285,13 @@ def wrapped(dtype: str, value: int) -> int:
 
 
 def reduced(op: str, start: Ends | None, values: Sequence[Ends]) -> Ends:
-    """`result = result op value` for each value in turn, from `start`, else from the first one.
+    """Return `result = result op value` for each value in turn, from `start`, else from the first
+    one.
 
     The order of sums and products is not documented: those are known within n·eps·sum|x| (of
-    partial products: n·eps·|product|). A term that is no float32 number, a product, may be rounded
-    before it is added; what is smaller than all normal numbers is half of the smallest one off.
+    partial products: n·eps·|product|). A term that is not a float32 number, such as a product, may
+    be rounded before it is added. Terms below all normal numbers have an error of half the smallest
+    number.
     """
     if start is None:
         start, values = values[0], values[1:]
@@ -328,7 +331,7 @@ def _check_order_is_open(op: str, terms: Sequence[Ends]) -> None:
         above = total_of(max(0.0, high) for _, high in terms)
         below = total_of(max(0.0, -low) for low, _ in terms)
         if op == "subtract":
-            # Whatever the order, the first number is the first.
+            # In any order, the first number is the first.
             low, high = terms[0]
             above, below = above + min(0.0, high), below - max(0.0, low)
         is_open = min(above, below) > oracle.HUGE or (
@@ -359,7 +362,7 @@ IDENTITY = {
 
 @dataclass
 class Machine:
-    """What outlives an instruction beside the tiles: accumulators and random generators."""
+    """State between instructions, besides tiles: accumulators and random generators."""
 
     target: str
     scalar: list[Ends] = field(default_factory=lambda: [exactly(math.nan)] * LANES)
@@ -376,7 +379,7 @@ def accumulate_into(
     op: str | None,
     init: Sequence[Ends] = (),
 ) -> None:
-    """What `reduce_cmd` says, on the float32 results before they were rounded to dst."""
+    """Apply `reduce_cmd` to the float32 results before they are rounded to dst."""
     for p, lane in enumerate(lanes):
         if command in ("reset", "reset_reduce"):
             registers[lane] = exactly(IDENTITY[op])

@@ -1,4 +1,4 @@
-"""What moves between partitions and by index do, one element at a time; see `naive`."""
+"""Moves between partitions and gathers, one element at a time; see `naive`."""
 
 from __future__ import annotations
 

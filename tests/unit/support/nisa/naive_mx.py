@@ -1,7 +1,7 @@
-"""What MX instructions do, one Python number at a time; see `naive`.
+"""MX instructions, one Python number at a time; see `naive`.
 
-Packed elements are taken apart by hand: of the four values in an x4 element the first is in the
-lowest bits.
+Packed elements are unpacked by hand: the first of the four values in an x4 element is in the lowest
+bits.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def nc_matmul_mx(
 
 
 def quantized_group(values: list[float], element: str) -> tuple[int, list[float]]:
-    """The byte of the scale of 32 values, and what each is quantized to."""
+    """Return the byte of the scale of 32 values, and the quantized values."""
     top = LARGEST_EXPONENTS[element]
     if any(not math.isfinite(value) for value in values):
         exponent = 128

@@ -1,8 +1,8 @@
-"""What random number instructions do, one generator and one number at a time; see `naive`.
+"""Random number instructions, one generator and one number at a time; see `naive`.
 
 Generators are Marsaglia's `xorwow` as printed in "Xorshift RNGs" (2003), in Python's integers;
-seeds become states through `splitmix64` as its authors publish it. How lanes share them, and how
-bits become fractions, is what the API's docstrings say.
+seeds become states through `splitmix64` as published by its authors. The API's docstrings define
+how lanes share generators, and how bits become fractions.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What searches do, one Python number at a time; see `naive`."""
+"""Search instructions, one Python number at a time; see `naive`."""
 
 from __future__ import annotations
 

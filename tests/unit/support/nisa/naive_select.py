@@ -1,4 +1,4 @@
-"""What selections and statistics do, one Python number at a time; see `naive`."""
+"""Selections and statistics, one Python number at a time; see `naive`."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ def bn_stats(m: Machine, dst: Operand, data: Operand) -> None:
 
 
 def _moments(values: Sequence[Ends]) -> list[Ends]:
-    """count, mean, variance * count: sums of n float32 numbers, in whatever order.
+    """Return count, mean, variance * count: sums of n float32 numbers, in any order.
 
-    The mean is within n + 1 roundings of the sum of magnitudes over n. A mean that is off by d
-    adds n * d**2 to the squares, each of which is three roundings off before n are added up.
+    The mean is within n + 1 roundings of the sum of magnitudes over n. An error of d in the mean
+    adds n * d**2 to the squares, each of which has an error of three roundings before n are added.
     """
     check_decided("bn_stats", values)
     n = len(values)

@@ -1,1 +1,1 @@
-"""Forms as LLVM functions: loops that load, compute in float32, round once and store."""
+"""Emits forms as LLVM functions: loops that load, compute in float32, round once and store."""

@@ -1,7 +1,7 @@
-"""How elements of each stored data type become float32 and back, as LLVM instructions.
+"""Emits the conversion of elements of each stored data type to float32 and back.
 
-All of it works on a vector of any number of lanes, and on a scalar. What is stored is bit for bit
-what `numerics/storage.py` stores.
+The conversions work on vectors of any number of lanes, and on scalars. Stored values have the same
+bits as in `numerics/storage.py`.
 """
 
 from __future__ import annotations
@@ -25,42 +25,43 @@ _FLOATS = {np.dtype(np.float16): F16, np.dtype(np.float32): F32}
 
 
 def _stored(name: str) -> Any:
-    """What memory holds of a data type: a float that LLVM knows, or bits."""
+    """The LLVM type of a stored element: a float that LLVM supports, or bits."""
     held = STORAGE[name]
     return _FLOATS.get(held) or _bits_of(name)
 
 
 def _bits_of(name: str) -> Any:
-    """The integer of the width of a data type."""
+    """The integer type with the width of a data type."""
     return ir.IntType(8 * size_of(name))
 
 
 @dataclass(frozen=True)
 class Float8:
-    """The format of a float of one byte.
+    """The format of a one-byte float.
 
-    Infinity lies behind the largest number, and NaN behind that; e4m3fn has NaN only.
+    The code after the largest finite number is infinity, and later codes are NaN; e4m3fn has only
+    NaN.
     """
 
     mantissa: int
-    """Bits of it."""
+    """The number of mantissa bits."""
     bias: int
     largest: int
-    """The largest finite number, as it is stored."""
+    """The code of the largest finite number."""
 
     @property
     def beyond(self) -> int:
-        """What larger ones become."""
+        """The code of results beyond the largest finite number."""
         return self.largest + 1
 
     @property
     def shift(self) -> int:
-        """How far its mantissa lies below that of a float32."""
+        """The number of float32 mantissa bits that it lacks."""
         return 23 - self.mantissa
 
     @classmethod
     def of(cls, found: Any) -> Float8:
-        """What a `finfo` says."""
+        """Return the format that a `finfo` describes."""
         return cls(found.nmant, 1 - found.minexp, int(found.max.view(np.uint8)))
 
 
@@ -72,17 +73,17 @@ FLOAT8 = {
 
 
 def load_as_float32(lanes: Lanes, name: str, pointer: Any, stride: Any = None) -> Any:
-    """Elements as the float32 that an engine computes on."""
+    """Load elements as float32."""
     return _as_float32(lanes, name, lanes.load(pointer, _stored(name), stride))
 
 
 def load_bits(lanes: Lanes, name: str, pointer: Any, stride: Any = None) -> Any:
-    """What is stored, as unsigned integers of its width."""
+    """Load stored elements as unsigned integers of their width."""
     return lanes.load(pointer, _bits_of(name), stride)
 
 
 def load_integer(lanes: Lanes, name: str, pointer: Any, stride: Any = None) -> Any:
-    """Integers, as 64 bits."""
+    """Load integers as 64 bits."""
     stored = load_bits(lanes, name, pointer, stride)
     wide = lanes.type(I64)
     return lanes.b.zext(stored, wide) if name.startswith("u") else lanes.b.sext(stored, wide)
@@ -91,12 +92,12 @@ def load_integer(lanes: Lanes, name: str, pointer: Any, stride: Any = None) -> A
 def store_bits(lanes: Lanes, name: str, value: Any, pointer: Any, stride: Any = None) -> None:
     """Store the low bits of integers."""
     kind = _bits_of(name)
-    kept = value if lanes.element(value) == kind else lanes.b.trunc(value, lanes.type(kind))
-    lanes.store(kept, pointer, kind, stride)
+    narrow = value if lanes.element(value) == kind else lanes.b.trunc(value, lanes.type(kind))
+    lanes.store(narrow, pointer, kind, stride)
 
 
 def as_if_stored(lanes: Lanes, name: str, value: Any) -> Any:
-    """Float32 after it was stored as a data type and loaded again."""
+    """Return float32 values as they are after storing and loading them in a data type."""
     return _as_float32(lanes, name, _rounded(lanes, name, value))
 
 
@@ -131,14 +132,14 @@ def _rounded(lanes: Lanes, name: str, value: Any) -> Any:
         truth = b.fcmp_unordered("!=", value, lanes.constant(F32, 0.0))
         return b.zext(truth, lanes.type(I8))
     if name in ("bfloat16", "tfloat32"):
-        return _cut(lanes, name, value)
+        return _round_to_high_bits(lanes, name, value)
     if name in FLOAT8:
         return _to_float8(lanes, FLOAT8[name], value)
     return _to_integer(lanes, name, value)
 
 
-def _cut(lanes: Lanes, name: str, value: Any) -> Any:
-    """The high bits of a float32, to nearest, ties to even."""
+def _round_to_high_bits(lanes: Lanes, name: str, value: Any) -> Any:
+    """Round a float32 to its high bits, to nearest, ties to even."""
     b = lanes.b
     dropped = 16 if name == "bfloat16" else 13
     bits = lanes.bits(value, I32)
@@ -147,7 +148,7 @@ def _cut(lanes: Lanes, name: str, value: Any) -> Any:
     rounded = b.add(b.add(bits, odd), half)
     nan = b.fcmp_unordered("uno", value, value)
     if name == "bfloat16":
-        # ml_dtypes keeps of a NaN its sign alone.
+        # ml_dtypes preserves only the sign of a NaN.
         sign = b.and_(bits, lanes.constant(I32, 0x8000_0000))
         quiet = b.or_(sign, lanes.constant(I32, 0x7FC0_0000))
         chosen = b.select(nan, quiet, rounded)
@@ -158,7 +159,7 @@ def _cut(lanes: Lanes, name: str, value: Any) -> Any:
 
 
 def _to_integer(lanes: Lanes, name: str, value: Any) -> Any:
-    """To nearest, ties to even, saturating; NaN gives 0."""
+    """Round to nearest, ties to even, and saturate; NaN gives 0."""
     b, signed = lanes.b, not name.startswith("u")
     width = int(name.lstrip("uint"))
     low = -(1 << (width - 1)) if signed else 0
@@ -169,18 +170,18 @@ def _to_integer(lanes: Lanes, name: str, value: Any) -> Any:
     above = b.fcmp_ordered(">", rounded, lanes.constant(F32, largest))
     below = b.fcmp_ordered("<", rounded, lanes.constant(F32, float(low)))
     nan = b.fcmp_unordered("uno", rounded, rounded)
-    kept = b.select(above, lanes.constant(F32, largest), rounded)
-    kept = b.select(below, lanes.constant(F32, float(low)), kept)
-    kept = b.select(nan, lanes.constant(F32, 0.0), kept)
+    clamped = b.select(above, lanes.constant(F32, largest), rounded)
+    clamped = b.select(below, lanes.constant(F32, float(low)), clamped)
+    clamped = b.select(nan, lanes.constant(F32, 0.0), clamped)
     wide = lanes.type(I32)
-    number = b.fptosi(kept, wide) if signed or width < 32 else b.fptoui(kept, wide)
+    number = b.fptosi(clamped, wide) if signed or width < 32 else b.fptoui(clamped, wide)
     if width == 32:
         return b.select(above, lanes.constant(I32, high), number)
     return b.trunc(number, lanes.type(ir.IntType(width)))
 
 
 def _float8_as_float32(lanes: Lanes, form: Float8, stored: Any) -> Any:
-    """Exponent and mantissa where a float32 has them, times what the biases differ by: exact."""
+    """Shift exponent and mantissa to float32's positions; scale by the bias difference: exact."""
     b = lanes.b
     bits = b.zext(stored, lanes.type(I32))
     magnitude = b.and_(bits, lanes.constant(I32, 0x7F))
@@ -197,7 +198,7 @@ def _float8_as_float32(lanes: Lanes, form: Float8, stored: Any) -> Any:
 
 
 def _to_float8(lanes: Lanes, form: Float8, value: Any) -> Any:
-    """To nearest, ties to even; denormal results by an addition that drops what lies below."""
+    """Round to nearest, ties to even. For denormal results, an addition drops the lower bits."""
     b = lanes.b
     bits = lanes.bits(value, I32)
     magnitude = b.and_(bits, lanes.constant(I32, 0x7FFF_FFFF))
@@ -206,7 +207,7 @@ def _to_float8(lanes: Lanes, form: Float8, value: Any) -> Any:
     half = lanes.constant(I32, (1 << (form.shift - 1)) - 1)
     rounded = b.lshr(b.add(b.add(magnitude, odd), half), lanes.constant(I32, form.shift))
     normal = b.sub(rounded, lanes.constant(I32, (127 - form.bias) << form.mantissa))
-    # The last bit of this number is that of a denormal result.
+    # The lowest mantissa bit of this number has the weight of a denormal result's lowest bit.
     adding = 2.0 ** (1 - form.bias - form.mantissa + 23)
     summed = b.fadd(lanes.bits(magnitude, F32), lanes.constant(F32, adding))
     (dropped,) = struct.unpack("I", struct.pack("f", adding))

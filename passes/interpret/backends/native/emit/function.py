@@ -1,4 +1,4 @@
-"""A function that is being made: its words, its loops, and the calls of loops of NumPy."""
+"""A function under construction: its words, its loops, and its calls of NumPy's loops."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LOOP = ir.FunctionType(
 
 
 class Function:
-    """A function that is being made: its words, in order, and what it allocates."""
+    """A function under construction: reads its words in order, and allocates variables."""
 
     def __init__(self, builder: Any, words: Any, bases: Any):
         self.b = builder
@@ -29,36 +29,36 @@ class Function:
         self._entry = builder.block
 
     def word(self) -> Any:
-        """The next word."""
+        """Read the next word."""
         value = self.b.load(self.b.gep(self._words, [I64(self._next)]))
         self._next += 1
         return value
 
     def words(self, count: int) -> list[Any]:
-        """The next words."""
+        """Read the next words."""
         return [self.word() for _ in range(count)]
 
     def address(self) -> Any:
-        """An address: the number of a base, and an offset."""
+        """Read an address: the number of a base, and an offset."""
         base, offset = self.word(), self.word()
         start = self.b.load(self.b.gep(self._bases, [base]))
         return self.b.inttoptr(self.b.add(start, offset), BYTES)
 
     def variable(self, value: Any) -> Any:
-        """A place for a value that changes."""
+        """Return a stack slot with an initial value."""
         place = self.array(value.type, 1)
         self.b.store(value, place)
         return place
 
     def array(self, element: Any, count: int) -> Any:
-        """A place for some values, which the function has once."""
+        """Return a stack slot for several values, allocated once at the function's entry."""
         with self.b.goto_block(self._entry):
             self.b.position_at_start(self._entry)
             return self.b.alloca(element, count)
 
     @contextmanager
     def loop(self, end: Any, start: Any = None, step: int = 1) -> Any:
-        """A loop: its number goes from `start` in steps to before `end`."""
+        """Emit a loop; the yielded counter runs from `start` to before `end`."""
         b = self.b
         number = self.variable(I64(0) if start is None else start)
         head, body, after = (b.append_basic_block() for _ in range(3))
@@ -73,7 +73,7 @@ class Function:
         b.position_at_end(after)
 
     def call_loop(self, loop: tuple[Any, Any], args: Sequence[Any], dims: Any, steps: Any) -> None:
-        """Call a loop of NumPy; one number of elements, and steps of constant bytes."""
+        """Call a NumPy loop with pointers, dimensions, and byte steps."""
         b = self.b
         pointers, sizes = self.array(BYTES, len(args)), self.array(I64, len(dims))
         strides = self.array(I64, len(steps))

@@ -1,4 +1,4 @@
-"""Vectors, spelled out rather than left to LLVM to find: a tile may be written over itself."""
+"""Explicit vectors: LLVM cannot vectorise loops in which a tile may overwrite itself."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ F16, F32, F64 = ir.HalfType(), ir.FloatType(), ir.DoubleType()
 BYTES = ir.PointerType(I8)
 
 LANES = 16
-"""Elements of a vector; LLVM cuts it into what the CPU has."""
+"""The elements of a vector; LLVM splits it into the CPU's vectors."""
 
 
 @dataclass(frozen=True)
 class Lanes:
-    """A builder of instructions on so many lanes; 1 is a scalar."""
+    """A builder of instructions on `count` lanes; 1 is a scalar."""
 
     b: Any
     count: int
 
     def type(self, element: Any) -> Any:
-        """A vector of an element, or the element."""
+        """Return the type of a vector of an element, or the element."""
         return element if self.count == 1 else ir.VectorType(element, self.count)
 
     def element(self, value: Any) -> Any:
-        """The type of one lane of a value."""
+        """Return the type of one lane of a value."""
         return value.type if self.count == 1 else value.type.element
 
     def constant(self, element: Any, value: Any) -> Any:
-        """The same value in all lanes."""
+        """Return the same constant in all lanes."""
         if self.count == 1:
             return ir.Constant(element, value)
         return ir.Constant(self.type(element), [value] * self.count)
 
     def splat(self, value: Any) -> Any:
-        """A scalar in all lanes."""
+        """Return a scalar in all lanes."""
         if self.count == 1:
             return value
         vector = self.type(value.type)
@@ -47,7 +47,7 @@ class Lanes:
         return self.b.shuffle_vector(one, ir.Constant(vector, ir.Undefined), zeros)
 
     def intrinsic(self, name: str, element: Any, *operands: Any) -> Any:
-        """A function of LLVM of one type, such as 'sqrt'."""
+        """Call an LLVM intrinsic of one type, such as 'sqrt'."""
         kind = self.type(element)
         word = {F32: "f32", F64: "f64", F16: "f16"}[element]
         suffix = word if self.count == 1 else f"v{self.count}{word}"
@@ -59,13 +59,13 @@ class Lanes:
         return self.b.call(function, operands)
 
     def bits(self, value: Any, element: Any) -> Any:
-        """The bits of lanes as another element of the same size."""
+        """Return the bits of lanes as another element type of the same size."""
         return self.b.bitcast(value, self.type(element))
 
     # ---------------------------------------------------------------- memory
 
     def load(self, pointer: Any, element: Any, stride: Any = None) -> Any:
-        """Elements from an address on, `stride` bytes apart; one after the other if None."""
+        """Load elements from an address on, `stride` bytes apart; contiguous if None."""
         b = self.b
         if self.count == 1:
             return b.load(b.bitcast(pointer, ir.PointerType(element)), align=1)
@@ -79,7 +79,7 @@ class Lanes:
         return vector
 
     def store(self, value: Any, pointer: Any, element: Any, stride: Any = None) -> None:
-        """The counterpart of `load`."""
+        """Store elements; the counterpart of `load`."""
         b = self.b
         if self.count == 1 or stride is None:
             b.store(value, b.bitcast(pointer, ir.PointerType(self.type(element))), align=1)

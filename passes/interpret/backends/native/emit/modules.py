@@ -1,4 +1,4 @@
-"""Modules with the function of a form, and with the one that runs instructions in a row."""
+"""Emits modules: the function of a form, and the function that runs consecutive instructions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ir = building()
 
 
 def emit(form: NativeForm, name: str) -> Any:
-    """A module with the function of a form."""
+    """Return a module with the function of a form."""
     module = ir.Module(name)
     function = ir.Function(module, SIGNATURE, name)
     builder = ir.IRBuilder(function.append_basic_block())
@@ -40,9 +40,10 @@ def _write_matmul(form: MatmulForm, f: Function) -> None:
 
 
 def emit_walk(name: str) -> Any:
-    """A module with the function that runs instructions one after the other.
+    """Return a module with the function that runs consecutive instructions.
 
-    Each is the address of its function, the number of its words, and the words.
+    A table entry has the address of the instruction's function, the number of its words, and the
+    words.
     """
     module = ir.Module(name)
     pointer = ir.PointerType(I64)

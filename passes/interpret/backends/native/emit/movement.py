@@ -1,4 +1,4 @@
-"""Stored elements as they are, to other places."""
+"""Emits copies and transposes of stored elements."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def write_copy(form: CopyForm, f: Function) -> None:
 def _element_at(
     b: Any, pointer: Any, number: Any, inner: Inner, stride: Any, size: int, element: Any
 ) -> tuple[Any, Any, Any]:
-    """The arguments of a load of lanes from an element on."""
+    """The arguments of a load of lanes that begins at an element."""
     if inner is Inner.contiguous:
         return b.gep(pointer, [b.mul(number, I64(size))]), element, None
     return b.gep(pointer, [b.mul(number, stride)]), element, stride
@@ -70,11 +70,11 @@ def _memcpy(f: Function, into: Any, source: Any, size: Any) -> None:
 
 
 _SQUARE = 16
-"""Rows and columns that are transposed in registers."""
+"""The size of the squares that are transposed in registers."""
 
 
 def write_transpose(form: TransposeForm, f: Function) -> None:
-    """Squares of elements, so that whole lines of the cache are read and written."""
+    """Transpose squares of elements, so that entire cache lines are read and written."""
     b = f.b
     columns, rows = f.word(), f.word()
     source, source_strides = f.address(), f.words(2)

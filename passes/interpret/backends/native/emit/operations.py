@@ -1,4 +1,4 @@
-"""Nodes of graphs (`graphs.py`) as LLVM instructions on lanes."""
+"""Emits nodes of graphs (`graphs.py`) as LLVM instructions on lanes."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ ELEMENTS = {
     "q": I64,
     "?": ir.IntType(1),
 }
-"""The LLVM type of each type of a node."""
+"""The LLVM type of each node type."""
 
 
 def literal(lanes: Lanes, kind: str, bits: int) -> Any:
-    """A number of a node's type in all lanes."""
+    """Return a number of a node type in all lanes."""
     held = _SAME_SIZE.get(kind)
     if held is None:
         return lanes.constant(ELEMENTS[kind], bits)
@@ -46,7 +46,7 @@ def _compare(word: str) -> Callable[..., Any]:
 
 
 def _extreme(word: str) -> Callable[..., Any]:
-    """The first operand where it is greater (less) or NaN, else the second."""
+    """Return the first operand if it is greater (less) or NaN, else the second."""
 
     def extreme(lanes: Lanes, kind: str, x: Any, y: Any) -> Any:
         b = lanes.b
@@ -81,7 +81,7 @@ def _absolute(lanes: Lanes, kind: str, x: Any) -> Any:
 
 
 def _built(method: str, of_integers: str | None = None) -> Callable[..., Any]:
-    """An instruction of LLVM on lanes; that of integers may be another one."""
+    """An LLVM instruction on lanes; `of_integers` is used for 64-bit integers."""
 
     def build(lanes: Lanes, kind: str, *values: Any) -> Any:
         name = of_integers if of_integers is not None and kind == "q" else method
@@ -91,7 +91,7 @@ def _built(method: str, of_integers: str | None = None) -> Callable[..., Any]:
 
 
 def _shift(method: str) -> Callable[..., Any]:
-    """A logical shift; what is shifted by its width or more is gone."""
+    """A logical shift; shifting by the width or more gives 0."""
 
     def shift(lanes: Lanes, kind: str, x: Any, amount: Any) -> Any:
         b, element = lanes.b, ELEMENTS[kind]

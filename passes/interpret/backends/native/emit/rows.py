@@ -1,4 +1,4 @@
-"""Graphs over elements, stored, and combined for each row."""
+"""Emits graphs over elements, whose results are stored, and reduced for each row."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from nkijit.passes.interpret.backends.native.llvm import building
 
 ir = building()
 
-_KEPT = {**ELEMENTS, "?": I32}
-"""How values lie in scratch."""
+_SCRATCH_TYPES = {**ELEMENTS, "?": I32}
+"""The LLVM type of each node type in scratch."""
 _LOADERS = {"load": load_as_float32, "load_bits": load_bits, "load_integer": load_integer}
 
 
 class _Operand:
-    """An operand of rows: where it is in the loops that are open."""
+    """An operand of rows: its address and its strides in the loops."""
 
     def __init__(self, f: Function, form: OperandForm, address: Any, strides: Sequence[Any]):
         self.f, self.form, self.strides = f, form, strides
@@ -81,7 +81,7 @@ def write_rows(form: RowForm, f: Function) -> None:
 
 
 class _RowWriter:
-    """Writes what happens to a row: before its elements, to them in blocks, and after them."""
+    """Emits the code of a row: before its elements, for its elements in blocks, and after them."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class _RowWriter:
         self.scratch = scratch
         self.combines = form.accumulators is not None or form.reduced is not None
         self.row = f.b.gep(scratch, [I64(SPILLED * len(self.spilled))])
-        """The float32 results of a row, where something is done with all of them."""
+        """The float32 results of a row, if they are reduced."""
         self.filled = f.variable(I64(0))
 
     # -------------------------------------------------------- elements
@@ -118,7 +118,7 @@ class _RowWriter:
             b.store(self._number(use.number), registers)
 
     def _number(self, place: int, kind: str = "f") -> Any:
-        """A number of a node's type."""
+        """A number in a node's type."""
         word = self.numbers[place]
         if kind == "f":
             return self.b.bitcast(self.b.trunc(word, I32), F32)
@@ -194,9 +194,9 @@ class _RowWriter:
             if nodes[node].name == "call":
                 for needed in nodes[node].inputs:
                     if needed in segment or nodes[needed].name in CHEAP:
-                        self._keep(lanes, value_of(needed), needed, at)
+                        self._save(lanes, value_of(needed), needed, at)
             elif node in self.spilled:
-                self._keep(lanes, value_of(node), node, at)
+                self._save(lanes, value_of(node), node, at)
         if not last:
             return
         result = value_of(self.form.result)
@@ -212,11 +212,11 @@ class _RowWriter:
             else:
                 store_bits(lanes, into.form.element, result, pointer, stride)
 
-    def _keep(self, lanes: Lanes, value: Any, node: int, at: Any) -> None:
+    def _save(self, lanes: Lanes, value: Any, node: int, at: Any) -> None:
         kind = self.form.nodes[node].type
         if kind == "?":
             value = self.b.zext(value, lanes.type(I32))
-        lanes.store(value, self._spilled_at(node, at), _KEPT[kind])
+        lanes.store(value, self._spilled_at(node, at), _SCRATCH_TYPES[kind])
 
     def _spilled_at(self, node: int, at: Any) -> Any:
         size = 8 if self.form.nodes[node].type == "d" else 4
@@ -224,7 +224,7 @@ class _RowWriter:
 
     def _reload(self, lanes: Lanes, node: int, at: Any) -> Any:
         kind = self.form.nodes[node].type
-        value = lanes.load(self._spilled_at(node, at), _KEPT[kind])
+        value = lanes.load(self._spilled_at(node, at), _SCRATCH_TYPES[kind])
         return self.b.trunc(value, lanes.type(ELEMENTS["?"])) if kind == "?" else value
 
     def _node(self, lanes: Lanes, node: Node, inputs: list[Any], here: list[Any], at: Any) -> Any:

@@ -228,15 +228,6 @@ nki.kernel @activation_reduce_without_op() target=trn3 {
   nki.return
 }
 
-// The Vector Engine has no activation functions.
-// CHECK: error[engine]: nisa.activation: the instruction runs on scalar or gpsimd, not on vector
-nki.kernel @activation_engine() target=trn3 {
-  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  nisa.activation dst=%dst, op=exp, data=%data, engine=vector
-  nki.return
-}
-
 // The GpSimd Engine has them from NeuronCore-v4 on.
 // CHECK: error[argument-generation]: nisa.activation: 'engine' gpsimd needs NeuronCore-v4, the target trn2 is NeuronCore-v3
 nki.kernel @activation_engine_generation() target=trn2 {
@@ -284,96 +275,6 @@ nki.kernel @activation_reduce_bypass() target=trn3 {
   %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
   nisa.activation_reduce dst=%dst, op=bypass, data=%data, reduce_op=add
-  nki.return
-}
-
-// Each operand in turn is in HBM, which the engine cannot reach.
-// CHECK: error[buffer]: nisa.activation_reduce: 'dst' must be in sbuf or psum, it is in private_hbm
-// CHECK: error[buffer]: nisa.activation_reduce: 'data' must be in sbuf or psum, it is in private_hbm
-// CHECK: error[buffer]: nisa.activation_reduce: 'scale' must be in sbuf or psum, it is in shared_hbm
-// CHECK: error[buffer]: nisa.activation_reduce: 'bias' must be in sbuf or psum, it is in shared_hbm
-// CHECK: error[buffer]: nisa.activation_reduce: 'reduce_res' must be in sbuf or psum, it is in shared_hbm
-nki.kernel @activation_reduce_buffers() target=trn3 {
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %far = nki.alloc : memref<128x64xf32, #nki.private_hbm>
-  %far_column = nki.alloc : memref<128x1xf32, #nki.shared_hbm>
-  nisa.activation_reduce dst=%far, op=exp, data=%tile, reduce_op=add
-  nisa.activation_reduce dst=%tile, op=exp, data=%far, reduce_op=add
-  nisa.activation_reduce dst=%tile, op=exp, data=%tile, reduce_op=add, scale=%far_column
-  nisa.activation_reduce dst=%tile, op=exp, data=%tile, reduce_op=add, bias=%far_column
-  nisa.activation_reduce dst=%tile, op=exp, data=%tile, reduce_op=add, reduce_res=%far_column
-  nki.return
-}
-
-// 'dst' has fewer partitions than 'data'.
-// CHECK: error[partitions-match]: nisa.activation_reduce: different numbers of partitions: 'data' has 128, 'dst' has 64
-nki.kernel @activation_reduce_partitions() target=trn3 {
-  %dst = nki.alloc : memref<64x64xf32, #nki.sbuf>
-  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  nisa.activation_reduce dst=%dst, op=exp, data=%data, reduce_op=add
-  nki.return
-}
-
-// 'dst' has half of the elements per partition.
-// CHECK: error[free-size-match]: nisa.activation_reduce: different numbers of elements per partition: 'data' has 64, 'dst' has 32
-nki.kernel @activation_reduce_free_size() target=trn3 {
-  %dst = nki.alloc : memref<128x32xf32, #nki.sbuf>
-  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  nisa.activation_reduce dst=%dst, op=exp, data=%data, reduce_op=add
-  nki.return
-}
-
-// A per-partition operand has fewer rows than 'data' has partitions, or two elements in each.
-// CHECK: error[column]: nisa.activation_reduce: 'scale' must have shape (128, 1), one element for each partition of 'data', it is 64x1
-// CHECK: error[column]: nisa.activation_reduce: 'bias' must have shape (128, 1), one element for each partition of 'data', it is 128x2
-// CHECK: error[column]: nisa.activation_reduce: 'reduce_res' must have shape (128, 1), one element for each partition of 'data', it is 128x1x2
-nki.kernel @activation_reduce_columns() target=trn3 {
-  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %scale = nki.alloc : memref<64x1xf32, #nki.sbuf>
-  %bias = nki.alloc : memref<128x2xf32, #nki.sbuf>
-  %sum = nki.alloc : memref<128x1x2xf32, #nki.sbuf>
-  nisa.activation_reduce dst=%dst, op=exp, data=%data, reduce_op=add, scale=%scale
-  nisa.activation_reduce dst=%dst, op=exp, data=%data, reduce_op=add, bias=%bias
-  nisa.activation_reduce dst=%dst, op=exp, data=%data, reduce_op=add, reduce_res=%sum
-  nki.return
-}
-
-// A tile as 'scale' is not float32.
-// CHECK: error[dtype]: nisa.activation_reduce: 'scale' must be float32, it is bfloat16
-nki.kernel @activation_reduce_scale_dtype() target=trn3 {
-  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %scale = nki.alloc : memref<128x1xbf16, #nki.sbuf>
-  nisa.activation_reduce dst=%dst, op=exp, data=%data, reduce_op=add, scale=%scale
-  nki.return
-}
-
-// 'bias' is tfloat32, the one type that it cannot have.
-// CHECK: error[dtype]: nisa.activation_reduce: 'bias' cannot be tfloat32
-nki.kernel @activation_reduce_bias_dtype() target=trn3 {
-  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %bias = nki.alloc : memref<128x1xtf32, #nki.sbuf>
-  nisa.activation_reduce dst=%dst, op=exp, data=%data, reduce_op=add, bias=%bias
-  nki.return
-}
-
-// Each operand in turn is of a packed type, which engines do not convert, not even to itself.
-// CHECK: error[dtype-computable]: nisa.activation_reduce: engines do not convert 'dst', a float8_e4m3fn_x4
-// CHECK: error[dtype-computable]: nisa.activation_reduce: engines do not convert 'data', a float8_e4m3fn_x4
-// CHECK: error[dtype-computable]: nisa.activation_reduce: engines do not convert 'bias', a float4_e2m1fn_x4
-// CHECK: error[dtype-computable]: nisa.activation_reduce: engines do not convert 'reduce_res', a float4_e2m1fn_x4
-// CHECK: error[dtype-computable]: nisa.activation_reduce: engines do not convert 'dst', a float8_e4m3fn_x4
-nki.kernel @activation_reduce_packed() target=trn3 {
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %packed = nki.alloc : memref<128x64x!nki.f8E4M3FNx4, #nki.sbuf>
-  %packed_column = nki.alloc : memref<128x1x!nki.f4E2M1FNx4, #nki.sbuf>
-  nisa.activation_reduce dst=%packed, op=exp, data=%tile, reduce_op=add
-  nisa.activation_reduce dst=%tile, op=exp, data=%packed, reduce_op=add
-  nisa.activation_reduce dst=%tile, op=exp, data=%tile, reduce_op=add, bias=%packed_column
-  nisa.activation_reduce dst=%tile, op=exp, data=%tile, reduce_op=add, reduce_res=%packed_column
-  nisa.activation_reduce dst=%packed, op=exp, data=%packed, reduce_op=add
   nki.return
 }
 
@@ -425,16 +326,6 @@ nki.kernel @activate2_generation() target=trn2 {
   nki.return
 }
 
-// Nor does the generation before have it.
-// CHECK: error[generation]: nisa.activate2: the instruction needs NeuronCore-v4, the target trn1 is NeuronCore-v2
-nki.kernel @activate2_generation_v2() target=inf2 {
-  %zero = arith.constant 0.0 : f32
-  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=multiply, op1=add
-  nki.return
-}
-
 // nl.maximum is an ALU operator.
 // CHECK: error[activation-function]: nisa.activate2: 'op' is nl.maximum, which is not an activation function
 nki.kernel @activate2_function() target=trn3 {
@@ -442,67 +333,6 @@ nki.kernel @activate2_function() target=trn3 {
   %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
   nisa.activate2 dst=%dst, op=maximum, data=%data, imm0=%zero, imm1=%zero, op0=multiply, op1=add
-  nki.return
-}
-
-// Each operand in turn is in HBM, which the engine cannot reach.
-// CHECK: error[buffer]: nisa.activate2: 'dst' must be in sbuf or psum, it is in private_hbm
-// CHECK: error[buffer]: nisa.activate2: 'data' must be in sbuf or psum, it is in private_hbm
-// CHECK: error[buffer]: nisa.activate2: 'imm0' must be in sbuf or psum, it is in shared_hbm
-// CHECK: error[buffer]: nisa.activate2: 'imm1' must be in sbuf or psum, it is in shared_hbm
-// CHECK: error[buffer]: nisa.activate2: 'relu_param' must be in sbuf or psum, it is in shared_hbm
-// CHECK: error[buffer]: nisa.activate2: 'reduce_res' must be in sbuf or psum, it is in shared_hbm
-nki.kernel @activate2_buffers() target=trn3 {
-  %zero = arith.constant 0.0 : f32
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %far = nki.alloc : memref<128x64xf32, #nki.private_hbm>
-  %far_column = nki.alloc : memref<128x1xf32, #nki.shared_hbm>
-  nisa.activate2 dst=%far, op=exp, data=%tile, imm0=%zero, imm1=%zero, op0=multiply, op1=add
-  nisa.activate2 dst=%tile, op=exp, data=%far, imm0=%zero, imm1=%zero, op0=multiply, op1=add
-  nisa.activate2 dst=%tile, op=exp, data=%tile, imm0=%far_column, imm1=%zero, op0=multiply, op1=add
-  nisa.activate2 dst=%tile, op=exp, data=%tile, imm0=%zero, imm1=%far_column, op0=multiply, op1=add
-  nisa.activate2 dst=%tile, op=prelu, data=%tile, imm0=%zero, imm1=%zero, op0=multiply, op1=add, relu_param=%far_column
-  nisa.activate2 dst=%tile, op=exp, data=%tile, imm0=%zero, imm1=%zero, op0=multiply, op1=add, reduce_op=add, reduce_res=%far_column, reduce_cmd=reset_reduce
-  nki.return
-}
-
-// 'dst' has fewer partitions than 'data'.
-// CHECK: error[partitions-match]: nisa.activate2: different numbers of partitions: 'data' has 128, 'dst' has 64
-nki.kernel @activate2_partitions() target=trn3 {
-  %zero = arith.constant 0.0 : f32
-  %dst = nki.alloc : memref<64x64xf32, #nki.sbuf>
-  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=multiply, op1=add
-  nki.return
-}
-
-// 'dst' has half of the elements per partition.
-// CHECK: error[free-size-match]: nisa.activate2: different numbers of elements per partition: 'data' has 64, 'dst' has 32
-nki.kernel @activate2_free_size() target=trn3 {
-  %zero = arith.constant 0.0 : f32
-  %dst = nki.alloc : memref<128x32xf32, #nki.sbuf>
-  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=multiply, op1=add
-  nki.return
-}
-
-// A per-partition operand has fewer rows than 'data' has partitions, or two elements in each.
-// CHECK: error[column]: nisa.activate2: 'imm0' must have shape (128, 1), one element for each partition of 'data', it is 64x1
-// CHECK: error[column]: nisa.activate2: 'imm1' must have shape (128, 1), one element for each partition of 'data', it is 128x2
-// CHECK: error[column]: nisa.activate2: 'relu_param' must have shape (128, 1), one element for each partition of 'data', it is 32x1
-// CHECK: error[column]: nisa.activate2: 'reduce_res' must have shape (128, 1), one element for each partition of 'data', it is 128x64
-nki.kernel @activate2_columns() target=trn3 {
-  %zero = arith.constant 0.0 : f32
-  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %imm0 = nki.alloc : memref<64x1xf32, #nki.sbuf>
-  %imm1 = nki.alloc : memref<128x2xf32, #nki.sbuf>
-  %slope = nki.alloc : memref<32x1xf32, #nki.sbuf>
-  %sum = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%imm0, imm1=%zero, op0=multiply, op1=add
-  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%imm1, op0=multiply, op1=add
-  nisa.activate2 dst=%dst, op=prelu, data=%data, imm0=%zero, imm1=%zero, op0=multiply, op1=add, relu_param=%slope
-  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=multiply, op1=add, reduce_op=add, reduce_res=%sum, reduce_cmd=reset_reduce
   nki.return
 }
 
@@ -521,29 +351,6 @@ nki.kernel @activate2_imm_dtypes() target=trn3 {
   %imm0 = nki.alloc : memref<128x1xf32, #nki.sbuf>
   %imm1 = nki.alloc : memref<128x1xbf16, #nki.sbuf>
   nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%imm0, imm1=%imm1, op0=multiply, op1=add
-  nki.return
-}
-
-// Each operand in turn is of a packed type, which engines do not convert, not even to itself.
-// CHECK: error[dtype-computable]: nisa.activate2: engines do not convert 'dst', a float8_e5m2_x4
-// CHECK: error[dtype-computable]: nisa.activate2: engines do not convert 'data', a float8_e5m2_x4
-// CHECK: error[dtype-computable]: nisa.activate2: engines do not convert 'imm0', a float8_e4m3fn_x4
-// CHECK: error[dtype-computable]: nisa.activate2: engines do not convert 'imm1', a float8_e4m3fn_x4
-// CHECK: error[dtype-computable]: nisa.activate2: engines do not convert 'relu_param', a float8_e4m3fn_x4
-// CHECK: error[dtype-computable]: nisa.activate2: engines do not convert 'reduce_res', a float8_e4m3fn_x4
-// CHECK: error[dtype-computable]: nisa.activate2: engines do not convert 'dst', a float8_e5m2_x4
-nki.kernel @activate2_packed() target=trn3 {
-  %zero = arith.constant 0.0 : f32
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %packed = nki.alloc : memref<128x64x!nki.f8E5M2x4, #nki.sbuf>
-  %packed_column = nki.alloc : memref<128x1x!nki.f8E4M3FNx4, #nki.sbuf>
-  nisa.activate2 dst=%packed, op=exp, data=%tile, imm0=%zero, imm1=%zero, op0=multiply, op1=add
-  nisa.activate2 dst=%tile, op=exp, data=%packed, imm0=%zero, imm1=%zero, op0=multiply, op1=add
-  nisa.activate2 dst=%tile, op=exp, data=%tile, imm0=%packed_column, imm1=%zero, op0=multiply, op1=add
-  nisa.activate2 dst=%tile, op=exp, data=%tile, imm0=%zero, imm1=%packed_column, op0=multiply, op1=add
-  nisa.activate2 dst=%tile, op=prelu, data=%tile, imm0=%zero, imm1=%zero, op0=multiply, op1=add, relu_param=%packed_column
-  nisa.activate2 dst=%tile, op=exp, data=%tile, imm0=%zero, imm1=%zero, op0=multiply, op1=add, reduce_op=add, reduce_res=%packed_column, reduce_cmd=reset_reduce
-  nisa.activate2 dst=%packed, op=exp, data=%packed, imm0=%zero, imm1=%zero, op0=multiply, op1=add
   nki.return
 }
 
@@ -696,14 +503,4 @@ nki.kernel @activate2_engine() target=trn3 {
   nki.return
 }
 
-// The GpSimd Engine cannot reach PSUM.
-// CHECK: error[gpsimd-psum]: nisa.activate2: the GpSimd Engine cannot reach PSUM, but 'dst' is in PSUM
-nki.kernel @activate2_gpsimd_psum() target=trn3 {
-  %zero = arith.constant 0.0 : f32
-  %dst = nki.alloc : memref<128x64xf32, #nki.psum>
-  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=multiply, op1=add, engine=gpsimd
-  nki.return
-}
-
-// CHECK: 95 errors
+// CHECK: 56 errors

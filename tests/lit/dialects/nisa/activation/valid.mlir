@@ -140,14 +140,6 @@ nki.kernel @activation_reduce_without_op() target=trn3 {
   nki.return
 }
 
-// The Scalar Engine has activation functions.
-nki.kernel @activation_engine() target=trn3 {
-  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  nisa.activation dst=%dst, op=exp, data=%data, engine=scalar
-  nki.return
-}
-
 // The target is NeuronCore-v4.
 nki.kernel @activation_engine_generation() target=trn3 {
   %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -192,79 +184,6 @@ nki.kernel @activation_reduce_bypass() target=trn3 {
   nki.return
 }
 
-// All operands are in PSUM.
-nki.kernel @activation_reduce_buffers() target=trn3 {
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %far = nki.alloc : memref<128x64xf32, #nki.psum>
-  %far_column = nki.alloc : memref<128x1xf32, #nki.psum>
-  nisa.activation_reduce dst=%far, op=exp, data=%tile, reduce_op=add
-  nisa.activation_reduce dst=%tile, op=exp, data=%far, reduce_op=add
-  nisa.activation_reduce dst=%tile, op=exp, data=%tile, reduce_op=add, scale=%far_column
-  nisa.activation_reduce dst=%tile, op=exp, data=%tile, reduce_op=add, bias=%far_column
-  nisa.activation_reduce dst=%tile, op=exp, data=%tile, reduce_op=add, reduce_res=%far_column
-  nki.return
-}
-
-// The same number.
-nki.kernel @activation_reduce_partitions() target=trn3 {
-  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  nisa.activation_reduce dst=%dst, op=exp, data=%data, reduce_op=add
-  nki.return
-}
-
-// As many; how they are cut into dimensions does not matter.
-nki.kernel @activation_reduce_free_size() target=trn3 {
-  %dst = nki.alloc : memref<128x4x16xf32, #nki.sbuf>
-  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  nisa.activation_reduce dst=%dst, op=exp, data=%data, reduce_op=add
-  nki.return
-}
-
-// (P, 1), and one element in each also counts with more dimensions.
-nki.kernel @activation_reduce_columns() target=trn3 {
-  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %scale = nki.alloc : memref<128x1xf32, #nki.sbuf>
-  %bias = nki.alloc : memref<128x1xf32, #nki.sbuf>
-  %sum = nki.alloc : memref<128x1x1xf32, #nki.sbuf>
-  nisa.activation_reduce dst=%dst, op=exp, data=%data, reduce_op=add, scale=%scale
-  nisa.activation_reduce dst=%dst, op=exp, data=%data, reduce_op=add, bias=%bias
-  nisa.activation_reduce dst=%dst, op=exp, data=%data, reduce_op=add, reduce_res=%sum
-  nki.return
-}
-
-// It is; a number has no such rule.
-nki.kernel @activation_reduce_scale_dtype() target=trn3 {
-  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %scale = nki.alloc : memref<128x1xf32, #nki.sbuf>
-  nisa.activation_reduce dst=%dst, op=exp, data=%data, reduce_op=add, scale=%scale
-  nki.return
-}
-
-// Any other type will do.
-nki.kernel @activation_reduce_bias_dtype() target=trn3 {
-  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %bias = nki.alloc : memref<128x1xbf16, #nki.sbuf>
-  nisa.activation_reduce dst=%dst, op=exp, data=%data, reduce_op=add, bias=%bias
-  nki.return
-}
-
-// An unpacked type of eight bits.
-nki.kernel @activation_reduce_packed() target=trn3 {
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %packed = nki.alloc : memref<128x64xf8E4M3FN, #nki.sbuf>
-  %packed_column = nki.alloc : memref<128x1xf8E4M3FN, #nki.sbuf>
-  nisa.activation_reduce dst=%packed, op=exp, data=%tile, reduce_op=add
-  nisa.activation_reduce dst=%tile, op=exp, data=%packed, reduce_op=add
-  nisa.activation_reduce dst=%tile, op=exp, data=%tile, reduce_op=add, bias=%packed_column
-  nisa.activation_reduce dst=%tile, op=exp, data=%tile, reduce_op=add, reduce_res=%packed_column
-  nisa.activation_reduce dst=%packed, op=exp, data=%packed, reduce_op=add
-  nki.return
-}
-
 // The next generation has it.
 nki.kernel @activation_reduce_scalar_bias() target=trn2 {
   %bias = arith.constant 1.0 : f32
@@ -303,70 +222,12 @@ nki.kernel @activate2_generation() target=trn3 {
   nki.return
 }
 
-// gen4 is another name of trn3.
-nki.kernel @activate2_generation_v2() target=gen4 {
-  %zero = arith.constant 0.0 : f32
-  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=multiply, op1=add
-  nki.return
-}
-
 // nl.gelu is an activation function.
 nki.kernel @activate2_function() target=trn3 {
   %zero = arith.constant 0.0 : f32
   %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
   nisa.activate2 dst=%dst, op=gelu, data=%data, imm0=%zero, imm1=%zero, op0=multiply, op1=add
-  nki.return
-}
-
-// All operands are in PSUM.
-nki.kernel @activate2_buffers() target=trn3 {
-  %zero = arith.constant 0.0 : f32
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %far = nki.alloc : memref<128x64xf32, #nki.psum>
-  %far_column = nki.alloc : memref<128x1xf32, #nki.psum>
-  nisa.activate2 dst=%far, op=exp, data=%tile, imm0=%zero, imm1=%zero, op0=multiply, op1=add
-  nisa.activate2 dst=%tile, op=exp, data=%far, imm0=%zero, imm1=%zero, op0=multiply, op1=add
-  nisa.activate2 dst=%tile, op=exp, data=%tile, imm0=%far_column, imm1=%zero, op0=multiply, op1=add
-  nisa.activate2 dst=%tile, op=exp, data=%tile, imm0=%zero, imm1=%far_column, op0=multiply, op1=add
-  nisa.activate2 dst=%tile, op=prelu, data=%tile, imm0=%zero, imm1=%zero, op0=multiply, op1=add, relu_param=%far_column
-  nisa.activate2 dst=%tile, op=exp, data=%tile, imm0=%zero, imm1=%zero, op0=multiply, op1=add, reduce_op=add, reduce_res=%far_column, reduce_cmd=reset_reduce
-  nki.return
-}
-
-// The same number.
-nki.kernel @activate2_partitions() target=trn3 {
-  %zero = arith.constant 0.0 : f32
-  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=multiply, op1=add
-  nki.return
-}
-
-// As many; how they are cut into dimensions does not matter.
-nki.kernel @activate2_free_size() target=trn3 {
-  %zero = arith.constant 0.0 : f32
-  %dst = nki.alloc : memref<128x4x16xf32, #nki.sbuf>
-  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=multiply, op1=add
-  nki.return
-}
-
-// (P, 1).
-nki.kernel @activate2_columns() target=trn3 {
-  %zero = arith.constant 0.0 : f32
-  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %imm0 = nki.alloc : memref<128x1xf32, #nki.sbuf>
-  %imm1 = nki.alloc : memref<128x1xf32, #nki.sbuf>
-  %slope = nki.alloc : memref<128x1xf32, #nki.sbuf>
-  %sum = nki.alloc : memref<128x1xf32, #nki.sbuf>
-  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%imm0, imm1=%zero, op0=multiply, op1=add
-  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%imm1, op0=multiply, op1=add
-  nisa.activate2 dst=%dst, op=prelu, data=%data, imm0=%zero, imm1=%zero, op0=multiply, op1=add, relu_param=%slope
-  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=multiply, op1=add, reduce_op=add, reduce_res=%sum, reduce_cmd=reset_reduce
   nki.return
 }
 
@@ -377,22 +238,6 @@ nki.kernel @activate2_imm_dtypes() target=trn3 {
   %imm0 = nki.alloc : memref<128x1xf32, #nki.sbuf>
   %imm1 = nki.alloc : memref<128x1xf32, #nki.sbuf>
   nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%imm0, imm1=%imm1, op0=multiply, op1=add
-  nki.return
-}
-
-// An unpacked type of eight bits.
-nki.kernel @activate2_packed() target=trn3 {
-  %zero = arith.constant 0.0 : f32
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %packed = nki.alloc : memref<128x64xf8E5M2, #nki.sbuf>
-  %packed_column = nki.alloc : memref<128x1xf8E4M3FN, #nki.sbuf>
-  nisa.activate2 dst=%packed, op=exp, data=%tile, imm0=%zero, imm1=%zero, op0=multiply, op1=add
-  nisa.activate2 dst=%tile, op=exp, data=%packed, imm0=%zero, imm1=%zero, op0=multiply, op1=add
-  nisa.activate2 dst=%tile, op=exp, data=%tile, imm0=%packed_column, imm1=%zero, op0=multiply, op1=add
-  nisa.activate2 dst=%tile, op=exp, data=%tile, imm0=%zero, imm1=%packed_column, op0=multiply, op1=add
-  nisa.activate2 dst=%tile, op=prelu, data=%tile, imm0=%zero, imm1=%zero, op0=multiply, op1=add, relu_param=%packed_column
-  nisa.activate2 dst=%tile, op=exp, data=%tile, imm0=%zero, imm1=%zero, op0=multiply, op1=add, reduce_op=add, reduce_res=%packed_column, reduce_cmd=reset_reduce
-  nisa.activate2 dst=%packed, op=exp, data=%packed, imm0=%zero, imm1=%zero, op0=multiply, op1=add
   nki.return
 }
 
@@ -503,15 +348,6 @@ nki.kernel @activate2_engine() target=trn3 {
   %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
   nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=multiply, op1=add, engine=scalar
-  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=multiply, op1=add, engine=gpsimd
-  nki.return
-}
-
-// 'dst' is in SBUF.
-nki.kernel @activate2_gpsimd_psum() target=trn3 {
-  %zero = arith.constant 0.0 : f32
-  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
   nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=multiply, op1=add, engine=gpsimd
   nki.return
 }

@@ -96,16 +96,6 @@ nki.kernel @tensor_tensor_power_psum() target=trn3 {
   nki.return
 }
 
-// The author asks for the GpSimd Engine, and two operands are in PSUM.
-// CHECK: error[gpsimd-psum]: nisa.tensor_tensor: the GpSimd Engine cannot reach PSUM, but 'dst', 'data1' is in PSUM
-nki.kernel @tensor_tensor_gpsimd_psum() target=trn3 {
-  %dst = nki.alloc : memref<128x64xi32, #nki.psum>
-  %a = nki.alloc : memref<128x64xi32, #nki.psum>
-  %b = nki.alloc : memref<128x64xi32, #nki.sbuf>
-  nisa.tensor_tensor dst=%dst, data1=%a, data2=%b, op=add, engine=gpsimd
-  nki.return
-}
-
 // Each operand in turn has fewer partitions than the others.
 // CHECK: error[partitions-match]: nisa.tensor_tensor: different numbers of partitions: 'data1' has 128, 'data2' has 128, 'dst' has 64
 // CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
@@ -356,59 +346,6 @@ nki.kernel @tensor_scalar_reverse0() target=trn3 {
   nki.return
 }
 
-// Each operand in turn is in HBM.
-// CHECK: error[buffer]: nisa.tensor_scalar: 'dst' must be in sbuf or psum, it is in private_hbm
-// CHECK: error[buffer]: nisa.tensor_scalar: 'data' must be in sbuf or psum, it is in private_hbm
-// CHECK: error[buffer]: nisa.tensor_scalar: 'operand0' must be in sbuf or psum, it is in private_hbm
-// CHECK: error[buffer]: nisa.tensor_scalar: 'operand1' must be in sbuf or psum, it is in private_hbm
-nki.kernel @tensor_scalar_buffers() target=trn3 {
-  %two = arith.constant 2.0 : f32
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %far = nki.alloc : memref<128x64xf32, #nki.private_hbm>
-  %far_column = nki.alloc : memref<128x1xf32, #nki.private_hbm>
-  nisa.tensor_scalar dst=%far, data=%tile, op0=add, operand0=%two
-  nisa.tensor_scalar dst=%tile, data=%far, op0=add, operand0=%two
-  nisa.tensor_scalar dst=%tile, data=%tile, op0=add, operand0=%far_column
-  nisa.tensor_scalar dst=%tile, data=%tile, op0=add, operand0=%two, op1=add, operand1=%far_column
-  nki.return
-}
-
-// nl.rsqrt runs on the GpSimd Engine, and each operand in turn is in PSUM.
-// CHECK: error[gpsimd-psum]: nisa.tensor_scalar: the GpSimd Engine cannot reach PSUM, but 'dst' is in PSUM
-// CHECK: error[gpsimd-psum]: nisa.tensor_scalar: the GpSimd Engine cannot reach PSUM, but 'data' is in PSUM
-// CHECK: error[gpsimd-psum]: nisa.tensor_scalar: the GpSimd Engine cannot reach PSUM, but 'operand0' is in PSUM
-// CHECK: error[gpsimd-psum]: nisa.tensor_scalar: the GpSimd Engine cannot reach PSUM, but 'operand1' is in PSUM
-nki.kernel @tensor_scalar_rsqrt_psum() target=trn3 {
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %far = nki.alloc : memref<128x64xf32, #nki.psum>
-  %far_column = nki.alloc : memref<128x1xf32, #nki.psum>
-  nisa.tensor_scalar dst=%far, data=%tile, op0=rsqrt
-  nisa.tensor_scalar dst=%tile, data=%far, op0=rsqrt
-  nisa.tensor_scalar dst=%tile, data=%tile, op0=add, operand0=%far_column, op1=rsqrt
-  nisa.tensor_scalar dst=%tile, data=%tile, op0=rsqrt, op1=multiply, operand1=%far_column
-  nki.return
-}
-
-// 'dst' has fewer partitions than 'data'.
-// CHECK: error[partitions-match]: nisa.tensor_scalar: different numbers of partitions: 'data' has 128, 'dst' has 64
-nki.kernel @tensor_scalar_partitions() target=trn3 {
-  %two = arith.constant 2.0 : f32
-  %dst = nki.alloc : memref<64x64xf32, #nki.sbuf>
-  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  nisa.tensor_scalar dst=%dst, data=%data, op0=add, operand0=%two
-  nki.return
-}
-
-// 'dst' has half of the elements per partition.
-// CHECK: error[free-size-match]: nisa.tensor_scalar: different numbers of elements per partition: 'data' has 64, 'dst' has 32
-nki.kernel @tensor_scalar_free_size() target=trn3 {
-  %two = arith.constant 2.0 : f32
-  %dst = nki.alloc : memref<128x32xf32, #nki.sbuf>
-  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  nisa.tensor_scalar dst=%dst, data=%data, op0=add, operand0=%two
-  nki.return
-}
-
 // 'operand0' has too few rows, 'operand1' two elements in each.
 // CHECK: error[column]: nisa.tensor_scalar: 'operand0' must have shape (128, 1), one element for each partition of 'data', it is 64x1
 // CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
@@ -430,20 +367,6 @@ nki.kernel @tensor_scalar_columns() target=trn3 {
   nki.return
 }
 
-// 'dst', then 'data', then both are of a packed type, which engines do not convert.
-// CHECK: error[dtype-computable]: nisa.tensor_scalar: engines do not convert 'dst', a float8_e5m2_x4
-// CHECK: error[dtype-computable]: nisa.tensor_scalar: engines do not convert 'data', a float8_e5m2_x4
-// CHECK: error[dtype-computable]: nisa.tensor_scalar: engines do not convert 'dst', a float8_e5m2_x4
-nki.kernel @tensor_scalar_packed() target=trn3 {
-  %two = arith.constant 2.0 : f32
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %packed = nki.alloc : memref<128x64x!nki.f8E5M2x4, #nki.sbuf>
-  nisa.tensor_scalar dst=%packed, data=%tile, op0=add, operand0=%two
-  nisa.tensor_scalar dst=%tile, data=%packed, op0=add, operand0=%two
-  nisa.tensor_scalar dst=%packed, data=%packed, op0=add, operand0=%two
-  nki.return
-}
-
 // An operand of a packed type is not float32 either, so both is said.
 // CHECK: error[dtype-computable]: nisa.tensor_scalar: engines do not convert 'operand0', a float4_e2m1fn_x4
 // CHECK: error[dtype]: nisa.tensor_scalar: with an arithmetic operator 'operand0' must be float32, it is float4_e2m1fn_x4
@@ -460,19 +383,6 @@ nki.kernel @tensor_scalar_packed_operands() target=trn3 {
   %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %column = nki.alloc : memref<128x1x!nki.f4E2M1FNx4, #nki.sbuf>
-  nisa.tensor_scalar dst=%dst, data=%data, op0=add, operand0=%column
-  nisa.tensor_scalar dst=%dst, data=%data, op0=add, operand0=%two, op1=add, operand1=%column
-  nki.return
-}
-
-// Under an arithmetic operator 'operand0', then 'operand1', is bfloat16.
-// CHECK: error[dtype]: nisa.tensor_scalar: with an arithmetic operator 'operand0' must be float32, it is bfloat16
-// CHECK: error[dtype]: nisa.tensor_scalar: with an arithmetic operator 'operand1' must be float32, it is bfloat16
-nki.kernel @tensor_scalar_operand_dtypes() target=trn3 {
-  %two = arith.constant 2.0 : f32
-  %dst = nki.alloc : memref<128x64xbf16, #nki.sbuf>
-  %data = nki.alloc : memref<128x64xi8, #nki.sbuf>
-  %column = nki.alloc : memref<128x1xbf16, #nki.sbuf>
   nisa.tensor_scalar dst=%dst, data=%data, op0=add, operand0=%column
   nisa.tensor_scalar dst=%dst, data=%data, op0=add, operand0=%two, op1=add, operand1=%column
   nki.return
@@ -515,16 +425,6 @@ nki.kernel @tensor_scalar_bitvec_widths() target=trn3 {
   %dst = nki.alloc : memref<128x64xi32, #nki.sbuf>
   %data = nki.alloc : memref<128x64xi16, #nki.sbuf>
   nisa.tensor_scalar dst=%dst, data=%data, op0=bitwise_and, operand0=%three
-  nki.return
-}
-
-// The Tensor Engine is asked for.
-// CHECK: error[engine]: nisa.tensor_scalar: the instruction runs on vector, scalar or gpsimd, not on tensor
-nki.kernel @tensor_scalar_engine() target=trn3 {
-  %two = arith.constant 2.0 : f32
-  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  nisa.tensor_scalar dst=%dst, data=%data, op0=add, operand0=%two, engine=tensor
   nki.return
 }
 
@@ -613,93 +513,6 @@ nki.kernel @scalar_tensor_tensor_generation() target=trn1 {
   nki.return
 }
 
-// Each operand in turn is in HBM.
-// CHECK: error[buffer]: nisa.scalar_tensor_tensor: 'dst' must be in sbuf or psum, it is in private_hbm
-// CHECK: error[buffer]: nisa.scalar_tensor_tensor: 'data' must be in sbuf or psum, it is in private_hbm
-// CHECK: error[buffer]: nisa.scalar_tensor_tensor: 'operand0' must be in sbuf or psum, it is in shared_hbm
-// CHECK: error[buffer]: nisa.scalar_tensor_tensor: 'operand1' must be in sbuf or psum, it is in private_hbm
-nki.kernel @scalar_tensor_tensor_buffers() target=trn3 {
-  %two = arith.constant 2.0 : f32
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %far = nki.alloc : memref<128x64xf32, #nki.private_hbm>
-  %far_column = nki.alloc : memref<128x1xf32, #nki.shared_hbm>
-  nisa.scalar_tensor_tensor dst=%far, data=%tile, op0=add, operand0=%two, op1=add, operand1=%tile
-  nisa.scalar_tensor_tensor dst=%tile, data=%far, op0=add, operand0=%two, op1=add, operand1=%tile
-  nisa.scalar_tensor_tensor dst=%tile, data=%tile, op0=add, operand0=%far_column, op1=add, operand1=%tile
-  nisa.scalar_tensor_tensor dst=%tile, data=%tile, op0=add, operand0=%two, op1=add, operand1=%far
-  nki.return
-}
-
-// 'data' and 'operand1' are both in PSUM.
-// CHECK: error[both-in-psum]: nisa.scalar_tensor_tensor: 'data' and 'operand1' are both in psum
-nki.kernel @scalar_tensor_tensor_both_in_psum() target=trn3 {
-  %dst = nki.alloc : memref<128x64xf32, #nki.psum>
-  %data = nki.alloc : memref<128x64xf32, #nki.psum>
-  %column = nki.alloc : memref<128x1xf32, #nki.psum>
-  %other = nki.alloc : memref<128x64xf32, #nki.psum>
-  nisa.scalar_tensor_tensor dst=%dst, data=%data, op0=add, operand0=%column, op1=add, operand1=%other
-  nki.return
-}
-
-// Each tile in turn has fewer partitions than the others.
-// CHECK: error[partitions-match]: nisa.scalar_tensor_tensor: different numbers of partitions: 'data' has 128, 'operand1' has 128, 'dst' has 64
-// CHECK: error[partitions-match]: nisa.scalar_tensor_tensor: different numbers of partitions: 'data' has 64, 'operand1' has 128, 'dst' has 128
-// CHECK: error[partitions-match]: nisa.scalar_tensor_tensor: different numbers of partitions: 'data' has 128, 'operand1' has 64, 'dst' has 128
-nki.kernel @scalar_tensor_tensor_partitions() target=trn3 {
-  %two = arith.constant 2.0 : f32
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %few = nki.alloc : memref<64x64xf32, #nki.sbuf>
-  nisa.scalar_tensor_tensor dst=%few, data=%tile, op0=add, operand0=%two, op1=add, operand1=%tile
-  nisa.scalar_tensor_tensor dst=%tile, data=%few, op0=add, operand0=%two, op1=add, operand1=%tile
-  nisa.scalar_tensor_tensor dst=%tile, data=%tile, op0=add, operand0=%two, op1=add, operand1=%few
-  nki.return
-}
-
-// Each tile in turn has one element per partition; 'operand1' is not broadcast.
-// CHECK: error[free-size-match]: nisa.scalar_tensor_tensor: different numbers of elements per partition: 'data' has 64, 'operand1' has 64, 'dst' has 1
-// CHECK: error[free-size-match]: nisa.scalar_tensor_tensor: different numbers of elements per partition: 'data' has 1, 'operand1' has 64, 'dst' has 64
-// CHECK: error[free-size-match]: nisa.scalar_tensor_tensor: different numbers of elements per partition: 'data' has 64, 'operand1' has 1, 'dst' has 64
-nki.kernel @scalar_tensor_tensor_free_size() target=trn3 {
-  %two = arith.constant 2.0 : f32
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %narrow = nki.alloc : memref<128x1xf32, #nki.sbuf>
-  nisa.scalar_tensor_tensor dst=%narrow, data=%tile, op0=add, operand0=%two, op1=add, operand1=%tile
-  nisa.scalar_tensor_tensor dst=%tile, data=%narrow, op0=add, operand0=%two, op1=add, operand1=%tile
-  nisa.scalar_tensor_tensor dst=%tile, data=%tile, op0=add, operand0=%two, op1=add, operand1=%narrow
-  nki.return
-}
-
-// 'operand0' has as many elements as 'data'; that is 'operand1'.
-// CHECK: error[column]: nisa.scalar_tensor_tensor: 'operand0' must have shape (128, 1), one element for each partition of 'data', it is 128x64
-nki.kernel @scalar_tensor_tensor_column() target=trn3 {
-  %two = arith.constant 2.0 : f32
-  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %other = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %column = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  nisa.scalar_tensor_tensor dst=%dst, data=%data, op0=add, operand0=%column, op1=add, operand1=%other
-  nki.return
-}
-
-// Each operand in turn is of a packed type, which engines do not convert, not even to itself.
-// CHECK: error[dtype-computable]: nisa.scalar_tensor_tensor: engines do not convert 'dst', a float8_e5m2_x4
-// CHECK: error[dtype-computable]: nisa.scalar_tensor_tensor: engines do not convert 'data', a float8_e5m2_x4
-// CHECK: error[dtype-computable]: nisa.scalar_tensor_tensor: engines do not convert 'operand0', a float8_e5m2_x4
-// CHECK: error[dtype-computable]: nisa.scalar_tensor_tensor: engines do not convert 'operand1', a float8_e5m2_x4
-// CHECK: error[dtype-computable]: nisa.scalar_tensor_tensor: engines do not convert 'dst', a float8_e5m2_x4
-nki.kernel @scalar_tensor_tensor_packed() target=trn3 {
-  %two = arith.constant 2.0 : f32
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %packed = nki.alloc : memref<128x64x!nki.f8E5M2x4, #nki.sbuf>
-  %packed_column = nki.alloc : memref<128x1x!nki.f8E5M2x4, #nki.sbuf>
-  nisa.scalar_tensor_tensor dst=%packed, data=%tile, op0=add, operand0=%two, op1=add, operand1=%tile
-  nisa.scalar_tensor_tensor dst=%tile, data=%packed, op0=add, operand0=%two, op1=add, operand1=%tile
-  nisa.scalar_tensor_tensor dst=%tile, data=%tile, op0=add, operand0=%packed_column, op1=add, operand1=%tile
-  nisa.scalar_tensor_tensor dst=%tile, data=%tile, op0=add, operand0=%two, op1=add, operand1=%packed
-  nisa.scalar_tensor_tensor dst=%packed, data=%packed, op0=add, operand0=%two, op1=add, operand1=%packed
-  nki.return
-}
-
 // What accumulators reduce with, and what they can be told.
 // CHECK: error[reduce-op]: nisa.scalar_tensor_tensor: 'reduce_op' must be nl.add, nl.multiply, nl.maximum or nl.minimum, it is nl.subtract
 // CHECK: error[reduce-cmd]: nisa.scalar_tensor_tensor: 'reduce_cmd' must be idle, reset_reduce or reduce, it is load_reduce
@@ -725,66 +538,6 @@ nki.kernel @scalar_tensor_tensor_reduction_without_op() target=trn3 {
   %sum = nki.alloc : memref<128x1xf32, #nki.sbuf>
   nisa.scalar_tensor_tensor dst=%dst, data=%data, op0=add, operand0=%two, op1=add, operand1=%other, reduce_res=%sum
   nisa.scalar_tensor_tensor dst=%dst, data=%data, op0=add, operand0=%two, op1=add, operand1=%other, reduce_cmd=reduce
-  nki.return
-}
-
-// 'reduce_res' has two columns, then is in HBM.
-// CHECK: error[column]: nisa.scalar_tensor_tensor: 'reduce_res' must have shape (128, 1), one element for each partition of 'data', it is 128x2
-// CHECK: error[buffer]: nisa.scalar_tensor_tensor: 'reduce_res' must be in sbuf or psum, it is in private_hbm
-nki.kernel @scalar_tensor_tensor_reduce_res() target=trn3 {
-  %two = arith.constant 2.0 : f32
-  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %other = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %sum = nki.alloc : memref<128x1xf32, #nki.sbuf>
-  %wide = nki.alloc : memref<128x2xf32, #nki.sbuf>
-  %far = nki.alloc : memref<128x1xf32, #nki.private_hbm>
-  nisa.scalar_tensor_tensor dst=%dst, data=%data, op0=add, operand0=%two, op1=add, operand1=%other, reduce_op=add, reduce_res=%wide
-  nisa.scalar_tensor_tensor dst=%dst, data=%data, op0=add, operand0=%two, op1=add, operand1=%other, reduce_op=add, reduce_res=%far
-  nki.return
-}
-
-// -------------------- nisa.reciprocal
-
-// 'dst', then 'data', is in HBM.
-// CHECK: error[buffer]: nisa.reciprocal: 'dst' must be in sbuf or psum, it is in private_hbm
-// CHECK: error[buffer]: nisa.reciprocal: 'data' must be in sbuf or psum, it is in private_hbm
-nki.kernel @reciprocal_buffers() target=trn3 {
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %far = nki.alloc : memref<128x64xf32, #nki.private_hbm>
-  nisa.reciprocal dst=%far, data=%tile
-  nisa.reciprocal dst=%tile, data=%far
-  nki.return
-}
-
-// 'dst' has fewer partitions than 'data'.
-// CHECK: error[partitions-match]: nisa.reciprocal: different numbers of partitions: 'data' has 128, 'dst' has 64
-nki.kernel @reciprocal_partitions() target=trn3 {
-  %dst = nki.alloc : memref<64x64xf32, #nki.sbuf>
-  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  nisa.reciprocal dst=%dst, data=%data
-  nki.return
-}
-
-// 'dst' has twice the elements per partition.
-// CHECK: error[free-size-match]: nisa.reciprocal: different numbers of elements per partition: 'data' has 64, 'dst' has 128
-nki.kernel @reciprocal_free_size() target=trn3 {
-  %dst = nki.alloc : memref<128x128xf32, #nki.sbuf>
-  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  nisa.reciprocal dst=%dst, data=%data
-  nki.return
-}
-
-// 'dst', then 'data', then both are of a packed type, which engines do not convert.
-// CHECK: error[dtype-computable]: nisa.reciprocal: engines do not convert 'dst', a float4_e2m1fn_x4
-// CHECK: error[dtype-computable]: nisa.reciprocal: engines do not convert 'data', a float4_e2m1fn_x4
-// CHECK: error[dtype-computable]: nisa.reciprocal: engines do not convert 'dst', a float4_e2m1fn_x4
-nki.kernel @reciprocal_packed() target=trn3 {
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %packed = nki.alloc : memref<128x64x!nki.f4E2M1FNx4, #nki.sbuf>
-  nisa.reciprocal dst=%packed, data=%tile
-  nisa.reciprocal dst=%tile, data=%packed
-  nisa.reciprocal dst=%packed, data=%packed
   nki.return
 }
 
@@ -865,108 +618,6 @@ nki.kernel @tensor_scalar_reduce_reversed() target=trn3 {
   %two = arith.constant 2.0 : f32
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
   nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=subtract, operand0=%two, reduce_op=add, reverse0=true
-  nki.return
-}
-
-// Each operand in turn is in HBM, which the engine cannot reach.
-// CHECK: error[buffer]: nisa.tensor_scalar_reduce: 'dst' must be in sbuf or psum, it is in private_hbm
-// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
-// CHECK-NEXT: |
-// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar_reduce dst=%far, data=%tile, op0=add, operand0=%two, reduce_op=add
-// CHECK-NEXT: | {{\^+}}
-// CHECK-NEXT: = dst: %far, private_hbm 128x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: write to a tile that is allocated with buffer=nl.sbuf, and copy it from there with nisa.dma_copy (nl.store)
-// CHECK: error[buffer]: nisa.tensor_scalar_reduce: 'data' must be in sbuf or psum, it is in private_hbm
-// CHECK: error[buffer]: nisa.tensor_scalar_reduce: 'operand0' must be in sbuf or psum, it is in shared_hbm
-// CHECK: error[buffer]: nisa.tensor_scalar_reduce: 'reduce_res' must be in sbuf or psum, it is in shared_hbm
-// CHECK: error[buffer]: nisa.tensor_scalar_reduce: 'reduce_init' must be in sbuf or psum, it is in shared_hbm
-nki.kernel @tensor_scalar_reduce_buffers() target=trn3 {
-  %two = arith.constant 2.0 : f32
-  %far = nki.alloc : memref<128x64xf32, #nki.private_hbm>
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %far_column = nki.alloc : memref<128x1xf32, #nki.shared_hbm>
-  nisa.tensor_scalar_reduce dst=%far, data=%tile, op0=add, operand0=%two, reduce_op=add
-  nisa.tensor_scalar_reduce dst=%tile, data=%far, op0=add, operand0=%two, reduce_op=add
-  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%far_column, reduce_op=add
-  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_res=%far_column
-  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_cmd=load_reduce, reduce_init=%far_column
-  nki.return
-}
-
-// 'dst' has fewer partitions than 'data'.
-// CHECK: error[partitions-match]: nisa.tensor_scalar_reduce: different numbers of partitions: 'data' has 128, 'dst' has 64
-// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
-// CHECK-NEXT: |
-// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar_reduce dst=%few, data=%tile, op0=add, operand0=%two, reduce_op=add
-// CHECK-NEXT: | {{\^+}}
-// CHECK-NEXT: = data: %tile, sbuf 128x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = dst: %few, sbuf 64x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: slice the tiles to the same number of partitions
-nki.kernel @tensor_scalar_reduce_partitions() target=trn3 {
-  %two = arith.constant 2.0 : f32
-  %few = nki.alloc : memref<64x64xf32, #nki.sbuf>
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  nisa.tensor_scalar_reduce dst=%few, data=%tile, op0=add, operand0=%two, reduce_op=add
-  nki.return
-}
-
-// 'dst' has more elements per partition.
-// CHECK: error[free-size-match]: nisa.tensor_scalar_reduce: different numbers of elements per partition: 'data' has 64, 'dst' has 128
-// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
-// CHECK-NEXT: |
-// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar_reduce dst=%wide, data=%tile, op0=add, operand0=%two, reduce_op=add
-// CHECK-NEXT: | {{\^+}}
-// CHECK-NEXT: = data: %tile, sbuf 128x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = dst: %wide, sbuf 128x128 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: slice, reshape or broadcast the tiles to the same number of elements per partition
-nki.kernel @tensor_scalar_reduce_free_size() target=trn3 {
-  %two = arith.constant 2.0 : f32
-  %wide = nki.alloc : memref<128x128xf32, #nki.sbuf>
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  nisa.tensor_scalar_reduce dst=%wide, data=%tile, op0=add, operand0=%two, reduce_op=add
-  nki.return
-}
-
-// A per-partition operand has fewer rows than 'data', or two elements in each.
-// CHECK: error[column]: nisa.tensor_scalar_reduce: 'operand0' must have shape (128, 1), one element for each partition of 'data', it is 64x1
-// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
-// CHECK-NEXT: |
-// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%few_column, reduce_op=add
-// CHECK-NEXT: | {{\^+}}
-// CHECK-NEXT: = operand0: %few_column, sbuf 64x1 float32, allocated at {{.*}}
-// CHECK-NEXT: = data: %tile, sbuf 128x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: pass a number, or a tile with one element per partition, e.g. t[:, 0:1]
-// CHECK: error[column]: nisa.tensor_scalar_reduce: 'reduce_res' must have shape (128, 1), one element for each partition of 'data', it is 128x2
-// CHECK: error[column]: nisa.tensor_scalar_reduce: 'reduce_init' must have shape (128, 1), one element for each partition of 'data', it is 128x64
-nki.kernel @tensor_scalar_reduce_columns() target=trn3 {
-  %two = arith.constant 2.0 : f32
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %few_column = nki.alloc : memref<64x1xf32, #nki.sbuf>
-  %pair = nki.alloc : memref<128x2xf32, #nki.sbuf>
-  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%few_column, reduce_op=add
-  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_res=%pair
-  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_cmd=load_reduce, reduce_init=%tile
-  nki.return
-}
-
-// A tile is of a packed type, which engines do not convert.
-// CHECK: error[dtype-computable]: nisa.tensor_scalar_reduce: engines do not convert 'dst', a float8_e5m2_x4
-// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
-// CHECK-NEXT: |
-// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar_reduce dst=%packed, data=%tile, op0=add, operand0=%two, reduce_op=add
-// CHECK-NEXT: | {{\^+}}
-// CHECK-NEXT: = dst: %packed, sbuf 128x64 float8_e5m2_x4, allocated at {{.*}}
-// CHECK-NEXT: = help: copy or multiply packed data with nisa.nc_matmul_mx; compute on float32 or bfloat16 before nisa.quantize_mx packs it
-// CHECK: error[dtype-computable]: nisa.tensor_scalar_reduce: engines do not convert 'data', a float8_e5m2_x4
-// CHECK: error[dtype-computable]: nisa.tensor_scalar_reduce: engines do not convert 'reduce_res', a float8_e5m2_x4
-nki.kernel @tensor_scalar_reduce_packed() target=trn3 {
-  %two = arith.constant 2.0 : f32
-  %packed = nki.alloc : memref<128x64x!nki.f8E5M2x4, #nki.sbuf>
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %packed_column = nki.alloc : memref<128x1x!nki.f8E5M2x4, #nki.sbuf>
-  nisa.tensor_scalar_reduce dst=%packed, data=%tile, op0=add, operand0=%two, reduce_op=add
-  nisa.tensor_scalar_reduce dst=%tile, data=%packed, op0=add, operand0=%two, reduce_op=add
-  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_res=%packed_column
   nki.return
 }
 
@@ -1119,120 +770,6 @@ nki.kernel @tensor_scalar_cumulative_reduction() target=trn3 {
   nki.return
 }
 
-// Each operand in turn is in HBM, which the engine cannot reach.
-// CHECK: error[buffer]: nisa.tensor_scalar_cumulative: 'dst' must be in sbuf or psum, it is in private_hbm
-// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
-// CHECK-NEXT: |
-// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar_cumulative dst=%far, src=%tile, op0=multiply, op1=add, imm0=%two
-// CHECK-NEXT: | {{\^+}}
-// CHECK-NEXT: = dst: %far, private_hbm 128x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: write to a tile that is allocated with buffer=nl.sbuf, and copy it from there with nisa.dma_copy (nl.store)
-// CHECK: error[buffer]: nisa.tensor_scalar_cumulative: 'src' must be in sbuf or psum, it is in private_hbm
-// CHECK: error[buffer]: nisa.tensor_scalar_cumulative: 'imm0' must be in sbuf or psum, it is in shared_hbm
-// CHECK: error[buffer]: nisa.tensor_scalar_cumulative: 'imm1' must be in sbuf or psum, it is in shared_hbm
-nki.kernel @tensor_scalar_cumulative_buffers() target=trn3 {
-  %two = arith.constant 2.0 : f32
-  %far = nki.alloc : memref<128x64xf32, #nki.private_hbm>
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %far_column = nki.alloc : memref<128x1xf32, #nki.shared_hbm>
-  nisa.tensor_scalar_cumulative dst=%far, src=%tile, op0=multiply, op1=add, imm0=%two
-  nisa.tensor_scalar_cumulative dst=%tile, src=%far, op0=multiply, op1=add, imm0=%two
-  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%far_column
-  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%two, imm1=%far_column, reduce_cmd=load_reduce
-  nki.return
-}
-
-// 'dst' has fewer partitions than 'src'.
-// CHECK: error[partitions-match]: nisa.tensor_scalar_cumulative: different numbers of partitions: 'src' has 128, 'dst' has 64
-// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
-// CHECK-NEXT: |
-// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar_cumulative dst=%few, src=%tile, op0=multiply, op1=add, imm0=%two
-// CHECK-NEXT: | {{\^+}}
-// CHECK-NEXT: = src: %tile, sbuf 128x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = dst: %few, sbuf 64x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: slice the tiles to the same number of partitions
-nki.kernel @tensor_scalar_cumulative_partitions() target=trn3 {
-  %two = arith.constant 2.0 : f32
-  %few = nki.alloc : memref<64x64xf32, #nki.sbuf>
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  nisa.tensor_scalar_cumulative dst=%few, src=%tile, op0=multiply, op1=add, imm0=%two
-  nki.return
-}
-
-// 'dst' has more elements per partition.
-// CHECK: error[free-size-match]: nisa.tensor_scalar_cumulative: different numbers of elements per partition: 'src' has 64, 'dst' has 128
-// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
-// CHECK-NEXT: |
-// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar_cumulative dst=%wide, src=%tile, op0=multiply, op1=add, imm0=%two
-// CHECK-NEXT: | {{\^+}}
-// CHECK-NEXT: = src: %tile, sbuf 128x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = dst: %wide, sbuf 128x128 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: slice, reshape or broadcast the tiles to the same number of elements per partition
-nki.kernel @tensor_scalar_cumulative_free_size() target=trn3 {
-  %two = arith.constant 2.0 : f32
-  %wide = nki.alloc : memref<128x128xf32, #nki.sbuf>
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  nisa.tensor_scalar_cumulative dst=%wide, src=%tile, op0=multiply, op1=add, imm0=%two
-  nki.return
-}
-
-// A per-partition operand has fewer rows than 'src', or two elements in each.
-// CHECK: error[column]: nisa.tensor_scalar_cumulative: 'imm0' must have shape (128, 1), one element for each partition of 'src', it is 64x1
-// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
-// CHECK-NEXT: |
-// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%few_column
-// CHECK-NEXT: | {{\^+}}
-// CHECK-NEXT: = imm0: %few_column, sbuf 64x1 float32, allocated at {{.*}}
-// CHECK-NEXT: = src: %tile, sbuf 128x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: pass a number, or a tile with one element per partition, e.g. t[:, 0:1]
-// CHECK: error[column]: nisa.tensor_scalar_cumulative: 'imm1' must have shape (128, 1), one element for each partition of 'src', it is 128x2
-nki.kernel @tensor_scalar_cumulative_columns() target=trn3 {
-  %two = arith.constant 2.0 : f32
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %few_column = nki.alloc : memref<64x1xf32, #nki.sbuf>
-  %pair = nki.alloc : memref<128x2xf32, #nki.sbuf>
-  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%few_column
-  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%two, imm1=%pair, reduce_cmd=load_reduce
-  nki.return
-}
-
-// Integers of 32 bits and tfloat32 are not in the list, nor are packed types.
-// CHECK: error[dtype]: nisa.tensor_scalar_cumulative: 'dst' must be bfloat16, float16, float32, float8_e4m3, float8_e4m3fn, float8_e5m2, uint8, uint16, int8 or int16, it is int32
-// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
-// CHECK-NEXT: |
-// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar_cumulative dst=%ints, src=%tile, op0=multiply, op1=add, imm0=%two
-// CHECK-NEXT: | {{\^+}}
-// CHECK-NEXT: = dst: %ints, sbuf 128x64 int32, allocated at {{.*}}
-// CHECK-NEXT: = help: convert it first, with nisa.tensor_copy into a tile of a type that the message lists, or allocate it with that dtype=
-// CHECK: error[dtype]: nisa.tensor_scalar_cumulative: 'src' must be bfloat16, float16, float32, float8_e4m3, float8_e4m3fn, float8_e5m2, uint8, uint16, int8 or int16, it is uint32
-// CHECK: error[dtype]: nisa.tensor_scalar_cumulative: 'src' must be bfloat16, float16, float32, float8_e4m3, float8_e4m3fn, float8_e5m2, uint8, uint16, int8 or int16, it is tfloat32
-// CHECK: error[dtype]: nisa.tensor_scalar_cumulative: 'dst' must be bfloat16, float16, float32, float8_e4m3, float8_e4m3fn, float8_e5m2, uint8, uint16, int8 or int16, it is float8_e5m2_x4
-nki.kernel @tensor_scalar_cumulative_dtypes() target=trn3 {
-  %two = arith.constant 2.0 : f32
-  %ints = nki.alloc : memref<128x64xi32, #nki.sbuf>
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %words = nki.alloc : memref<128x64xui32, #nki.sbuf>
-  %tf32 = nki.alloc : memref<128x64xtf32, #nki.sbuf>
-  %packed = nki.alloc : memref<128x64x!nki.f8E5M2x4, #nki.sbuf>
-  nisa.tensor_scalar_cumulative dst=%ints, src=%tile, op0=multiply, op1=add, imm0=%two
-  nisa.tensor_scalar_cumulative dst=%tile, src=%words, op0=multiply, op1=add, imm0=%two
-  nisa.tensor_scalar_cumulative dst=%tile, src=%tf32, op0=multiply, op1=add, imm0=%two
-  nisa.tensor_scalar_cumulative dst=%packed, src=%tile, op0=multiply, op1=add, imm0=%two
-  nki.return
-}
-
-// 'imm0', then 'imm1', is bfloat16.
-// CHECK: error[dtype]: nisa.tensor_scalar_cumulative: 'imm0' must be float32, it is bfloat16
-// CHECK: error[dtype]: nisa.tensor_scalar_cumulative: 'imm1' must be float32, it is bfloat16
-nki.kernel @tensor_scalar_cumulative_operand_dtypes() target=trn3 {
-  %two = arith.constant 2.0 : f32
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %narrow_column = nki.alloc : memref<128x1xbf16, #nki.sbuf>
-  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%narrow_column
-  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%two, imm1=%narrow_column, reduce_cmd=load_reduce
-  nki.return
-}
-
 // The instruction always reduces.
 // CHECK: error[reduce-cmd]: nisa.tensor_scalar_cumulative: 'reduce_cmd' must be reset_reduce, reduce or load_reduce, it is idle
 // CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
@@ -1263,4 +800,4 @@ nki.kernel @tensor_scalar_cumulative_load() target=trn3 {
   nki.return
 }
 
-// CHECK: 172 errors
+// CHECK: 102 errors

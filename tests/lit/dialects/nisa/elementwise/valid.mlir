@@ -56,15 +56,6 @@ nki.kernel @tensor_tensor_power_psum() target=trn3 {
   nki.return
 }
 
-// The Vector Engine reaches PSUM.
-nki.kernel @tensor_tensor_gpsimd_psum() target=trn3 {
-  %dst = nki.alloc : memref<128x64xi32, #nki.psum>
-  %a = nki.alloc : memref<128x64xi32, #nki.psum>
-  %b = nki.alloc : memref<128x64xi32, #nki.sbuf>
-  nisa.tensor_tensor dst=%dst, data1=%a, data2=%b, op=add, engine=vector
-  nki.return
-}
-
 // All have the same number.
 nki.kernel @tensor_tensor_partitions() target=trn3 {
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -224,49 +215,6 @@ nki.kernel @tensor_scalar_reverse0() target=trn3 {
   nki.return
 }
 
-// Each in turn is in PSUM.
-nki.kernel @tensor_scalar_buffers() target=trn3 {
-  %two = arith.constant 2.0 : f32
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %far = nki.alloc : memref<128x64xf32, #nki.psum>
-  %far_column = nki.alloc : memref<128x1xf32, #nki.psum>
-  nisa.tensor_scalar dst=%far, data=%tile, op0=add, operand0=%two
-  nisa.tensor_scalar dst=%tile, data=%far, op0=add, operand0=%two
-  nisa.tensor_scalar dst=%tile, data=%tile, op0=add, operand0=%far_column
-  nisa.tensor_scalar dst=%tile, data=%tile, op0=add, operand0=%two, op1=add, operand1=%far_column
-  nki.return
-}
-
-// All operands are in SBUF.
-nki.kernel @tensor_scalar_rsqrt_psum() target=trn3 {
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %far = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %far_column = nki.alloc : memref<128x1xf32, #nki.sbuf>
-  nisa.tensor_scalar dst=%far, data=%tile, op0=rsqrt
-  nisa.tensor_scalar dst=%tile, data=%far, op0=rsqrt
-  nisa.tensor_scalar dst=%tile, data=%tile, op0=add, operand0=%far_column, op1=rsqrt
-  nisa.tensor_scalar dst=%tile, data=%tile, op0=rsqrt, op1=multiply, operand1=%far_column
-  nki.return
-}
-
-// The same number.
-nki.kernel @tensor_scalar_partitions() target=trn3 {
-  %two = arith.constant 2.0 : f32
-  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  nisa.tensor_scalar dst=%dst, data=%data, op0=add, operand0=%two
-  nki.return
-}
-
-// As many.
-nki.kernel @tensor_scalar_free_size() target=trn3 {
-  %two = arith.constant 2.0 : f32
-  %dst = nki.alloc : memref<128x4x16xf32, #nki.sbuf>
-  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  nisa.tensor_scalar dst=%dst, data=%data, op0=add, operand0=%two
-  nki.return
-}
-
 // (P, 1).
 nki.kernel @tensor_scalar_columns() target=trn3 {
   %two = arith.constant 2.0 : f32
@@ -279,33 +227,11 @@ nki.kernel @tensor_scalar_columns() target=trn3 {
   nki.return
 }
 
-// An unpacked type of eight bits.
-nki.kernel @tensor_scalar_packed() target=trn3 {
-  %two = arith.constant 2.0 : f32
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %packed = nki.alloc : memref<128x64xf8E5M2, #nki.sbuf>
-  nisa.tensor_scalar dst=%packed, data=%tile, op0=add, operand0=%two
-  nisa.tensor_scalar dst=%tile, data=%packed, op0=add, operand0=%two
-  nisa.tensor_scalar dst=%packed, data=%packed, op0=add, operand0=%two
-  nki.return
-}
-
 // A tile of float32.
 nki.kernel @tensor_scalar_packed_operands() target=trn3 {
   %two = arith.constant 2.0 : f32
   %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %column = nki.alloc : memref<128x1xf32, #nki.sbuf>
-  nisa.tensor_scalar dst=%dst, data=%data, op0=add, operand0=%column
-  nisa.tensor_scalar dst=%dst, data=%data, op0=add, operand0=%two, op1=add, operand1=%column
-  nki.return
-}
-
-// float32; 'data' and 'dst' may be anything.
-nki.kernel @tensor_scalar_operand_dtypes() target=trn3 {
-  %two = arith.constant 2.0 : f32
-  %dst = nki.alloc : memref<128x64xbf16, #nki.sbuf>
-  %data = nki.alloc : memref<128x64xi8, #nki.sbuf>
   %column = nki.alloc : memref<128x1xf32, #nki.sbuf>
   nisa.tensor_scalar dst=%dst, data=%data, op0=add, operand0=%column
   nisa.tensor_scalar dst=%dst, data=%data, op0=add, operand0=%two, op1=add, operand1=%column
@@ -342,15 +268,6 @@ nki.kernel @tensor_scalar_bitvec_widths() target=trn3 {
   %dst = nki.alloc : memref<128x64xui16, #nki.sbuf>
   %data = nki.alloc : memref<128x64xi16, #nki.sbuf>
   nisa.tensor_scalar dst=%dst, data=%data, op0=bitwise_and, operand0=%three
-  nki.return
-}
-
-// The Vector Engine.
-nki.kernel @tensor_scalar_engine() target=trn3 {
-  %two = arith.constant 2.0 : f32
-  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  nisa.tensor_scalar dst=%dst, data=%data, op0=add, operand0=%two, engine=vector
   nki.return
 }
 
@@ -427,76 +344,6 @@ nki.kernel @scalar_tensor_tensor_generation() target=trn3 {
   nki.return
 }
 
-// Each in turn is in PSUM.
-nki.kernel @scalar_tensor_tensor_buffers() target=trn3 {
-  %two = arith.constant 2.0 : f32
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %far = nki.alloc : memref<128x64xf32, #nki.psum>
-  %far_column = nki.alloc : memref<128x1xf32, #nki.psum>
-  nisa.scalar_tensor_tensor dst=%far, data=%tile, op0=add, operand0=%two, op1=add, operand1=%tile
-  nisa.scalar_tensor_tensor dst=%tile, data=%far, op0=add, operand0=%two, op1=add, operand1=%tile
-  nisa.scalar_tensor_tensor dst=%tile, data=%tile, op0=add, operand0=%far_column, op1=add, operand1=%tile
-  nisa.scalar_tensor_tensor dst=%tile, data=%tile, op0=add, operand0=%two, op1=add, operand1=%far
-  nki.return
-}
-
-// 'operand1' is in SBUF; 'operand0' does not count.
-nki.kernel @scalar_tensor_tensor_both_in_psum() target=trn3 {
-  %dst = nki.alloc : memref<128x64xf32, #nki.psum>
-  %data = nki.alloc : memref<128x64xf32, #nki.psum>
-  %column = nki.alloc : memref<128x1xf32, #nki.psum>
-  %other = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  nisa.scalar_tensor_tensor dst=%dst, data=%data, op0=add, operand0=%column, op1=add, operand1=%other
-  nki.return
-}
-
-// All have the same number.
-nki.kernel @scalar_tensor_tensor_partitions() target=trn3 {
-  %two = arith.constant 2.0 : f32
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %few = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  nisa.scalar_tensor_tensor dst=%few, data=%tile, op0=add, operand0=%two, op1=add, operand1=%tile
-  nisa.scalar_tensor_tensor dst=%tile, data=%few, op0=add, operand0=%two, op1=add, operand1=%tile
-  nisa.scalar_tensor_tensor dst=%tile, data=%tile, op0=add, operand0=%two, op1=add, operand1=%few
-  nki.return
-}
-
-// All have 64.
-nki.kernel @scalar_tensor_tensor_free_size() target=trn3 {
-  %two = arith.constant 2.0 : f32
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %narrow = nki.alloc : memref<128x8x8xf32, #nki.sbuf>
-  nisa.scalar_tensor_tensor dst=%narrow, data=%tile, op0=add, operand0=%two, op1=add, operand1=%tile
-  nisa.scalar_tensor_tensor dst=%tile, data=%narrow, op0=add, operand0=%two, op1=add, operand1=%tile
-  nisa.scalar_tensor_tensor dst=%tile, data=%tile, op0=add, operand0=%two, op1=add, operand1=%narrow
-  nki.return
-}
-
-// (P, 1).
-nki.kernel @scalar_tensor_tensor_column() target=trn3 {
-  %two = arith.constant 2.0 : f32
-  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %other = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %column = nki.alloc : memref<128x1xf32, #nki.sbuf>
-  nisa.scalar_tensor_tensor dst=%dst, data=%data, op0=add, operand0=%column, op1=add, operand1=%other
-  nki.return
-}
-
-// An unpacked type of eight bits.
-nki.kernel @scalar_tensor_tensor_packed() target=trn3 {
-  %two = arith.constant 2.0 : f32
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %packed = nki.alloc : memref<128x64xf8E5M2, #nki.sbuf>
-  %packed_column = nki.alloc : memref<128x1xf8E5M2, #nki.sbuf>
-  nisa.scalar_tensor_tensor dst=%packed, data=%tile, op0=add, operand0=%two, op1=add, operand1=%tile
-  nisa.scalar_tensor_tensor dst=%tile, data=%packed, op0=add, operand0=%two, op1=add, operand1=%tile
-  nisa.scalar_tensor_tensor dst=%tile, data=%tile, op0=add, operand0=%packed_column, op1=add, operand1=%tile
-  nisa.scalar_tensor_tensor dst=%tile, data=%tile, op0=add, operand0=%two, op1=add, operand1=%packed
-  nisa.scalar_tensor_tensor dst=%packed, data=%packed, op0=add, operand0=%two, op1=add, operand1=%packed
-  nki.return
-}
-
 // What accumulators reduce with, and what they can be told.
 nki.kernel @scalar_tensor_tensor_reduction() target=trn3 {
   %two = arith.constant 2.0 : f32
@@ -518,56 +365,6 @@ nki.kernel @scalar_tensor_tensor_reduction_without_op() target=trn3 {
   %sum = nki.alloc : memref<128x1xf32, #nki.sbuf>
   nisa.scalar_tensor_tensor dst=%dst, data=%data, op0=add, operand0=%two, op1=add, operand1=%other, reduce_op=add, reduce_res=%sum
   nisa.scalar_tensor_tensor dst=%dst, data=%data, op0=add, operand0=%two, op1=add, operand1=%other
-  nki.return
-}
-
-// 'reduce_res' is a column in SBUF, then in PSUM.
-nki.kernel @scalar_tensor_tensor_reduce_res() target=trn3 {
-  %two = arith.constant 2.0 : f32
-  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %other = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %sum = nki.alloc : memref<128x1xf32, #nki.sbuf>
-  %far = nki.alloc : memref<128x1xf32, #nki.psum>
-  nisa.scalar_tensor_tensor dst=%dst, data=%data, op0=add, operand0=%two, op1=add, operand1=%other, reduce_op=add, reduce_res=%sum
-  nisa.scalar_tensor_tensor dst=%dst, data=%data, op0=add, operand0=%two, op1=add, operand1=%other, reduce_op=add, reduce_res=%far
-  nki.return
-}
-
-// -------------------- nisa.reciprocal
-
-// In PSUM, even both.
-nki.kernel @reciprocal_buffers() target=trn3 {
-  %tile = nki.alloc : memref<128x64xf32, #nki.psum>
-  %far = nki.alloc : memref<128x64xf32, #nki.psum>
-  nisa.reciprocal dst=%far, data=%tile
-  nisa.reciprocal dst=%tile, data=%far
-  nki.return
-}
-
-// The same number.
-nki.kernel @reciprocal_partitions() target=trn3 {
-  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  nisa.reciprocal dst=%dst, data=%data
-  nki.return
-}
-
-// As many.
-nki.kernel @reciprocal_free_size() target=trn3 {
-  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  nisa.reciprocal dst=%dst, data=%data
-  nki.return
-}
-
-// An unpacked type of eight bits.
-nki.kernel @reciprocal_packed() target=trn3 {
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %packed = nki.alloc : memref<128x64xf8E8M0FNU, #nki.sbuf>
-  nisa.reciprocal dst=%packed, data=%tile
-  nisa.reciprocal dst=%tile, data=%packed
-  nisa.reciprocal dst=%packed, data=%packed
   nki.return
 }
 
@@ -613,61 +410,6 @@ nki.kernel @tensor_scalar_reduce_reversed() target=trn3 {
   %two = arith.constant 2.0 : f32
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
   nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=subtract, operand0=%two, reduce_op=add
-  nki.return
-}
-
-// All operands are in PSUM.
-nki.kernel @tensor_scalar_reduce_buffers() target=trn3 {
-  %two = arith.constant 2.0 : f32
-  %near = nki.alloc : memref<128x64xf32, #nki.psum>
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %near_column = nki.alloc : memref<128x1xf32, #nki.psum>
-  nisa.tensor_scalar_reduce dst=%near, data=%tile, op0=add, operand0=%two, reduce_op=add
-  nisa.tensor_scalar_reduce dst=%tile, data=%near, op0=add, operand0=%two, reduce_op=add
-  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%near_column, reduce_op=add
-  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_res=%near_column
-  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_cmd=load_reduce, reduce_init=%near_column
-  nki.return
-}
-
-// As many.
-nki.kernel @tensor_scalar_reduce_partitions() target=trn3 {
-  %two = arith.constant 2.0 : f32
-  %other = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  nisa.tensor_scalar_reduce dst=%other, data=%tile, op0=add, operand0=%two, reduce_op=add
-  nki.return
-}
-
-// As many, in other dimensions.
-nki.kernel @tensor_scalar_reduce_free_size() target=trn3 {
-  %two = arith.constant 2.0 : f32
-  %wide = nki.alloc : memref<128x4x16xf32, #nki.sbuf>
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  nisa.tensor_scalar_reduce dst=%wide, data=%tile, op0=add, operand0=%two, reduce_op=add
-  nki.return
-}
-
-// (P, 1).
-nki.kernel @tensor_scalar_reduce_columns() target=trn3 {
-  %two = arith.constant 2.0 : f32
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %column = nki.alloc : memref<128x1xf32, #nki.sbuf>
-  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%column, reduce_op=add
-  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_res=%column
-  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_cmd=load_reduce, reduce_init=%column
-  nki.return
-}
-
-// Types that they convert.
-nki.kernel @tensor_scalar_reduce_packed() target=trn3 {
-  %two = arith.constant 2.0 : f32
-  %narrow = nki.alloc : memref<128x64xbf16, #nki.sbuf>
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %narrow_column = nki.alloc : memref<128x1xbf16, #nki.sbuf>
-  nisa.tensor_scalar_reduce dst=%narrow, data=%tile, op0=add, operand0=%two, reduce_op=add
-  nisa.tensor_scalar_reduce dst=%tile, data=%narrow, op0=add, operand0=%two, reduce_op=add
-  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_res=%narrow_column
   nki.return
 }
 
@@ -757,71 +499,6 @@ nki.kernel @tensor_scalar_cumulative_reduction() target=trn3 {
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
   nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=subtract, imm0=%two
   nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=minimum, imm0=%two
-  nki.return
-}
-
-// All operands are in PSUM.
-nki.kernel @tensor_scalar_cumulative_buffers() target=trn3 {
-  %two = arith.constant 2.0 : f32
-  %near = nki.alloc : memref<128x64xf32, #nki.psum>
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %near_column = nki.alloc : memref<128x1xf32, #nki.psum>
-  nisa.tensor_scalar_cumulative dst=%near, src=%tile, op0=multiply, op1=add, imm0=%two
-  nisa.tensor_scalar_cumulative dst=%tile, src=%near, op0=multiply, op1=add, imm0=%two
-  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%near_column
-  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%two, imm1=%near_column, reduce_cmd=load_reduce
-  nki.return
-}
-
-// As many.
-nki.kernel @tensor_scalar_cumulative_partitions() target=trn3 {
-  %two = arith.constant 2.0 : f32
-  %other = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  nisa.tensor_scalar_cumulative dst=%other, src=%tile, op0=multiply, op1=add, imm0=%two
-  nki.return
-}
-
-// As many, in other dimensions.
-nki.kernel @tensor_scalar_cumulative_free_size() target=trn3 {
-  %two = arith.constant 2.0 : f32
-  %wide = nki.alloc : memref<128x4x16xf32, #nki.sbuf>
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  nisa.tensor_scalar_cumulative dst=%wide, src=%tile, op0=multiply, op1=add, imm0=%two
-  nki.return
-}
-
-// (P, 1).
-nki.kernel @tensor_scalar_cumulative_columns() target=trn3 {
-  %two = arith.constant 2.0 : f32
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %column = nki.alloc : memref<128x1xf32, #nki.sbuf>
-  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%column
-  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%two, imm1=%column, reduce_cmd=load_reduce
-  nki.return
-}
-
-// Narrower integers, and floats.
-nki.kernel @tensor_scalar_cumulative_dtypes() target=trn3 {
-  %two = arith.constant 2.0 : f32
-  %bytes2 = nki.alloc : memref<128x64xi8, #nki.sbuf>
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %bytes = nki.alloc : memref<128x64xui8, #nki.sbuf>
-  %narrow = nki.alloc : memref<128x64xbf16, #nki.sbuf>
-  nisa.tensor_scalar_cumulative dst=%bytes2, src=%tile, op0=multiply, op1=add, imm0=%two
-  nisa.tensor_scalar_cumulative dst=%tile, src=%bytes, op0=multiply, op1=add, imm0=%two
-  nisa.tensor_scalar_cumulative dst=%tile, src=%narrow, op0=multiply, op1=add, imm0=%two
-  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%two
-  nki.return
-}
-
-// float32.
-nki.kernel @tensor_scalar_cumulative_operand_dtypes() target=trn3 {
-  %two = arith.constant 2.0 : f32
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %column = nki.alloc : memref<128x1xf32, #nki.sbuf>
-  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%column
-  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%two, imm1=%column, reduce_cmd=load_reduce
   nki.return
 }
 

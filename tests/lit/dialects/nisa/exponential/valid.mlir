@@ -76,34 +76,6 @@ nki.kernel @exponential_dst_dtype() target=trn3 {
   nki.return
 }
 
-// 'dst' may be tfloat32, 'src' may be uint32.
-nki.kernel @exponential_src_dtype() target=trn3 {
-  %dst = nki.alloc : memref<128x64xtf32, #nki.sbuf>
-  %src = nki.alloc : memref<128x64xui32, #nki.sbuf>
-  nisa.exponential dst=%dst, src=%src
-  nki.return
-}
-
-// Tiles of float32.
-nki.kernel @exponential_operand_dtypes() target=trn3 {
-  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %src = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %max = nki.alloc : memref<128x1xf32, #nki.sbuf>
-  %start = nki.alloc : memref<128x1xf32, #nki.sbuf>
-  nisa.exponential dst=%dst, src=%src, max_value=%max
-  nisa.exponential dst=%dst, src=%src, reduce_cmd=load_reduce, reduce_init=%start
-  nki.return
-}
-
-// A float, if a narrow one.
-nki.kernel @exponential_reduce_res_dtype() target=trn3 {
-  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %src = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %sum = nki.alloc : memref<128x1xf8E4M3, #nki.sbuf>
-  nisa.exponential dst=%dst, src=%src, reduce_res=%sum, reduce_cmd=reset_reduce
-  nki.return
-}
-
 // reset_reduce.
 nki.kernel @exponential_reduce_cmd() target=trn3 {
   %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>

@@ -139,32 +139,6 @@ nki.kernel @shuffle_mask_source() target=trn3 {
 
 // -------------------- nisa.local_gather
 
-// Each operand in turn is in PSUM, which the GpSimd Engine cannot reach.
-// CHECK: error[buffer]: nisa.local_gather: 'dst' must be in sbuf, it is in psum
-// CHECK: error[buffer]: nisa.local_gather: 'src_buffer' must be in sbuf, it is in psum
-// CHECK: error[buffer]: nisa.local_gather: 'index' must be in sbuf, it is in psum
-nki.kernel @local_gather_buffers() target=trn3 {
-  %tile = nki.alloc : memref<32x64xf32, #nki.sbuf>
-  %out = nki.alloc : memref<32x64xf32, #nki.sbuf>
-  %index = nki.alloc : memref<32x4xui16, #nki.sbuf>
-  %far = nki.alloc : memref<32x64xf32, #nki.psum>
-  %far_index = nki.alloc : memref<32x4xui16, #nki.psum>
-  nisa.local_gather dst=%far, src_buffer=%tile, index=%index
-  nisa.local_gather dst=%tile, src_buffer=%far, index=%index
-  nisa.local_gather dst=%out, src_buffer=%tile, index=%far_index
-  nki.return
-}
-
-// 'dst' has another data type.
-// CHECK: error[same-dtype]: nisa.local_gather: different data types: 'src_buffer' is float32, 'dst' is bfloat16
-nki.kernel @local_gather_dtype() target=trn3 {
-  %dst = nki.alloc : memref<32x64xbf16, #nki.sbuf>
-  %src = nki.alloc : memref<32x64xf32, #nki.sbuf>
-  %index = nki.alloc : memref<32x4xui16, #nki.sbuf>
-  nisa.local_gather dst=%dst, src_buffer=%src, index=%index
-  nki.return
-}
-
 // Indices are not uint32.
 // CHECK: error[dtype]: nisa.local_gather: 'index' must be uint16, it is uint32
 // CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
@@ -287,66 +261,4 @@ nki.kernel @local_gather_size() target=trn3 {
   nki.return
 }
 
-// -------------------- nisa.nc_n_gather
-
-// Each operand in turn is in PSUM, which the GpSimd Engine cannot reach.
-// CHECK: error[buffer]: nisa.nc_n_gather: 'dst' must be in sbuf, it is in psum
-// CHECK: error[buffer]: nisa.nc_n_gather: 'data' must be in sbuf, it is in psum
-// CHECK: error[buffer]: nisa.nc_n_gather: 'indices' must be in sbuf, it is in psum
-nki.kernel @n_gather_buffers() target=trn3 {
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %out = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %index = nki.alloc : memref<128x64xui32, #nki.sbuf>
-  %far = nki.alloc : memref<128x64xf32, #nki.psum>
-  %far_index = nki.alloc : memref<128x64xui32, #nki.psum>
-  nisa.nc_n_gather dst=%far, data=%tile, indices=%index
-  nisa.nc_n_gather dst=%tile, data=%far, indices=%index
-  nisa.nc_n_gather dst=%out, data=%tile, indices=%far_index
-  nki.return
-}
-
-// 'dst' has another data type.
-// CHECK: error[same-dtype]: nisa.nc_n_gather: different data types: 'data' is float32, 'dst' is bfloat16
-nki.kernel @n_gather_dtype() target=trn3 {
-  %dst = nki.alloc : memref<128x64xbf16, #nki.sbuf>
-  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %index = nki.alloc : memref<128x64xui32, #nki.sbuf>
-  nisa.nc_n_gather dst=%dst, data=%data, indices=%index
-  nki.return
-}
-
-// Indices are not int32.
-// CHECK: error[dtype]: nisa.nc_n_gather: 'indices' must be uint32, it is int32
-nki.kernel @n_gather_index_dtype() target=trn3 {
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %out = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %index = nki.alloc : memref<128x64xi32, #nki.sbuf>
-  nisa.nc_n_gather dst=%out, data=%tile, indices=%index
-  nki.return
-}
-
-// 'indices', then 'dst', has fewer partitions than 'data'.
-// CHECK: error[partitions-match]: nisa.nc_n_gather: different numbers of partitions: 'data' has 128, 'indices' has 64, 'dst' has 128
-// CHECK: error[partitions-match]: nisa.nc_n_gather: different numbers of partitions: 'data' has 128, 'indices' has 128, 'dst' has 64
-nki.kernel @n_gather_partitions() target=trn3 {
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %out = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %index = nki.alloc : memref<128x64xui32, #nki.sbuf>
-  %short = nki.alloc : memref<64x64xf32, #nki.sbuf>
-  %short_index = nki.alloc : memref<64x64xui32, #nki.sbuf>
-  nisa.nc_n_gather dst=%out, data=%tile, indices=%short_index
-  nisa.nc_n_gather dst=%short, data=%tile, indices=%index
-  nki.return
-}
-
-// 'dst' has other elements than there are indices.
-// CHECK: error[free-size-match]: nisa.nc_n_gather: different numbers of elements per partition: 'indices' has 32, 'dst' has 64
-nki.kernel @n_gather_free_size() target=trn3 {
-  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %index = nki.alloc : memref<128x32xui32, #nki.sbuf>
-  nisa.nc_n_gather dst=%dst, data=%data, indices=%index
-  nki.return
-}
-
-// CHECK: 39 errors
+// CHECK: 27 errors

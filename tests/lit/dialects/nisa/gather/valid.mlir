@@ -87,28 +87,6 @@ nki.kernel @shuffle_mask_source() target=trn3 {
 
 // -------------------- nisa.local_gather
 
-// In SBUF.
-nki.kernel @local_gather_buffers() target=trn3 {
-  %tile = nki.alloc : memref<32x64xf32, #nki.sbuf>
-  %out = nki.alloc : memref<32x64xf32, #nki.sbuf>
-  %index = nki.alloc : memref<32x4xui16, #nki.sbuf>
-  %far = nki.alloc : memref<32x64xf32, #nki.sbuf>
-  %far_index = nki.alloc : memref<32x4xui16, #nki.sbuf>
-  nisa.local_gather dst=%far, src_buffer=%tile, index=%index
-  nisa.local_gather dst=%tile, src_buffer=%far, index=%index
-  nisa.local_gather dst=%out, src_buffer=%tile, index=%far_index
-  nki.return
-}
-
-// The same, also a packed one.
-nki.kernel @local_gather_dtype() target=trn3 {
-  %dst = nki.alloc : memref<32x64x!nki.f8E5M2x4, #nki.sbuf>
-  %src = nki.alloc : memref<32x64x!nki.f8E5M2x4, #nki.sbuf>
-  %index = nki.alloc : memref<32x4xui16, #nki.sbuf>
-  nisa.local_gather dst=%dst, src_buffer=%src, index=%index
-  nki.return
-}
-
 // uint16.
 nki.kernel @local_gather_index_dtype() target=trn3 {
   %tile = nki.alloc : memref<32x64xf32, #nki.sbuf>
@@ -188,59 +166,5 @@ nki.kernel @local_gather_size() target=trn3 {
   %src = nki.alloc : memref<32x64xf32, #nki.sbuf>
   %index = nki.alloc : memref<32x4xui16, #nki.sbuf>
   nisa.local_gather dst=%dst, src_buffer=%src, index=%index, num_elem_per_idx=2
-  nki.return
-}
-
-// -------------------- nisa.nc_n_gather
-
-// In SBUF.
-nki.kernel @n_gather_buffers() target=trn3 {
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %out = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %index = nki.alloc : memref<128x64xui32, #nki.sbuf>
-  %far = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %far_index = nki.alloc : memref<128x64xui32, #nki.sbuf>
-  nisa.nc_n_gather dst=%far, data=%tile, indices=%index
-  nisa.nc_n_gather dst=%tile, data=%far, indices=%index
-  nisa.nc_n_gather dst=%out, data=%tile, indices=%far_index
-  nki.return
-}
-
-// The same, also a packed one.
-nki.kernel @n_gather_dtype() target=trn3 {
-  %dst = nki.alloc : memref<128x64x!nki.f8E5M2x4, #nki.sbuf>
-  %data = nki.alloc : memref<128x64x!nki.f8E5M2x4, #nki.sbuf>
-  %index = nki.alloc : memref<128x64xui32, #nki.sbuf>
-  nisa.nc_n_gather dst=%dst, data=%data, indices=%index
-  nki.return
-}
-
-// uint32.
-nki.kernel @n_gather_index_dtype() target=trn3 {
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %out = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %index = nki.alloc : memref<128x64xui32, #nki.sbuf>
-  nisa.nc_n_gather dst=%out, data=%tile, indices=%index
-  nki.return
-}
-
-// The same number.
-nki.kernel @n_gather_partitions() target=trn3 {
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %out = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %index = nki.alloc : memref<128x64xui32, #nki.sbuf>
-  %short = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %short_index = nki.alloc : memref<128x64xui32, #nki.sbuf>
-  nisa.nc_n_gather dst=%out, data=%tile, indices=%short_index
-  nisa.nc_n_gather dst=%short, data=%tile, indices=%index
-  nki.return
-}
-
-// As many; 'data' may have more or fewer.
-nki.kernel @n_gather_free_size() target=trn3 {
-  %dst = nki.alloc : memref<128x8x4xf32, #nki.sbuf>
-  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %index = nki.alloc : memref<128x32xui32, #nki.sbuf>
-  nisa.nc_n_gather dst=%dst, data=%data, indices=%index
   nki.return
 }

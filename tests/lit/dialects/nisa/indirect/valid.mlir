@@ -6,16 +6,6 @@
 
 // -------------------- nisa.dma_compute
 
-nki.kernel @dma_compute_buffers() target=trn3 {
-  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %a = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %b = nki.alloc : memref<128x64xbf16, #nki.shared_hbm>
-  %p = nki.alloc : memref<128x64xf32, #nki.psum>
-  nisa.dma_compute dst=%dst, srcs=[%a, %b], reduce_op=add
-  nisa.dma_compute dst=%b, srcs=[%a], reduce_op=add
-  nki.return
-}
-
 nki.kernel @dma_compute_size() target=trn3 {
   %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %a = nki.alloc : memref<128x64xf32, #nki.sbuf>

@@ -365,17 +365,6 @@ nki.kernel @nc_matmul_transpose_mode() target=trn2 {
 
 // -------------------- nisa.nc_transpose
 
-// 'dst', then 'data', is in HBM.
-// CHECK: error[buffer]: nisa.nc_transpose: 'dst' must be in sbuf or psum, it is in private_hbm
-// CHECK: error[buffer]: nisa.nc_transpose: 'data' must be in sbuf or psum, it is in private_hbm
-nki.kernel @nc_transpose_hbm() target=trn3 {
-  %tile = nki.alloc : memref<32x32xf32, #nki.sbuf>
-  %far = nki.alloc : memref<32x32xf32, #nki.private_hbm>
-  nisa.nc_transpose dst=%far, data=%tile
-  nisa.nc_transpose dst=%tile, data=%far
-  nki.return
-}
-
 // The Tensor Engine is asked for, and the way is not from SBUF to PSUM.
 // CHECK: error[buffer]: nisa.nc_transpose: the Tensor Engine transposes from sbuf to psum, 'data' is in sbuf and 'dst' in sbuf
 // CHECK: error[buffer]: nisa.nc_transpose: the Tensor Engine transposes from sbuf to psum, 'data' is in psum and 'dst' in psum
@@ -501,4 +490,4 @@ nki.kernel @nc_transpose_bank() target=trn2 {
   nki.return
 }
 
-// CHECK: 59 errors
+// CHECK: 57 errors

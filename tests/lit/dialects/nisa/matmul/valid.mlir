@@ -256,15 +256,6 @@ nki.kernel @nc_matmul_transpose_mode() target=trn1 {
 
 // -------------------- nisa.nc_transpose
 
-// In SBUF.
-nki.kernel @nc_transpose_hbm() target=trn3 {
-  %tile = nki.alloc : memref<32x32xf32, #nki.sbuf>
-  %far = nki.alloc : memref<32x32xf32, #nki.sbuf>
-  nisa.nc_transpose dst=%far, data=%tile
-  nisa.nc_transpose dst=%tile, data=%far
-  nki.return
-}
-
 // It is.
 nki.kernel @nc_transpose_tensor_engine() target=trn3 {
   %near = nki.alloc : memref<32x32xf32, #nki.sbuf>

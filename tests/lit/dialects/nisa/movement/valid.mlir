@@ -90,15 +90,6 @@ nki.kernel @dma_copy_hwdge_dtype() target=trn3 {
 
 // -------------------- nisa.tensor_copy
 
-// In PSUM, even both.
-nki.kernel @tensor_copy_buffers() target=trn3 {
-  %tile = nki.alloc : memref<128x64xf32, #nki.psum>
-  %far = nki.alloc : memref<128x64xf32, #nki.psum>
-  nisa.tensor_copy dst=%far, src=%tile
-  nisa.tensor_copy dst=%tile, src=%far
-  nki.return
-}
-
 // The same number.
 nki.kernel @tensor_copy_partitions() target=trn3 {
   %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -112,15 +103,6 @@ nki.kernel @tensor_copy_free_size() target=trn3 {
   %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %src = nki.alloc : memref<128x4x16xf32, #nki.sbuf>
   nisa.tensor_copy dst=%dst, src=%src
-  nki.return
-}
-
-// A copy without conversion.
-nki.kernel @tensor_copy_packed() target=trn3 {
-  %packed = nki.alloc : memref<128x64x!nki.f4E2M1FNx4, #nki.sbuf>
-  %other = nki.alloc : memref<128x64x!nki.f4E2M1FNx4, #nki.sbuf>
-  nisa.tensor_copy dst=%packed, src=%other
-  nisa.tensor_copy dst=%other, src=%packed
   nki.return
 }
 
@@ -151,27 +133,6 @@ nki.kernel @tensor_copy_scalar_engine() target=trn1 {
 }
 
 // -------------------- nisa.memset
-
-// In PSUM.
-nki.kernel @memset_buffer() target=trn3 {
-  %dst = nki.alloc : memref<128x64xf32, #nki.psum>
-  nisa.memset dst=%dst, value=1.5
-  nki.return
-}
-
-// The GpSimd Engine has.
-nki.kernel @memset_engine() target=trn3 {
-  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  nisa.memset dst=%dst, value=0, engine=gpsimd
-  nki.return
-}
-
-// The Vector Engine reaches PSUM.
-nki.kernel @memset_gpsimd_psum() target=trn3 {
-  %dst = nki.alloc : memref<128x64xf32, #nki.psum>
-  nisa.memset dst=%dst, value=0, engine=vector
-  nki.return
-}
 
 // To 0, as an integer or a float.
 nki.kernel @memset_packed() target=trn3 {

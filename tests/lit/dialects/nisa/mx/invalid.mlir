@@ -65,34 +65,6 @@ nki.kernel @nc_matmul_mx_data() target=trn3 {
   nki.return
 }
 
-// A scale is a byte that holds an exponent.
-// CHECK: error[dtype]: nisa.nc_matmul_mx: 'stationary_scale' must be float8_e8m0fnu or uint8, it is int8
-// CHECK: error[dtype]: nisa.nc_matmul_mx: 'moving_scale' must be float8_e8m0fnu or uint8, it is float32
-nki.kernel @nc_matmul_mx_scale_dtype() target=trn3 {
-  %dst = nki.alloc : memref<64x256xf32, #nki.psum>
-  %stationary = nki.alloc : memref<128x64x!nki.f8E4M3FNx4, #nki.sbuf>
-  %moving = nki.alloc : memref<128x256x!nki.f8E5M2x4, #nki.sbuf>
-  %stationary_scale = nki.alloc : memref<128x64xf8E8M0FNU, #nki.sbuf>
-  %moving_scale = nki.alloc : memref<128x256xui8, #nki.sbuf>
-  %one = nki.alloc : memref<128x64xi8, #nki.sbuf>
-  %two = nki.alloc : memref<128x256xf32, #nki.sbuf>
-  nisa.nc_matmul_mx dst=%dst, stationary=%stationary, moving=%moving, stationary_scale=%one, moving_scale=%moving_scale
-  nisa.nc_matmul_mx dst=%dst, stationary=%stationary, moving=%moving, stationary_scale=%stationary_scale, moving_scale=%two
-  nki.return
-}
-
-// The result is float16.
-// CHECK: error[dtype]: nisa.nc_matmul_mx: 'dst' must be float32 or bfloat16, it is float16
-nki.kernel @nc_matmul_mx_dst_dtype() target=trn3 {
-  %dst = nki.alloc : memref<64x256xf16, #nki.psum>
-  %stationary = nki.alloc : memref<128x64x!nki.f8E4M3FNx4, #nki.sbuf>
-  %moving = nki.alloc : memref<128x256x!nki.f8E5M2x4, #nki.sbuf>
-  %stationary_scale = nki.alloc : memref<128x64xf8E8M0FNU, #nki.sbuf>
-  %moving_scale = nki.alloc : memref<128x256xui8, #nki.sbuf>
-  nisa.nc_matmul_mx dst=%dst, stationary=%stationary, moving=%moving, stationary_scale=%stationary_scale, moving_scale=%moving_scale
-  nki.return
-}
-
 // The inputs have different numbers of partitions, over which the product sums.
 // CHECK: error[matmul-shape]: nisa.nc_matmul_mx: the contraction runs over 64 partitions of 'stationary' and 128 of 'moving'
 nki.kernel @nc_matmul_mx_contraction() target=trn3 {
@@ -328,66 +300,6 @@ nki.kernel @nc_matmul_mx_scale_quadrant() target=trn3 {
 
 // -------------------- nisa.quantize_mx
 
-// The Vector Engine quantizes from NeuronCore-v4 on.
-// CHECK: error[generation]: nisa.quantize_mx: the instruction needs NeuronCore-v4, the target trn2 is NeuronCore-v3
-nki.kernel @quantize_mx_generation() target=trn2 {
-  %dst = nki.alloc : memref<128x64x!nki.f8E4M3FNx4, #nki.sbuf>
-  %src = nki.alloc : memref<128x256xbf16, #nki.sbuf>
-  %dst_scale = nki.alloc : memref<128x64xf8E8M0FNU, #nki.sbuf>
-  nisa.quantize_mx dst=%dst, src=%src, dst_scale=%dst_scale
-  nki.return
-}
-
-// A result of a matmul is quantized in PSUM, or into it, or scales are stored in HBM.
-// CHECK: error[buffer]: nisa.quantize_mx: 'src' must be in sbuf, it is in psum
-// CHECK: error[buffer]: nisa.quantize_mx: 'dst' must be in sbuf, it is in psum
-// CHECK: error[buffer]: nisa.quantize_mx: 'dst_scale' must be in sbuf, it is in private_hbm
-nki.kernel @quantize_mx_buffers() target=trn3 {
-  %dst = nki.alloc : memref<128x64x!nki.f8E4M3FNx4, #nki.sbuf>
-  %src = nki.alloc : memref<128x256xbf16, #nki.sbuf>
-  %dst_scale = nki.alloc : memref<128x64xf8E8M0FNU, #nki.sbuf>
-  %near = nki.alloc : memref<128x256xbf16, #nki.psum>
-  %into = nki.alloc : memref<128x64x!nki.f8E4M3FNx4, #nki.psum>
-  %scale = nki.alloc : memref<128x64xf8E8M0FNU, #nki.private_hbm>
-  nisa.quantize_mx dst=%dst, src=%near, dst_scale=%dst_scale
-  nisa.quantize_mx dst=%into, src=%src, dst_scale=%dst_scale
-  nisa.quantize_mx dst=%dst, src=%src, dst_scale=%scale
-  nki.return
-}
-
-// float32 is not quantized.
-// CHECK: error[dtype]: nisa.quantize_mx: 'src' must be float16 or bfloat16, it is float32
-nki.kernel @quantize_mx_src_dtype() target=trn3 {
-  %dst = nki.alloc : memref<128x64x!nki.f8E4M3FNx4, #nki.sbuf>
-  %src = nki.alloc : memref<128x256xf32, #nki.sbuf>
-  %dst_scale = nki.alloc : memref<128x64xf8E8M0FNU, #nki.sbuf>
-  nisa.quantize_mx dst=%dst, src=%src, dst_scale=%dst_scale
-  nki.return
-}
-
-// Nothing is quantized to float4, or to elements that are not packed.
-// CHECK: error[dtype]: nisa.quantize_mx: 'dst' must be float8_e5m2_x4 or float8_e4m3fn_x4, it is float4_e2m1fn_x4
-// CHECK: error[dtype]: nisa.quantize_mx: 'dst' must be float8_e5m2_x4 or float8_e4m3fn_x4, it is float8_e4m3fn
-nki.kernel @quantize_mx_dst_dtype() target=trn3 {
-  %src = nki.alloc : memref<128x256xbf16, #nki.sbuf>
-  %dst_scale = nki.alloc : memref<128x64xf8E8M0FNU, #nki.sbuf>
-  %one = nki.alloc : memref<128x64x!nki.f4E2M1FNx4, #nki.sbuf>
-  %two = nki.alloc : memref<128x64xf8E4M3FN, #nki.sbuf>
-  nisa.quantize_mx dst=%one, src=%src, dst_scale=%dst_scale
-  nisa.quantize_mx dst=%two, src=%src, dst_scale=%dst_scale
-  nki.return
-}
-
-// A scale is a byte that holds an exponent.
-// CHECK: error[dtype]: nisa.quantize_mx: 'dst_scale' must be float8_e8m0fnu or uint8, it is float8_e5m2
-nki.kernel @quantize_mx_scale_dtype() target=trn3 {
-  %dst = nki.alloc : memref<128x64x!nki.f8E4M3FNx4, #nki.sbuf>
-  %src = nki.alloc : memref<128x256xbf16, #nki.sbuf>
-  %dst_scale = nki.alloc : memref<128x64xf8E5M2, #nki.sbuf>
-  nisa.quantize_mx dst=%dst, src=%src, dst_scale=%dst_scale
-  nki.return
-}
-
 // 8 partitions, one group of them, are not a quadrant.
 // CHECK: error[mx-tile]: nisa.quantize_mx: 'src' must have a multiple of 32 partitions up to 128, it has 8
 nki.kernel @quantize_mx_partitions() target=trn3 {
@@ -446,4 +358,4 @@ nki.kernel @quantize_mx_scales() target=trn3 {
   nki.return
 }
 
-// CHECK: 53 errors
+// CHECK: 42 errors

@@ -51,31 +51,6 @@ nki.kernel @nc_matmul_mx_data() target=trn3 {
   nki.return
 }
 
-// As float8_e8m0fnu or uint8.
-nki.kernel @nc_matmul_mx_scale_dtype() target=trn3 {
-  %dst = nki.alloc : memref<64x256xf32, #nki.psum>
-  %stationary = nki.alloc : memref<128x64x!nki.f8E4M3FNx4, #nki.sbuf>
-  %moving = nki.alloc : memref<128x256x!nki.f8E5M2x4, #nki.sbuf>
-  %stationary_scale = nki.alloc : memref<128x64xf8E8M0FNU, #nki.sbuf>
-  %moving_scale = nki.alloc : memref<128x256xui8, #nki.sbuf>
-  %one = nki.alloc : memref<128x64xui8, #nki.sbuf>
-  %two = nki.alloc : memref<128x256xf8E8M0FNU, #nki.sbuf>
-  nisa.nc_matmul_mx dst=%dst, stationary=%stationary, moving=%moving, stationary_scale=%one, moving_scale=%moving_scale
-  nisa.nc_matmul_mx dst=%dst, stationary=%stationary, moving=%moving, stationary_scale=%stationary_scale, moving_scale=%two
-  nki.return
-}
-
-// It may be bfloat16.
-nki.kernel @nc_matmul_mx_dst_dtype() target=trn3 {
-  %dst = nki.alloc : memref<64x256xbf16, #nki.psum>
-  %stationary = nki.alloc : memref<128x64x!nki.f8E4M3FNx4, #nki.sbuf>
-  %moving = nki.alloc : memref<128x256x!nki.f8E5M2x4, #nki.sbuf>
-  %stationary_scale = nki.alloc : memref<128x64xf8E8M0FNU, #nki.sbuf>
-  %moving_scale = nki.alloc : memref<128x256xui8, #nki.sbuf>
-  nisa.nc_matmul_mx dst=%dst, stationary=%stationary, moving=%moving, stationary_scale=%stationary_scale, moving_scale=%moving_scale
-  nki.return
-}
-
 // 64 in both.
 nki.kernel @nc_matmul_mx_contraction() target=trn3 {
   %dst = nki.alloc : memref<64x256xf32, #nki.psum>
@@ -270,58 +245,6 @@ nki.kernel @nc_matmul_mx_scale_quadrant() target=trn3 {
 }
 
 // -------------------- nisa.quantize_mx
-
-// trn3 is NeuronCore-v4.
-nki.kernel @quantize_mx_generation() target=trn3 {
-  %dst = nki.alloc : memref<128x64x!nki.f8E4M3FNx4, #nki.sbuf>
-  %src = nki.alloc : memref<128x256xbf16, #nki.sbuf>
-  %dst_scale = nki.alloc : memref<128x64xf8E8M0FNU, #nki.sbuf>
-  nisa.quantize_mx dst=%dst, src=%src, dst_scale=%dst_scale
-  nki.return
-}
-
-// From SBUF to SBUF.
-nki.kernel @quantize_mx_buffers() target=trn3 {
-  %dst = nki.alloc : memref<128x64x!nki.f8E4M3FNx4, #nki.sbuf>
-  %src = nki.alloc : memref<128x256xbf16, #nki.sbuf>
-  %dst_scale = nki.alloc : memref<128x64xf8E8M0FNU, #nki.sbuf>
-  %near = nki.alloc : memref<128x256xbf16, #nki.sbuf>
-  %into = nki.alloc : memref<128x64x!nki.f8E4M3FNx4, #nki.sbuf>
-  %scale = nki.alloc : memref<128x64xf8E8M0FNU, #nki.sbuf>
-  nisa.quantize_mx dst=%dst, src=%near, dst_scale=%dst_scale
-  nisa.quantize_mx dst=%into, src=%src, dst_scale=%dst_scale
-  nisa.quantize_mx dst=%dst, src=%src, dst_scale=%scale
-  nki.return
-}
-
-// float16 is.
-nki.kernel @quantize_mx_src_dtype() target=trn3 {
-  %dst = nki.alloc : memref<128x64x!nki.f8E4M3FNx4, #nki.sbuf>
-  %src = nki.alloc : memref<128x256xf16, #nki.sbuf>
-  %dst_scale = nki.alloc : memref<128x64xf8E8M0FNU, #nki.sbuf>
-  nisa.quantize_mx dst=%dst, src=%src, dst_scale=%dst_scale
-  nki.return
-}
-
-// To the two float8 types.
-nki.kernel @quantize_mx_dst_dtype() target=trn3 {
-  %src = nki.alloc : memref<128x256xbf16, #nki.sbuf>
-  %dst_scale = nki.alloc : memref<128x64xf8E8M0FNU, #nki.sbuf>
-  %one = nki.alloc : memref<128x64x!nki.f8E5M2x4, #nki.sbuf>
-  %two = nki.alloc : memref<128x64x!nki.f8E4M3FNx4, #nki.sbuf>
-  nisa.quantize_mx dst=%one, src=%src, dst_scale=%dst_scale
-  nisa.quantize_mx dst=%two, src=%src, dst_scale=%dst_scale
-  nki.return
-}
-
-// As float8_e8m0fnu or uint8.
-nki.kernel @quantize_mx_scale_dtype() target=trn3 {
-  %dst = nki.alloc : memref<128x64x!nki.f8E4M3FNx4, #nki.sbuf>
-  %src = nki.alloc : memref<128x256xbf16, #nki.sbuf>
-  %dst_scale = nki.alloc : memref<128x64xui8, #nki.sbuf>
-  nisa.quantize_mx dst=%dst, src=%src, dst_scale=%dst_scale
-  nki.return
-}
 
 // 32 are.
 nki.kernel @quantize_mx_partitions() target=trn3 {

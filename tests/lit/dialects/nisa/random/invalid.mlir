@@ -95,48 +95,6 @@ nki.kernel @rand2_generation() target=trn2 {
   nki.return
 }
 
-// Each operand in turn is in HBM.
-// CHECK: error[buffer]: nisa.rand2: 'dst' must be in sbuf or psum, it is in private_hbm
-// CHECK: error[buffer]: nisa.rand2: 'min' must be in sbuf or psum, it is in private_hbm
-// CHECK: error[buffer]: nisa.rand2: 'max' must be in sbuf or psum, it is in private_hbm
-nki.kernel @rand2_buffers() target=trn3 {
-  %zero = arith.constant 0.0 : f32
-  %one = arith.constant 1.0 : f32
-  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %far = nki.alloc : memref<128x64xf32, #nki.private_hbm>
-  %column = nki.alloc : memref<128x1xf32, #nki.private_hbm>
-  nisa.rand2 dst=%far, min=%zero, max=%one
-  nisa.rand2 dst=%dst, min=%column, max=%one
-  nisa.rand2 dst=%dst, min=%zero, max=%column
-  nki.return
-}
-
-// Types that rand2 does not write.
-// CHECK: error[dtype]: nisa.rand2: 'dst' must be float8_e4m3, float8_e5m2, float16, bfloat16, float32, tfloat32, int8, int16, int32, uint8, uint16 or uint32, it is bool_
-// CHECK: error[dtype]: nisa.rand2: 'dst' must be float8_e4m3, float8_e5m2, float16, bfloat16, float32, tfloat32, int8, int16, int32, uint8, uint16 or uint32, it is float8_e4m3fn
-nki.kernel @rand2_dtype() target=trn3 {
-  %zero = arith.constant 0.0 : f32
-  %one = arith.constant 1.0 : f32
-  %boolean = nki.alloc : memref<128x64xi1, #nki.sbuf>
-  %fn = nki.alloc : memref<128x64xf8E4M3FN, #nki.sbuf>
-  nisa.rand2 dst=%boolean, min=%zero, max=%one
-  nisa.rand2 dst=%fn, min=%zero, max=%one
-  nki.return
-}
-
-// A limit is of a type other than float32.
-// CHECK: error[dtype]: nisa.rand2: 'min' must be float32, it is bfloat16
-// CHECK: error[dtype]: nisa.rand2: 'max' must be float32, it is bfloat16
-nki.kernel @rand2_limit_dtypes() target=trn3 {
-  %zero = arith.constant 0.0 : f32
-  %one = arith.constant 1.0 : f32
-  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %column = nki.alloc : memref<128x1xbf16, #nki.sbuf>
-  nisa.rand2 dst=%dst, min=%column, max=%one
-  nisa.rand2 dst=%dst, min=%zero, max=%column
-  nki.return
-}
-
 // 'min' has two elements per partition.
 // CHECK: error[column]: nisa.rand2: 'min' must have shape (128, 1), one element for each partition of 'dst', it is 128x2
 // CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
@@ -151,16 +109,6 @@ nki.kernel @rand2_min_column() target=trn3 {
   %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %limit = nki.alloc : memref<128x2xf32, #nki.sbuf>
   nisa.rand2 dst=%dst, min=%limit, max=%one
-  nki.return
-}
-
-// 'max' has other partitions than 'dst'.
-// CHECK: error[column]: nisa.rand2: 'max' must have shape (128, 1), one element for each partition of 'dst', it is 64x1
-nki.kernel @rand2_max_column() target=trn3 {
-  %zero = arith.constant 0.0 : f32
-  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %limit = nki.alloc : memref<64x1xf32, #nki.sbuf>
-  nisa.rand2 dst=%dst, min=%zero, max=%limit
   nki.return
 }
 
@@ -185,21 +133,6 @@ nki.kernel @rand2_range() target=trn3 {
 }
 
 // -------------------- nisa.dropout
-
-// Each operand in turn is in HBM.
-// CHECK: error[buffer]: nisa.dropout: 'dst' must be in sbuf or psum, it is in private_hbm
-// CHECK: error[buffer]: nisa.dropout: 'data' must be in sbuf or psum, it is in private_hbm
-// CHECK: error[buffer]: nisa.dropout: 'prob' must be in sbuf or psum, it is in private_hbm
-nki.kernel @dropout_buffers() target=trn3 {
-  %zero = arith.constant 0.0 : f32
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %far = nki.alloc : memref<128x64xf32, #nki.private_hbm>
-  %column = nki.alloc : memref<128x1xf32, #nki.private_hbm>
-  nisa.dropout dst=%far, data=%tile, prob=%zero
-  nisa.dropout dst=%tile, data=%far, prob=%zero
-  nisa.dropout dst=%tile, data=%tile, prob=%column
-  nki.return
-}
 
 // 'dst' has fewer partitions than 'data'.
 // CHECK: error[partitions-match]: nisa.dropout: different numbers of partitions: 'data' has 128, 'dst' has 64
@@ -252,15 +185,6 @@ nki.kernel @dropout_dtype() target=trn3 {
   nki.return
 }
 
-// 'prob' has two elements per partition.
-// CHECK: error[column]: nisa.dropout: 'prob' must have shape (128, 1), one element for each partition of 'data', it is 128x2
-nki.kernel @dropout_column() target=trn3 {
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %prob = nki.alloc : memref<128x2xf32, #nki.sbuf>
-  nisa.dropout dst=%tile, data=%tile, prob=%prob
-  nki.return
-}
-
 // 'prob' is an integer; for integer data it is not float32.
 // CHECK: error[dtype]: nisa.dropout: 'prob' must be of a floating-point type, it is int32
 // CHECK: error[dtype]: nisa.dropout: for int32 data 'prob' must be float32, it is bfloat16
@@ -296,25 +220,6 @@ nki.kernel @dropout_probability() target=trn3 {
 
 // -------------------- nisa.set_rng_seed
 
-// 'src_seeds' is in HBM.
-// CHECK: error[buffer]: nisa.set_rng_seed: 'src_seeds' must be in sbuf or psum, it is in private_hbm
-nki.kernel @set_rng_seed_buffer() target=trn3 {
-  %seed = nki.alloc : memref<1x1xi32, #nki.private_hbm>
-  nisa.set_rng_seed src_seeds=%seed
-  nki.return
-}
-
-// A seed has 32 bits.
-// CHECK: error[dtype]: nisa.set_rng_seed: 'src_seeds' must be int32, uint32 or float32, it is bfloat16
-// CHECK: error[dtype]: nisa.set_rng_seed: 'src_seeds' must be int32, uint32 or float32, it is uint16
-nki.kernel @set_rng_seed_dtype() target=trn3 {
-  %half = nki.alloc : memref<1x1xbf16, #nki.sbuf>
-  %short = nki.alloc : memref<1x1xui16, #nki.sbuf>
-  nisa.set_rng_seed src_seeds=%half
-  nisa.set_rng_seed src_seeds=%short
-  nki.return
-}
-
 // A seed for each partition, then two in one.
 // CHECK: error[seed-shape]: nisa.set_rng_seed: 'src_seeds' must be 1x1, it is 128x1
 // CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
@@ -334,44 +239,11 @@ nki.kernel @set_rng_seed_shape() target=trn3 {
 
 // -------------------- nisa.rand_set_state
 
-// rand_set_state is new in NeuronCore-v3.
-// CHECK: error[generation]: nisa.rand_set_state: the instruction needs NeuronCore-v3, the target trn1 is NeuronCore-v2
-nki.kernel @rand_set_state_generation() target=trn1 {
-  %state = nki.alloc : memref<128x6xui32, #nki.sbuf>
-  nisa.rand_set_state src_seeds=%state
-  nki.return
-}
-
-// The Scalar Engine has no generator. Without one the words of the GpSimd Engine are expected.
-// CHECK: error[engine]: nisa.rand_set_state: the instruction runs on gpsimd or vector, not on scalar
-nki.kernel @rand_set_state_engine() target=trn3 {
-  %state = nki.alloc : memref<128x6xui32, #nki.sbuf>
-  %states = nki.alloc : memref<128x24xui32, #nki.sbuf>
-  nisa.rand_set_state src_seeds=%state, engine=scalar
-  nki.return
-}
-
 // The state of the Vector Engine can be set from NeuronCore-v4 on.
 // CHECK: error[argument-generation]: nisa.rand_set_state: the state of the Vector Engine needs NeuronCore-v4, the target trn2 is NeuronCore-v3
 nki.kernel @rand_set_state_vector() target=trn2 {
   %states = nki.alloc : memref<128x24xui32, #nki.sbuf>
   nisa.rand_set_state src_seeds=%states, engine=vector
-  nki.return
-}
-
-// 'src_seeds' is in PSUM.
-// CHECK: error[buffer]: nisa.rand_set_state: 'src_seeds' must be in sbuf, it is in psum
-nki.kernel @rand_set_state_buffer() target=trn3 {
-  %states = nki.alloc : memref<128x24xui32, #nki.psum>
-  nisa.rand_set_state src_seeds=%states, engine=vector
-  nki.return
-}
-
-// Words are not int32.
-// CHECK: error[dtype]: nisa.rand_set_state: 'src_seeds' must be uint32, it is int32
-nki.kernel @rand_set_state_dtype() target=trn3 {
-  %state = nki.alloc : memref<128x6xi32, #nki.sbuf>
-  nisa.rand_set_state src_seeds=%state
   nki.return
 }
 
@@ -408,23 +280,6 @@ nki.kernel @rand_set_state_words() target=trn3 {
 
 // -------------------- nisa.rand_get_state
 
-// rand_get_state is new in NeuronCore-v3.
-// CHECK: error[generation]: nisa.rand_get_state: the instruction needs NeuronCore-v3, the target trn1 is NeuronCore-v2
-nki.kernel @rand_get_state_generation() target=trn1 {
-  %state = nki.alloc : memref<128x6xui32, #nki.sbuf>
-  nisa.rand_get_state dst=%state
-  nki.return
-}
-
-// The Scalar Engine has no generator. Without one the words of the GpSimd Engine are expected.
-// CHECK: error[engine]: nisa.rand_get_state: the instruction runs on gpsimd or vector, not on scalar
-nki.kernel @rand_get_state_engine() target=trn3 {
-  %state = nki.alloc : memref<128x6xui32, #nki.sbuf>
-  %states = nki.alloc : memref<128x24xui32, #nki.sbuf>
-  nisa.rand_get_state dst=%state, engine=scalar
-  nki.return
-}
-
 // The state of the Vector Engine can be read from NeuronCore-v4 on.
 // CHECK: error[argument-generation]: nisa.rand_get_state: the state of the Vector Engine needs NeuronCore-v4, the target trn2 is NeuronCore-v3
 nki.kernel @rand_get_state_vector() target=trn2 {
@@ -433,47 +288,4 @@ nki.kernel @rand_get_state_vector() target=trn2 {
   nki.return
 }
 
-// 'dst' is in HBM.
-// CHECK: error[buffer]: nisa.rand_get_state: 'dst' must be in sbuf or psum, it is in private_hbm
-nki.kernel @rand_get_state_buffer() target=trn3 {
-  %states = nki.alloc : memref<128x24xui32, #nki.private_hbm>
-  nisa.rand_get_state dst=%states, engine=vector
-  nki.return
-}
-
-// The GpSimd Engine cannot reach PSUM.
-// CHECK: error[gpsimd-psum]: nisa.rand_get_state: the GpSimd Engine cannot reach PSUM, but 'dst' is in PSUM
-nki.kernel @rand_get_state_psum() target=trn3 {
-  %state = nki.alloc : memref<128x6xui32, #nki.psum>
-  nisa.rand_get_state dst=%state
-  nki.return
-}
-
-// Words are not int32.
-// CHECK: error[dtype]: nisa.rand_get_state: 'dst' must be uint32, it is int32
-nki.kernel @rand_get_state_dtype() target=trn3 {
-  %state = nki.alloc : memref<128x6xi32, #nki.sbuf>
-  nisa.rand_get_state dst=%state
-  nki.return
-}
-
-// 'dst' has three dimensions.
-// CHECK: error[max-dims]: nisa.rand_get_state: 'dst' has 3 dimensions, at most 2 are possible
-nki.kernel @rand_get_state_dims() target=trn3 {
-  %state = nki.alloc : memref<128x2x3xui32, #nki.sbuf>
-  nisa.rand_get_state dst=%state
-  nki.return
-}
-
-// The words of the other engine.
-// CHECK: error[free-size-range]: nisa.rand_get_state: with engine.gpsimd the state of a lane has 6 words, 'dst' has 24 elements per partition
-// CHECK: error[free-size-range]: nisa.rand_get_state: with engine.vector the state of a lane has 24 words, 'dst' has 6 elements per partition
-nki.kernel @rand_get_state_words() target=trn3 {
-  %state = nki.alloc : memref<128x6xui32, #nki.sbuf>
-  %states = nki.alloc : memref<128x24xui32, #nki.sbuf>
-  nisa.rand_get_state dst=%states
-  nisa.rand_get_state dst=%state, engine=vector
-  nki.return
-}
-
-// CHECK: 53 errors
+// CHECK: 26 errors

@@ -56,56 +56,12 @@ nki.kernel @rand2_generation() target=trn3 {
   nki.return
 }
 
-// In PSUM.
-nki.kernel @rand2_buffers() target=trn3 {
-  %zero = arith.constant 0.0 : f32
-  %one = arith.constant 1.0 : f32
-  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %far = nki.alloc : memref<128x64xf32, #nki.psum>
-  %column = nki.alloc : memref<128x1xf32, #nki.psum>
-  nisa.rand2 dst=%far, min=%zero, max=%one
-  nisa.rand2 dst=%dst, min=%column, max=%one
-  nisa.rand2 dst=%dst, min=%zero, max=%column
-  nki.return
-}
-
-// Types that it writes.
-nki.kernel @rand2_dtype() target=trn3 {
-  %zero = arith.constant 0.0 : f32
-  %one = arith.constant 1.0 : f32
-  %boolean = nki.alloc : memref<128x64xui8, #nki.sbuf>
-  %fn = nki.alloc : memref<128x64xf8E4M3, #nki.sbuf>
-  nisa.rand2 dst=%boolean, min=%zero, max=%one
-  nisa.rand2 dst=%fn, min=%zero, max=%one
-  nki.return
-}
-
-// float32.
-nki.kernel @rand2_limit_dtypes() target=trn3 {
-  %zero = arith.constant 0.0 : f32
-  %one = arith.constant 1.0 : f32
-  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %column = nki.alloc : memref<128x1xf32, #nki.sbuf>
-  nisa.rand2 dst=%dst, min=%column, max=%one
-  nisa.rand2 dst=%dst, min=%zero, max=%column
-  nki.return
-}
-
 // One.
 nki.kernel @rand2_min_column() target=trn3 {
   %one = arith.constant 1.0 : f32
   %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %limit = nki.alloc : memref<128x1xf32, #nki.sbuf>
   nisa.rand2 dst=%dst, min=%limit, max=%one
-  nki.return
-}
-
-// The same number.
-nki.kernel @rand2_max_column() target=trn3 {
-  %zero = arith.constant 0.0 : f32
-  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %limit = nki.alloc : memref<128x1xf32, #nki.sbuf>
-  nisa.rand2 dst=%dst, min=%zero, max=%limit
   nki.return
 }
 
@@ -121,18 +77,6 @@ nki.kernel @rand2_range() target=trn3 {
 }
 
 // -------------------- nisa.dropout
-
-// In PSUM.
-nki.kernel @dropout_buffers() target=trn3 {
-  %zero = arith.constant 0.0 : f32
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %far = nki.alloc : memref<128x64xf32, #nki.psum>
-  %column = nki.alloc : memref<128x1xf32, #nki.psum>
-  nisa.dropout dst=%far, data=%tile, prob=%zero
-  nisa.dropout dst=%tile, data=%far, prob=%zero
-  nisa.dropout dst=%tile, data=%tile, prob=%column
-  nki.return
-}
 
 // The same number.
 nki.kernel @dropout_partitions() target=trn3 {
@@ -161,14 +105,6 @@ nki.kernel @dropout_dtype() target=trn3 {
   nki.return
 }
 
-// One.
-nki.kernel @dropout_column() target=trn3 {
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %prob = nki.alloc : memref<128x1xf32, #nki.sbuf>
-  nisa.dropout dst=%tile, data=%tile, prob=%prob
-  nki.return
-}
-
 // Any floating-point type for such data, float32 for integers.
 nki.kernel @dropout_prob_dtype() target=trn3 {
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -192,22 +128,6 @@ nki.kernel @dropout_probability() target=trn3 {
 
 // -------------------- nisa.set_rng_seed
 
-// In PSUM.
-nki.kernel @set_rng_seed_buffer() target=trn3 {
-  %seed = nki.alloc : memref<1x1xi32, #nki.psum>
-  nisa.set_rng_seed src_seeds=%seed
-  nki.return
-}
-
-// int32, uint32 and float32 have.
-nki.kernel @set_rng_seed_dtype() target=trn3 {
-  %half = nki.alloc : memref<1x1xf32, #nki.sbuf>
-  %short = nki.alloc : memref<1x1xui32, #nki.sbuf>
-  nisa.set_rng_seed src_seeds=%half
-  nisa.set_rng_seed src_seeds=%short
-  nki.return
-}
-
 // One element.
 nki.kernel @set_rng_seed_shape() target=trn3 {
   %column = nki.alloc : memref<1x1xi32, #nki.sbuf>
@@ -219,40 +139,10 @@ nki.kernel @set_rng_seed_shape() target=trn3 {
 
 // -------------------- nisa.rand_set_state
 
-// trn2 is NeuronCore-v3.
-nki.kernel @rand_set_state_generation() target=trn2 {
-  %state = nki.alloc : memref<128x6xui32, #nki.sbuf>
-  nisa.rand_set_state src_seeds=%state
-  nki.return
-}
-
-// The engines that have one.
-nki.kernel @rand_set_state_engine() target=trn3 {
-  %state = nki.alloc : memref<128x6xui32, #nki.sbuf>
-  %states = nki.alloc : memref<128x24xui32, #nki.sbuf>
-  nisa.rand_set_state src_seeds=%state, engine=gpsimd
-  nisa.rand_set_state src_seeds=%states, engine=vector
-  nki.return
-}
-
 // trn3 is NeuronCore-v4.
 nki.kernel @rand_set_state_vector() target=trn3 {
   %states = nki.alloc : memref<128x24xui32, #nki.sbuf>
   nisa.rand_set_state src_seeds=%states, engine=vector
-  nki.return
-}
-
-// In SBUF.
-nki.kernel @rand_set_state_buffer() target=trn3 {
-  %states = nki.alloc : memref<128x24xui32, #nki.sbuf>
-  nisa.rand_set_state src_seeds=%states, engine=vector
-  nki.return
-}
-
-// uint32.
-nki.kernel @rand_set_state_dtype() target=trn3 {
-  %state = nki.alloc : memref<128x6xui32, #nki.sbuf>
-  nisa.rand_set_state src_seeds=%state
   nki.return
 }
 
@@ -274,62 +164,9 @@ nki.kernel @rand_set_state_words() target=trn3 {
 
 // -------------------- nisa.rand_get_state
 
-// trn2 is NeuronCore-v3.
-nki.kernel @rand_get_state_generation() target=trn2 {
-  %state = nki.alloc : memref<128x6xui32, #nki.sbuf>
-  nisa.rand_get_state dst=%state
-  nki.return
-}
-
-// The engines that have one.
-nki.kernel @rand_get_state_engine() target=trn3 {
-  %state = nki.alloc : memref<128x6xui32, #nki.sbuf>
-  %states = nki.alloc : memref<128x24xui32, #nki.sbuf>
-  nisa.rand_get_state dst=%state, engine=gpsimd
-  nisa.rand_get_state dst=%states, engine=vector
-  nki.return
-}
-
 // trn3 is NeuronCore-v4.
 nki.kernel @rand_get_state_vector() target=trn3 {
   %states = nki.alloc : memref<128x24xui32, #nki.sbuf>
-  nisa.rand_get_state dst=%states, engine=vector
-  nki.return
-}
-
-// In PSUM, which the Vector Engine reaches.
-nki.kernel @rand_get_state_buffer() target=trn3 {
-  %states = nki.alloc : memref<128x24xui32, #nki.psum>
-  nisa.rand_get_state dst=%states, engine=vector
-  nki.return
-}
-
-// It reaches SBUF.
-nki.kernel @rand_get_state_psum() target=trn3 {
-  %state = nki.alloc : memref<128x6xui32, #nki.sbuf>
-  nisa.rand_get_state dst=%state
-  nki.return
-}
-
-// uint32.
-nki.kernel @rand_get_state_dtype() target=trn3 {
-  %state = nki.alloc : memref<128x6xui32, #nki.sbuf>
-  nisa.rand_get_state dst=%state
-  nki.return
-}
-
-// Two.
-nki.kernel @rand_get_state_dims() target=trn3 {
-  %state = nki.alloc : memref<128x6xui32, #nki.sbuf>
-  nisa.rand_get_state dst=%state
-  nki.return
-}
-
-// Six for the GpSimd Engine, 24 for the Vector Engine.
-nki.kernel @rand_get_state_words() target=trn3 {
-  %state = nki.alloc : memref<128x6xui32, #nki.sbuf>
-  %states = nki.alloc : memref<128x24xui32, #nki.sbuf>
-  nisa.rand_get_state dst=%state
   nisa.rand_get_state dst=%states, engine=vector
   nki.return
 }

@@ -232,28 +232,6 @@ nki.kernel @tensor_partition_reduce_operator() target=trn3 {
   nki.return
 }
 
-// Each operand in turn is in PSUM, which the GpSimd Engine cannot reach, and in HBM.
-// CHECK: error[buffer]: nisa.tensor_partition_reduce: 'dst' must be in sbuf, it is in psum
-// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
-// CHECK-NEXT: |
-// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_partition_reduce dst=%near_row, op=add, data=%tile
-// CHECK-NEXT: | {{\^+}}
-// CHECK-NEXT: = dst: %near_row, psum 1x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: write to a tile that is allocated with buffer=nl.sbuf, and copy it from there with nisa.tensor_copy
-// CHECK: error[buffer]: nisa.tensor_partition_reduce: 'data' must be in sbuf, it is in psum
-// CHECK: error[buffer]: nisa.tensor_partition_reduce: 'data' must be in sbuf, it is in private_hbm
-nki.kernel @tensor_partition_reduce_buffers() target=trn3 {
-  %near_row = nki.alloc : memref<1x64xf32, #nki.psum>
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %row = nki.alloc : memref<1x64xf32, #nki.sbuf>
-  %near = nki.alloc : memref<128x64xf32, #nki.psum>
-  %far = nki.alloc : memref<128x64xf32, #nki.private_hbm>
-  nisa.tensor_partition_reduce dst=%near_row, op=add, data=%tile
-  nisa.tensor_partition_reduce dst=%row, op=add, data=%near
-  nisa.tensor_partition_reduce dst=%row, op=add, data=%far
-  nki.return
-}
-
 // 'dst' has two partitions, or half of the elements.
 // CHECK: error[reduce-shape]: nisa.tensor_partition_reduce: 'dst' must have 1 partition of 64 elements, it has 2 of 64
 // CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
@@ -270,25 +248,6 @@ nki.kernel @tensor_partition_reduce_shape() target=trn3 {
   %short_row = nki.alloc : memref<1x32xf32, #nki.sbuf>
   nisa.tensor_partition_reduce dst=%two_rows, op=add, data=%tile
   nisa.tensor_partition_reduce dst=%short_row, op=add, data=%tile
-  nki.return
-}
-
-// 'dst', then 'data', is of a packed type, which engines do not convert.
-// CHECK: error[dtype-computable]: nisa.tensor_partition_reduce: engines do not convert 'dst', a float8_e5m2_x4
-// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
-// CHECK-NEXT: |
-// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_partition_reduce dst=%packed_row, op=add, data=%tile
-// CHECK-NEXT: | {{\^+}}
-// CHECK-NEXT: = dst: %packed_row, sbuf 1x64 float8_e5m2_x4, allocated at {{.*}}
-// CHECK-NEXT: = help: copy or multiply packed data with nisa.nc_matmul_mx; compute on float32 or bfloat16 before nisa.quantize_mx packs it
-// CHECK: error[dtype-computable]: nisa.tensor_partition_reduce: engines do not convert 'data', a float8_e5m2_x4
-nki.kernel @tensor_partition_reduce_packed() target=trn3 {
-  %packed_row = nki.alloc : memref<1x64x!nki.f8E5M2x4, #nki.sbuf>
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %row = nki.alloc : memref<1x64xf32, #nki.sbuf>
-  %packed = nki.alloc : memref<128x64x!nki.f8E5M2x4, #nki.sbuf>
-  nisa.tensor_partition_reduce dst=%packed_row, op=add, data=%tile
-  nisa.tensor_partition_reduce dst=%row, op=add, data=%packed
   nki.return
 }
 
@@ -311,4 +270,4 @@ nki.kernel @tensor_partition_reduce_bitvec() target=trn3 {
   nki.return
 }
 
-// CHECK: 40 errors
+// CHECK: 35 errors

@@ -147,17 +147,6 @@ nki.kernel @tensor_partition_reduce_operator() target=trn3 {
   nki.return
 }
 
-// In SBUF.
-nki.kernel @tensor_partition_reduce_buffers() target=trn3 {
-  %row = nki.alloc : memref<1x64xf32, #nki.sbuf>
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %other = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  nisa.tensor_partition_reduce dst=%row, op=add, data=%tile
-  nisa.tensor_partition_reduce dst=%row, op=add, data=%tile
-  nisa.tensor_partition_reduce dst=%row, op=add, data=%other
-  nki.return
-}
-
 // One partition, the elements in other dimensions.
 nki.kernel @tensor_partition_reduce_shape() target=trn3 {
   %row = nki.alloc : memref<1x64xf32, #nki.sbuf>
@@ -165,17 +154,6 @@ nki.kernel @tensor_partition_reduce_shape() target=trn3 {
   %short_row = nki.alloc : memref<1x32x2xf32, #nki.sbuf>
   nisa.tensor_partition_reduce dst=%row, op=add, data=%tile
   nisa.tensor_partition_reduce dst=%short_row, op=add, data=%tile
-  nki.return
-}
-
-// Types that they convert.
-nki.kernel @tensor_partition_reduce_packed() target=trn3 {
-  %byte_row = nki.alloc : memref<1x64xi8, #nki.sbuf>
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %row = nki.alloc : memref<1x64xf32, #nki.sbuf>
-  %narrow = nki.alloc : memref<128x64xbf16, #nki.sbuf>
-  nisa.tensor_partition_reduce dst=%byte_row, op=add, data=%tile
-  nisa.tensor_partition_reduce dst=%row, op=add, data=%narrow
   nki.return
 }
 

@@ -33,14 +33,6 @@ nki.kernel @max8_src_dims() target=trn3 {
   nki.return
 }
 
-// Two.
-nki.kernel @max8_dst_dims() target=trn3 {
-  %dst = nki.alloc : memref<128x8xf32, #nki.sbuf>
-  %src = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  nisa.max8 dst=%dst, src=%src
-  nki.return
-}
-
 // The fewest, and the most.
 nki.kernel @max8_elements() target=trn3 {
   %dst = nki.alloc : memref<128x8xf32, #nki.sbuf>
@@ -74,76 +66,6 @@ nki.kernel @max8_packed() target=trn3 {
 
 // -------------------- nisa.nc_find_index8
 
-// All operands are in PSUM.
-nki.kernel @find_index8_buffers() target=trn3 {
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %eight = nki.alloc : memref<128x8xf32, #nki.sbuf>
-  %index = nki.alloc : memref<128x8xui32, #nki.sbuf>
-  %far = nki.alloc : memref<128x64xf32, #nki.psum>
-  %far_eight = nki.alloc : memref<128x8xf32, #nki.psum>
-  %far_index = nki.alloc : memref<128x8xui32, #nki.psum>
-  nisa.nc_find_index8 dst=%far_index, data=%tile, vals=%eight
-  nisa.nc_find_index8 dst=%index, data=%far, vals=%eight
-  nisa.nc_find_index8 dst=%index, data=%tile, vals=%far_eight
-  nki.return
-}
-
-// The same number.
-nki.kernel @find_index8_partitions() target=trn3 {
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %eight = nki.alloc : memref<128x8xf32, #nki.sbuf>
-  %index = nki.alloc : memref<128x8xui32, #nki.sbuf>
-  %short = nki.alloc : memref<128x8xf32, #nki.sbuf>
-  %short_index = nki.alloc : memref<128x8xui32, #nki.sbuf>
-  nisa.nc_find_index8 dst=%index, data=%tile, vals=%short
-  nisa.nc_find_index8 dst=%short_index, data=%tile, vals=%eight
-  nki.return
-}
-
-// Three are the limit.
-nki.kernel @find_index8_data_dims() target=trn3 {
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %eight = nki.alloc : memref<128x8xf32, #nki.sbuf>
-  %index = nki.alloc : memref<128x8xui32, #nki.sbuf>
-  %deep = nki.alloc : memref<128x4x16xf32, #nki.sbuf>
-  %deep_eight = nki.alloc : memref<128x2x4xf32, #nki.sbuf>
-  nisa.nc_find_index8 dst=%index, data=%deep, vals=%eight
-  nisa.nc_find_index8 dst=%index, data=%tile, vals=%deep_eight
-  nki.return
-}
-
-// Two.
-nki.kernel @find_index8_dst_dims() target=trn3 {
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %eight = nki.alloc : memref<128x8xf32, #nki.sbuf>
-  %index = nki.alloc : memref<128x8xui32, #nki.sbuf>
-  nisa.nc_find_index8 dst=%index, data=%tile, vals=%eight
-  nki.return
-}
-
-// The fewest, and the most.
-nki.kernel @find_index8_elements() target=trn3 {
-  %eight = nki.alloc : memref<128x8xf32, #nki.sbuf>
-  %index = nki.alloc : memref<128x8xui32, #nki.sbuf>
-  %few = nki.alloc : memref<128x8xf32, #nki.sbuf>
-  %many = nki.alloc : memref<128x16384xf32, #nki.sbuf>
-  nisa.nc_find_index8 dst=%index, data=%few, vals=%eight
-  nisa.nc_find_index8 dst=%index, data=%many, vals=%eight
-  nki.return
-}
-
-// Eight.
-nki.kernel @find_index8_values() target=trn3 {
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %eight = nki.alloc : memref<128x8xf32, #nki.sbuf>
-  %index = nki.alloc : memref<128x8xui32, #nki.sbuf>
-  %few = nki.alloc : memref<128x8xf32, #nki.sbuf>
-  %few_index = nki.alloc : memref<128x8xui32, #nki.sbuf>
-  nisa.nc_find_index8 dst=%index, data=%tile, vals=%few
-  nisa.nc_find_index8 dst=%few_index, data=%tile, vals=%eight
-  nki.return
-}
-
 // uint16 and uint32.
 nki.kernel @find_index8_dst_dtype() target=trn3 {
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -155,46 +77,7 @@ nki.kernel @find_index8_dst_dtype() target=trn3 {
   nki.return
 }
 
-// Unpacked types, which may differ.
-nki.kernel @find_index8_packed() target=trn3 {
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %eight = nki.alloc : memref<128x8xf32, #nki.sbuf>
-  %index = nki.alloc : memref<128x8xui32, #nki.sbuf>
-  %packed = nki.alloc : memref<128x64xf8E5M2, #nki.sbuf>
-  %packed_eight = nki.alloc : memref<128x8xf8E5M2, #nki.sbuf>
-  nisa.nc_find_index8 dst=%index, data=%packed, vals=%eight
-  nisa.nc_find_index8 dst=%index, data=%tile, vals=%packed_eight
-  nki.return
-}
-
 // -------------------- nisa.nc_match_replace8
-
-// All operands are in PSUM.
-nki.kernel @match_replace8_buffers() target=trn3 {
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %eight = nki.alloc : memref<128x8xf32, #nki.sbuf>
-  %far = nki.alloc : memref<128x64xf32, #nki.psum>
-  %far_eight = nki.alloc : memref<128x8xf32, #nki.psum>
-  %far_index = nki.alloc : memref<128x8xui32, #nki.psum>
-  nisa.nc_match_replace8 dst=%far, data=%tile, vals=%eight, imm=0.0
-  nisa.nc_match_replace8 dst=%tile, data=%far, vals=%eight, imm=0.0
-  nisa.nc_match_replace8 dst=%tile, data=%tile, vals=%far_eight, imm=0.0
-  nisa.nc_match_replace8 dst=%tile, data=%tile, vals=%eight, imm=0.0, dst_idx=%far_index
-  nki.return
-}
-
-// The same number.
-nki.kernel @match_replace8_partitions() target=trn3 {
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %eight = nki.alloc : memref<128x8xf32, #nki.sbuf>
-  %short = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %short_eight = nki.alloc : memref<128x8xf32, #nki.sbuf>
-  %short_index = nki.alloc : memref<128x8xui32, #nki.sbuf>
-  nisa.nc_match_replace8 dst=%short, data=%tile, vals=%eight, imm=0.0
-  nisa.nc_match_replace8 dst=%tile, data=%tile, vals=%short_eight, imm=0.0
-  nisa.nc_match_replace8 dst=%tile, data=%tile, vals=%eight, imm=0.0, dst_idx=%short_index
-  nki.return
-}
 
 // As many; how they are cut into dimensions does not matter.
 nki.kernel @match_replace8_free_size() target=trn3 {
@@ -205,111 +88,7 @@ nki.kernel @match_replace8_free_size() target=trn3 {
   nki.return
 }
 
-// Eight.
-nki.kernel @match_replace8_values() target=trn3 {
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %eight = nki.alloc : memref<128x8xf32, #nki.sbuf>
-  %few = nki.alloc : memref<128x8xf32, #nki.sbuf>
-  %few_index = nki.alloc : memref<128x2x4xui32, #nki.sbuf>
-  nisa.nc_match_replace8 dst=%tile, data=%tile, vals=%few, imm=0.0
-  nisa.nc_match_replace8 dst=%tile, data=%tile, vals=%eight, imm=0.0, dst_idx=%few_index
-  nki.return
-}
-
-// uint16, uint32 and int32.
-nki.kernel @match_replace8_index_dtype() target=trn3 {
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %eight = nki.alloc : memref<128x8xf32, #nki.sbuf>
-  %float = nki.alloc : memref<128x8xui16, #nki.sbuf>
-  %narrow = nki.alloc : memref<128x8xi32, #nki.sbuf>
-  nisa.nc_match_replace8 dst=%tile, data=%tile, vals=%eight, imm=0.0, dst_idx=%float
-  nisa.nc_match_replace8 dst=%tile, data=%tile, vals=%eight, imm=0.0, dst_idx=%narrow
-  nki.return
-}
-
-// Unpacked types, which may differ.
-nki.kernel @match_replace8_packed() target=trn3 {
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %eight = nki.alloc : memref<128x8xf32, #nki.sbuf>
-  %packed = nki.alloc : memref<128x64xf8E5M2, #nki.sbuf>
-  %packed_eight = nki.alloc : memref<128x8xf8E5M2, #nki.sbuf>
-  nisa.nc_match_replace8 dst=%packed, data=%tile, vals=%eight, imm=0.0
-  nisa.nc_match_replace8 dst=%tile, data=%packed, vals=%eight, imm=0.0
-  nisa.nc_match_replace8 dst=%tile, data=%tile, vals=%packed_eight, imm=0.0
-  nki.return
-}
-
 // -------------------- nisa.topk
-
-// In SBUF.
-nki.kernel @topk_buffers() target=trn3 {
-  %val = nki.alloc : memref<32x8xbf16, #nki.sbuf>
-  %idx = nki.alloc : memref<32x8xui32, #nki.sbuf>
-  %src = nki.alloc : memref<32x4xbf16, #nki.sbuf>
-  %far_val = nki.alloc : memref<32x8xbf16, #nki.sbuf>
-  %far_idx = nki.alloc : memref<32x8xui32, #nki.sbuf>
-  %far_src = nki.alloc : memref<32x4xbf16, #nki.sbuf>
-  nisa.topk val_dst=%far_val, idx_dst=%idx, src=%src, n=64
-  nisa.topk val_dst=%val, idx_dst=%far_idx, src=%src, n=64
-  nisa.topk val_dst=%val, idx_dst=%idx, src=%far_src, n=64
-  nki.return
-}
-
-// bfloat16.
-nki.kernel @topk_dtypes() target=trn3 {
-  %val = nki.alloc : memref<32x8xbf16, #nki.sbuf>
-  %idx = nki.alloc : memref<32x8xui32, #nki.sbuf>
-  %src = nki.alloc : memref<32x4xbf16, #nki.sbuf>
-  %wide_val = nki.alloc : memref<32x8xbf16, #nki.sbuf>
-  %wide_src = nki.alloc : memref<32x4xbf16, #nki.sbuf>
-  nisa.topk val_dst=%wide_val, idx_dst=%idx, src=%src, n=64
-  nisa.topk val_dst=%val, idx_dst=%idx, src=%wide_src, n=64
-  nki.return
-}
-
-// uint32.
-nki.kernel @topk_index_dtype() target=trn3 {
-  %val = nki.alloc : memref<32x8xbf16, #nki.sbuf>
-  %idx = nki.alloc : memref<32x8xui32, #nki.sbuf>
-  %src = nki.alloc : memref<32x4xbf16, #nki.sbuf>
-  nisa.topk val_dst=%val, idx_dst=%idx, src=%src, n=64
-  nki.return
-}
-
-// The same number.
-nki.kernel @topk_partitions() target=trn3 {
-  %val = nki.alloc : memref<32x8xbf16, #nki.sbuf>
-  %idx = nki.alloc : memref<32x8xui32, #nki.sbuf>
-  %src = nki.alloc : memref<32x4xbf16, #nki.sbuf>
-  %short_val = nki.alloc : memref<32x8xbf16, #nki.sbuf>
-  %short_idx = nki.alloc : memref<32x8xui32, #nki.sbuf>
-  nisa.topk val_dst=%short_val, idx_dst=%idx, src=%src, n=64
-  nisa.topk val_dst=%val, idx_dst=%short_idx, src=%src, n=64
-  nki.return
-}
-
-// As many.
-nki.kernel @topk_free_size() target=trn3 {
-  %val = nki.alloc : memref<32x8xbf16, #nki.sbuf>
-  %idx = nki.alloc : memref<32x8xui32, #nki.sbuf>
-  %src = nki.alloc : memref<32x4xbf16, #nki.sbuf>
-  nisa.topk val_dst=%val, idx_dst=%idx, src=%src, n=64
-  nki.return
-}
-
-// Two.
-nki.kernel @topk_dims() target=trn3 {
-  %val = nki.alloc : memref<32x8xbf16, #nki.sbuf>
-  %idx = nki.alloc : memref<32x8xui32, #nki.sbuf>
-  %src = nki.alloc : memref<32x4xbf16, #nki.sbuf>
-  %deep_val = nki.alloc : memref<32x8xbf16, #nki.sbuf>
-  %deep_idx = nki.alloc : memref<32x8xui32, #nki.sbuf>
-  %deep_src = nki.alloc : memref<32x4xbf16, #nki.sbuf>
-  nisa.topk val_dst=%deep_val, idx_dst=%idx, src=%src, n=64
-  nisa.topk val_dst=%val, idx_dst=%deep_idx, src=%src, n=64
-  nisa.topk val_dst=%val, idx_dst=%idx, src=%deep_src, n=64
-  nki.return
-}
 
 // Two cores; the first core of a quadrant.
 nki.kernel @topk_cores() target=trn3 {
@@ -373,46 +152,6 @@ nki.kernel @nonzero_generation() target=trn2 {
   %dst = nki.alloc : memref<128x65xi32, #nki.sbuf>
   %src = nki.alloc : memref<128x64xf32, #nki.sbuf>
   nisa.nonzero_with_count dst=%dst, src=%src
-  nki.return
-}
-
-// In SBUF.
-nki.kernel @nonzero_buffers() target=trn3 {
-  %dst = nki.alloc : memref<128x65xi32, #nki.sbuf>
-  %src = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %far_dst = nki.alloc : memref<128x65xi32, #nki.sbuf>
-  %far_src = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  nisa.nonzero_with_count dst=%far_dst, src=%src
-  nisa.nonzero_with_count dst=%dst, src=%far_src
-  nki.return
-}
-
-// float32 and int32.
-nki.kernel @nonzero_src_dtype() target=trn3 {
-  %dst = nki.alloc : memref<128x65xi32, #nki.sbuf>
-  %half = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %unsigned = nki.alloc : memref<128x64xi32, #nki.sbuf>
-  nisa.nonzero_with_count dst=%dst, src=%half
-  nisa.nonzero_with_count dst=%dst, src=%unsigned
-  nki.return
-}
-
-// int32.
-nki.kernel @nonzero_dst_dtype() target=trn3 {
-  %dst = nki.alloc : memref<128x65xi32, #nki.sbuf>
-  %src = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  nisa.nonzero_with_count dst=%dst, src=%src
-  nki.return
-}
-
-// The same number, not necessarily a multiple of 16.
-nki.kernel @nonzero_partitions() target=trn3 {
-  %dst = nki.alloc : memref<128x65xi32, #nki.sbuf>
-  %src = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %one_dst = nki.alloc : memref<1x65xi32, #nki.sbuf>
-  %one_src = nki.alloc : memref<1x64xf32, #nki.sbuf>
-  nisa.nonzero_with_count dst=%dst, src=%src
-  nisa.nonzero_with_count dst=%one_dst, src=%one_src
   nki.return
 }
 

@@ -155,55 +155,6 @@ nki.kernel @tensor_copy_predicated_packed() target=trn3 {
 
 // -------------------- nisa.affine_select
 
-// Each tile in turn is in PSUM, which the GpSimd Engine cannot reach.
-// CHECK: error[buffer]: nisa.affine_select: 'dst' must be in sbuf, it is in psum
-// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
-// CHECK-NEXT: |
-// CHECK-NEXT: {{[0-9]+}} | nisa.affine_select dst=%near, pattern=[[-1, 64]], channel_multiplier=1, on_true_tile=%tile, on_false_value=0.0, cmp_op=greater_equal
-// CHECK-NEXT: | {{\^+}}
-// CHECK-NEXT: = dst: %near, psum 128x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: write to a tile that is allocated with buffer=nl.sbuf, and copy it from there with nisa.tensor_copy
-// CHECK: error[buffer]: nisa.affine_select: 'on_true_tile' must be in sbuf, it is in psum
-nki.kernel @affine_select_buffers() target=trn3 {
-  %near = nki.alloc : memref<128x64xf32, #nki.psum>
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  nisa.affine_select dst=%near, pattern=[[-1, 64]], channel_multiplier=1, on_true_tile=%tile, on_false_value=0.0, cmp_op=greater_equal
-  nisa.affine_select dst=%tile, pattern=[[-1, 64]], channel_multiplier=1, on_true_tile=%near, on_false_value=0.0, cmp_op=greater_equal
-  nki.return
-}
-
-// 'dst' has fewer partitions.
-// CHECK: error[partitions-match]: nisa.affine_select: different numbers of partitions: 'on_true_tile' has 128, 'dst' has 64
-// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
-// CHECK-NEXT: |
-// CHECK-NEXT: {{[0-9]+}} | nisa.affine_select dst=%few, pattern=[[-1, 64]], channel_multiplier=1, on_true_tile=%tile, on_false_value=0.0, cmp_op=greater_equal
-// CHECK-NEXT: | {{\^+}}
-// CHECK-NEXT: = on_true_tile: %tile, sbuf 128x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = dst: %few, sbuf 64x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: slice the tiles to the same number of partitions
-nki.kernel @affine_select_partitions() target=trn3 {
-  %few = nki.alloc : memref<64x64xf32, #nki.sbuf>
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  nisa.affine_select dst=%few, pattern=[[-1, 64]], channel_multiplier=1, on_true_tile=%tile, on_false_value=0.0, cmp_op=greater_equal
-  nki.return
-}
-
-// 'on_true_tile' has more elements per partition.
-// CHECK: error[free-size-match]: nisa.affine_select: different numbers of elements per partition: 'on_true_tile' has 128, 'dst' has 64
-// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
-// CHECK-NEXT: |
-// CHECK-NEXT: {{[0-9]+}} | nisa.affine_select dst=%tile, pattern=[[-1, 64]], channel_multiplier=1, on_true_tile=%wide, on_false_value=0.0, cmp_op=greater_equal
-// CHECK-NEXT: | {{\^+}}
-// CHECK-NEXT: = on_true_tile: %wide, sbuf 128x128 float32, allocated at {{.*}}
-// CHECK-NEXT: = dst: %tile, sbuf 128x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: slice, reshape or broadcast the tiles to the same number of elements per partition
-nki.kernel @affine_select_free_size() target=trn3 {
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %wide = nki.alloc : memref<128x128xf32, #nki.sbuf>
-  nisa.affine_select dst=%tile, pattern=[[-1, 64]], channel_multiplier=1, on_true_tile=%wide, on_false_value=0.0, cmp_op=greater_equal
-  nki.return
-}
-
 // The pattern has none, five, or a count of 0, or half of the elements.
 // CHECK: error[pattern]: nisa.affine_select: 'pattern' has 0 pairs, 1 to 4 are possible
 // CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
@@ -220,26 +171,6 @@ nki.kernel @affine_select_pattern() target=trn3 {
   nisa.affine_select dst=%tile, pattern=[[1, 2], [1, 2], [1, 2], [1, 2], [1, 4]], channel_multiplier=1, on_true_tile=%tile, on_false_value=0.0, cmp_op=greater_equal
   nisa.affine_select dst=%tile, pattern=[[1, 0]], channel_multiplier=1, on_true_tile=%tile, on_false_value=0.0, cmp_op=greater_equal
   nisa.affine_select dst=%tile, pattern=[[1, 8], [0, 4]], channel_multiplier=1, on_true_tile=%tile, on_false_value=0.0, cmp_op=greater_equal
-  nki.return
-}
-
-// Each tile in turn is of a packed type, which the value for the other elements cannot be.
-// CHECK: error[dtype-computable]: nisa.affine_select: engines do not convert 'dst', a float8_e5m2_x4
-// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
-// CHECK-NEXT: |
-// CHECK-NEXT: {{[0-9]+}} | nisa.affine_select dst=%packed, pattern=[[-1, 64]], channel_multiplier=1, on_true_tile=%tile, on_false_value=0.0, cmp_op=greater_equal
-// CHECK-NEXT: | {{\^+}}
-// CHECK-NEXT: = dst: %packed, sbuf 128x64 float8_e5m2_x4, allocated at {{.*}}
-// CHECK-NEXT: = help: copy or multiply packed data with nisa.nc_matmul_mx; compute on float32 or bfloat16 before nisa.quantize_mx packs it
-// CHECK: error[dtype-computable]: nisa.affine_select: engines do not convert 'on_true_tile', a float8_e5m2_x4
-// CHECK: error[dtype-computable]: nisa.affine_select: engines do not convert 'dst', a float8_e5m2_x4
-nki.kernel @affine_select_packed() target=trn3 {
-  %packed = nki.alloc : memref<128x64x!nki.f8E5M2x4, #nki.sbuf>
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %packed2 = nki.alloc : memref<128x64x!nki.f8E5M2x4, #nki.sbuf>
-  nisa.affine_select dst=%packed, pattern=[[-1, 64]], channel_multiplier=1, on_true_tile=%tile, on_false_value=0.0, cmp_op=greater_equal
-  nisa.affine_select dst=%tile, pattern=[[-1, 64]], channel_multiplier=1, on_true_tile=%packed, on_false_value=0.0, cmp_op=greater_equal
-  nisa.affine_select dst=%packed, pattern=[[-1, 64]], channel_multiplier=1, on_true_tile=%packed2, on_false_value=0.0, cmp_op=greater_equal
   nki.return
 }
 
@@ -271,65 +202,6 @@ nki.kernel @range_select_generation() target=trn1 {
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %column = nki.alloc : memref<128x1xf32, #nki.sbuf>
   nisa.range_select dst=%tile, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column
-  nki.return
-}
-
-// Each operand in turn is in HBM, which the engine cannot reach.
-// CHECK: error[buffer]: nisa.range_select: 'dst' must be in sbuf or psum, it is in private_hbm
-// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
-// CHECK-NEXT: |
-// CHECK-NEXT: {{[0-9]+}} | nisa.range_select dst=%far, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column
-// CHECK-NEXT: | {{\^+}}
-// CHECK-NEXT: = dst: %far, private_hbm 128x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: write to a tile that is allocated with buffer=nl.sbuf, and copy it from there with nisa.dma_copy (nl.store)
-// CHECK: error[buffer]: nisa.range_select: 'on_true_tile' must be in sbuf or psum, it is in private_hbm
-// CHECK: error[buffer]: nisa.range_select: 'bound0' must be in sbuf or psum, it is in shared_hbm
-// CHECK: error[buffer]: nisa.range_select: 'bound1' must be in sbuf or psum, it is in shared_hbm
-// CHECK: error[buffer]: nisa.range_select: 'reduce_res' must be in sbuf or psum, it is in shared_hbm
-nki.kernel @range_select_buffers() target=trn3 {
-  %far = nki.alloc : memref<128x64xf32, #nki.private_hbm>
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %column = nki.alloc : memref<128x1xf32, #nki.sbuf>
-  %far_column = nki.alloc : memref<128x1xf32, #nki.shared_hbm>
-  nisa.range_select dst=%far, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column
-  nisa.range_select dst=%tile, on_true_tile=%far, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column
-  nisa.range_select dst=%tile, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%far_column, bound1=%column
-  nisa.range_select dst=%tile, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%far_column
-  nisa.range_select dst=%tile, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column, reduce_res=%far_column
-  nki.return
-}
-
-// 'dst' has fewer partitions.
-// CHECK: error[partitions-match]: nisa.range_select: different numbers of partitions: 'on_true_tile' has 128, 'dst' has 64
-// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
-// CHECK-NEXT: |
-// CHECK-NEXT: {{[0-9]+}} | nisa.range_select dst=%few, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column
-// CHECK-NEXT: | {{\^+}}
-// CHECK-NEXT: = on_true_tile: %tile, sbuf 128x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = dst: %few, sbuf 64x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: slice the tiles to the same number of partitions
-nki.kernel @range_select_partitions() target=trn3 {
-  %few = nki.alloc : memref<64x64xf32, #nki.sbuf>
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %column = nki.alloc : memref<128x1xf32, #nki.sbuf>
-  nisa.range_select dst=%few, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column
-  nki.return
-}
-
-// 'dst' has more elements per partition.
-// CHECK: error[free-size-match]: nisa.range_select: different numbers of elements per partition: 'on_true_tile' has 64, 'dst' has 128
-// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
-// CHECK-NEXT: |
-// CHECK-NEXT: {{[0-9]+}} | nisa.range_select dst=%wide, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column
-// CHECK-NEXT: | {{\^+}}
-// CHECK-NEXT: = on_true_tile: %tile, sbuf 128x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = dst: %wide, sbuf 128x128 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: slice, reshape or broadcast the tiles to the same number of elements per partition
-nki.kernel @range_select_free_size() target=trn3 {
-  %wide = nki.alloc : memref<128x128xf32, #nki.sbuf>
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %column = nki.alloc : memref<128x1xf32, #nki.sbuf>
-  nisa.range_select dst=%wide, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column
   nki.return
 }
 
@@ -377,25 +249,6 @@ nki.kernel @range_select_dtypes() target=trn3 {
   nisa.range_select dst=%tile, on_true_tile=%bytes, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column
   nisa.range_select dst=%tile, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%int_column, bound1=%column
   nisa.range_select dst=%tile, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%narrow_column
-  nki.return
-}
-
-// A result is of a packed type, which engines do not convert.
-// CHECK: error[dtype-computable]: nisa.range_select: engines do not convert 'dst', a float8_e5m2_x4
-// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
-// CHECK-NEXT: |
-// CHECK-NEXT: {{[0-9]+}} | nisa.range_select dst=%packed, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column
-// CHECK-NEXT: | {{\^+}}
-// CHECK-NEXT: = dst: %packed, sbuf 128x64 float8_e5m2_x4, allocated at {{.*}}
-// CHECK-NEXT: = help: copy or multiply packed data with nisa.nc_matmul_mx; compute on float32 or bfloat16 before nisa.quantize_mx packs it
-// CHECK: error[dtype-computable]: nisa.range_select: engines do not convert 'reduce_res', a float8_e5m2_x4
-nki.kernel @range_select_packed() target=trn3 {
-  %packed = nki.alloc : memref<128x64x!nki.f8E5M2x4, #nki.sbuf>
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %column = nki.alloc : memref<128x1xf32, #nki.sbuf>
-  %packed_column = nki.alloc : memref<128x1x!nki.f8E5M2x4, #nki.sbuf>
-  nisa.range_select dst=%packed, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column
-  nisa.range_select dst=%tile, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column, reduce_res=%packed_column
   nki.return
 }
 
@@ -486,142 +339,6 @@ nki.kernel @range_select_on_false_value() target=trn3 {
 
 // -------------------- nisa.select_reduce
 
-// Each operand in turn is in HBM, which the engine cannot reach.
-// CHECK: error[buffer]: nisa.select_reduce: 'dst' must be in sbuf or psum, it is in private_hbm
-// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
-// CHECK-NEXT: |
-// CHECK-NEXT: {{[0-9]+}} | nisa.select_reduce dst=%far, predicate=%mask, on_true=%tile, on_false=%zero
-// CHECK-NEXT: | {{\^+}}
-// CHECK-NEXT: = dst: %far, private_hbm 128x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: write to a tile that is allocated with buffer=nl.sbuf, and copy it from there with nisa.dma_copy (nl.store)
-// CHECK: error[buffer]: nisa.select_reduce: 'predicate' must be in sbuf or psum, it is in private_hbm
-// CHECK: error[buffer]: nisa.select_reduce: 'on_true' must be in sbuf or psum, it is in private_hbm
-// CHECK: error[buffer]: nisa.select_reduce: 'on_false' must be in sbuf or psum, it is in shared_hbm
-// CHECK: error[buffer]: nisa.select_reduce: 'reduce_res' must be in sbuf or psum, it is in shared_hbm
-nki.kernel @select_reduce_buffers() target=trn3 {
-  %zero = arith.constant 0.0 : f32
-  %far = nki.alloc : memref<128x64xf32, #nki.private_hbm>
-  %mask = nki.alloc : memref<128x64xui8, #nki.sbuf>
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %far_mask = nki.alloc : memref<128x64xui8, #nki.private_hbm>
-  %far_column = nki.alloc : memref<128x1xf32, #nki.shared_hbm>
-  nisa.select_reduce dst=%far, predicate=%mask, on_true=%tile, on_false=%zero
-  nisa.select_reduce dst=%tile, predicate=%far_mask, on_true=%tile, on_false=%zero
-  nisa.select_reduce dst=%tile, predicate=%mask, on_true=%far, on_false=%zero
-  nisa.select_reduce dst=%tile, predicate=%mask, on_true=%tile, on_false=%far_column
-  nisa.select_reduce dst=%tile, predicate=%mask, on_true=%tile, on_false=%zero, reduce_res=%far_column, reduce_cmd=reset_reduce
-  nki.return
-}
-
-// 'on_true' and 'predicate' are in PSUM.
-// CHECK: error[both-in-psum]: nisa.select_reduce: 'on_true' and 'predicate' are both in psum
-// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
-// CHECK-NEXT: |
-// CHECK-NEXT: {{[0-9]+}} | nisa.select_reduce dst=%tile, predicate=%near_mask, on_true=%near, on_false=%zero
-// CHECK-NEXT: | {{\^+}}
-// CHECK-NEXT: = on_true: %near, psum 128x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = predicate: %near_mask, psum 128x64 uint8, allocated at {{.*}}
-// CHECK-NEXT: = help: copy one of the two to SBUF with nisa.tensor_copy first
-nki.kernel @select_reduce_both_in_psum() target=trn3 {
-  %zero = arith.constant 0.0 : f32
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %near_mask = nki.alloc : memref<128x64xui8, #nki.psum>
-  %near = nki.alloc : memref<128x64xf32, #nki.psum>
-  nisa.select_reduce dst=%tile, predicate=%near_mask, on_true=%near, on_false=%zero
-  nki.return
-}
-
-// Each operand in turn has fewer partitions.
-// CHECK: error[partitions-match]: nisa.select_reduce: different numbers of partitions: 'on_true' has 128, 'predicate' has 128, 'dst' has 64
-// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
-// CHECK-NEXT: |
-// CHECK-NEXT: {{[0-9]+}} | nisa.select_reduce dst=%few, predicate=%mask, on_true=%tile, on_false=%zero
-// CHECK-NEXT: | {{\^+}}
-// CHECK-NEXT: = on_true: %tile, sbuf 128x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = predicate: %mask, sbuf 128x64 uint8, allocated at {{.*}}
-// CHECK-NEXT: = dst: %few, sbuf 64x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: slice the tiles to the same number of partitions
-// CHECK: error[partitions-match]: nisa.select_reduce: different numbers of partitions: 'on_true' has 128, 'predicate' has 64, 'dst' has 128
-// CHECK: error[partitions-match]: nisa.select_reduce: different numbers of partitions: 'on_true' has 64, 'predicate' has 128, 'dst' has 128
-nki.kernel @select_reduce_partitions() target=trn3 {
-  %zero = arith.constant 0.0 : f32
-  %few = nki.alloc : memref<64x64xf32, #nki.sbuf>
-  %mask = nki.alloc : memref<128x64xui8, #nki.sbuf>
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %few_mask = nki.alloc : memref<64x64xui8, #nki.sbuf>
-  nisa.select_reduce dst=%few, predicate=%mask, on_true=%tile, on_false=%zero
-  nisa.select_reduce dst=%tile, predicate=%few_mask, on_true=%tile, on_false=%zero
-  nisa.select_reduce dst=%tile, predicate=%mask, on_true=%few, on_false=%zero
-  nki.return
-}
-
-// Each operand in turn has more elements per partition.
-// CHECK: error[free-size-match]: nisa.select_reduce: different numbers of elements per partition: 'on_true' has 64, 'predicate' has 64, 'dst' has 128
-// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
-// CHECK-NEXT: |
-// CHECK-NEXT: {{[0-9]+}} | nisa.select_reduce dst=%wide, predicate=%mask, on_true=%tile, on_false=%zero
-// CHECK-NEXT: | {{\^+}}
-// CHECK-NEXT: = on_true: %tile, sbuf 128x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = predicate: %mask, sbuf 128x64 uint8, allocated at {{.*}}
-// CHECK-NEXT: = dst: %wide, sbuf 128x128 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: slice, reshape or broadcast the tiles to the same number of elements per partition
-// CHECK: error[free-size-match]: nisa.select_reduce: different numbers of elements per partition: 'on_true' has 64, 'predicate' has 128, 'dst' has 64
-// CHECK: error[free-size-match]: nisa.select_reduce: different numbers of elements per partition: 'on_true' has 128, 'predicate' has 64, 'dst' has 64
-nki.kernel @select_reduce_free_size() target=trn3 {
-  %zero = arith.constant 0.0 : f32
-  %wide = nki.alloc : memref<128x128xf32, #nki.sbuf>
-  %mask = nki.alloc : memref<128x64xui8, #nki.sbuf>
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %wide_mask = nki.alloc : memref<128x128xui8, #nki.sbuf>
-  nisa.select_reduce dst=%wide, predicate=%mask, on_true=%tile, on_false=%zero
-  nisa.select_reduce dst=%tile, predicate=%wide_mask, on_true=%tile, on_false=%zero
-  nisa.select_reduce dst=%tile, predicate=%mask, on_true=%wide, on_false=%zero
-  nki.return
-}
-
-// A per-partition operand has fewer rows, or two elements in each.
-// CHECK: error[column]: nisa.select_reduce: 'on_false' must have shape (128, 1), one element for each partition of 'on_true', it is 64x1
-// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
-// CHECK-NEXT: |
-// CHECK-NEXT: {{[0-9]+}} | nisa.select_reduce dst=%tile, predicate=%mask, on_true=%tile, on_false=%few_column
-// CHECK-NEXT: | {{\^+}}
-// CHECK-NEXT: = on_false: %few_column, sbuf 64x1 float32, allocated at {{.*}}
-// CHECK-NEXT: = on_true: %tile, sbuf 128x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: pass a number, or a tile with one element per partition, e.g. t[:, 0:1]
-// CHECK: error[column]: nisa.select_reduce: 'reduce_res' must have shape (128, 1), one element for each partition of 'on_true', it is 128x2
-nki.kernel @select_reduce_columns() target=trn3 {
-  %zero = arith.constant 0.0 : f32
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %mask = nki.alloc : memref<128x64xui8, #nki.sbuf>
-  %few_column = nki.alloc : memref<64x1xf32, #nki.sbuf>
-  %pair = nki.alloc : memref<128x2xf32, #nki.sbuf>
-  nisa.select_reduce dst=%tile, predicate=%mask, on_true=%tile, on_false=%few_column
-  nisa.select_reduce dst=%tile, predicate=%mask, on_true=%tile, on_false=%zero, reduce_res=%pair, reduce_cmd=reset_reduce
-  nki.return
-}
-
-// 'predicate' has 32 bits, or is a float.
-// CHECK: error[dtype]: nisa.select_reduce: 'predicate' must be int8, uint8, int16, uint16 or bool_, it is int32
-// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
-// CHECK-NEXT: |
-// CHECK-NEXT: {{[0-9]+}} | nisa.select_reduce dst=%tile, predicate=%int_mask, on_true=%tile, on_false=%zero
-// CHECK-NEXT: | {{\^+}}
-// CHECK-NEXT: = predicate: %int_mask, sbuf 128x64 int32, allocated at {{.*}}
-// CHECK-NEXT: = help: convert it first, with nisa.tensor_copy into a tile of a type that the message lists, or allocate it with that dtype=
-// CHECK: error[dtype]: nisa.select_reduce: 'predicate' must be int8, uint8, int16, uint16 or bool_, it is uint32
-// CHECK: error[dtype]: nisa.select_reduce: 'predicate' must be int8, uint8, int16, uint16 or bool_, it is float32
-nki.kernel @select_reduce_predicate_dtype() target=trn3 {
-  %zero = arith.constant 0.0 : f32
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %int_mask = nki.alloc : memref<128x64xi32, #nki.sbuf>
-  %word_mask = nki.alloc : memref<128x64xui32, #nki.sbuf>
-  %float_mask = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  nisa.select_reduce dst=%tile, predicate=%int_mask, on_true=%tile, on_false=%zero
-  nisa.select_reduce dst=%tile, predicate=%word_mask, on_true=%tile, on_false=%zero
-  nisa.select_reduce dst=%tile, predicate=%float_mask, on_true=%tile, on_false=%zero
-  nki.return
-}
-
 // 'on_true' is of one of the three types that the instruction does not take.
 // CHECK: error[dtype]: nisa.select_reduce: 'on_true' cannot be tfloat32
 // CHECK: error[dtype]: nisa.select_reduce: 'on_true' cannot be int32
@@ -636,39 +353,6 @@ nki.kernel @select_reduce_dtypes() target=trn3 {
   nisa.select_reduce dst=%tile, predicate=%mask, on_true=%tf32, on_false=%zero
   nisa.select_reduce dst=%tile, predicate=%mask, on_true=%ints, on_false=%zero
   nisa.select_reduce dst=%tile, predicate=%mask, on_true=%words, on_false=%zero
-  nki.return
-}
-
-// 'reduce_res' is an integer.
-// CHECK: error[dtype]: nisa.select_reduce: 'reduce_res' must be of a float type, it is int32
-nki.kernel @select_reduce_reduce_res_dtype() target=trn3 {
-  %zero = arith.constant 0.0 : f32
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %mask = nki.alloc : memref<128x64xui8, #nki.sbuf>
-  %int_column = nki.alloc : memref<128x1xi32, #nki.sbuf>
-  nisa.select_reduce dst=%tile, predicate=%mask, on_true=%tile, on_false=%zero, reduce_res=%int_column, reduce_cmd=reset_reduce
-  nki.return
-}
-
-// Each operand in turn is of a packed type, which engines do not convert.
-// CHECK: error[dtype-computable]: nisa.select_reduce: engines do not convert 'dst', a float8_e5m2_x4
-// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
-// CHECK-NEXT: |
-// CHECK-NEXT: {{[0-9]+}} | nisa.select_reduce dst=%packed, predicate=%mask, on_true=%tile, on_false=%zero
-// CHECK-NEXT: | {{\^+}}
-// CHECK-NEXT: = dst: %packed, sbuf 128x64 float8_e5m2_x4, allocated at {{.*}}
-// CHECK-NEXT: = help: copy or multiply packed data with nisa.nc_matmul_mx; compute on float32 or bfloat16 before nisa.quantize_mx packs it
-// CHECK: error[dtype-computable]: nisa.select_reduce: engines do not convert 'on_true', a float8_e5m2_x4
-// CHECK: error[dtype-computable]: nisa.select_reduce: engines do not convert 'on_false', a float8_e5m2_x4
-nki.kernel @select_reduce_packed() target=trn3 {
-  %zero = arith.constant 0.0 : f32
-  %packed = nki.alloc : memref<128x64x!nki.f8E5M2x4, #nki.sbuf>
-  %mask = nki.alloc : memref<128x64xui8, #nki.sbuf>
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %packed_column = nki.alloc : memref<128x1x!nki.f8E5M2x4, #nki.sbuf>
-  nisa.select_reduce dst=%packed, predicate=%mask, on_true=%tile, on_false=%zero
-  nisa.select_reduce dst=%tile, predicate=%mask, on_true=%packed, on_false=%zero
-  nisa.select_reduce dst=%tile, predicate=%mask, on_true=%tile, on_false=%packed_column
   nki.return
 }
 
@@ -708,25 +392,6 @@ nki.kernel @select_reduce_reduce_cmd() target=trn3 {
 
 // -------------------- nisa.sequence_bounds
 
-// Each tile in turn is in PSUM, which the GpSimd Engine cannot reach.
-// CHECK: error[buffer]: nisa.sequence_bounds: 'dst' must be in sbuf, it is in psum
-// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
-// CHECK-NEXT: |
-// CHECK-NEXT: {{[0-9]+}} | nisa.sequence_bounds dst=%near_bounds, segment_ids=%row
-// CHECK-NEXT: | {{\^+}}
-// CHECK-NEXT: = dst: %near_bounds, psum 1x2x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: write to a tile that is allocated with buffer=nl.sbuf, and copy it from there with nisa.tensor_copy
-// CHECK: error[buffer]: nisa.sequence_bounds: 'segment_ids' must be in sbuf, it is in psum
-nki.kernel @sequence_bounds_buffers() target=trn3 {
-  %near_bounds = nki.alloc : memref<1x2x64xf32, #nki.psum>
-  %row = nki.alloc : memref<1x64xf32, #nki.sbuf>
-  %bounds = nki.alloc : memref<1x2x64xf32, #nki.sbuf>
-  %near_row = nki.alloc : memref<1x64xf32, #nki.psum>
-  nisa.sequence_bounds dst=%near_bounds, segment_ids=%row
-  nisa.sequence_bounds dst=%bounds, segment_ids=%near_row
-  nki.return
-}
-
 // The ids are in two partitions, 'dst' has the size of the ids, or two partitions.
 // CHECK: error[sequence-shape]: nisa.sequence_bounds: 'segment_ids' is in 2 partitions
 // CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
@@ -749,23 +414,4 @@ nki.kernel @sequence_bounds_shape() target=trn3 {
   nki.return
 }
 
-// Integers of 8 and 16 bits.
-// CHECK: error[dtype]: nisa.sequence_bounds: 'dst' must be float32 or int32, it is int16
-// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
-// CHECK-NEXT: |
-// CHECK-NEXT: {{[0-9]+}} | nisa.sequence_bounds dst=%byte_bounds, segment_ids=%row
-// CHECK-NEXT: | {{\^+}}
-// CHECK-NEXT: = dst: %byte_bounds, sbuf 1x2x64 int16, allocated at {{.*}}
-// CHECK-NEXT: = help: convert it first, with nisa.tensor_copy into a tile of a type that the message lists, or allocate it with that dtype=
-// CHECK: error[dtype]: nisa.sequence_bounds: 'segment_ids' must be float32 or int32, it is int8
-nki.kernel @sequence_bounds_dtypes() target=trn3 {
-  %byte_bounds = nki.alloc : memref<1x2x64xi16, #nki.sbuf>
-  %row = nki.alloc : memref<1x64xf32, #nki.sbuf>
-  %bounds = nki.alloc : memref<1x2x64xf32, #nki.sbuf>
-  %byte_row = nki.alloc : memref<1x64xi8, #nki.sbuf>
-  nisa.sequence_bounds dst=%byte_bounds, segment_ids=%row
-  nisa.sequence_bounds dst=%bounds, segment_ids=%byte_row
-  nki.return
-}
-
-// CHECK: 93 errors
+// CHECK: 52 errors

@@ -92,31 +92,6 @@ nki.kernel @tensor_copy_predicated_packed() target=trn3 {
 
 // -------------------- nisa.affine_select
 
-// In SBUF.
-nki.kernel @affine_select_buffers() target=trn3 {
-  %other = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  nisa.affine_select dst=%other, pattern=[[-1, 64]], channel_multiplier=1, on_true_tile=%tile, on_false_value=0.0, cmp_op=greater_equal
-  nisa.affine_select dst=%tile, pattern=[[-1, 64]], channel_multiplier=1, on_true_tile=%other, on_false_value=0.0, cmp_op=greater_equal
-  nki.return
-}
-
-// As many.
-nki.kernel @affine_select_partitions() target=trn3 {
-  %other = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  nisa.affine_select dst=%other, pattern=[[-1, 64]], channel_multiplier=1, on_true_tile=%tile, on_false_value=0.0, cmp_op=greater_equal
-  nki.return
-}
-
-// As many, in other dimensions.
-nki.kernel @affine_select_free_size() target=trn3 {
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %wide = nki.alloc : memref<128x4x16xf32, #nki.sbuf>
-  nisa.affine_select dst=%tile, pattern=[[-1, 64]], channel_multiplier=1, on_true_tile=%wide, on_false_value=0.0, cmp_op=greater_equal
-  nki.return
-}
-
 // One to four pairs with as many elements as a partition of 'dst'.
 nki.kernel @affine_select_pattern() target=trn3 {
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -124,18 +99,6 @@ nki.kernel @affine_select_pattern() target=trn3 {
   nisa.affine_select dst=%tile, pattern=[[1, 2], [1, 2], [1, 4], [1, 4]], channel_multiplier=1, on_true_tile=%tile, on_false_value=0.0, cmp_op=greater_equal
   nisa.affine_select dst=%tile, pattern=[[1, 64]], channel_multiplier=1, on_true_tile=%tile, on_false_value=0.0, cmp_op=greater_equal
   nisa.affine_select dst=%tile, pattern=[[1, 8], [0, 8]], channel_multiplier=1, on_true_tile=%tile, on_false_value=0.0, cmp_op=greater_equal
-  nki.return
-}
-
-// Types that engines convert.
-nki.kernel @affine_select_packed() target=trn3 {
-  %narrow = nki.alloc : memref<128x64xbf16, #nki.sbuf>
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %ints = nki.alloc : memref<128x64xi32, #nki.sbuf>
-  %ints2 = nki.alloc : memref<128x64xi32, #nki.sbuf>
-  nisa.affine_select dst=%narrow, pattern=[[-1, 64]], channel_multiplier=1, on_true_tile=%tile, on_false_value=0.0, cmp_op=greater_equal
-  nisa.affine_select dst=%tile, pattern=[[-1, 64]], channel_multiplier=1, on_true_tile=%ints, on_false_value=0.0, cmp_op=greater_equal
-  nisa.affine_select dst=%ints, pattern=[[-1, 64]], channel_multiplier=1, on_true_tile=%ints2, on_false_value=0.0, cmp_op=greater_equal
   nki.return
 }
 
@@ -154,38 +117,6 @@ nki.kernel @range_select_generation() target=trn2 {
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %column = nki.alloc : memref<128x1xf32, #nki.sbuf>
   nisa.range_select dst=%tile, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column
-  nki.return
-}
-
-// All operands are in PSUM.
-nki.kernel @range_select_buffers() target=trn3 {
-  %near = nki.alloc : memref<128x64xf32, #nki.psum>
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %column = nki.alloc : memref<128x1xf32, #nki.sbuf>
-  %near_column = nki.alloc : memref<128x1xf32, #nki.psum>
-  nisa.range_select dst=%near, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column
-  nisa.range_select dst=%tile, on_true_tile=%near, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column
-  nisa.range_select dst=%tile, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%near_column, bound1=%column
-  nisa.range_select dst=%tile, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%near_column
-  nisa.range_select dst=%tile, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column, reduce_res=%near_column
-  nki.return
-}
-
-// As many.
-nki.kernel @range_select_partitions() target=trn3 {
-  %other = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %column = nki.alloc : memref<128x1xf32, #nki.sbuf>
-  nisa.range_select dst=%other, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column
-  nki.return
-}
-
-// As many, in other dimensions.
-nki.kernel @range_select_free_size() target=trn3 {
-  %wide = nki.alloc : memref<128x4x16xf32, #nki.sbuf>
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %column = nki.alloc : memref<128x1xf32, #nki.sbuf>
-  nisa.range_select dst=%wide, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column
   nki.return
 }
 
@@ -211,17 +142,6 @@ nki.kernel @range_select_dtypes() target=trn3 {
   nisa.range_select dst=%tile, on_true_tile=%tf32, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column
   nisa.range_select dst=%tile, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column2, bound1=%column
   nisa.range_select dst=%tile, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column2
-  nki.return
-}
-
-// Types that they convert.
-nki.kernel @range_select_packed() target=trn3 {
-  %ints = nki.alloc : memref<128x64xi32, #nki.sbuf>
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %column = nki.alloc : memref<128x1xf32, #nki.sbuf>
-  %narrow_column = nki.alloc : memref<128x1xbf16, #nki.sbuf>
-  nisa.range_select dst=%ints, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column
-  nisa.range_select dst=%tile, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column, reduce_res=%narrow_column
   nki.return
 }
 
@@ -277,81 +197,6 @@ nki.kernel @range_select_on_false_value() target=trn3 {
 
 // -------------------- nisa.select_reduce
 
-// All operands are in PSUM, one at a time.
-nki.kernel @select_reduce_buffers() target=trn3 {
-  %zero = arith.constant 0.0 : f32
-  %near = nki.alloc : memref<128x64xf32, #nki.psum>
-  %mask = nki.alloc : memref<128x64xui8, #nki.sbuf>
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %near_mask = nki.alloc : memref<128x64xui8, #nki.psum>
-  %near_column = nki.alloc : memref<128x1xf32, #nki.psum>
-  nisa.select_reduce dst=%near, predicate=%mask, on_true=%tile, on_false=%zero
-  nisa.select_reduce dst=%tile, predicate=%near_mask, on_true=%tile, on_false=%zero
-  nisa.select_reduce dst=%tile, predicate=%mask, on_true=%near, on_false=%zero
-  nisa.select_reduce dst=%tile, predicate=%mask, on_true=%tile, on_false=%near_column
-  nisa.select_reduce dst=%tile, predicate=%mask, on_true=%tile, on_false=%zero, reduce_res=%near_column, reduce_cmd=reset_reduce
-  nki.return
-}
-
-// 'on_true' and 'on_false' are.
-nki.kernel @select_reduce_both_in_psum() target=trn3 {
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %mask = nki.alloc : memref<128x64xui8, #nki.sbuf>
-  %near = nki.alloc : memref<128x64xf32, #nki.psum>
-  %near_column = nki.alloc : memref<128x1xf32, #nki.psum>
-  nisa.select_reduce dst=%tile, predicate=%mask, on_true=%near, on_false=%near_column
-  nki.return
-}
-
-// As many.
-nki.kernel @select_reduce_partitions() target=trn3 {
-  %zero = arith.constant 0.0 : f32
-  %other = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %mask = nki.alloc : memref<128x64xui8, #nki.sbuf>
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  nisa.select_reduce dst=%other, predicate=%mask, on_true=%tile, on_false=%zero
-  nisa.select_reduce dst=%tile, predicate=%mask, on_true=%tile, on_false=%zero
-  nisa.select_reduce dst=%tile, predicate=%mask, on_true=%other, on_false=%zero
-  nki.return
-}
-
-// As many, in other dimensions.
-nki.kernel @select_reduce_free_size() target=trn3 {
-  %zero = arith.constant 0.0 : f32
-  %wide = nki.alloc : memref<128x4x16xf32, #nki.sbuf>
-  %mask = nki.alloc : memref<128x64xui8, #nki.sbuf>
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %wide_mask = nki.alloc : memref<128x2x2x16xui8, #nki.sbuf>
-  nisa.select_reduce dst=%wide, predicate=%mask, on_true=%tile, on_false=%zero
-  nisa.select_reduce dst=%tile, predicate=%wide_mask, on_true=%tile, on_false=%zero
-  nisa.select_reduce dst=%tile, predicate=%mask, on_true=%wide, on_false=%zero
-  nki.return
-}
-
-// (P, 1).
-nki.kernel @select_reduce_columns() target=trn3 {
-  %zero = arith.constant 0.0 : f32
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %mask = nki.alloc : memref<128x64xui8, #nki.sbuf>
-  %column = nki.alloc : memref<128x1xf32, #nki.sbuf>
-  nisa.select_reduce dst=%tile, predicate=%mask, on_true=%tile, on_false=%column
-  nisa.select_reduce dst=%tile, predicate=%mask, on_true=%tile, on_false=%zero, reduce_res=%column, reduce_cmd=reset_reduce
-  nki.return
-}
-
-// Integers of 8 and 16 bits, and bool_.
-nki.kernel @select_reduce_predicate_dtype() target=trn3 {
-  %zero = arith.constant 0.0 : f32
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %signed_mask = nki.alloc : memref<128x64xi8, #nki.sbuf>
-  %half_mask = nki.alloc : memref<128x64xui16, #nki.sbuf>
-  %flag_mask = nki.alloc : memref<128x64xi1, #nki.sbuf>
-  nisa.select_reduce dst=%tile, predicate=%signed_mask, on_true=%tile, on_false=%zero
-  nisa.select_reduce dst=%tile, predicate=%half_mask, on_true=%tile, on_false=%zero
-  nisa.select_reduce dst=%tile, predicate=%flag_mask, on_true=%tile, on_false=%zero
-  nki.return
-}
-
 // Their neighbours.
 nki.kernel @select_reduce_dtypes() target=trn3 {
   %zero = arith.constant 0.0 : f32
@@ -363,30 +208,6 @@ nki.kernel @select_reduce_dtypes() target=trn3 {
   nisa.select_reduce dst=%tile, predicate=%mask, on_true=%narrow, on_false=%zero
   nisa.select_reduce dst=%tile, predicate=%mask, on_true=%short_mask, on_false=%zero
   nisa.select_reduce dst=%tile, predicate=%mask, on_true=%half_mask, on_false=%zero
-  nki.return
-}
-
-// A float, if a narrow one.
-nki.kernel @select_reduce_reduce_res_dtype() target=trn3 {
-  %zero = arith.constant 0.0 : f32
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %mask = nki.alloc : memref<128x64xui8, #nki.sbuf>
-  %narrow_column = nki.alloc : memref<128x1xbf16, #nki.sbuf>
-  nisa.select_reduce dst=%tile, predicate=%mask, on_true=%tile, on_false=%zero, reduce_res=%narrow_column, reduce_cmd=reset_reduce
-  nki.return
-}
-
-// Types that they convert.
-nki.kernel @select_reduce_packed() target=trn3 {
-  %zero = arith.constant 0.0 : f32
-  %ints = nki.alloc : memref<128x64xi32, #nki.sbuf>
-  %mask = nki.alloc : memref<128x64xui8, #nki.sbuf>
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %bytes = nki.alloc : memref<128x64xui8, #nki.sbuf>
-  %int_column = nki.alloc : memref<128x1xi32, #nki.sbuf>
-  nisa.select_reduce dst=%ints, predicate=%mask, on_true=%tile, on_false=%zero
-  nisa.select_reduce dst=%tile, predicate=%mask, on_true=%bytes, on_false=%zero
-  nisa.select_reduce dst=%tile, predicate=%mask, on_true=%tile, on_false=%int_column
   nki.return
 }
 
@@ -413,15 +234,6 @@ nki.kernel @select_reduce_reduce_cmd() target=trn3 {
 
 // -------------------- nisa.sequence_bounds
 
-// In SBUF.
-nki.kernel @sequence_bounds_buffers() target=trn3 {
-  %bounds = nki.alloc : memref<1x2x64xf32, #nki.sbuf>
-  %row = nki.alloc : memref<1x64xf32, #nki.sbuf>
-  nisa.sequence_bounds dst=%bounds, segment_ids=%row
-  nisa.sequence_bounds dst=%bounds, segment_ids=%row
-  nki.return
-}
-
 // One partition, two rows of bounds.
 nki.kernel @sequence_bounds_shape() target=trn3 {
   %bounds = nki.alloc : memref<1x2x64xf32, #nki.sbuf>
@@ -430,16 +242,5 @@ nki.kernel @sequence_bounds_shape() target=trn3 {
   nisa.sequence_bounds dst=%bounds, segment_ids=%row
   nisa.sequence_bounds dst=%short_bounds, segment_ids=%row
   nisa.sequence_bounds dst=%bounds, segment_ids=%row
-  nki.return
-}
-
-// int32, with float32 ids or bounds.
-nki.kernel @sequence_bounds_dtypes() target=trn3 {
-  %int_bounds = nki.alloc : memref<1x2x64xi32, #nki.sbuf>
-  %row = nki.alloc : memref<1x64xf32, #nki.sbuf>
-  %bounds = nki.alloc : memref<1x2x64xf32, #nki.sbuf>
-  %int_row = nki.alloc : memref<1x64xi32, #nki.sbuf>
-  nisa.sequence_bounds dst=%int_bounds, segment_ids=%row
-  nisa.sequence_bounds dst=%bounds, segment_ids=%int_row
   nki.return
 }

@@ -56,25 +56,6 @@ nki.kernel @bn_stats_packed() target=trn3 {
 
 // -------------------- nisa.bn_aggr
 
-// Both are in PSUM.
-nki.kernel @bn_aggr_buffers() target=trn3 {
-  %near_means = nki.alloc : memref<128x2xf32, #nki.psum>
-  %stats = nki.alloc : memref<128x6xf32, #nki.sbuf>
-  %means = nki.alloc : memref<128x2xf32, #nki.sbuf>
-  %near_stats = nki.alloc : memref<128x6xf32, #nki.psum>
-  nisa.bn_aggr dst=%near_means, data=%stats
-  nisa.bn_aggr dst=%means, data=%near_stats
-  nki.return
-}
-
-// As many.
-nki.kernel @bn_aggr_partitions() target=trn3 {
-  %means = nki.alloc : memref<128x2xf32, #nki.sbuf>
-  %stats = nki.alloc : memref<128x6xf32, #nki.sbuf>
-  nisa.bn_aggr dst=%means, data=%stats
-  nki.return
-}
-
 // Three triples.
 nki.kernel @bn_aggr_triples() target=trn3 {
   %means = nki.alloc : memref<128x2xf32, #nki.sbuf>
@@ -90,14 +71,5 @@ nki.kernel @bn_aggr_results() target=trn3 {
   %three = nki.alloc : memref<128x1x2xf32, #nki.sbuf>
   nisa.bn_aggr dst=%means, data=%stats
   nisa.bn_aggr dst=%three, data=%stats
-  nki.return
-}
-
-// Types that they convert.
-nki.kernel @bn_aggr_packed() target=trn3 {
-  %means = nki.alloc : memref<128x2xf32, #nki.sbuf>
-  %stats = nki.alloc : memref<128x6xf32, #nki.sbuf>
-  nisa.bn_aggr dst=%means, data=%stats
-  nisa.bn_aggr dst=%means, data=%stats
   nki.return
 }

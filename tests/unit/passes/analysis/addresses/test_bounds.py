@@ -1,4 +1,4 @@
-"""Lower bounds of what blocks need against exhaustive search and the plain rules."""
+"""Lower bounds of memory for blocks, against exhaustive search and the plain rules."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_no_assignment_has_fewer_banks_than_the_lower_bound(given_blocks: list[B
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(blocks(largest=12, times=20, fixed=False), max_size=40))
-def test_the_bound_of_wide_blocks_is_what_is_in_use(given_blocks: list[Block]) -> None:
+def test_the_bound_of_wide_blocks_is_the_memory_in_use(given_blocks: list[Block]) -> None:
     wide = [b for b in given_blocks if b.partitions > 64]
     sums = [
         (sum(b.size for b in wide if b.start <= position <= b.end), -position)
@@ -45,7 +45,7 @@ def test_the_bound_of_wide_blocks_is_what_is_in_use(given_blocks: list[Block]) -
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(blocks(largest=4, times=3, fixed=False), max_size=4))
-def test_what_surely_fits_has_an_assignment(given_blocks: list[Block]) -> None:
+def test_blocks_that_surely_fit_have_an_assignment(given_blocks: list[Block]) -> None:
     for space in (Space(12), Space(16, 4)):
         if surely_fits(given_blocks, space):
             assert lowest(given_blocks, space.bank, space.capacity) is not None
@@ -65,7 +65,7 @@ def test_a_bank_holds_one_block_that_fills_most_of_it() -> None:
     assert lower_bound_of_banks([whole(2 * BANK + 4)], BANK).bytes == 2 * BANK
 
 
-def test_what_is_in_use_surely_fits_three_times() -> None:
+def test_blocks_in_use_surely_fit_three_times() -> None:
     assert surely_fits([whole(4), whole(4, at=1)], Space(12))
     assert not surely_fits([whole(4), whole(4, at=1)], Space(11))
     assert not surely_fits([whole(4, (0, 0))], Space(12))

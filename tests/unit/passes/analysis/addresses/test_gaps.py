@@ -12,7 +12,7 @@ BYTES = 60
 
 
 @pytest.mark.parametrize("kind", [Gaps, SizedGaps])
-def test_what_is_taken_and_given_back(kind: type[Gaps]) -> None:
+def test_gaps_taken_and_given_back(kind: type[Gaps]) -> None:
     for seed in range(20):
         rng, gaps, used = Random(seed), kind(), bytearray(BYTES)
         taken: list[Interval] = []
@@ -37,7 +37,7 @@ def test_what_is_taken_and_given_back(kind: type[Gaps]) -> None:
 
 
 def _expected(used: bytearray) -> list[Interval]:
-    """The intervals of bytes that are not in use; what is above all of them belongs to the last."""
+    """Return the intervals of unused bytes; the last one includes all bytes above the space."""
     found: list[Interval] = []
     for byte in (byte for byte, is_used in enumerate(used) if not is_used):
         if found and found[-1][1] == byte:

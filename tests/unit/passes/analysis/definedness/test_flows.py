@@ -1,7 +1,7 @@
-"""How instructions pass on undefined values, against what changes when these change.
+"""Propagation of undefined values, against results that change if the inputs change.
 
 Every instruction in every form of the lit tests runs alone, on memory filled with numbers. Some
-elements of what it reads are then replaced: what differs in its results depends on them.
+input elements are then replaced: result elements that differ depend on them.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ def inputs_of(kernel: KernelOp, plan: Plan) -> list[Any]:
 
 
 def results(plan: Plan, env: Any, op: NisaOp) -> dict[str, Any]:
-    """What an instruction leaves when it runs now."""
+    """Return the results of an instruction on the current memory."""
     (step,) = [step for bound, step, _ in plan.body.bound() if bound is op]
     with np.errstate(all="ignore"):
         step(env)
@@ -193,7 +193,7 @@ def compared(kernel: KernelOp, op: NisaOp, rng: random.Random) -> Iterator[tuple
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.parent.name)
-def test_what_changes_is_marked(path: Path) -> None:
+def test_changed_results_are_marked(path: Path) -> None:
     rng = random.Random(path.parent.name)
     count, tight = 0, set[str]()
     for kernel, op in cases(path):

@@ -1,7 +1,7 @@
 """Uses of undefined values: the pass, the sanitised run and runs on garbage agree.
 
-Brute force shares nothing with the other two: what of a result differs, when memory that nothing
-has written is filled differently, comes from there.
+Brute force shares nothing with the other two: result elements depend on unwritten memory if they
+differ when that memory is filled differently.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def errors(kernel: KernelOp) -> list[Diagnostic]:
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_what_is_known_before_a_run_is_all_that_there_is(part: int) -> None:
+def test_static_findings_are_complete(part: int) -> None:
     """Straight programs without data-dependent choices: all three say the same."""
     compared = undefined = clean = 0
     for seed in range(part, KERNELS, PARTS):
@@ -88,7 +88,7 @@ def test_what_is_known_before_a_run_is_all_that_there_is(part: int) -> None:
         entire = any(d.rule.id == "read-unwritten" for d in found)
         assert entire == bool(watching.entire), seed
         if entire:
-            continue  # what comes of it is not followed
+            continue  # its results are not tracked
         for depends, marked in zip(garbage.depends, watching.undefined(), strict=True):
             assert not (depends & ~marked).any(), f"a value depends on garbage (seed {seed})"
             if garbage.exact:
@@ -118,7 +118,7 @@ def test_what_is_known_before_a_run_is_all_that_there_is(part: int) -> None:
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_what_depends_on_data_is_never_reported_wrongly(part: int) -> None:
+def test_data_dependent_uses_are_never_reported_wrongly(part: int) -> None:
     """Loops, gathers, predicates and addresses from registers: the pass says less, never more."""
     compared = told = 0
     for seed in range(part, KERNELS, PARTS):

@@ -100,7 +100,7 @@ def test_against_sets_of_bytes(seed: int) -> None:
                 if engine != call.engine:
                     last[engine] = max(earlier, last.get(engine, -1))
             told = {d.before for d in event.dependences if d.kind is kind}
-            # Readers from before the last write are in order through it: told or not.
+            # Readers from before the last write are ordered through it, reported or not.
             assert set(last.values()) >= {b for b in told if b in before}
             assert told <= {e for e in range(number) if calls[e].engine != call.engine}
             if kind is not DependenceKind.anti:
@@ -114,7 +114,7 @@ def test_against_sets_of_bytes(seed: int) -> None:
 
 
 def _reads_since(calls: list[Call], reader: int, number: int) -> bool:
-    """Nothing between overwrites what an operation has read and another is going to write."""
+    """Return whether the contested bytes are unchanged between a read and a later write."""
     src = calls[reader].src
     assert src is not None
     contested = src.bytes & calls[number].dst.bytes
@@ -130,7 +130,7 @@ SPEC = nki.TensorSpec((4, 128, 512), nl.float32)
 
 @pytest.mark.parametrize(("buffers", "waits"), [(1, 1), (2, 1), (4, 0)])
 def test_tiles_that_take_turns(buffers: int, waits: int) -> None:
-    """With as many tiles as iterations nothing waits; with fewer the same line waits, told once."""
+    """As many tiles as iterations: nothing waits. Fewer: a line waits, and is reported once."""
 
     @nki.jit
     def kernel(x):

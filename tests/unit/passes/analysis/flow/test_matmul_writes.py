@@ -18,7 +18,7 @@ COLUMNS = 64
 
 
 def added(lines: list[str]) -> list[tuple[object, object]]:
-    """For each matmul: what is said of it, and which elements were written before."""
+    """Return for each matmul its reported accumulation, and the elements written before."""
     (kernel,) = kernels_of(
         parse(
             "nki.kernel @k() target=trn2 {\n"

@@ -1,7 +1,7 @@
-"""What is known of registers, induction variables and trip counts, against runs of random programs.
+"""Known ranges of registers, induction variables and trip counts, against runs of random programs.
 
-The oracle runs a program many times, with what is loaded from memory and the number of iterations
-of a `while` drawn at random, and notes every value that a probe sees.
+The oracle runs a program many times, with random data in memory and random numbers of iterations of
+a `while`, and records every value that a probe sees.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ REGISTERS = 3
 
 @dataclass
 class _Run:
-    """One run: what registers and induction variables hold, and what has been seen."""
+    """One run: values of registers and induction variables, and all values seen so far."""
 
     random: random.Random
     held: dict[str, int] = field(default_factory=dict[str, int])
@@ -185,7 +185,7 @@ class _Program:
 
 
 class _EndlessError(Exception):
-    """A `while` that has run long enough; what was seen until then counts."""
+    """A `while` that has run long enough; the values seen until then count."""
 
 
 def _load(source: str) -> tuple[Ranges, list[RegisterStoreOp], list[ForOp]]:
@@ -235,7 +235,7 @@ def test_nothing_is_known_of_a_register_that_was_never_written() -> None:
     assert _known("nisa.register_store dst=%t, src=%r0") == [None]
 
 
-def test_a_register_holds_what_was_moved_last() -> None:
+def test_a_register_holds_the_last_moved_value() -> None:
     body = """
       nisa.register_move dst=%r0, src=%c3
       nisa.register_store dst=%t, src=%r0

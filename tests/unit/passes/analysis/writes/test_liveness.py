@@ -148,7 +148,7 @@ class Run:
     carried: set[tuple[int, int]] = field(default_factory=set)
     """(loop, tile)"""
     open: list[tuple[int, set[tuple[int, int, int]]]] = field(default_factory=list)
-    """The loops that are running, each with what its iteration has written."""
+    """The running loops, each with the elements that its iteration has written."""
 
     def execute(self, program: Program) -> None:
         for item in program:
@@ -161,7 +161,7 @@ class Run:
                         self.open[-1][1].update(written)
                 continue
             for index, (loop, _) in enumerate(self.open):
-                # What an inner loop's iteration has written, the outer one's has as well.
+                # Elements written by an inner loop's iteration are also written by the outer one's.
                 written = set().union(*(w for _, w in self.open[index:]))
                 if item.src is not None and item.src.elements - written:
                     self.carried.add((loop, item.src.tile))
@@ -218,7 +218,7 @@ def expected(program: Program) -> dict[int, tuple[int, int]]:
 @settings(max_examples=400, deadline=None)
 @given(programs(2).filter(lambda program: len(loops_in(program)) <= MOST_LOOPS))
 def test_ranges_are_those_of_the_definition(program: Program) -> None:
-    # Loops are told apart by identity, and Hypothesis may use one twice.
+    # Loops are distinguished by identity, and Hypothesis may use one twice.
     program = _copied(program)
     found = kernel_of(program)
     tiles = {f"t{n}": n for n in range(TILES)}
@@ -318,7 +318,7 @@ def test_a_matmul_that_accumulates_over_iterations_is_live_in_the_whole_loop():
     assert live(kernel)["product"] == (1, 3)
 
 
-def test_a_matmul_adds_to_what_was_written_in_front_of_the_loop():
+def test_a_matmul_adds_to_writes_before_the_loop():
     @nki.jit
     def kernel(x):
         tile = nl.load(x)  # 0
@@ -331,7 +331,7 @@ def test_a_matmul_adds_to_what_was_written_in_front_of_the_loop():
     assert live(kernel)["product"] == (1, 3)
 
 
-def test_what_a_predicated_copy_leaves_is_read():
+def test_elements_that_a_predicated_copy_preserves_are_read():
     @nki.jit
     def kernel(x):
         mask = nl.ndarray(x.shape, nl.uint8)
@@ -369,7 +369,7 @@ def test_a_kernel_without_tiles():
     assert live(kernel) == {}
 
 
-def test_what_is_written_in_part_is_carried():
+def test_partly_written_tiles_are_carried():
     """A predicated copy keeps elements from one iteration to the next."""
 
     @nki.jit
@@ -392,7 +392,9 @@ def test_what_is_written_in_part_is_carried():
     assert found["tile"] == (1, 4)
 
 
-def test_loops_of_two_cores_cost_what_they_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_loops_of_two_cores_are_walked_without_the_whole_program(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """However many loops there are, the program as a whole is not walked for each."""
     walks: list[int] = []
     every = CoreProgram.operations.fget

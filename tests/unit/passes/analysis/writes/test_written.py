@@ -1,4 +1,4 @@
-"""What is known to be written, against sets of bytes; cells of tensors, against sets of bytes."""
+"""Elements known to be written, and cells of tensors, against sets of bytes."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class Program:
 
 
 def _random_view(draw: random.Random, whole: View) -> View:
-    """What slices, steps, reversals, permutations, broadcasts and data types make of a tensor."""
+    """Return a random view: slices, steps, reversals, permutations, broadcasts, dtypes."""
     offset, pairs, dtype = whole.offset, list(whole.pairs), whole.dtype
     if draw.random() < 0.4:
         other = draw.choice([name for name in SIZES if name != dtype])
@@ -161,7 +161,7 @@ def _random_program(draw: random.Random) -> tuple[Program, list[tuple[View, View
 
 
 def _expected(calls: list[tuple[View, View]]) -> Iterator[tuple[Verdict, list[bool]]]:
-    """For every source what is known of it, if it has not been told; and what is not written."""
+    """Yield for every source its `Verdict`, unless reported before, and its unwritten elements."""
     written: dict[int, set[int]] = {}
     told: set[View] = set()
     for dst, src in calls:
@@ -238,7 +238,7 @@ def _random_loops(
 
 
 def _emit(program: Program, body: list[_Loop | tuple[View, View]]) -> None:
-    """The text of loops; what an induction variable moves is defined where the loop begins."""
+    """Emit the text of loops, with the views that an induction variable moves at their start."""
     for item in body:
         if isinstance(item, tuple):
             program.copy(*item)
@@ -259,7 +259,7 @@ def _emit(program: Program, body: list[_Loop | tuple[View, View]]) -> None:
 def _calls(
     body: list[_Loop | tuple[View, View]], depth: int = 0
 ) -> Iterator[tuple[View, int, int]]:
-    """The calls that are walked: what each reads, its identity, how deep it stands."""
+    """Yield the calls that are walked: the read view, its identity, and its depth."""
     for item in body:
         if isinstance(item, tuple):
             yield item[1], id(item), depth
@@ -273,7 +273,7 @@ def _run(
     written: dict[int, set[int]],
     seen: dict[int, list[list[bool]]],
 ) -> None:
-    """Run the loops; note for every call, and every time that it runs, what it misses."""
+    """Run the loops; record for every execution of a call the elements that it misses."""
     for item in body:
         if isinstance(item, tuple):
             dst, src = (view.at(values) for view in item)
@@ -288,7 +288,7 @@ def _run(
 @pytest.mark.parametrize("least", [0, 1])
 @pytest.mark.parametrize("seed", range(150))
 def test_loops(seed: int, least: int) -> None:
-    """Nothing is told that is not so; behind loops that run, all is told."""
+    """Only facts that hold are reported; after loops that run, all facts are reported."""
     draw = random.Random(seed)
     program = Program(_random_shapes(draw))
     pool: list[View] = []
@@ -315,7 +315,7 @@ def test_loops(seed: int, least: int) -> None:
             assert depth > 0
 
 
-def test_loops_are_told_exactly_behind_them() -> None:
+def test_verdicts_after_loops_are_exact() -> None:
     """Every other row is written by a loop, then the rows between."""
     program = Program([((8, 4), "f32"), ((4,), "f32")])
     row = View(0, "f32", 0, ((4, 1), (1, 4)), "%i", 4, 8)
@@ -338,7 +338,7 @@ def test_loops_are_told_exactly_behind_them() -> None:
 # -- large tensors
 
 
-def test_what_is_missing_in_a_huge_tensor_is_not_looked_for_byte_by_byte() -> None:
+def test_missing_elements_of_a_huge_tensor_are_not_searched_byte_by_byte() -> None:
     program = Program([((100_000, 100_000), "f32"), ((128, 512), "f32")])
     tile = View(0, "f32", 0, ((100_000, 128), (1, 512)))
     program.copy(tile, program.whole(1))
@@ -352,7 +352,7 @@ def test_what_is_missing_in_a_huge_tensor_is_not_looked_for_byte_by_byte() -> No
 
 
 @pytest.mark.parametrize("more", [0, 1])
-def test_the_bytes_up_to_which_missing_elements_are_told(more: int) -> None:
+def test_the_size_limit_for_reports_of_missing_elements(more: int) -> None:
     program = Program([((REPORTED_EXACTLY // 4096 + more, 4096), "i8"), ((1, 4096), "i8")])
     program.copy(View(0, "i8", 0, ((4096, 1), (1, 4096))), program.whole(1))
     program.copy(program.whole(1), program.whole(0))
@@ -431,7 +431,7 @@ def test_cells_are_exactly_the_bytes(case: tuple[tuple[int, ...], list[Extent]])
     st.integers(0, 40),
     st.lists(st.tuples(st.integers(-9, 9), st.integers(1, 4)), max_size=4),
 )
-def test_extents_are_what_their_terms_add_up_to(low: int, terms: list[tuple[int, int]]) -> None:
+def test_extents_are_the_sums_of_their_terms(low: int, terms: list[tuple[int, int]]) -> None:
     extent = Extent.of(low, terms)
     steps = ([stride * n for n in range(count)] for stride, count in terms)
     wanted = {low + sum(step) for step in product(*steps)}
@@ -480,7 +480,7 @@ def test_overlapping_tiles_of_a_huge_tensor_have_few_cells() -> None:
 
 
 def test_views_that_cut_a_huge_tensor_into_too_many_cells() -> None:
-    """Nothing is told of it, and nothing is allocated for it."""
+    """Nothing is reported about it, and nothing is allocated for it."""
     (kernel,) = kernels_of(
         parse("""
         nki.kernel @k() target=trn3 {

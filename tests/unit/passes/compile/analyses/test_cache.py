@@ -1,4 +1,4 @@
-"""What passes know of a kernel, and say of it, is what is found when it is looked at again."""
+"""Cached analyses of a kernel equal those computed anew, and so do their facts."""
 
 from __future__ import annotations
 
@@ -19,26 +19,28 @@ from nkijit.passes.compile.pipeline import COMPILER
 
 def _known(analyses: Analyses) -> dict[str, Any]:
     """All that is kept, in a form that can be compared."""
-    kept = analyses.kept
+    engine_state = analyses.engine_state
     return {
         "of_kind": analyses.of_kind,
         "accesses": analyses.accesses,
-        "kept": {op: list(kept.of(op)) for op in analyses.kernel.operations if is_instruction(op)},
+        "engine_state": {
+            op: list(engine_state.of(op)) for op in analyses.kernel.operations if is_instruction(op)
+        },
         "costs": {
             key: cost[:-1] for key, cost in analyses.costs.items()
         },  # numbers of forms differ
-        "stretches": [
+        "regions": [
             (
                 block,
-                [(s.ops, [c[:-1] for c in s.costs], s.start, s.end, s.fence) for s in stretches],
+                [(s.ops, [c[:-1] for c in s.costs], s.start, s.end, s.fence) for s in regions],
             )
-            for block, stretches in analyses.stretches.in_blocks
+            for block, regions in analyses.regions.in_blocks
         ],
     }
 
 
 def _changes(kernel: KernelOp) -> set[str]:
-    """The passes that changed a copy of a kernel, after each of which what is known was right."""
+    """Return the passes that changed a copy of a kernel; cached facts were right after each."""
     copy, origins = copied(kernel)
     analyses = Analyses(copy)
     changed: set[str] = set()
@@ -56,7 +58,7 @@ def _changes(kernel: KernelOp) -> set[str]:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_what_is_kept_is_right_after_each_pass(target: str):
+def test_cached_analyses_are_right_after_each_pass(target: str):
     changed: set[str] = set()
     for seed in range(6):
         for traced, _ in (

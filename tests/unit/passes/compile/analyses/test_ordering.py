@@ -1,4 +1,4 @@
-"""What instructions have to wait for, against bytes that are told one by one."""
+"""Dependences of instructions, against bytes that are recorded one by one."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ from nkijit.passes.lower.schedule import lower
 from nkijit.traced.kernel import TracedKernel
 
 SHARES = (0.35, 0.6, 0.9)
-"""Parts of what a kernel has in use at a time that memory is taken to have."""
+"""Assumed memory, as shares of the memory that a kernel has in use at a time."""
 
 
 def fitted(kernel: KernelOp, share: float) -> tuple[KernelOp, int]:
@@ -118,7 +118,7 @@ def reading(order: list[int], tiles: int) -> KernelOp:
 
 
 def fewest_loads(order: list[int], room: int) -> int:
-    """By trying what stays: the fewest loads with room for so many tiles."""
+    """Return the fewest loads with space for `room` tiles, by trying all sets to keep."""
 
     @cache
     def fewest(place: int, here: frozenset[int]) -> int:
@@ -146,7 +146,7 @@ def test_no_order_of_uses_needs_fewer_loads() -> None:
         assert len(fills) == fewest_loads(order, room), (seed, order)
 
 
-def test_what_is_computed_is_stored_once() -> None:
+def test_computed_tiles_are_stored_once() -> None:
     @nki.jit
     def kernel(x):
         out = nl.ndarray((6, 4, 64), nl.float32, buffer=nl.shared_hbm)
@@ -163,7 +163,7 @@ def test_what_is_computed_is_stored_once() -> None:
     stores = [step.tile for step in found.steps if step.action is Action.store]
     assert stores
     assert len(stores) == len(set(stores))
-    # What one store and one load are in bytes: 4 partitions of 64 float32.
+    # The bytes of one store and one load: 4 partitions of 64 float32.
     assert found.bytes == len(found.moved) * 4 * 64 * 4
 
 
@@ -176,7 +176,7 @@ def test_no_room_for_one_instruction() -> None:
 
 
 def test_tensors_that_the_kernel_writes_are_not_loaded_again() -> None:
-    """What is loaded first is what counts, whatever is written there later."""
+    """The first load counts, even if the kernel overwrites the tensor later."""
 
     @nki.jit
     def kernel(x):
@@ -203,7 +203,7 @@ PARTS_OF_A_TILE: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("part", PARTS_OF_A_TILE)
-def test_what_is_left_of_a_tile_is_needed(part: str) -> None:
+def test_the_rest_of_a_tile_is_needed(part: str) -> None:
     def kernel(x):
         out = nl.ndarray((6, 4, 64), nl.float32, buffer=nl.shared_hbm)
         tiles = [nl.ndarray((4, 64), nl.float32, buffer=nl.sbuf) for _ in range(6)]
@@ -222,7 +222,7 @@ def test_what_is_left_of_a_tile_is_needed(part: str) -> None:
 
 
 @pytest.mark.parametrize("is_input", [False, True])
-def test_what_another_core_may_write_is_not_loaded_again(is_input: bool) -> None:
+def test_tensors_that_another_core_may_write_are_not_reloaded(is_input: bool) -> None:
     @nki.jit(platform_target="trn2")
     def kernel(x):
         me = nl.program_id(0)
@@ -298,7 +298,7 @@ def test_a_part_that_counts_as_a_whole_is_seen(monkeypatch: pytest.MonkeyPatch) 
 
 
 def _pairs(x: Any, out: Any) -> None:
-    """All pairs are loaded before any is used, and what is used together comes in two sizes."""
+    """All pairs are loaded before any is used, and tiles used together have two sizes."""
     pairs: list[tuple[Any, Any]] = []
     for row in range(24):
         tiles = [nl.ndarray((128, size), nl.float32, buffer=nl.sbuf) for size in (4096, 2048)]
@@ -312,7 +312,7 @@ def _pairs(x: Any, out: Any) -> None:
         nisa.dma_copy(dst=out[row], src=half)
 
 
-def test_what_leaves_depends_on_the_program_alone() -> None:
+def test_evictions_depend_on_the_program_alone() -> None:
     specs = nki.TensorSpec((24, 128, 4096), nl.float32), nki.TensorSpec((24, 128, 2048), nl.float32)
     rng, kept, found = Random(0), list[Any](), set[tuple[Any, ...]]()
     for _ in range(8):

@@ -1,4 +1,4 @@
-"""Orders of stretches: what is remembered changes none, and what is far ahead leaves room."""
+"""Orders of regions: caching changes none, and instructions far ahead leave memory for others."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def a_stretch(seed: int) -> tuple[Region, list[InstructionCost]]:
 
 
 def orders(seed: int) -> list[Any]:
-    """What is found for a stretch, in the order of the program, and in one by chance."""
+    """Return the orders of a region by program order, and by a random one."""
     stretch, costs = a_stretch(seed)
     rng = random.Random(seed)
     places = [float(place) for place in range(len(costs))]
@@ -63,13 +63,13 @@ def orders(seed: int) -> list[Any]:
 
 
 @pytest.mark.parametrize("following", [2, 8, 64])
-def test_looking_again_at_what_has_no_room_finds_nothing_else(
+def test_rechecks_of_instructions_without_memory_find_nothing_else(
     following: int, monkeypatch: pytest.MonkeyPatch
 ):
-    """`following`: how many instructions may take the memory that is left for what comes next."""
+    """`following`: the number of instructions that may take memory reserved for the next ones."""
     monkeypatch.setattr(list_schedule, "_NEXT", following)
     remembered = [orders(seed) for seed in range(400)]
-    # A lane that forgets looks at its instructions again and again.
+    # A lane that forgets checks its instructions repeatedly.
     forgetful = property(lambda self: None, lambda self, value: None)
     monkeypatch.setattr(
         list_schedule._Lane,
@@ -81,7 +81,7 @@ def test_looking_again_at_what_has_no_room_finds_nothing_else(
     assert any(not ended for found in remembered for ended, _, _ in found)
 
 
-def test_stretches_that_are_alike_are_ordered_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_equivalent_regions_are_ordered_once(monkeypatch: pytest.MonkeyPatch) -> None:
     analyses = Analyses(kernel_of(target="trn2"))
     once = list_schedule.fastest
     asked: list[Region] = []
@@ -102,7 +102,7 @@ def test_stretches_that_are_alike_are_ordered_once(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("what", ["costs", "after", "tiles", "sizes", "used"])
 def test_nothing_that_decides_on_an_order_is_left_out(what: str) -> None:
-    """A stretch that differs in one thing from one that was ordered before."""
+    """A region that differs in one thing from one that was ordered before."""
     different = 0
     for seed in range(60):
         analyses = Analyses(kernel_of(target="trn2"))
@@ -127,7 +127,7 @@ def test_nothing_that_decides_on_an_order_is_left_out(what: str) -> None:
     assert different
 
 
-def test_what_could_run_far_ahead_leaves_room_for_what_comes_next() -> None:
+def test_instructions_far_ahead_leave_memory_for_the_next_ones() -> None:
     """A chain in each block, whose first part needs nothing and would fill the memory."""
     blocks, parts, tiles_in_sbuf = 100, 4, 24
     stretch, costs = Region(Block()), []

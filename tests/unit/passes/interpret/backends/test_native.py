@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -87,7 +89,7 @@ def test_every_value_is_rounded_and_loaded_as_by_numpy(name):
         nisa.dma_copy(a, x)
         nisa.tensor_copy(narrow, a)
         nisa.tensor_copy(wide, narrow)
-        # Somebody else reads the narrow tile, so that it is stored.
+        # Another instruction reads the narrow tile, so it is stored.
         nisa.tensor_tensor(wide, wide, narrow, op=nl.maximum)
         nisa.dma_copy(out, wide)
         return out
@@ -110,7 +112,7 @@ def test_every_narrow_float_is_loaded_as_by_numpy():
         on_both(kernel, small.view(dtype))
 
 
-# -- what is fused --------------------------------------------------------------------------------
+# -- fusion ---------------------------------------------------------------------------------------
 
 
 def tile(dtype=nl.float32, shape=(P, F), buffer=nl.sbuf):
@@ -123,7 +125,7 @@ def numbers(*shape: int, seed: int = 0) -> Any:
 
 @nki.jit
 def rounded_between(x):
-    """What is stored as bfloat16 in between is rounded, though nothing stores it."""
+    """The bfloat16 intermediate is rounded, though it is not stored."""
     out = nl.ndarray(x.shape, nl.float32, buffer=nl.shared_hbm)
     a, b, c = tile(), tile(nl.bfloat16), tile()
     nisa.dma_copy(a, x)
@@ -162,7 +164,7 @@ def destination_is_read(x):
 
 @nki.jit
 def operand_changes(x):
-    """What is computed from a tile is not computed later, when the tile holds something else."""
+    """A value is not recomputed after an operand tile has changed."""
     out = nl.ndarray(x.shape, nl.float32, buffer=nl.shared_hbm)
     a, b, c = tile(), tile(), tile()
     nisa.dma_copy(a, x)
@@ -214,7 +216,7 @@ def sum_shifted_onto_itself(x):
 
 @nki.jit
 def read_in_another_order(x):
-    """What is used once is used where its elements are the same ones."""
+    """A value with one use is fused only if its elements are read in order."""
     out = nl.ndarray(x.shape, nl.float32, buffer=nl.shared_hbm)
     a, b, c = tile(), tile(), tile()
     nisa.dma_copy(a, x)
@@ -227,7 +229,7 @@ def read_in_another_order(x):
 
 @nki.jit
 def one_number_of_each_row(x):
-    """What is computed for each row is used for all elements of the row."""
+    """A value per row is used for all elements of the row."""
     out = nl.ndarray(x.shape, nl.float32, buffer=nl.shared_hbm)
     a, b, c = tile(), tile(shape=(P, 1)), tile()
     nisa.dma_copy(a, x)
@@ -298,7 +300,7 @@ def pieces(x):
 
 @nki.jit
 def columns(x):
-    """Results of rows, in accumulators, beside results that nobody reads."""
+    """Results of rows, in accumulators, with other results that are not read."""
     out = nl.ndarray((P, 2), nl.float32, buffer=nl.shared_hbm)
     a, b, total, most = tile(), tile(), tile(shape=(P, 1)), tile(shape=(P, 1))
     nisa.dma_copy(a, x)
@@ -311,7 +313,7 @@ def columns(x):
 
 @nki.jit
 def in_a_loop(x):
-    """What each iteration writes before it reads it."""
+    """Tiles that each iteration writes before it reads them."""
     out = nl.ndarray(x.shape, nl.float32, buffer=nl.shared_hbm)
     total = tile()
     nisa.memset(total, 0.0)
@@ -415,7 +417,7 @@ def test_bits_and_integers_give_the_same_bits():
     assert_alike(on_both(kernel, x, y), np.maximum(shifted * y, x))
 
 
-def test_what_a_row_has_once_is_computed_once():
+def test_values_per_row_are_computed_once():
     x = numbers(P, F)
     made = choice.native().make(plan_of(one_number_of_each_row, x))
     assert made.program.elements == P + P * F
@@ -454,7 +456,7 @@ def test_a_whole_chain_is_one_pass():
     assert len(plan.body.fast) == 1
 
 
-# -- what operators are traced as -----------------------------------------------------------------
+# -- traces of operators --------------------------------------------------------------------------
 
 
 def test_functions_are_traced_as_graphs():
@@ -515,7 +517,7 @@ def test_native_code_takes_over_in_the_background():
         assert str(traced.backend) == "native: 4 of 4 instructions"
 
 
-def test_what_is_left_to_numpy_is_told():
+def test_records_left_to_numpy_are_reported():
     @nki.jit
     def kernel(x):
         out = nl.ndarray((P, 8), x.dtype, buffer=nl.shared_hbm)
@@ -551,7 +553,7 @@ def test_native_code_that_is_not_installed(monkeypatch):
             columns(numbers(P, F))
 
 
-def test_listeners_see_what_every_instruction_writes():
+def test_listeners_see_the_writes_of_every_instruction():
     seen: list[str] = []
 
     class Listener:
@@ -583,6 +585,25 @@ def _fork() -> None:
         os._exit(0 if same else 1)
     _, status = os.waitpid(child, 0)
     assert status == 0
+
+
+@pytest.mark.posix
+def test_a_forked_child_exits_although_its_parent_compiles():
+    script = """
+import os, sys
+from nkijit.passes.interpret.backends.native.service import make_later
+
+class Plan:
+    def adopt(self, made):
+        print(type(made).__name__, flush=True)
+
+plan = Plan()
+make_later(plan)
+if os.fork():
+    sys.exit(os.waitstatus_to_exitcode(os.wait()[1]))
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 # -- object code on disk --------------------------------------------------------------------------

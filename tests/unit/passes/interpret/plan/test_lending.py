@@ -1,4 +1,4 @@
-"""The author's arrays in a run: what is copied of them, and that a run that fails leaves them."""
+"""The caller's arrays in a run: which parts are copied, and that a failed run restores them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.access import AccessPattern
-from nkijit.passes.interpret.plan.lending import SMALL, Loan, Use, parts_of
+from nkijit.passes.interpret.plan.lending import SMALL, Loan, Use, rows_in
 from nkijit.passes.interpret.records.byte_ranges import PAGE, ByteRanges
 from nkijit.passes.interpret.records.errors import InterpretationError, UnwrittenError
 
@@ -161,11 +161,11 @@ def test_arrays_that_are_widened_are_written(precise, monkeypatch):
 
 
 class FaultError(Exception):
-    """What ends a run."""
+    """The error that ends a run."""
 
 
 class Failing:
-    """A listener that ends a run after so many operations."""
+    """A listener that ends a run after a given number of operations."""
 
     def __init__(self, after, error):
         self.left, self.error = after, error
@@ -349,21 +349,21 @@ def test_an_interrupt_in_a_long_run_leaves_the_array_as_it_was():
 
 
 @pytest.mark.parametrize("name", ["rows", "column", "loop", "scatter"])
-def test_what_is_not_written_of_a_large_array_is_not_copied(name):
+def test_unwritten_parts_of_a_large_array_are_not_copied(name):
     kernel, _ = KERNELS[name]
     x, _ = _inputs("C")
     assert _peak(kernel, x, np.zeros((1 << 15, WIDTH), np.float32)) < 4 << 20  # of 64 MiB
 
 
 @pytest.mark.parametrize("name", ["rows", "column"])
-def test_what_is_not_touched_of_an_array_in_another_order_is_not_copied(name):
+def test_untouched_parts_of_an_array_in_another_order_are_not_copied(name):
     kernel, _ = KERNELS[name]
     x, _ = _inputs("C")
     cache = np.zeros((1 << 15, WIDTH), np.float32, order="F")
     assert _resident(kernel, x, cache) < 16 << 20
 
 
-def test_what_is_not_read_of_an_array_in_another_order_is_not_copied():
+def test_unread_parts_of_an_array_in_another_order_are_not_copied():
     @nki.jit
     def kernel(x):
         tile = nl.ndarray((4, WIDTH), x.dtype, buffer=nl.sbuf)
@@ -512,17 +512,23 @@ def test_the_pages_of_a_pattern_are_those_of_its_bytes(seed):
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_the_parts_of_an_array_are_the_elements_of_its_pages(seed):
+def test_the_rows_of_pages_are_those_of_their_elements(seed):
     random = np.random.default_rng(seed)
-    shape = tuple(random.integers(1, 40, random.integers(1, 4)).tolist())
-    array = np.zeros((*shape, int(random.choice([1, 7, 600]))), np.int16)
+    outer = tuple(random.integers(1, 40, random.integers(0, 4)).tolist())
+    array = np.zeros((*outer, int(random.choice([1, 7, 600, 3000]))), np.int16)
     count = -(-array.nbytes // PAGE)
     pages = np.flatnonzero(random.random(count) < 0.4)
-    for part in parts_of(array, pages):
-        array[part] += 1
-    flat = array.reshape(-1)
-    expected = np.isin(np.arange(flat.size) * 2 // PAGE, pages)
-    assert np.array_equal(flat, expected)
+    array[rows_in(array, pages)] += 1
+    of_pages = np.isin(np.arange(array.size) * 2 // PAGE, pages).reshape(array.shape)
+    rows = np.broadcast_to(of_pages.any(-1, keepdims=True), array.shape)
+    assert (array == rows).all() or (array == 1).all()
+    assert (array[of_pages] == 1).all()
+
+
+def test_few_of_the_rows_of_a_large_array_are_selected():
+    array = np.zeros((1 << 12, 512), np.float32)
+    array[rows_in(array, np.array([3, 7]))] = 1
+    assert np.flatnonzero(array.any(1)).tolist() == [6, 7, 14, 15]
 
 
 def test_the_arrays_of_these_tests_are_large():

@@ -1,4 +1,4 @@
-"""Addresses known at run time: what instructions read and write, against loops written out here."""
+"""Addresses known at run time: reads and writes of instructions, against explicit loops."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def test_skipped_rows_in_a_destination_that_moves():
 
 @pytest.mark.parametrize("shape", [(4, 6), (8, 3), (2, 12)])
 def test_gather_and_scatter_at_once(shape):
-    """What is skipped on either side is not written; the rows of both need not be the same."""
+    """Rows skipped on either side are not written; the rows of the sides can differ."""
 
     @nki.jit
     def kernel(data, sources, targets, old):
@@ -504,10 +504,10 @@ def test_tensor_indirection_out_of_bounds():
         kernel(DATA, np.full((ROWS, 1), WIDTH, np.int32))
 
 
-# -- who watches a run
+# -- listeners -------
 
 
-def test_a_listener_sees_what_was_written_where_indices_point():
+def test_a_listener_sees_writes_at_indices():
     class Recorder:
         def __init__(self):
             self.seen = []

@@ -1,4 +1,4 @@
-"""What instructions compute can be looked at: the records between semantics and a backend."""
+"""Records, the layer between semantics and a backend, can be inspected."""
 
 from __future__ import annotations
 
@@ -24,81 +24,50 @@ from nkijit.passes.interpret.records.records import (
     Applied,
     Arithmetic,
     Chain,
-    Computed,
     Copy,
     Fill,
-    Gather,
     Matmul,
-    Meets,
-    MoveRows,
     Opaque,
     Record,
     Reduce,
     Scaled,
     Source,
     Table,
-    Transpose,
 )
 
 X = np.zeros((128, 64), np.float32)
 
-KINDS: dict[str, set[type[Any]]] = {
-    "activate2": {Chain},
-    "activation": {Chain},
-    "activation_reduce": {Chain},
-    "affine_select": {Opaque},
-    "bn_aggr": {Computed},
-    "bn_stats": {Computed},
-    "core_barrier": {Meets},
-    "dma_compute": {Chain},
-    "dma_copy": {Copy},
-    "dma_transpose": {Transpose},
-    "dropout": {Opaque},
-    "exponential": {Chain},
-    "iota": {Fill, Opaque},
-    "local_gather": {Opaque},
-    "max8": {Opaque},
-    "memset": {Fill},
-    "nc_find_index8": {Opaque},
-    "nc_match_replace8": {Opaque},
-    "nc_matmul": {Matmul, Opaque},
-    "nc_matmul_mx": {Matmul},
-    "nc_n_gather": {Gather},
-    "nc_stream_shuffle": {MoveRows},
-    "nc_transpose": {Matmul, Transpose},
-    "nonzero_with_count": {Opaque},
-    "quantize_mx": {Opaque},
-    "rand2": {Opaque},
-    "rand_get_state": {Opaque},
-    "rand_set_state": {Opaque},
-    "range_select": {Computed},
-    "reciprocal": {Chain},
-    "register_compute": {Opaque},
-    "register_load": {Opaque},
-    "register_move": {Opaque},
-    "register_store": {Opaque},
-    "rng": {Opaque},
-    "scalar_tensor_tensor": {Chain},
-    "select_reduce": {Computed},
-    "sendrecv": {Meets},
-    "sequence_bounds": {Opaque},
-    "set_rng_seed": {Opaque},
-    "tensor_copy": {Copy},
-    "tensor_copy_predicated": {Opaque},
-    "tensor_partition_reduce": {Reduce},
-    "tensor_reduce": {Reduce},
-    "tensor_scalar": {Chain},
-    "tensor_scalar_cumulative": {Chain},
-    "tensor_scalar_reduce": {Chain},
-    "tensor_tensor": {Chain},
-    "tensor_tensor_scan": {Computed},
-    "topk": {Opaque},
-}
-"""What each instruction's record may be. What becomes `Opaque` here is lost to other backends."""
+OPAQUE = frozenset(
+    {
+        "affine_select",
+        "dropout",
+        "iota",
+        "local_gather",
+        "max8",
+        "nc_find_index8",
+        "nc_match_replace8",
+        "nc_matmul",
+        "nonzero_with_count",
+        "quantize_mx",
+        "rand2",
+        "rand_get_state",
+        "rand_set_state",
+        "register_compute",
+        "register_load",
+        "register_move",
+        "register_store",
+        "rng",
+        "sequence_bounds",
+        "set_rng_seed",
+        "tensor_copy_predicated",
+        "topk",
+    }
+)
+"""Instructions with an `Opaque` record, which only the NumPy backend can run. This is a decision:
+an instruction is added here if no other record can express it."""
 
 
-def test_what_is_opaque_is_a_decision() -> None:
-    assert sorted(KINDS) == sorted(op.name.partition(".")[2] for op in (*INSTRUCTIONS, *OF_SCALARS))
+def test_opaque_records_are_a_decision() -> None:
     found: dict[str, set[type[Any]]] = defaultdict(set)
     for path in sorted((LIT / "dialects" / "nisa").rglob("*.mlir")):
         if path.name not in ("ops.mlir", "valid.mlir"):
@@ -106,13 +75,14 @@ def test_what_is_opaque_is_a_decision() -> None:
         for kernel in kernels_of(parse(path.read_text(encoding="utf-8"), str(path))):
             try:
                 records = Plan(kernel).records
-            except InterpretationError:  # what one core alone, or one address, does not say
+            except InterpretationError:  # unknown for a single core, or without an address
                 continue
             for op, made in records.items():
                 if not isinstance(op, COLLECTIVES):
                     found[op.name.partition(".")[2]].add(type(made))
     found["nc_transpose"].add(type(record(_transposed, target="trn1")))
-    assert found == KINDS
+    assert found.keys() == {op.name.partition(".")[2] for op in (*INSTRUCTIONS, *OF_SCALARS)}
+    assert {name for name, kinds in found.items() if Opaque in kinds} == OPAQUE
 
 
 def _transposed(x: Any, out: Any) -> None:
@@ -245,7 +215,7 @@ def test_a_matmul_adds_where_an_earlier_one_has_written() -> None:
     assert np.array_equal(made.added, np.broadcast_to(np.arange(64) < 16, (64, 64)))
 
 
-def test_mx_operands_say_what_is_packed() -> None:
+def test_mx_operands_name_their_packed_type() -> None:
     text = (LIT / "dialects" / "nisa" / "mx" / "valid.mlir").read_text(encoding="utf-8")
     made = [
         record
@@ -278,7 +248,7 @@ def test_an_iota_with_a_known_offset_is_a_fill() -> None:
     assert made.values[0, 0] == 5
 
 
-def test_a_plan_is_what_it_was_after_runs() -> None:
+def test_runs_do_not_change_a_plan() -> None:
     path = LIT / "dialects" / "nisa" / "elementwise" / "valid.mlir"
     kernels = kernels_of(parse(path.read_text(encoding="utf-8"), str(path)))
     assert kernels

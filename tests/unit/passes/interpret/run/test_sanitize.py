@@ -1,7 +1,7 @@
-"""Sanitised runs: against sets of elements in Python, and against what is proven before a run.
+"""Sanitised runs: against sets of elements in Python, and against facts proven before a run.
 
-Random small kernels have what the verifier cannot decide: loops that run as often as an argument
-says, addresses from registers, gathers, predicates.
+Random small kernels contain cases that the verifier cannot decide: loops with trip counts from
+arguments, addresses from registers, gathers, predicates.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ P, F, COUNT = 4, 8, 3
 
 @dataclass
 class Model:
-    """What a kernel has written, element by element, told from its text alone."""
+    """The elements that a kernel has written, computed from its text alone."""
 
     written: dict[str, set[tuple[int, int]]] = field(default_factory=dict)
 
@@ -58,7 +58,7 @@ def block(rows: range, columns: range) -> list[tuple[int, int]]:
 
 @dataclass
 class Kernel:
-    """A kernel as IR, and what each of its runs reads of what nothing has written."""
+    """A kernel as IR, and the unwritten elements that each of its runs reads."""
 
     lines: list[str]
     steps: list[Any]
@@ -90,7 +90,7 @@ def _run(steps: list[Any], model: Model, values: dict[str, int], index: Any, mas
             if moved == "gather":
                 read = [(row, int(index[row, column])) for row, column in block(range(P), range(F))]
             fault = model.missing(out_of[0], read)
-            if fault == set(read):  # copying a part of what is written is no fault
+            if fault == set(read):  # copying a partly written region is not a fault
                 return fault
         wanted = _elements(into, values)
         if moved == "predicate":
@@ -106,7 +106,7 @@ def _elements(place: Any, values: dict[str, int]) -> list[tuple[int, int]]:
 
 
 def random_kernel(seed: int) -> Kernel:
-    """A kernel of copies between parts of three tiles, with what only data decides between."""
+    """Return a kernel of copies between parts of three tiles, whose outcome depends on data."""
     rng = random.Random(seed)
     lines = [
         "nki.kernel @k(%n: memref<1x1xi32, #nki.private_hbm>, %r: memref<1x1xi32, "
@@ -187,7 +187,7 @@ def random_kernel(seed: int) -> Kernel:
 
 
 class _Recorder(CoreSanitizer):
-    """Notes what a run reads of what nothing has written, and goes on."""
+    """Records the reads of unwritten data in a run, and continues."""
 
     def __init__(self, plan: Plan):
         super().__init__(plan, Origins(), {})
@@ -237,8 +237,8 @@ def test_runs_stop_at_the_first_element_that_nothing_has_written(part: int) -> N
 
 
 @pytest.mark.parametrize("part", range(6))
-def test_what_is_proven_to_be_written_is_written_in_every_run(part: int) -> None:
-    """And what is told to be unwritten is so in every run that comes there."""
+def test_elements_proven_written_are_written_in_every_run(part: int) -> None:
+    """Reads reported as unwritten are unwritten in every run that reaches them."""
     proven = told = 0
     for seed, trips, shift in CASES[part::6]:
         (parsed,) = kernels_of(parse(random_kernel(seed).text))
@@ -305,7 +305,7 @@ def test_the_environment_asks_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     traced.run(x, none, sanitize=False)
 
 
-def test_cores_see_what_the_other_has_written() -> None:
+def test_cores_see_writes_of_the_other() -> None:
     @nki.jit
     def swapped(x: Any) -> Any:
         me = nl.program_id(0)

@@ -1,4 +1,4 @@
-"""The memory of runs: no more than what lives at a time, kept between calls, and exact."""
+"""The memory of runs: at most the memory live at a time, reused between calls, and exact."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def plan_of(kernel: Any, *inputs: Any) -> Plan:
 
 
 def chain_of(tiles: int) -> Any:
-    """A kernel with so many tiles, of which two are in use at a time."""
+    """Return a kernel with a given number of tiles, of which two are in use at a time."""
 
     @nki.jit
     def kernel(x):
@@ -55,7 +55,7 @@ def ones() -> Any:
 # -- how much -------------------------------------------------------------------------------------
 
 
-def test_memory_is_what_lives_at_a_time():
+def test_memory_equals_the_tiles_live_at_a_time():
     plan = plan_of(chain_of(800), ones())
     env = plan.start([ones()])
     assert env[plan.body.observer] is None
@@ -109,11 +109,11 @@ def _no_new_page() -> None:
     assert faults < 100
 
 
-# -- what is in it --------------------------------------------------------------------------------
+# -- contents -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["float32", "bfloat16", "int32", "uint8"])
-def test_unwritten_memory_holds_what_it_should_where_other_tiles_have_been(name):
+def test_unwritten_memory_is_initialised_after_other_tiles(name):
     dtype = getattr(nl, name)
 
     @nki.jit
@@ -162,16 +162,16 @@ def test_memory_of_results_is_used_again():
 def test_memory_of_results_that_are_held_is_not_used_again_and_kept_within_bounds():
     size = 1 << 20
     pool = ResultPool()
-    held = [pool.take(size) for _ in range(2 * arena.MOST_LOOKED_AT)]
+    held = [pool.take(size) for _ in range(2 * arena.MOST_CHECKED)]
     assert len({each.ctypes.data for each in held}) == len(held)
     for number, each in enumerate(held):
         each[...] = number
     assert all((each == number).all() for number, each in enumerate(held))
-    assert pool.take(arena.KEPT_RESULTS + size).size == arena.KEPT_RESULTS + size
-    assert pool._bytes <= arena.KEPT_RESULTS
-    results = [pool.take(arena.KEPT_RESULTS // 4) for _ in range(6)]
+    assert pool.take(arena.RETAINED_BYTES + size).size == arena.RETAINED_BYTES + size
+    assert pool._bytes <= arena.RETAINED_BYTES
+    results = [pool.take(arena.RETAINED_BYTES // 4) for _ in range(6)]
     assert len({each.ctypes.data for each in results}) == 6
-    assert pool._bytes <= arena.KEPT_RESULTS
+    assert pool._bytes <= arena.RETAINED_BYTES
 
 
 def test_results_that_are_written_by_parts_need_no_fill():
@@ -202,7 +202,7 @@ def test_results_that_are_written_by_parts_need_no_fill():
     assert np.isnan(result[:64, 200:]).all()
 
 
-# -- who uses it ----------------------------------------------------------------------------------
+# -- users ----------------------------------------------------------------------------------------
 
 
 def test_threads_have_arenas_of_their_own():
@@ -238,7 +238,7 @@ def test_a_run_inside_of_a_run_has_an_arena_of_its_own():
     assert all((inner == 14).all() for inner in results)
 
 
-def test_a_run_that_fails_leaves_no_arena_behind():
+def test_a_failed_run_leaves_no_arena():
     @nki.jit
     def kernel(x, index):
         out = nl.ndarray((1, F), x.dtype, buffer=nl.shared_hbm)
@@ -259,11 +259,11 @@ def test_a_run_that_fails_leaves_no_arena_behind():
 
 
 class _Known:
-    """In the place of a plan: all that is asked of it is who it is."""
+    """A replacement for a plan: only its identity is used."""
 
 
 def test_a_plan_may_come_to_its_end_in_another_thread():
-    """What it has left behind ends with it, and is not another plan's that gets its identity."""
+    """Its memory ends with it, and is not given to another plan that gets the same identity."""
     held = [_Known()]
     number, left = id(held[0]), _Known()
     kept = weakref.ref(left)
@@ -279,7 +279,7 @@ def test_a_plan_may_come_to_its_end_in_another_thread():
     assert [WORKSPACES.take(other, 0) for other in same] == [None] * len(same)
 
 
-def test_what_a_plan_has_left_behind_is_taken_once():
+def test_memory_of_an_ended_plan_is_taken_once():
     plan, other = _Known(), _Known()
     env = [1]
     WORKSPACES.give(plan, 1, env, 8)

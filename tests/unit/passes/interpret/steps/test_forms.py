@@ -46,7 +46,7 @@ LEFT_OUT: dict[type[Any], str] = {
 
 
 def described(part: Any, plan: Plan) -> Any:
-    """A record without the numbers of slots: what they hold stands in their place."""
+    """Return a record with the values of slots in place of their numbers."""
     if isinstance(part, (Source, Destination)):
         views = [
             (each.shape, each.strides, each.dtype, each.offsets[each.slots.index(part.slot)])
@@ -121,7 +121,7 @@ def plan_of(kernel: Any) -> Plan:
 
 
 def steps_of(count: int, monkeypatch: pytest.MonkeyPatch) -> int:
-    """How many steps a backend makes of a kernel with so many blocks."""
+    """Return the number of steps of a backend for a kernel with a given number of blocks."""
 
     @nki.jit
     def kernel(x: Any) -> Any:
@@ -151,7 +151,7 @@ def test_more_instructions_are_not_more_steps(monkeypatch: pytest.MonkeyPatch) -
     assert [steps_of(count, monkeypatch) for count in (8, 40)] == [10, 10]
 
 
-def test_what_overwrites_in_place_is_another_form() -> None:
+def test_in_place_instructions_have_another_form() -> None:
     """An operand that is the destination, or overlaps it, is read before anything is written."""
 
     @nki.jit
@@ -218,7 +218,7 @@ def test_the_partitions_that_accumulators_belong_to_are_of_the_form() -> None:
     assert lanes == [slice(0, 32), slice(32, 64), slice(64, 96)]
 
 
-def test_what_matmuls_before_have_written_is_of_the_form() -> None:
+def test_earlier_writes_of_matmuls_are_part_of_the_form() -> None:
     @nki.jit
     def kernel(x: Any) -> Any:
         tile = nl.ndarray((64, 64), x.dtype, buffer=nl.sbuf)

@@ -1,4 +1,4 @@
-"""The memory report: what it says, its text, its picture, its JSON, and how examples do."""
+"""The memory report: contents, text, picture, JSON, and the examples."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def tiles_at(space: SpaceMap, position: int) -> list[TileMap]:
     return [t for t in space.tiles if t.start <= position <= t.end]
 
 
-# ------------------------------------------------------------------ what it says
+# ------------------------------------------------------------------ contents
 
 
 def test_the_report_has_every_tile_with_the_authors_names():
@@ -194,7 +194,7 @@ def titles(report: MemoryReport) -> list[str]:
 def test_the_picture_has_a_rectangle_for_every_tile():
     report = layered.trace(X).memory()
     names = [title.partition(":")[0] for title in titles(report)]
-    # Left and right are in a panel each, what is in all partitions in both.
+    # Left and right have a panel each; tiles in all partitions are in both.
     for name, times in (("total", 2), ("whole", 2), ("left", 1), ("right", 1), ("product", 1)):
         assert names.count(name) == times
     assert sum("loop at" in title for title in titles(report)) == 2  # under SBUF and PSUM

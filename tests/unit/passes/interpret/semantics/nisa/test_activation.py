@@ -201,7 +201,7 @@ SEQUENCES = [
     for sequence in product(COMMANDS, repeat=length)
     if sequence[0].startswith("reset")
 ]
-"""What may follow each other: before the first reset, the accumulators are undefined."""
+"""Valid sequences of commands: before the first reset, the accumulators are undefined."""
 
 REDUCTIONS = [("activation", "add")]
 REDUCTIONS += [("activate2", op) for op in ("add", "maximum", "minimum", "abs_max", "abs_min")]
@@ -261,7 +261,7 @@ def test_sums_take_results_before_they_are_rounded(op: str, dtype: str) -> None:
     arranged([made], dtype, shape=(4, 100), tiles=tiles).check()
 
 
-def test_sum_of_what_the_result_type_cannot_hold() -> None:
+def test_sum_beyond_the_range_of_the_result_type() -> None:
     tiles = {"x": holding("float32", [[1 + 2.0**-10] * 64]), "z": Tile("bfloat16", (1, 64))}
     made = call("activation_reduce", dst=Z, op="copy", data=X, **SUM)
     results = arranged([made], shape=(1, 64), tiles=tiles).run()

@@ -43,7 +43,7 @@ def summed(dtypes: Sequence[str], arrays: Sequence[Array], result: str) -> Array
 
 
 def assert_same(actual: Array, expected: Array) -> None:
-    """The same bits, or NaN whatever its bits."""
+    """Check for equal bits; any NaN equals any NaN."""
     flat, wanted = actual.reshape(-1), expected.reshape(-1)
     assert flat.dtype == wanted.dtype
     with np.errstate(invalid="ignore"):
@@ -63,7 +63,7 @@ def add_all(
     buffers: str = "",
     scales: list[float] | None = None,
 ) -> Array:
-    """What dma_compute makes of tensors; `buffers` is h or s for dst and each source."""
+    """Return the result of dma_compute; `buffers` is h or s for dst and each source."""
     places = (buffers + "h" * (len(arrays) + 1))[: len(arrays) + 1]
 
     @nki.jit
@@ -122,7 +122,7 @@ def test_memories(buffers: str) -> None:
     assert_same(add_all(arrays, "float16", buffers=buffers, scales=[1.0, 1]), expected)
 
 
-def test_elements_correspond_whatever_the_shapes() -> None:
+def test_elements_correspond_for_any_shapes() -> None:
     arrays = [held("float32", 1, (24,)), held("float32", 2, (2, 3, 4)), held("float32", 3, (12, 2))]
     assert_same(add_all(arrays, "float32"), summed(["float32"] * 3, arrays, "float32"))
 
@@ -247,7 +247,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_wrong_arguments_are_told_at_the_authors_line(name: str) -> None:
+def test_wrong_arguments_are_reported_at_the_authors_line(name: str) -> None:
     changes, message = WRONG[name]
 
     @nki.jit
@@ -274,7 +274,7 @@ def test_no_sources() -> None:
 
 AXES = {2: (1, 0), 3: (2, 1, 0), 4: (3, 1, 2, 0)}
 DEPTH = 256
-"""Rows of what is gathered from."""
+"""The number of rows of the gathered tensor."""
 
 
 def gather_transpose(
@@ -285,7 +285,7 @@ def gather_transpose(
     before: Array | None = None,
     mode: nisa.oob_mode = nisa.oob_mode.error,
 ) -> Array:
-    """Rows of `x` that indices name, transposed, on top of what dst holds before."""
+    """Return rows of `x` selected by indices, transposed, written over the contents of dst."""
     strides = [int(np.prod(x.shape[dim + 1 :])) for dim in range(x.ndim)]
     pattern = [[stride, n] for stride, n in zip(strides, (rows, *x.shape[1:]), strict=True)]
     shape = tuple((rows, *x.shape[1:])[axis] for axis in AXES[x.ndim])
@@ -403,7 +403,7 @@ def test_offsets_in_registers(offset: int) -> None:
     assert (picked == same_picked).all()
 
 
-def test_tile_is_what_it_says() -> None:
+def test_a_tile_of_numbers_is_not_an_offset() -> None:
     """A tile of numbers is no offset."""
 
     @nki.jit

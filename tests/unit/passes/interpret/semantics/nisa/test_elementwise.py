@@ -106,7 +106,7 @@ def test_tensor_scalar_operators_in_place(op: str) -> None:
 
 
 def follows(op1: str, op0: str) -> bool:
-    """What `naive` can judge: after an inexact operator, a monotone one."""
+    """Return whether `naive` can check the pair: after an inexact operator, a monotone one."""
     return op0 not in INEXACT_OPERATORS or op1 in MONOTONE
 
 
@@ -173,7 +173,7 @@ INTEGER_SHAPE = (4, 40)
 
 
 def hard_integers(dtype: str, seed: int) -> Tile:
-    """The limits of the type, what float32 cannot hold, and any bits."""
+    """Return the limits of the type, integers that float32 cannot represent, and random bits."""
     bits, signed = INTEGERS[dtype]
     low = -(2 ** (bits - 1)) if signed else 0
     limits = [low, low + 1, 0, 1, 5, low + 2**bits - 2, low + 2**bits - 1]

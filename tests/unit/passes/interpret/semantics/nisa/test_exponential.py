@@ -90,7 +90,7 @@ SEQUENCES = [
     for sequence in product(COMMANDS, repeat=length)
     if sequence[0] != "reduce"
 ]
-"""What may follow each other; idle leaves the accumulators undefined."""
+"""Valid sequences of commands; idle leaves the accumulators undefined."""
 
 
 def accumulating(command: str, r: View | None, x: View = X, z: View = Z, init: Any = 2.5) -> Call:

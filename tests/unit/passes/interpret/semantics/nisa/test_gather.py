@@ -92,7 +92,7 @@ def test_views_of_shuffles() -> None:
 
 
 def test_a_partition_may_be_cut_into_any_pattern() -> None:
-    """Where a view of one partition begins is not told by its step to the next one."""
+    """The start of a one-partition view does not depend on its step to the next partition."""
     row = X.then("ap", [(1, 1), (1, 4)], 8)
     shuffled([0] * 32, Z, row, shapes={"x": (4, 12), "z": (32, 4)}).check()
 

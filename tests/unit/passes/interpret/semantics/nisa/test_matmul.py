@@ -1,4 +1,4 @@
-"""nc_matmul and nc_transpose, and what they accumulate in PSUM."""
+"""nc_matmul and nc_transpose, and their accumulation in PSUM."""
 
 from __future__ import annotations
 
@@ -408,7 +408,7 @@ def test_transposes_onto_their_data(z: View, x: View, dtype: str) -> None:
     arranged([call("nc_transpose", dst=z, data=x)], dtype, shape=(5, 5)).check()
 
 
-def test_matmuls_add_to_what_a_transpose_wrote() -> None:
+def test_matmuls_add_to_results_of_a_transpose() -> None:
     calls = [call("nc_transpose", dst=Z[0:4, ALL], data=X), MATMUL.with_views({"x": View("w")})]
     tiles = {
         "x": whole_numbers("float32", (5, 4)),
@@ -420,7 +420,7 @@ def test_matmuls_add_to_what_a_transpose_wrote() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["int32", "uint32", "int16", "uint8", *PACKED_TYPES])
-def test_what_is_not_a_float_keeps_its_bits_on_trn1(dtype: str) -> None:
+def test_integers_keep_their_bits_on_trn1(dtype: str) -> None:
     x = any_bits(dtype, (5, 9))
     program = Program({"x": x, "z": Tile(dtype, (9, 5), "psum")}, [TRANSPOSE], "trn1")
     assert program.run()["z"].tobytes() == x.data.T.tobytes()

@@ -199,7 +199,7 @@ def test_engines_of_memset(engine: str, buffer: str) -> None:
     arranged([made], buffers={"z": buffer}).check()
 
 
-# -- what was never written -----------------------------------------------------------------------
+# -- unwritten elements ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("buffer", ["sbuf", "psum", "shared_hbm"])

@@ -151,7 +151,7 @@ def test_accumulate(first: bool | None, last: bool | None, z: str) -> None:
     product(calls=calls, x=x, y=y, sx=sx, sy=sy, z=z_tile).check()
 
 
-def test_it_adds_to_what_other_matmuls_wrote() -> None:
+def test_it_adds_to_results_of_other_matmuls() -> None:
     other = call("nc_matmul", dst=Z, stationary=View("a"), moving=View("b"))
     a, b = holding("float32", np.ones((3, 4))), holding("float32", np.full((3, 5), 2.0))
     product(calls=[other, MATMUL, other], a=a, b=b).check()
@@ -304,7 +304,7 @@ def test_zeros_and_denormals(src: str, dst: str) -> None:
 
 
 def compare_values(program: Program) -> None:
-    """As `check`, with all NaN alike inside of x4 elements."""
+    """Like `check`, but any NaN equals any NaN inside x4 elements."""
     results, expected = program.run(), program.expected()
     dtype = program.tiles["z"].dtype
     actual = [unpacked(dtype, int(bits)) for bits in results["z"].flat]
@@ -316,7 +316,7 @@ def compare_values(program: Program) -> None:
 @QUANTIZABLE
 @TO_FP8
 @pytest.mark.parametrize("special", [math.inf, -math.inf, math.nan])
-def test_quantize_what_is_not_finite(special: float, src: str, dst: str) -> None:
+def test_quantize_values_that_are_not_finite(special: float, src: str, dst: str) -> None:
     tile = numbers(src, (64, 16))
     tile.data[5, 6] = special
     tile.data[40, 0] = special
@@ -462,7 +462,7 @@ def test_float8_arrays_are_read_as_x4_elements(monkeypatch: pytest.MonkeyPatch) 
     [{"accumulate": "yes"}, {"tile_size": 1.5}, {"tile_position": "ab"}, {"stationary": 3}],
     ids=str,
 )
-def test_wrong_arguments_are_told_at_the_authors_line(argument: dict[str, Any]) -> None:
+def test_wrong_arguments_are_reported_at_the_authors_line(argument: dict[str, Any]) -> None:
     @nki.jit
     def wrong() -> None:
         data = nl.ndarray((32, 4), dtype=nl.float8_e5m2_x4, buffer=nl.sbuf)
@@ -476,7 +476,7 @@ def test_wrong_arguments_are_told_at_the_authors_line(argument: dict[str, Any]) 
         wrong()
 
 
-def test_findings_are_told_at_the_authors_line() -> None:
+def test_findings_are_reported_at_the_authors_line() -> None:
     @nki.jit
     def wrong() -> None:
         src = nl.ndarray((32, 16), dtype=nl.float32, buffer=nl.sbuf)

@@ -1,4 +1,4 @@
-"""Kernels of several instructions, views of views, and what holds whatever the instruction."""
+"""Kernels of several instructions, views of views, and properties of all instructions."""
 
 from __future__ import annotations
 
@@ -292,7 +292,7 @@ def test_calling_a_kernel_is_tracing_and_running_it() -> None:
     assert_identical(program.kernel(program.inputs), program.run())
 
 
-def test_ir_in_generic_form_runs_alike() -> None:
+def test_ir_in_generic_form_runs_equally() -> None:
     program = several_engines()
     text = program.kernel.trace(program.inputs).text(generic=True)
     results = program.kernel(program.inputs)
@@ -311,7 +311,7 @@ def test_threads_share_one_plan() -> None:
 
 
 class Recorder:
-    """Remembers which operations ran, and what they had written by then."""
+    """Records the operations that ran, and the values that they had written by then."""
 
     def __init__(self) -> None:
         self.seen: list[tuple[str, list[Any]]] = []
@@ -320,7 +320,7 @@ class Recorder:
         self.seen.append((op.name, [array.copy() for array in written]))
 
 
-def test_a_listener_sees_every_operation_and_what_it_wrote() -> None:
+def test_a_listener_sees_every_operation_and_its_writes() -> None:
     program = several_engines()
     traced = program.kernel.trace(program.inputs)
     recorder = Recorder()
@@ -540,7 +540,7 @@ def one_input_twice(a: Any, b: Any) -> Any:
     return out
 
 
-def test_a_written_input_does_not_alias_what_was_read() -> None:
+def test_a_written_input_does_not_alias_earlier_reads() -> None:
     array, other = BASE.copy(), -BASE
     out = one_input_twice(array, other)
     np.testing.assert_array_equal(out, BASE)

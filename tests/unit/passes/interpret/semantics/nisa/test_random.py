@@ -1,6 +1,6 @@
 """rng, rand2, dropout, set_rng_seed, rand_set_state and rand_get_state.
 
-Against scalar generators number by number, and against what random numbers should look like.
+Against scalar generators number by number, and against statistics of random numbers.
 """
 
 from __future__ import annotations
@@ -242,7 +242,7 @@ ENGINES = [("gpsimd", 6, "trn2"), ("gpsimd", 6, "trn3"), ("vector", 24, "trn3")]
 @pytest.mark.parametrize("first", [0, 32, 96])
 @pytest.mark.parametrize(("engine", "count", "target"), ENGINES)
 def test_states(engine: str, count: int, target: str, first: int) -> None:
-    """What is set is got, numbers go on from it, and other lanes are not touched."""
+    """The state set is the state got, numbers continue from it, and other lanes do not change."""
     rows = slice(first, first + 5)
     calls = [
         call("rand_set_state", src_seeds=S[rows], engine=engine),
@@ -294,7 +294,7 @@ def test_any_sequence(case: tuple[str, int, str], widths: list[int], word: int) 
     arranged(calls, tiles=tiles, target=target).check()
 
 
-# -- what random numbers look like ----------------------------------------------------------------
+# -- statistics -----------------------------------------------------------------------------------
 
 SAMPLES = [("vector", 0), ("vector", 1), ("vector", 2**32 - 1), ("gpsimd", 0)]
 WIDE = (128, 1024)

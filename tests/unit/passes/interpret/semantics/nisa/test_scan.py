@@ -68,7 +68,7 @@ def test_pairs_of_operators(op0: str) -> None:
 
 
 def test_powers() -> None:
-    # One step each: naive cannot judge what comes after an inexact result.
+    # One step each: naive cannot check values after an inexact result.
     calls = [scan("power", "add", reverse0=reverse, initial=C) for reverse in (False, True)]
     side_by_side(calls, shape=(30, 1)).check()
 

@@ -124,7 +124,7 @@ def test_find_index8_pairs_equal_values_in_ascending_order() -> None:
 
 
 @pytest.mark.parametrize(("dtype", "ones"), [("uint16", 0xFFFF), ("uint32", 0xFFFFFFFF)])
-def test_what_is_not_found(dtype: str, ones: int) -> None:
+def test_values_that_are_not_found(dtype: str, ones: int) -> None:
     nan = math.nan
     tiles = {
         "x": holding("float32", [[nan, 1, 2, -0.0, 3, 4, 5, 5]]),

@@ -370,7 +370,7 @@ def test_layouts_of_segments(layout: str) -> None:
 # -- mistakes -------------------------------------------------------------------------------------
 
 
-def test_mistakes_are_told_at_their_lines() -> None:
+def test_mistakes_are_reported_at_their_lines() -> None:
     @nki.jit
     def kernel() -> None:
         x = nl.ndarray((4, 12), nl.float32)

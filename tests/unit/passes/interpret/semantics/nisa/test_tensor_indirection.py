@@ -129,7 +129,7 @@ def index_tile(instruction: str, partitions: int, count: int, seed: int, *, repe
     heights = [min(size, partitions - first) for first in range(0, partitions, size)]
     columns = -(-count // min(heights))
     random = np.random.default_rng(seed)
-    # What is not used may be out of bounds.
+    # Unused indices can be out of bounds.
     numbers = np.full((partitions, columns), WIDTH, np.int32)
     for group, height in enumerate(heights):
         picked = random.choice(WIDTH, count, replace=repeats)
@@ -295,7 +295,7 @@ def test_indices_are_read_when_the_instruction_runs() -> None:
     Program(tiles, calls).check()
 
 
-def test_what_is_not_scattered_to_stays_unwritten() -> None:
+def test_elements_outside_the_scatter_stay_unwritten() -> None:
     tiles = {
         "i": index_tile("tensor_copy", 16, 8, 1, repeats=False),
         "x": filled("float32", (16, 8)),
@@ -436,14 +436,14 @@ def _kernel(index: Any, num_elem: Any, second: bool, buffer: str) -> nki.Kernel:
         (None, None, False, "private_hbm", "indirect of a tensor in HBM"),
     ],
 )
-def test_wrong_views_are_told_at_the_authors_line(
+def test_wrong_views_are_reported_at_the_authors_line(
     index: Any, num_elem: Any, second: bool, buffer: str, message: str
 ) -> None:
     with pytest.raises(NkiValidationError, match=rf"{message}(.|\n)*\.py:\d+"):
         _kernel(index, num_elem, second, buffer).trace(np.zeros((1, 1), np.float32))
 
 
-def test_wrong_operands_are_told_at_the_authors_line() -> None:
+def test_wrong_operands_are_reported_at_the_authors_line() -> None:
     @nki.jit
     def wrong(x: Any) -> None:
         index = nl.ndarray((16, 1), dtype=nl.int32, buffer=nl.sbuf)

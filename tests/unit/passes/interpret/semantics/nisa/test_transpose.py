@@ -98,7 +98,7 @@ def test_from_hbm() -> None:
 
 
 @pytest.mark.parametrize("argument", [{"axes": "ab"}, {"axes": 1.5}, {"priority": 1.5}], ids=str)
-def test_wrong_arguments_are_told_at_the_authors_line(argument: dict[str, Any]) -> None:
+def test_wrong_arguments_are_reported_at_the_authors_line(argument: dict[str, Any]) -> None:
     @nki.jit
     def wrong(x: Any) -> None:
         tile = nl.ndarray((9, 6), dtype=nl.float32, buffer=nl.sbuf)

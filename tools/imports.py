@@ -6,6 +6,19 @@ import ast
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from tools.checkout import ROOT
+
+PACKAGES = {"nkijit": "nkijit", "dialects": "nkijit.dialects", "passes": "nkijit.passes"}
+"""The folders of the sources, by the names under which they are imported."""
+
+
+def modules_of_sources(root: Path = ROOT) -> dict[str, Path]:
+    """The modules of nkijit by their names."""
+    modules: dict[str, Path] = {}
+    for folder, package in PACKAGES.items():
+        modules |= modules_of(root / folder, package)
+    return modules
+
 
 def modules_of(folder: Path, package: str) -> dict[str, Path]:
     """The modules of a package by their names; links to folders are left out."""
@@ -26,12 +39,17 @@ def imports_of(modules: Mapping[str, Path]) -> dict[str, set[str]]:
     return {
         name: {
             module
-            for text in _imported(ast.parse(path.read_text(encoding="utf-8")))
-            if (module := _module(text, modules)) is not None
-            and not f"{name}.".startswith(f"{module}.")
+            for module in imports_in(path, modules)
+            if not f"{name}.".startswith(f"{module}.")
         }
         for name, path in modules.items()
     }
+
+
+def imports_in(path: Path, modules: Mapping[str, Path]) -> set[str]:
+    """The modules, of those given, that a file imports."""
+    texts = _imported(ast.parse(path.read_text(encoding="utf-8")))
+    return {module for text in texts if (module := _module(text, modules)) is not None}
 
 
 def circles(imports: Mapping[str, set[str]]) -> list[list[str]]:

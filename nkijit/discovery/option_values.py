@@ -1,4 +1,4 @@
-"""What options give by name: `-a x=128x512:float32`."""
+"""Options with a name and a value: `-a x=128x512:float32`."""
 
 from __future__ import annotations
 
@@ -10,32 +10,34 @@ from nkijit.discovery.errors import UsageError
 
 
 def argument_values(texts: Sequence[str]) -> dict[str, Any]:
-    """The arguments of a kernel as `-a` gives them, each once."""
+    """Parse the values of `-a`. Raises UsageError for invalid values and duplicate names."""
     return each_once("-a", texts, argument, "argument ")
 
 
 def each_once(
-    option: str, texts: Sequence[str], read: Callable[[str], tuple[str, Any]], what: str = ""
+    option: str, texts: Sequence[str], read: Callable[[str], tuple[str, Any]], prefix: str = ""
 ) -> dict[str, Any]:
-    """What an option gives by name, which may be given for each name once.
+    """Parse the values of an option that may be given once for each name.
 
     Args:
-        option: the option, for messages.
-        texts: what it was given.
-        read: the name and the value that a text says.
-        what: what is named, for messages.
+        option: for messages.
+        texts: the option's values.
+        read: parses a value into a name and its value.
+        prefix: of the name in messages, with a space at the end.
+
+    Raises UsageError when a name is given twice.
     """
     values: dict[str, Any] = {}
     for text in texts:
         name, value = read(text)
         if name in values:
-            raise UsageError(f"{option} {text}: {what}'{name}' is given twice")
+            raise UsageError(f"{option} {text}: {prefix}'{name}' is given twice")
         values[name] = value
     return values
 
 
 def argument(text: str) -> tuple[str, Any]:
-    """NAME=VALUE as `-a` takes it; values are what `nkijit.discovery.argument_text` reads."""
+    """Parse one NAME=VALUE of `-a` (see `nkijit.discovery.argument_text`). Raises UsageError."""
     name, equals, value = text.partition("=")
     if not equals or not name.isidentifier():
         raise UsageError(f"-a {text}: expected NAME=VALUE, e.g. x=128x512:float32 or scale=2.0")
