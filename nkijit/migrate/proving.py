@@ -140,14 +140,14 @@ def compare(old: TracedKernel, new: TracedKernel, seeds: Sequence[int] = SEEDS) 
                 raise DifferenceError(f"result {number} differs for seed {seed}: {_where(a, b)}")
 
 
-_LEAST = 2
-"""Integer inputs, which may be indices, are below this number."""
+_LARGEST_INTEGER = 2
+"""The largest integer input: integers may be indices."""
 
 
 def _inputs(old: TracedKernel, seed: int) -> list[Any]:
     """Return random arrays. Integers are small, as they may be indices."""
     ranges = {
-        at: (0, _LEAST)
+        at: (0, _LARGEST_INTEGER)
         for at, (_, _, dtype) in enumerate(old.argument_types)
         if "int" in str(dtype)
     }

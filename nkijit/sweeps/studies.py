@@ -51,7 +51,7 @@ class Axis:
 
     distribution: BaseDistribution
     values: Mapping[Any, Any] | None = None
-    """The values of categories that Optuna cannot represent."""
+    """The argument value of each category; None if Optuna can represent the values themselves."""
 
     def value(self, found: Any) -> Any:
         """Return the argument's value for a parameter."""

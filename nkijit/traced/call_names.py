@@ -207,7 +207,10 @@ def _source(text: str) -> _Source:
 
 
 def _function(path: str) -> tuple[str, Any] | None:
-    """Return the name in findings and the function, for an import path in the API."""
+    """Look up the import path of an API function.
+
+    Returns its name in findings, and the function; None for any other path.
+    """
     package = next((p for p in _PACKAGES if path.startswith(f"{p}.")), None)
     if package is None:
         return None

@@ -58,7 +58,7 @@ Rounder = Callable[[Array, Array], None]
 """`round_into(dst, values)`: write `values`, which broadcast to `dst`, into the view `dst`."""
 
 Loader = Callable[[Array], Array]
-"""Storage to a new float32 array of the same shape."""
+"""Convert a stored array to a new float32 array of the same shape."""
 
 STORAGE: dict[str, np.dtype[Any]] = {
     "bool_": np.dtype(np.uint8),

@@ -258,7 +258,7 @@ class Shown(NamedTuple):
     text: int
     """Its name, tile, shape and dtype, a string index."""
     written: int
-    """1 if the instruction writes it: the values are those after the instruction."""
+    """1 if the instruction writes the operand: its values are those afterwards; 0 if it reads."""
     figures: int
     picture: int
     """-1 without a picture, as their number is limited."""

@@ -222,7 +222,10 @@ class _Span:
         return _Span(shape, region, operands, axes, per_partition)
 
     def parts(self, box: TileBox, updated: Collection[str]) -> dict[str, Any]:
-        """Return the parts of the operands in a box of the tile, which engines can read."""
+        """Return the part of each operand inside a box of the tile.
+
+        Parts that are not in `updated` are first made readable by engines.
+        """
         given: dict[str, Any] = {}
         for name, operand in self.operands.items():
             if isinstance(operand, (Index, Mask)):

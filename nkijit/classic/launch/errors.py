@@ -1,7 +1,7 @@
 """Names in the public error reference (`nki.errors`) for findings of classic kernels.
 
-Rules that are errors of that reference have its names as their ids. This module is about the rules
-that both APIs share, with the error that the classic API has for them.
+A rule that only the classic API has uses the name of its error as its id. This module maps the
+rules that both APIs share to the names of their errors in the classic API.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ class SourceNames:
         self.assigned_calls = {
             name: calls for name, calls in assigned_calls.items() if counts[name] == len(calls)
         }
-        """The calls whose results are assigned to a variable, if nothing else is."""
+        """The calls that a variable is assigned, for variables that are assigned nothing else."""
 
     def value_of(self, node: ast.expr) -> Any:
         """Return the value of a global or closure variable, or of a member of a module or class.

@@ -25,7 +25,10 @@ from nkijit.dialects.tiles import info_of
 
 Marks = npt.NDArray[Any]
 MOST_CELLS = 1 << 26
-"""More marks would not fit into memory; views that step through a huge tensor can need more."""
+"""The most cells that a tensor is divided into, as their marks must fit into memory.
+
+Views that step through a huge tensor can need more.
+"""
 Terms = tuple[tuple[int, int], ...]
 
 

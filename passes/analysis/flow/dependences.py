@@ -47,7 +47,10 @@ class Dependence(NamedTuple):
 
 
 class Execution(NamedTuple):
-    """A run of an operation; a loop's operation has two, for the first iteration and the next."""
+    """An execution of an operation.
+
+    An operation inside a loop has two: one for the first iteration and one for the next.
+    """
 
     number: int
     op: Operation
@@ -255,7 +258,10 @@ class _Tensors:
 
 
 def _cut(base: SSAValue, used: Sequence[SSAValue]) -> _FewCells | list[_OfMany] | None:
-    """The cells of a tensor's tiles: few, many, or None if each tile counts as the whole tensor."""
+    """The cells that each tile of a tensor covers: `_FewCells`, or an `_OfMany` each if many.
+
+    None if each tile counts as the whole tensor.
+    """
     reach = reach_of(base)
     extents = [extent_of(value, reach) for value in used]
     if len(set(extents)) == 1:

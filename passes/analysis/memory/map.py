@@ -76,7 +76,7 @@ class SpaceMap(ShownFields):
     peak_at: int
     """The first instruction with this need, counted from 0; -1 if there are no tiles."""
     peak_banks: int
-    """The corresponding lower bound in banks; 0 for SBUF."""
+    """A lower bound of the most banks of PSUM in use at once; 0 for SBUF."""
     peak_instruction: str
     peak_place: Position | None
     height: int

@@ -475,7 +475,7 @@ class _Run:
     def _lack(self, number: int) -> tuple[float, float]:
         """The bytes of SBUF and of PSUM that must be freed before an instruction can start.
 
-        inf for a memory with enough free space.
+        A memory with enough free space gives inf, so it does not count in a minimum.
         """
         allocated = self._allocated
         sbuf = psum = 0.0

@@ -48,7 +48,7 @@ class Meeting:
 
     op: Operation
     key: tuple[Any, ...]
-    """Equal for all cores that meet."""
+    """Identifies the meeting: waiting cores with equal keys wait for each other."""
     members: frozenset[Core]
     settle: Settle
     """Called once, on one member, with the meetings of all."""

@@ -127,7 +127,7 @@ def _step(space: SpaceMap) -> int:
 def _cells(
     tile: TileMap, instructions: int, width: int, step: int
 ) -> Iterable[tuple[tuple[int, int], int]]:
-    """Yield the cells of a tile, each with the amount that the tile fills."""
+    """Yield (row, column) of each map cell that a tile touches, with the area that it covers."""
     low, high = tile.address[1], tile.address[1] + tile.bytes
     rows = [
         (row, min(high, (row + 1) * step) - max(low, row * step))

@@ -63,7 +63,7 @@ class Fold:
     first: bool
     """True if the reduction begins with the first element; otherwise with a number."""
     start: int = -1
-    """The index of that number."""
+    """The index of that number among the numbers of the form; -1 for the previous value."""
 
 
 @dataclass(frozen=True, slots=True)
