@@ -50,7 +50,7 @@ $(TOOLS): $(RUNTIME)
 	@$(PIP_INSTALL) -e '.[dev]'
 	@touch $@
 
-lint: lint-ruff lint-types lint-imports ## ruff, pyright, and the import directions between packages
+lint: lint-ruff lint-types lint-imports lint-prose ## ruff, pyright, import directions between packages, rejected words
 
 lint-ruff: setup
 	$(BIN)/ruff check .

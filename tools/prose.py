@@ -3,8 +3,8 @@
     python -m tools.prose [PATH …]
 
 CONTRIBUTING.md lists the rejected words, each with the words to use instead. The lint prints each
-occurrence with its place and exits with 1 if there is one. It ignores code, and text in backticks
-or quotation marks.
+occurrence with its place and exits with 1 if there is one. It ignores code, text in backticks or
+quotation marks, and the directives of FileCheck, which quote output.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ GENERATED = frozenset({"docs/rules.md"})
 """Pages that `make docs` writes."""
 _WORDS = re.compile(r"<!-- words -->\n\n\| not \| but \|\n\|---\|---\|\n((?:\|.*\|\n)+)")
 _QUOTED = re.compile(r"```.*?```|``.+?``|`[^`]+`|\"[^\"\n]*\"|“[^”]*”", re.DOTALL)
+_DIRECTIVE = re.compile(r"#\s*[A-Z][A-Z0-9-]*:")
 _SKIPPED = re.compile(
     r"^(?:```|~~~).*?^(?:```|~~~)|<!--.*?-->|\]\([^)]*\)", re.DOTALL | re.MULTILINE
 )
@@ -89,7 +90,7 @@ def _prose(text: str) -> Iterator[tuple[int, str]]:
         if isinstance(value, ast.Constant) and isinstance(value.value, str):
             yield value.lineno, value.value
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type == tokenize.COMMENT:
+        if token.type == tokenize.COMMENT and not _DIRECTIVE.match(token.string):
             yield token.start[0], token.string
 
 

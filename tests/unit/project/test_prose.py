@@ -36,6 +36,7 @@ class Told:
     def tells(self) -> str:
         """Return the text."""
         return f"""told {self.told}"""
+        # CHECK-NEXT: told
 '''
 PAGE = """\
 # Queues
