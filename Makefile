@@ -26,7 +26,7 @@ TORCH ?= torch
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lint lint-ruff lint-types lint-imports lint-project browser test suite test-browser \
+.PHONY: help setup lint lint-ruff lint-types lint-imports lint-prose lint-project browser test suite test-browser \
 	test-fast test-all test-oldest install-oldest test-wheel release-check fuzz frameworks demo bench fidelity docs site pictures format clean
 
 help: ## print this list

@@ -189,6 +189,7 @@ def _docs_of_fields(of: type) -> dict[str, str]:
     return docs
 
 
+_NEXT = Annotated[int | None, Field(description=_docs_of_fields(Text)["next"])]
 QUEUE = form(QueueUse, only=("core", "queue", "instructions", "busy", "waiting", "idle"))
 PROFILE = form(
     Profile,
@@ -197,7 +198,7 @@ PROFILE = form(
     low=float,
     high=float,
     queues=list[QUEUE],
-    next=Annotated[int | None, Field(description="`first` of the next part; null at the end.")],
+    next=_NEXT,
 )
 SUGGESTION = form(
     advice.Suggestion,
@@ -209,7 +210,7 @@ ADVICE = form(
     "Changes that make a kernel faster.",
     only=("kernel", "target", "time", "tried"),
     suggestions=list[SUGGESTION],
-    next=Annotated[int | None, Field(description="`first` of the next part; null at the end.")],
+    next=_NEXT,
 )
 COST = form(
     costs.Cost,

@@ -86,7 +86,7 @@ def test_the_files_that_are_looked_at():
 IMPORTS = """\
 import importlib, sys
 names = sys.stdin.read().split()
-for name in names:  # with what they import of others, as it is here
+for name in names:  # imports their dependences as this system has them
     importlib.import_module(name)
 for name in [name for name in sys.modules if name.partition(".")[0] == "nkijit"]:
     del sys.modules[name]

@@ -156,12 +156,14 @@ class Form:
             allocations.append(alloc)
         if change.engine is not None:
             op.properties["engine"] = EngineAttr.of(change.engine)
-        yield
-        op.operands = operands
-        op.properties.clear()
-        op.properties.update(properties)
-        for alloc in allocations:
-            block.erase_op(alloc)
+        try:
+            yield
+        finally:
+            op.operands = operands
+            op.properties.clear()
+            op.properties.update(properties)
+            for alloc in allocations:
+                block.erase_op(alloc)
 
     def _changes(self) -> Iterator[Change]:
         tiles = self._tiles
