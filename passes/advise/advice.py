@@ -16,7 +16,7 @@ _OF_NUMBERS = {
     Numbers.same.value: "",
     Numbers.rounding.value: "results are rounded otherwise",
     Numbers.change.value: "results change",
-    Numbers.estimate.value: "an estimate: the kernel has to be written otherwise",
+    Numbers.estimate.value: "an estimate: it requires rewriting the kernel",
 }
 
 

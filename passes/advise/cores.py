@@ -36,7 +36,7 @@ def two_cores(facts: Facts) -> Iterator[Proposal]:
         0,
         stores[0].location,
         f"launch on two cores, of which each does half of the {counted(len(stores), 'store')}",
-        ("what one core needs for the first half of them; starting two cores takes longer",),
+        ("the time of one core for the first half of them; starting two cores takes longer",),
         facts.instructions,
         _Without(stores[half:]),
     )

@@ -68,7 +68,10 @@ def fused_instructions(facts: Facts) -> Iterator[Proposal]:
         yield Proposal(
             FUSED, key, 0, second.location,
             "let {} do this {} with the {}{}".format(pairs[0].becomes, *names, at),
-            (f"nothing else comes between on {tile}; {len(pairs):,} instructions fewer",),
+            (
+                f"no other instruction in between accesses {tile}; "
+                f"{len(pairs):,} instructions fewer",
+            ),
             [op for pair in pairs for op in (pair.first, pair.second)],
             _Fuse(pairs),
         )  # fmt: skip

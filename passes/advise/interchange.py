@@ -181,7 +181,7 @@ def _message(sunk: _Sunk, at_a_time: int, loads: Sequence[NisaOp]) -> tuple[str,
     if at_a_time:
         message += f", {at_a_time} iterations at a time"
     beside = sunk.has_more
-    return message, (f"what is beside the loop{plural} gets a loop {outer} of its own",) * beside
+    return message, (f"other instructions of its body get their own loop {outer}",) * beside
 
 
 _Change = Sequence[tuple[Sequence[int], Sequence[int]]]
@@ -250,7 +250,7 @@ class _Kernel:
             loaded = [info_of(writes(self._ops[n])[0]) for n in saved.loads]
             total = bytes_text(sum(info.size * info.dtype.itemsize for info in loaded))
             loads = counted(len(saved.loads), "load")
-            yield f"{loads} bring what the iteration before has: {total} of HBM"
+            yield f"{loads} bring bytes that the previous iteration has: {total} of HBM"
         if saved.stationary:
             left = saved.all_stationary - saved.stationary
             yield f"stationary tiles are loaded {left:,} times, not {saved.all_stationary:,}"

@@ -74,7 +74,7 @@ def repeated_loads(renamed: Renamed) -> Iterator[Proposal]:
         else:
             total = every[line]
             reason = (
-                f"{counted(len(removed), 'load')} of {total:,} bring what SBUF held before: "
+                f"{counted(len(removed), 'load')} of {total:,} bring bytes that SBUF held before: "
                 f"{bytes_text(saved)} of HBM"
             )
             message = f"load each slice of {tile} once and keep it"

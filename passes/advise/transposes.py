@@ -38,9 +38,9 @@ def tensor_transposes(facts: Facts) -> Iterator[Proposal]:
             0,
             location,
             f"load the rows of {tile} as they are, and transpose them with nc_transpose",
-            (f"{counted(len(ops), 'DMA')} of this line transposes what it moves",)
+            (f"{counted(len(ops), 'DMA')} of this line transposes its data",)
             if len(ops) == 1
-            else (f"{len(ops):,} DMAs of this line transpose what they move",),
+            else (f"{len(ops):,} DMAs of this line transpose their data",),
             ops,
             _OnTensorEngine(ops),
         )

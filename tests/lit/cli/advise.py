@@ -5,20 +5,20 @@
 # CHECK-NEXT:  predicted, not measured; each was tried by itself, so gains do not add up
 # CHECK-EMPTY:
 # CHECK-NEXT:{{.*}}advise.py:[[# @LINE + 73]]: launch on two cores, of which each does half of the 8 stores: 45.98 -> 25.71 us (-44.1%) [two-cores]
-# CHECK-NEXT:  what one core needs for the first half of them; starting two cores takes longer
-# CHECK-NEXT:  an estimate: the kernel has to be written otherwise
+# CHECK-NEXT:  the time of one core for the first half of them; starting two cores takes longer
+# CHECK-NEXT:  an estimate: it requires rewriting the kernel
 # CHECK-EMPTY:
 # CHECK-NEXT:{{.*}}advise.py:[[# @LINE + 64]]: put the loop over m inside the loops over n, k: 45.98 -> 34.51 us (-25.0%) [loop-order]
-# CHECK-NEXT:  24 loads bring what the iteration before has: 6 MiB of HBM
-# CHECK-NEXT:  what is beside the loops gets a loop over m of its own
+# CHECK-NEXT:  24 loads bring bytes that the previous iteration has: 6 MiB of HBM
+# CHECK-NEXT:  other instructions of its body get their own loop over m
 # CHECK-EMPTY:
 # CHECK-NEXT:{{.*}}advise.py:[[# @LINE + 60]]: put the loop over n inside the loop over k: 45.98 -> 36.72 us (-20.1%) [loop-order]
-# CHECK-NEXT:  16 loads bring what the iteration before has: 1 MiB of HBM
+# CHECK-NEXT:  16 loads bring bytes that the previous iteration has: 1 MiB of HBM
 # CHECK-NEXT:  stationary tiles are loaded 16 times, not 32
-# CHECK-NEXT:  what is beside the loop gets a loop over n of its own
+# CHECK-NEXT:  other instructions of its body get their own loop over n
 # CHECK-EMPTY:
 # CHECK-NEXT:{{.*}}advise.py:[[# @LINE + 56]]: hoist the load of %rhs out of the loop over m: 45.98 -> 36.85 us (-19.9%) [repeated-load]
-# CHECK-NEXT:  24 loads of 32 bring what SBUF held before: 6 MiB of HBM
+# CHECK-NEXT:  24 loads of 32 bring bytes that SBUF held before: 6 MiB of HBM
 # CHECK-EMPTY:
 # CHECK-NEXT:{{.*}}advise.py:[[# @LINE + 52]]: hoist the load of %lhs out of the loop over n: 45.98 -> 37.18 us (-19.1%) [repeated-load]
 # CHECK:{{.*}}: load 2 slices of %rhs with one DMA: 45.98 -> 40.84 us (-11.2%) [merged-dma]

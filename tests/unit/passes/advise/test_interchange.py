@@ -65,9 +65,9 @@ def test_a_loop_inside_the_one_in_it(target: str) -> None:
     found = check_pair(stationary_of_each, target, args, "loop-order", "loop over n")
     assert found.message == "put the loop over n inside the loop over k"
     assert found.reasons == (
-        "16 loads bring what the iteration before has: 1 MiB of HBM",
+        "16 loads bring bytes that the previous iteration has: 1 MiB of HBM",
         "stationary tiles are loaded 8 times, not 24",
-        "what is beside the loop gets a loop over n of its own",
+        "other instructions of its body get their own loop over n",
     )
     assert found.numbers == "same"
     own, by_hand = (stationary_of_each.trace(*args, hand).run(*args) for hand in (False, True))
@@ -108,8 +108,8 @@ def test_a_loop_inside_two_others(target: str) -> None:
     found = check_pair(moving_of_each, target, args, "loop-order", "loop over m")
     assert found.message == "put the loop over m inside the loops over n, k"
     assert found.reasons == (
-        "24 loads bring what the iteration before has: 6 MiB of HBM",
-        "what is beside the loops gets a loop over m of its own",
+        "24 loads bring bytes that the previous iteration has: 6 MiB of HBM",
+        "other instructions of its body get their own loop over m",
     )
 
 

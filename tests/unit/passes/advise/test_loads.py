@@ -53,7 +53,7 @@ def test_a_matmul_that_loads_its_tiles_again(target: str) -> None:
     args = normal(512, 512), normal(512, 1024)
     found = check_pair(tiled_matmul, target, args, "repeated-load", "%moving")
     assert found.message == "hoist the load of %moving out of the loop over m"
-    assert found.reasons == ("24 loads of 32 bring what SBUF held before: 6 MiB of HBM",)
+    assert found.reasons == ("24 loads of 32 bring bytes that SBUF held before: 6 MiB of HBM",)
     assert found.numbers == "same"
     assert found.compiled_after is not None
     assert not found.by_compiler
