@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nkijit.dialects.rule_texts.registry import ARCH, ISA, LANGUAGE, rule
-from nkijit.dialects.rule_texts.text import ErrorKind
+from nkijit.dialects.rule_texts.text import ErrorKind, WarningGroup
 
 PARTITION_STEP = rule(
     "partition-step",
@@ -54,7 +54,7 @@ OVERLAP = rule(
     "that it reads later, what it reads depends on how far the engine is ahead.",
     "write to a tile of its own, or to exactly what is read",
     "NKI API reference, nki.isa: no instruction documents the order of reads and writes",
-    severity="warning",
+    group=WarningGroup.suspicious,
 )
 INDEX_BOUNDS = rule(
     "index-bounds",

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from nkijit.dialects.rule_texts.registry import rule
-from nkijit.dialects.rule_texts.text import RuleText
+from nkijit.dialects.rule_texts.text import RuleText, WarningGroup
 
 ERRORS = "NKI API errors (nki.errors)"
 
 
-def _error(name: str, category: str, sentence: str, help: str, severity: str = "error") -> RuleText:
+def _error(name: str, category: str, sentence: str, help: str) -> RuleText:
     """Define a rule of the public error reference, with the name that it has there."""
-    return rule(name, category, sentence, help, ERRORS, severity=severity)
+    return rule(name, category, sentence, help, ERRORS)
 
 
 AFFINE_INDEX = rule(
@@ -86,7 +86,7 @@ PARAMETER_TRUTH_VALUE = rule(
     "A tensor that is given for an optional parameter counts as true, whatever it holds.",
     "compare with `is not None`",
     f"{ERRORS}, err_ambiguous_tensor_truth_value",
-    severity="warning",
+    group=WarningGroup.advice,
 )
 DYNAMIC_CONTROL_FLOW = _error(
     "err_dynamic_control_flow_not_supported",
@@ -106,7 +106,7 @@ RETURNED_ON_CHIP = rule(
     "A kernel returns tensors in HBM; a tile that a classic kernel returns is copied there.",
     "store the tile to a tensor allocated with buffer=nl.shared_hbm and return that",
     "NKI programming model",
-    severity="warning",
+    group=WarningGroup.advice,
 )
 HBM_INITIAL_VALUE = _error(
     "err_hbm_tensor_with_init_value_not_supported",

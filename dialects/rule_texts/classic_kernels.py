@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from nkijit.dialects.rule_texts.classic import ERRORS
 from nkijit.dialects.rule_texts.registry import rule
+from nkijit.dialects.rule_texts.text import WarningGroup
 
 IMMUTABLE_PARAMETER = rule(
     "err_cannot_update_immutable_parameter",
@@ -57,5 +58,5 @@ MIXED_ALLOCATION = rule(
     "The vendor's compiler takes kernels that place all their tiles with nki.compiler, or none.",
     "place this tile as well, or none of them (nki.compiler.force_auto_alloc)",
     "NKI API reference 2.26, nki.compiler; NKI direct allocation guide, common errors",
-    severity="warning",
+    group=WarningGroup.advice,
 )

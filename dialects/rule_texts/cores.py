@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nkijit.dialects.rule_texts.registry import ISA, rule
+from nkijit.dialects.rule_texts.text import WarningGroup
 
 _COLLECTIVES = "NKI API reference, nki.collectives"
 
@@ -41,7 +42,7 @@ BARRIER_ALONE = rule(
     "A core barrier is between cores 0 and 1: one core has nobody to wait for.",
     "pass (0, 1), or leave the barrier out",
     f"{ISA}, core_barrier",
-    severity="warning",
+    group=WarningGroup.suspicious,
 )
 BARRIER_ON_CHIP = rule(
     "barrier-on-chip",
@@ -50,7 +51,7 @@ BARRIER_ON_CHIP = rule(
     "a tile it is taken to be about every tensor in shared HBM.",
     "pass the tensor in shared HBM that both cores use",
     f"{ISA}, core_barrier",
-    severity="warning",
+    group=WarningGroup.suspicious,
 )
 SENDRECV_RANK = rule(
     "sendrecv-rank",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nkijit.dialects.rule_texts.registry import ARCH, ISA, rule
-from nkijit.dialects.rule_texts.text import ErrorKind
+from nkijit.dialects.rule_texts.text import ErrorKind, WarningGroup
 
 ACCUMULATOR_UNDEFINED = rule(
     "accumulator-undefined",
@@ -30,7 +30,7 @@ ACCUMULATOR_LOST = rule(
     "and before the kernel ends.",
     "pass reduce_res= to the last instruction of the reduction, or do not reduce",
     ISA,
-    severity="warning",
+    group=WarningGroup.suspicious,
 )
 ACCUMULATOR_SHARED = rule(
     "accumulator-shared",
@@ -39,7 +39,7 @@ ACCUMULATOR_SHARED = rule(
     "mixing them in one reduction.",
     "start the reduction with the same instruction and reduce_cmd.reset_reduce",
     f"{ISA}, activation_reduce",
-    severity="warning",
+    group=WarningGroup.suspicious,
 )
 ACCUMULATOR_RESUMED = rule(
     "accumulator-resumed",
@@ -50,7 +50,7 @@ ACCUMULATOR_RESUMED = rule(
     "give all instructions of a reduction the same partitions, or begin with "
     "reduce_cmd=nisa.reduce_cmd.reset_reduce",
     f"{ISA}, activation",
-    severity="warning",
+    group=WarningGroup.suspicious,
 )
 PSUM_ACCUMULATE = rule(
     "psum-accumulate",
@@ -68,7 +68,7 @@ PSUM_OVERWRITTEN = rule(
     "another engine has written there is undefined.",
     "write from PSUM to another tile, or add the parts on the Vector Engine",
     f"{ISA}, nc_matmul",
-    severity="warning",
+    group=WarningGroup.suspicious,
 )
 PSUM_OPEN_READ = rule(
     "psum-open-read",
@@ -76,7 +76,7 @@ PSUM_OPEN_READ = rule(
     "The result of an accumulation group is read when its last matmul has run.",
     "read it behind the last matmul; to start anew, use accumulate=False or another tile",
     f"{ARCH}, accumulation in PSUM",
-    severity="warning",
+    group=WarningGroup.suspicious,
 )
 PSUM_INTERLEAVED = rule(
     "psum-interleaved",
@@ -85,7 +85,7 @@ PSUM_INTERLEAVED = rule(
     "banks per partition allow for eight groups.",
     "finish one group before the next begins, or give each a bank of its own",
     f"{ARCH}, accumulation in PSUM",
-    severity="warning",
+    group=WarningGroup.suspicious,
 )
 PSUM_INFERRED = rule(
     "psum-inferred",
@@ -94,5 +94,5 @@ PSUM_INFERRED = rule(
     "written before the first one.",
     "say accumulate=False, or write dst before the loop and use accumulate=True",
     f"{ISA}, nc_matmul",
-    severity="warning",
+    group=WarningGroup.suspicious,
 )

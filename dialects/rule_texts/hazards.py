@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nkijit.dialects.rule_texts.registry import ISA, rule
-from nkijit.dialects.rule_texts.text import ErrorKind
+from nkijit.dialects.rule_texts.text import ErrorKind, WarningGroup
 
 _SCHEDULING = "NKI deep dive, instruction scheduling; NKI performance guide"
 
@@ -15,7 +15,7 @@ ANTI_DEPENDENCE = rule(
     "take turns between two tiles (double buffering): allocate them inside an unrolled loop, or do "
     "two steps in each iteration of a loop on the device",
     _SCHEDULING,
-    severity="warning",
+    group=WarningGroup.advice,
 )
 OUTPUT_DEPENDENCE = rule(
     "output-dependence",
@@ -23,7 +23,7 @@ OUTPUT_DEPENDENCE = rule(
     "Two engines write the same bytes, and only the order of the program says which comes last.",
     "write the parts of the tile that do not overlap, or let one engine write both",
     _SCHEDULING,
-    severity="warning",
+    group=WarningGroup.advice,
 )
 ADDRESS_OVERLAP = rule(
     "address-overlap",
@@ -49,7 +49,7 @@ CORE_DOUBLE_WRITE = rule(
     "same values; else chance decides which stay.",
     "let each core write its own part, chosen by nl.program_id, or let one of them write",
     f"{ISA}, core_barrier",
-    severity="warning",
+    group=WarningGroup.suspicious,
 )
 CORES_WAIT = rule(
     "cores-wait",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nkijit.dialects.rule_texts.registry import LANGUAGE, rule
-from nkijit.dialects.rule_texts.text import ErrorKind
+from nkijit.dialects.rule_texts.text import ErrorKind, WarningGroup
 
 READ_UNWRITTEN = rule(
     "read-unwritten",
@@ -30,7 +30,7 @@ READ_MASKED = rule(
     "What a mask has left out of a tile is undefined; results that depend on it are, too.",
     "give the same mask to what reads the tile, or fill the tile first",
     "NKI API reference 2.26, nki.api.shared, NKI API Masking",
-    severity="warning",
+    group=WarningGroup.suspicious,
 )
 OUTPUT_UNWRITTEN = rule(
     "output-unwritten",
@@ -47,5 +47,5 @@ OUTPUT_PARTLY_UNWRITTEN = rule(
     "Every element of a tensor that a kernel returns has been written when it ends.",
     "let the loops reach the rest of it, or allocate and return a smaller tensor",
     f"{LANGUAGE}, ndarray",
-    severity="warning",
+    group=WarningGroup.suspicious,
 )

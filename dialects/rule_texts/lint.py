@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from nkijit.dialects.rule_texts.registry import rule
-from nkijit.dialects.rule_texts.text import RuleText
+from nkijit.dialects.rule_texts.text import RuleText, WarningGroup
 
 _GUIDE = "NKI performance guide"
 
 
-def _lint(id: str, sentence: str, help: str, source: str = _GUIDE) -> RuleText:
-    return rule(id, "lint", sentence, help, source, severity="warning")
+def _lint(
+    id: str,
+    sentence: str,
+    help: str,
+    source: str = _GUIDE,
+    group: WarningGroup = WarningGroup.advice,
+) -> RuleText:
+    return rule(id, "lint", sentence, help, source, group=group)
 
 
 UNUSED_TILE = _lint(
@@ -22,6 +28,19 @@ DEAD_STORE = _lint(
     "What an instruction writes is read by something, or returned.",
     "use what it writes (read it, or store it to a tensor that is returned), or remove the "
     "instruction",
+    group=WarningGroup.suspicious,
+)
+OVERWRITTEN_RESULT = _lint(
+    "overwritten-result",
+    "The result of an instruction is read before another one overwrites it.",
+    "read it before it is overwritten, or write to another place",
+    "NKI API reference, nki.isa, nc_matmul",
+    WarningGroup.suspicious,
+)
+REDUNDANT_FILL = _lint(
+    "redundant-fill",
+    "A tile is filled only if something reads it before it is overwritten.",
+    "remove the instruction",
 )
 NO_RESULT = _lint(
     "no-result",
@@ -29,12 +48,14 @@ NO_RESULT = _lint(
     "writes.",
     "return the tensor in HBM that has the result, e.g. return out",
     "NKI quick start, step 7",
+    group=WarningGroup.suspicious,
 )
 LOST_RESULT = _lint(
     "lost-result",
     "A tensor in HBM that a kernel writes is returned, or read by the kernel itself.",
     "return the tensor too, e.g. return out, stats; or remove it with what writes it",
     "NKI quick start, step 7",
+    group=WarningGroup.suspicious,
 )
 REDUNDANT_COPY = _lint(
     "redundant-copy",
@@ -95,11 +116,10 @@ BROADCAST_LOAD = _lint(
     "NKI DMA overview; NKI performance guide",
 )
 
+SUSPECTED = (OVERWRITTEN_RESULT, REDUNDANT_FILL, DEAD_STORE, LOST_RESULT)
+"""Rules about results that nothing uses. They are reported only for kernels without errors."""
 LINT = (
     UNUSED_TILE,
-    DEAD_STORE,
-    NO_RESULT,
-    LOST_RESULT,
     REDUNDANT_COPY,
     SMALL_DMA,
     FEW_PARTITIONS,
@@ -109,4 +129,4 @@ LINT = (
     WIDENED_MATMUL,
     BROADCAST_LOAD,
 )
-"""All of these rules. They are reported only for kernels without errors."""
+"""Rules about time and memory. They are reported only for kernels without errors."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nkijit.dialects.rule_texts.registry import ARCH, rule
-from nkijit.dialects.rule_texts.text import ErrorKind
+from nkijit.dialects.rule_texts.text import ErrorKind, WarningGroup
 
 SBUF_CAPACITY = rule(
     "sbuf-capacity",
@@ -23,7 +23,7 @@ SBUF_SPILL = rule(
     "split long tiles along the free dimension, or load each inside the loop that uses it; "
     "nkijit memory shows what is in use together",
     "Neuron Explorer, summary page (spilled and reloaded bytes); kernel optimization tutorial",
-    severity="warning",
+    group=WarningGroup.advice,
 )
 PSUM_CAPACITY = rule(
     "psum-capacity",
@@ -42,5 +42,5 @@ NO_LAYOUT = rule(
     "all: fixed addresses, or tiles that live long, leave gaps that are too small.",
     "move fixed addresses together so that the free bytes are in one piece, or leave address= out",
     "NKI migration guide, improved allocation API",
-    severity="warning",
+    group=WarningGroup.advice,
 )

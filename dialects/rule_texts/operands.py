@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nkijit.dialects.rule_texts.registry import ARCH, ISA, LANGUAGE, SHARED, rule
-from nkijit.dialects.rule_texts.text import ErrorKind
+from nkijit.dialects.rule_texts.text import ErrorKind, WarningGroup
 
 # ---------------------------------------------------------------- arguments and views
 ARGUMENT = rule(
@@ -28,7 +28,7 @@ COUNTS_AS_TRUE = rule(
     "A tensor counts as true, whatever it holds: its values are known on the device only.",
     "ask what is known while tracing: t is None, t.shape, t.dtype; choose by values with nl.where",
     "NKI language guide",
-    severity="warning",
+    group=WarningGroup.suspicious,
 )
 PYTHON_ON_TENSOR = rule(
     "python-on-tensor",
@@ -45,7 +45,7 @@ EQUAL_TENSOR = rule(
     "compare the elements with nl.equal(t, 0); before comparing an argument that may be a number, "
     "ask isinstance(t, nl.NkiTensor)",
     "NKI language guide",
-    severity="warning",
+    group=WarningGroup.suspicious,
 )
 UNSUPPORTED = rule(
     "unsupported",
@@ -195,7 +195,7 @@ MEMSET_FLOAT = rule(
     "takes no floats for it since NKI 0.3.",
     "write the value as an integer, e.g. 2 in the place of 2.0",
     "NKI migration guides, 0.3.0, nisa.memset",
-    severity="warning",
+    group=WarningGroup.portability,
 )
 CONSTANT_RANGE = rule(
     "constant-range",
@@ -204,7 +204,7 @@ CONSTANT_RANGE = rule(
     "range, as an infinity or as 0; of a bit pattern the bits beyond the width are lost.",
     "write a number that the type holds, or use a wider type",
     "NKI migration guides, 0.3.0, nisa.memset; NKI API reference, nki.api.shared",
-    severity="warning",
+    group=WarningGroup.suspicious,
 )
 PACKED_ZERO = rule(
     "memset-packed",

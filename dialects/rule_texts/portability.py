@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nkijit.dialects.rule_texts.registry import rule
+from nkijit.dialects.rule_texts.text import WarningGroup
 
 PORTABLE = "portable"
 """The category of these rules."""
@@ -16,7 +17,7 @@ PORTABLE_CONTROL_FLOW = rule(
     "Control flow in a kernel is if, for and while: no match, and no with but nl.no_reorder().",
     "write it with if, for and while",
     _GUIDE,
-    severity="warning",
+    group=WarningGroup.portability,
 )
 PORTABLE_TRY = rule(
     "portable-try",
@@ -24,7 +25,7 @@ PORTABLE_TRY = rule(
     "Control flow in a kernel is if, for and while: exceptions are neither raised nor caught.",
     "test for the condition with if, or state it with assert",
     _GUIDE,
-    severity="warning",
+    group=WarningGroup.portability,
 )
 PORTABLE_GENERATOR = rule(
     "portable-generator",
@@ -33,7 +34,7 @@ PORTABLE_GENERATOR = rule(
     "no generators and no coroutines.",
     "build a list and loop over that",
     _GUIDE,
-    severity="warning",
+    group=WarningGroup.portability,
 )
 PORTABLE_IMPORT = rule(
     "portable-import",
@@ -41,7 +42,7 @@ PORTABLE_IMPORT = rule(
     "A kernel's body imports nothing: it is compiled, and most Python libraries are not for it.",
     "import at the top of the file",
     _GUIDE,
-    severity="warning",
+    group=WarningGroup.portability,
 )
 PORTABLE_IDENTITY = rule(
     "portable-identity",
@@ -49,7 +50,7 @@ PORTABLE_IDENTITY = rule(
     "The operators is and is not do not exist in kernels.",
     "compare with == or !=",
     _MIGRATION,
-    severity="warning",
+    group=WarningGroup.portability,
 )
 PORTABLE_KEYWORD_ONLY = rule(
     "portable-keyword-only",
@@ -57,7 +58,7 @@ PORTABLE_KEYWORD_ONLY = rule(
     "The signature of a kernel has no * that makes parameters keyword-only.",
     "leave the * out and put parameters with defaults last",
     _MIGRATION,
-    severity="warning",
+    group=WarningGroup.portability,
 )
 PORTABLE_LIST_ARGUMENT = rule(
     "portable-list-argument",
@@ -65,7 +66,7 @@ PORTABLE_LIST_ARGUMENT = rule(
     "A kernel takes no lists as arguments.",
     "pass a tuple",
     _MIGRATION,
-    severity="warning",
+    group=WarningGroup.portability,
 )
 PORTABLE_DICT_KEY = rule(
     "portable-dict-key",
@@ -73,7 +74,7 @@ PORTABLE_DICT_KEY = rule(
     "The keys of dictionaries in kernels are strings.",
     "use strings as keys, or a list",
     _GUIDE,
-    severity="warning",
+    group=WarningGroup.portability,
 )
 PORTABLE_VALUE = rule(
     "portable-value",
@@ -82,7 +83,7 @@ PORTABLE_VALUE = rule(
     "lists, dictionaries and objects: no sets, bytes, complex numbers or wider integers.",
     "use one of the values and containers that kernels have",
     _GUIDE,
-    severity="warning",
+    group=WarningGroup.portability,
 )
 PORTABLE_CLASS = rule(
     "portable-class",
@@ -91,7 +92,7 @@ PORTABLE_CLASS = rule(
     "and keeps its fields in the object's dictionary.",
     "make NKIObject the only base, and leave out __slots__",
     _GUIDE,
-    severity="warning",
+    group=WarningGroup.portability,
 )
 PORTABLE_ENUM = rule(
     "portable-enum",
@@ -99,7 +100,7 @@ PORTABLE_ENUM = rule(
     "Members of an Enum are compared with == and !=; they have no other binary operators.",
     "compute with the member's .value",
     _GUIDE,
-    severity="warning",
+    group=WarningGroup.portability,
 )
 PORTABLE_STATE = rule(
     "portable-state",
@@ -108,7 +109,7 @@ PORTABLE_STATE = rule(
     "because the vendor's cache of compiled kernels does not see such changes.",
     "pass the value as an argument, or make the outer variable a tuple or a number",
     _GUIDE,
-    severity="warning",
+    group=WarningGroup.portability,
 )
 PORTABLE_NESTED_KERNEL = rule(
     "portable-nested-kernel",
@@ -116,7 +117,7 @@ PORTABLE_NESTED_KERNEL = rule(
     "A function that a kernel calls is not decorated with nki.jit.",
     "leave the decorator out, and call nki.jit(function) where the function is used as a kernel",
     "NKI migration guides, 0.2.0, sub-kernels",
-    severity="warning",
+    group=WarningGroup.portability,
 )
 PORTABLE_SOURCE = rule(
     "portable-source",
@@ -124,7 +125,7 @@ PORTABLE_SOURCE = rule(
     "The vendor's compiler reads the source of a kernel, so the source is in a file.",
     "define the function in a file",
     "NKI deep dive, the NKI compiler",
-    severity="warning",
+    group=WarningGroup.portability,
 )
 
 # ---------------------------------------------------------------- found while a kernel is traced
@@ -135,7 +136,7 @@ PORTABLE_NUMBER = rule(
     "takes no numbers since NKI 0.3.",
     "write the member's name",
     "NKI migration guides, 0.3.0, integer enum constants",
-    severity="warning",
+    group=WarningGroup.portability,
 )
 
 PORTABLE_FIELD = rule(
@@ -145,7 +146,7 @@ PORTABLE_FIELD = rule(
     "error in Python.",
     "give the field, or a default in the class",
     "NKI language guide, class support",
-    severity="warning",
+    group=WarningGroup.portability,
 )
 
 FOUND_BY_TRACING = (PORTABLE_NUMBER, PORTABLE_FIELD)
@@ -158,7 +159,7 @@ PORTABLE_NAME = rule(
     "A kernel uses the names that its release of NKI has.",
     "write what the notes name in its place, or choose the release with --nki",
     _RELEASES,
-    severity="warning",
+    group=WarningGroup.portability,
 )
 PORTABLE_ARGUMENT = rule(
     "portable-argument",
@@ -166,7 +167,7 @@ PORTABLE_ARGUMENT = rule(
     "Arguments are those that the functions of the kernel's release of NKI have, in their order.",
     "use what the release has; --nki names another one",
     _RELEASES,
-    severity="warning",
+    group=WarningGroup.portability,
 )
 PORTABLE_LOOP = rule(
     "portable-loop",
@@ -175,5 +176,5 @@ PORTABLE_LOOP = rule(
     "is traced, when nobody knows what a register holds.",
     "use nl.while_loop",
     "NKI migration guides, 0.7.0",
-    severity="warning",
+    group=WarningGroup.portability,
 )

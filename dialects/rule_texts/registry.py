@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nkijit.dialects.rule_texts.text import ErrorKind, RuleText
+from nkijit.dialects.rule_texts.text import ErrorKind, RuleText, WarningGroup
 
 RULE_TEXTS: dict[str, RuleText] = {}
 """Every rule by id."""
@@ -15,14 +15,14 @@ def rule(
     help: str,
     source: str,
     *,
-    severity: str = "error",
     kind: ErrorKind = ErrorKind.illegal,
+    group: WarningGroup | None = None,
 ) -> RuleText:
-    """Define a rule; `RuleText` documents the arguments. A warning has no kind."""
+    """Define a rule; `RuleText` documents the arguments. `group` makes it a warning."""
     if id in RULE_TEXTS:
         raise ValueError(f"rule '{id}' is defined twice")
-    of_error = kind if severity == "error" else None
-    text = RULE_TEXTS[id] = RuleText(id, category, sentence, help, source, severity, of_error)
+    of_error = kind if group is None else None
+    text = RULE_TEXTS[id] = RuleText(id, category, sentence, help, source, of_error, group)
     return text
 
 

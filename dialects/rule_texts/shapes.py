@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nkijit.dialects.rule_texts.registry import ARCH, ISA, rule
+from nkijit.dialects.rule_texts.text import WarningGroup
 
 PARTITIONS = rule(
     "partitions-match",
@@ -33,7 +34,7 @@ TRANSPOSED_COPY = rule(
     "permute one side first (on chip with permute or nisa.nc_transpose, from HBM with "
     "nisa.dma_transpose); if row-major order is meant, reshape one side to the shape of the other",
     f"{ISA}, dma_copy and tensor_copy",
-    severity="warning",
+    group=WarningGroup.suspicious,
 )
 COLUMN = rule(
     "column",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nkijit.dialects.rule_texts.registry import rule
+from nkijit.dialects.rule_texts.text import WarningGroup
 
 _SOURCE = "nkijit: # nkijit: ignore[rule]"
 
@@ -12,7 +13,7 @@ UNUSED_SUPPRESSION = rule(
     "A comment that suppresses a warning stands on a statement that the warning is reported at.",
     "remove the rule from the comment, or put the comment on the statement's own lines",
     _SOURCE,
-    severity="warning",
+    group=WarningGroup.advice,
 )
 SUPPRESSION_OF_ERROR = rule(
     "suppression-of-error",
@@ -20,7 +21,7 @@ SUPPRESSION_OF_ERROR = rule(
     "Warnings can be suppressed, errors cannot.",
     "mend the error and remove the comment",
     _SOURCE,
-    severity="warning",
+    group=WarningGroup.advice,
 )
 UNKNOWN_RULE = rule(
     "unknown-rule",
@@ -28,5 +29,5 @@ UNKNOWN_RULE = rule(
     "A comment that suppresses warnings names their rules: # nkijit: ignore[rule, rule].",
     "name rules by the ids that findings show in brackets, e.g. # nkijit: ignore[dead-store]",
     _SOURCE,
-    severity="warning",
+    group=WarningGroup.advice,
 )

@@ -17,6 +17,17 @@ class ErrorKind(Enum):
     """It would run with larger on-chip memories or other addresses of tiles."""
 
 
+class WarningGroup(Enum):
+    """The subject of a warning."""
+
+    suspicious = "suspicious"
+    """The kernel is valid, but its result is probably not the intended one."""
+    advice = "advice"
+    """The kernel wastes time or memory."""
+    portability = "portability"
+    """The vendor's compiler does not accept the code."""
+
+
 @dataclass(frozen=True, slots=True)
 class RuleText:
     """The texts of a rule."""
@@ -30,7 +41,12 @@ class RuleText:
     """How to fix a violation."""
     source: str
     """The public document that states the rule."""
-    severity: str = "error"
-    """`error` for a violation of hardware limits or documents, `warning` for bad practice."""
     kind: ErrorKind | None = ErrorKind.illegal
     """The consequence of an error; None for a warning."""
+    group: WarningGroup | None = None
+    """The group of a warning; None for an error."""
+
+    @property
+    def severity(self) -> str:
+        """`error` for a violation of hardware limits or documents, else `warning`."""
+        return "error" if self.group is None else "warning"

@@ -155,7 +155,7 @@ def explain_rule(rule_id: str) -> str:
     fields = [
         ("rule", rule.id),
         ("category", rule.category),
-        *([("severity", rule.severity)] if rule.severity != "error" else []),
+        *([("severity", f"warning, {rule.group.value}")] if rule.group is not None else []),
         *([("kind", rule.kind.value)] if rule.kind is not None else []),
         ("says", rule.sentence),
         ("do", rule.help),
@@ -306,10 +306,10 @@ def list_rules() -> str:
 
 
 def kind_in_words(rule: RuleText) -> str:
-    """Return the severity of a warning or the kind of an error; "" for the kind `illegal`."""
-    if rule.kind is None:
-        return rule.severity
-    return "" if rule.kind is ErrorKind.illegal else rule.kind.value
+    """Return the group of a warning or the kind of an error; "" for the kind `illegal`."""
+    if rule.group is not None:
+        return f"warning, {rule.group.value}"
+    return "" if rule.kind in (None, ErrorKind.illegal) else rule.kind.value
 
 
 def rules_as_markdown() -> str:

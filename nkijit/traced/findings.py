@@ -47,14 +47,17 @@ def findings(
     if advise:
         found = with_advice(found, kernels)
     found = [*collapse(dict.fromkeys(recorded)), *found]
-    advised = advise and all(d.severity != "error" for d in found)
-    advice = {rule for p in WHOLE for rule in p.ADVICE}
-    if not advised:
-        found = [d for d in found if d.rule not in advice]
+    # Some rules are checked only in complete kernels without errors.
+    unchecked: set[RuleText] = set()
+    is_right = complete and all(d.severity != "error" for d in found)
+    for verification in WHOLE:
+        unchecked.update(() if is_right else verification.SUSPECTED)
+        unchecked.update(() if is_right and advise else verification.ADVICE)
+    found = [d for d in found if d.rule not in unchecked]
 
     def is_checked(rule: RuleText) -> bool:
         of_trace = rule.category != PORTABLE or rule in FOUND_BY_TRACING
-        return complete and of_trace and (advised or rule not in advice)
+        return complete and of_trace and rule not in unchecked
 
     return shown(found, kernels, is_checked)
 

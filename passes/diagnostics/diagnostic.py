@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nkijit.dialects.rule_texts.text import ErrorKind, RuleText
+from nkijit.dialects.rule_texts.text import ErrorKind, RuleText, WarningGroup
 from nkijit.passes.diagnostics.fields import ShownFields
 from nkijit.passes.diagnostics.layout import headline, help_line, note, snippet
 from nkijit.passes.diagnostics.places import Position, Span
@@ -67,6 +67,13 @@ class Diagnostic:
     def kind(self) -> ErrorKind | None:
         """The kind of an error; None for a warning."""
         return self.rule.kind if self.severity == "error" else None
+
+    @property
+    def group(self) -> WarningGroup | None:
+        """The group of a warning; None for an error. An error that is not certain is suspicious."""
+        if self.severity == "error":
+            return None
+        return self.rule.group or WarningGroup.suspicious
 
     def stops(self, *, strict: bool) -> bool:
         """Whether a kernel with this finding must not be run or lowered.

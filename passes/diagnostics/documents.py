@@ -56,6 +56,7 @@ def _finding(diagnostic: Diagnostic) -> Any:
         "category": diagnostic.rule.category,
         "severity": diagnostic.severity,
         "kind": diagnostic.kind and diagnostic.kind.value,
+        "group": diagnostic.group and diagnostic.group.value,
         "subject": diagnostic.subject,
         "message": diagnostic.message,
         "help": diagnostic.help,

@@ -57,12 +57,13 @@ _BASE = "%SRCROOT%"
 
 
 def _sarif_rule(rule: RuleText) -> Any:
+    label = rule.kind or rule.group
     return {
         "id": rule.id,
         "shortDescription": {"text": rule.sentence},
         "help": {"text": f"{rule.help}\n\nSource: {rule.source}"},
         "defaultConfiguration": {"level": rule.severity},
-        "properties": {"tags": [rule.category, *([rule.kind.value] if rule.kind else [])]},
+        "properties": {"tags": [rule.category, *([label.value] if label else [])]},
     }
 
 

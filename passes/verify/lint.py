@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from xdsl.dialects.builtin import UnknownLoc
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.access import AccessPattern
 from nkijit.dialects.costs.engines import (
@@ -23,12 +22,9 @@ from nkijit.dialects.declare.cost import transfer_of
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp, form_key, is_instruction
 from nkijit.dialects.declare.queries import ON_CHIP, engine_of, is_transpose, required_tile
-from nkijit.dialects.effects import effects, registers_written
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.timing import Vector
-from nkijit.dialects.hardware.words import MemoryRegion, engine, reduce_cmd
-from nkijit.dialects.ncc import COLLECTIVES
-from nkijit.dialects.nisa.cores import SendrecvOp
+from nkijit.dialects.hardware.words import MemoryRegion, engine
 from nkijit.dialects.nisa.elementwise import TensorScalarOp, TensorTensorOp
 from nkijit.dialects.nisa.matmul import NcMatmulOp
 from nkijit.dialects.nisa.movement import DmaCopyOp, TensorCopyOp
@@ -37,9 +33,7 @@ from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import base_of, index_of, start_partition
 from nkijit.dialects.rule_texts.lint import (
     BROADCAST_LOAD,
-    DEAD_STORE,
     FEW_PARTITIONS,
-    LOST_RESULT,
     REDUNDANT_COPY,
     REPEATED_LOAD,
     SLOW_MODE,
@@ -50,9 +44,9 @@ from nkijit.dialects.rule_texts.lint import (
 )
 from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
-from nkijit.passes.analysis.flow.accumulators import accumulator_command
 from nkijit.passes.analysis.flow.dependences import Dependences, Execution
 from nkijit.passes.analysis.writes.repeated_loads import Load, loads_of
+from nkijit.passes.analysis.writes.unused_results import call_of
 from nkijit.passes.analysis.writes.widened import narrow_sources
 from nkijit.passes.diagnostics.diagnose import diagnose
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
@@ -82,7 +76,7 @@ def check_lint(program: Dependences) -> Iterator[Diagnostic]:
         warning = by_form[key]
         if warning is not None and not (warning.rule is SMALL_DMA and _moves_a_tensor(op)):
             yield warning.at(op)
-    yield from _without_effect(kernel, events)
+    yield from _redundant_copies(kernel, events)
     yield from _repeated_loads(program)
     yield from _widened(kernel)
 
@@ -315,7 +309,7 @@ def _repeated_loads(program: Dependences) -> Iterator[Diagnostic]:
     for load, known in repeated:
         src = info_of(load.op.src)
         related: list[tuple[Operation, str]] = []
-        if _call_of(known.op) != _call_of(load.op):
+        if call_of(known.op) != call_of(load.op):
             related.append((known.op, "loaded here before"))
         yield diagnose(
             REPEATED_LOAD,
@@ -363,16 +357,9 @@ def _not_needed(
     """
     if not found:
         return
-    places = {_call_of(op) for op in found}
-    places -= {_call_of(op) for op in ops if op not in found}
-    yield from (d for op, d in found.items() if _call_of(op) in places)
-
-
-def _call_of(op: Operation) -> tuple[object, ...]:
-    """The source call that an operation comes from; unique for operations without a location."""
-    if isinstance(op.location, UnknownLoc):
-        return (op,)
-    return (type(op), op.location, *[result.name_hint for result in op.results])
+    places = {call_of(op) for op in found}
+    places -= {call_of(op) for op in ops if op not in found}
+    yield from (d for op, d in found.items() if call_of(op) in places)
 
 
 def _unused(kernel: KernelOp) -> Iterator[Diagnostic]:
@@ -387,12 +374,8 @@ def _unused(kernel: KernelOp) -> Iterator[Diagnostic]:
     return _not_needed(found, allocations)
 
 
-def _without_effect(kernel: KernelOp, events: Sequence[Execution]) -> Iterator[Diagnostic]:
-    """Warn about stores that nothing reads, and about copies that their source could replace."""
-    returned = {base_of(value) for value in kernel.return_op.values}
-    lost = _lost_results(kernel, events, returned)
-    yield from lost.values()
-    needed = {events[source].op for event in events for source in event.sources if source >= 0}
+def _redundant_copies(kernel: KernelOp, events: Sequence[Execution]) -> Iterator[Diagnostic]:
+    """Warn about copies that their source could replace."""
     writers: dict[SSAValue, list[Execution]] = {}
     for event in events:
         for effect in event.effects:
@@ -402,18 +385,10 @@ def _without_effect(kernel: KernelOp, events: Sequence[Execution]) -> Iterator[D
     found: dict[Operation, Diagnostic] = {}
     for event in events:
         op = event.op
-        if not is_instruction(op) or op in seen:
+        if op in seen:
             continue
         seen.add(op)
-        if op not in needed and _only_stores(op, {*returned, *lost}):
-            found[op] = diagnose(
-                DEAD_STORE,
-                op,
-                f"nothing reads what it writes: about {op.cycles(kernel.target):.0f} "
-                + ("bytes" if engine_of(op, kernel.target) is engine.dma else "cycles"),
-                [(e.name, e.value) for e in effects(op) if e.role is not Role.read],
-            )
-        elif isinstance(op, TensorCopyOp) and _is_redundant(op, event, writers):
+        if isinstance(op, TensorCopyOp) and _is_redundant(op, event, writers):
             found[op] = diagnose(
                 REDUNDANT_COPY,
                 op,
@@ -422,56 +397,6 @@ def _without_effect(kernel: KernelOp, events: Sequence[Execution]) -> Iterator[D
                 [("dst", op.dst), ("src", op.src)],
             )
     yield from _not_needed(found, seen)
-
-
-def _lost_results(
-    kernel: KernelOp, events: Sequence[Execution], returned: set[SSAValue]
-) -> dict[SSAValue, Diagnostic]:
-    """Return the HBM tensors that are written but neither read nor returned, with their findings.
-
-    Tracing reports kernels that return nothing and write no argument; they are skipped here.
-    """
-    if kernel.core[1] > 1:
-        return {}  # the other core may read shared tensors
-    written: dict[SSAValue, Operation] = {}
-    read: set[SSAValue] = set()
-    for event in events:
-        for effect in event.effects:
-            base = base_of(effect.value)
-            if effect.role is Role.write:
-                written.setdefault(base, event.op)
-            else:
-                read.add(base)
-    has_result = any(isinstance(base.owner, Block) for base in written) or bool(returned)
-    return {
-        base: diagnose(
-            LOST_RESULT,
-            base.owner,
-            f"'{base.name_hint or '?'}' ({info_of(base)}) is written, but not returned or read",
-            related=[(op, "written here")],
-        )
-        for base, op in written.items()
-        if has_result
-        and base not in read
-        and base not in returned
-        and isinstance(base.owner, AllocOp)
-        and not info_of(base).region.on_chip
-    }
-
-
-def _only_stores(op: NisaOp, returned: set[SSAValue]) -> bool:
-    """True if an instruction only writes memory that ends with the kernel."""
-    if isinstance(op, (SendrecvOp, *COLLECTIVES)) or any(True for _ in registers_written(op)):
-        return False
-    if op.SPEC.accumulators is not None and accumulator_command(op) is not reduce_cmd.idle:
-        return False
-    written = [base_of(effect.value) for effect in effects(op) if effect.role is not Role.read]
-    return bool(written) and all(_is_local(base) and base not in returned for base in written)
-
-
-def _is_local(base: SSAValue) -> bool:
-    """True for an allocation that only this core's program can access."""
-    return isinstance(base.owner, AllocOp) and info_of(base).region is not MemoryRegion.shared_hbm
 
 
 def _is_redundant(

@@ -15,7 +15,7 @@ from xdsl.passes import ModulePass
 
 from nkijit.dialects.nki.kernel import KernelOp, launches
 from nkijit.dialects.rule_texts.hazards import ANTI_DEPENDENCE, OUTPUT_DEPENDENCE
-from nkijit.dialects.rule_texts.lint import LINT
+from nkijit.dialects.rule_texts.lint import LINT, SUSPECTED
 from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.dialects.walks import unchanged
 from nkijit.passes.analysis.flow.dependences import Dependences
@@ -34,6 +34,7 @@ from nkijit.passes.verify.init import check_init
 from nkijit.passes.verify.launch import check_launch
 from nkijit.passes.verify.lint import check_lint
 from nkijit.passes.verify.psum import check_psum
+from nkijit.passes.verify.results import check_results
 from nkijit.passes.verify.rules import CATEGORIES, check_rules
 from nkijit.passes.verify.schedule import check_schedule
 
@@ -43,6 +44,8 @@ class VerificationPass(ModulePass):
 
     NEEDS_ALL: ClassVar[bool] = False
     """Skipped after tracing errors, to avoid follow-up findings."""
+    SUSPECTED: ClassVar[tuple[RuleText, ...]] = ()
+    """The rules that `suspect` reports."""
     ADVICE: ClassVar[tuple[RuleText, ...]] = ()
     """The rules that `advise` reports."""
 
@@ -54,8 +57,12 @@ class VerificationPass(ModulePass):
         """Return the findings about the programs of all cores of a launch together."""
         return ()
 
+    def suspect(self, kernel: KernelOp) -> Iterable[Diagnostic]:
+        """Return suspicious findings about the program of one core, which has no errors."""
+        return ()
+
     def advise(self, program: Dependences) -> Iterable[Diagnostic]:
-        """Return warnings about the program of one core, which has no errors."""
+        """Return advice about the program of one core, which has no errors."""
         return ()
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
@@ -216,6 +223,17 @@ class LintPass(VerificationPass):
         return check_lint(program)
 
 
+class VerifyResultsPass(VerificationPass):
+    """The results of instructions are used."""
+
+    name = "verify-results"
+    NEEDS_ALL = True
+    SUSPECTED = SUSPECTED
+
+    def suspect(self, kernel: KernelOp) -> Iterable[Diagnostic]:
+        return check_results(kernel)
+
+
 class VerifyLaunchPass(VerificationPass):
     """The programs of two cores match."""
 
@@ -236,6 +254,7 @@ WHOLE: tuple[type[VerificationPass], ...] = (
     VerifySchedulePass,
     VerifyCollectivesPass,
     VerifyLaunchPass,
+    VerifyResultsPass,
     LintPass,
 )
 """The passes that make up `verify`."""
@@ -251,6 +270,9 @@ class VerifyPass(VerificationPass):
 
     def find_together(self, kernels: Sequence[KernelOp]) -> Iterable[Diagnostic]:
         return (d for part in WHOLE for d in part().find_together(kernels))
+
+    def suspect(self, kernel: KernelOp) -> Iterable[Diagnostic]:
+        return (d for part in WHOLE for d in part().suspect(kernel))
 
     def advise(self, program: Dependences) -> Iterable[Diagnostic]:
         return (d for part in WHOLE for d in part().advise(program))
@@ -276,14 +298,17 @@ def find_all(
 ) -> list[Diagnostic]:
     """Return the findings of passes about a kernel, given as one program per core.
 
-    A finding on both cores is reported once. Warnings of `VerificationPass.advise` are included
-    only if there are no errors; `advise=False` omits them.
+    A finding on both cores is reported once. Findings of `VerificationPass.suspect` and `advise`
+    are included only if there are no errors; `advise=False` omits those of `advise`.
     """
     found: list[Diagnostic] = []
     with unchanged(kernels):
         for kernel in kernels:
             _add(found, (d for p in passes for d in p().find(kernel)))
         found += collapse(d for p in passes for d in p().find_together(kernels))
+        if not _has_errors(found):
+            for kernel in kernels:
+                _add(found, (d for p in passes for d in p().suspect(kernel)))
         return with_advice(found, kernels, passes) if advise else found
 
 
@@ -294,12 +319,16 @@ def with_advice(
 ) -> list[Diagnostic]:
     """Add the advice that `find_all` gives to findings that it returned without advice."""
     advised = list(found)
-    if any(d.severity == "error" for d in advised):
+    if _has_errors(advised):
         return advised
     for kernel in kernels:
         program = Dependences(kernel)
         _add(advised, (d for p in passes for d in p().advise(program)))
     return advised
+
+
+def _has_errors(found: Iterable[Diagnostic]) -> bool:
+    return any(d.severity == "error" for d in found)
 
 
 def _add(found: list[Diagnostic], more: Iterable[Diagnostic]) -> None:

@@ -288,6 +288,19 @@ class TrackedTile:
         self.known = info_of(value).indirection is None
         """Whether the tile's address is known before run time."""
 
+    def writers(self) -> Collection[int]:
+        """The tile's most recent writers; `NOBODY` for bytes without a writer."""
+        of = self.of
+        return (of.writer,) if type(of) is _Whole else of.writers()
+
+    def write(self, event: int) -> None:
+        """Record a writer."""
+        of = self.of
+        if type(of) is _Whole:
+            of.writer = event
+        else:
+            of.write(event)
+
     def oldest_writer(self) -> int:
         """The first of the tile's most recent writers; `NOBODY` if some byte has no writer."""
         of = self.of

@@ -1,0 +1,229 @@
+"""Executions of instructions whose results nothing uses.
+
+A forward walk finds, for each execution, the executions whose results it reads, and the one that
+overwrites its result. A result is used if a print, a caller, an engine's registers or another used
+execution needs it. A backward pass marks the used ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable
+from dataclasses import dataclass
+from typing import cast
+
+from xdsl.dialects.builtin import UnknownLoc
+from xdsl.dialects.scf import ForOp, WhileOp
+from xdsl.ir import Block, Operation, SSAValue
+
+from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.declare.operation import NisaOp, is_instruction
+from nkijit.dialects.effects import effects, registers_written
+from nkijit.dialects.hardware.words import MemoryRegion, reduce_cmd
+from nkijit.dialects.ncc import COLLECTIVES
+from nkijit.dialects.nisa.cores import SendrecvOp
+from nkijit.dialects.nki.allocation import DECLARATIONS, AllocOp
+from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp
+from nkijit.dialects.nki.views import base_of
+from nkijit.dialects.tiles import info_of
+from nkijit.passes.analysis.flow.accumulators import accumulator_command
+from nkijit.passes.analysis.flow.dependences import NOBODY, Accesses, TrackedTile
+from nkijit.passes.analysis.flow.matmul_writes import where_matmuls_add
+from nkijit.passes.analysis.flow.ranges import Ranges
+
+
+@dataclass(slots=True)
+class CallResults:
+    """The results of one source call: of its instruction in all iterations of unrolled loops."""
+
+    op: NisaOp
+    """The first execution whose result is not used."""
+    executions: int = 0
+    on_device: bool = False
+    """Whether the call is in a loop on the device, of which two iterations are counted."""
+    overwritten: int = 0
+    """Executions whose results are overwritten before any use, by other calls."""
+    overwritten_by_itself: int = 0
+    """Executions whose results are overwritten before any use, by later ones of the same call."""
+    overwriter: Operation | None = None
+    """The first operation that overwrites one of these results."""
+    remaining: int = 0
+    """Executions whose results nothing uses or overwrites."""
+    serves_unused: bool = False
+    """Whether other calls read the results, of which nothing is used either."""
+
+    @property
+    def unused(self) -> int:
+        """The number of executions whose results are not used."""
+        return self.overwritten + self.overwritten_by_itself + self.remaining
+
+
+def call_of(op: Operation) -> tuple[Hashable, ...]:
+    """The source call that an operation comes from; unique for operations without a location."""
+    if isinstance(op.location, UnknownLoc):
+        return (op,)
+    return (type(op), op.location, *[result.name_hint for result in op.results])
+
+
+def unused_results(kernel: KernelOp, visible: Collection[SSAValue]) -> list[CallResults]:
+    """Return the calls that have an execution whose result is not used, in program order.
+
+    Args:
+        kernel: the program of one core.
+        visible: allocations whose final contents count as used, e.g. returned ones.
+    """
+    walk = _Walk(kernel)
+    walk.block(kernel.body.block)
+    return walk.results(visible)
+
+
+class _Walk:
+    def __init__(self, kernel: KernelOp):
+        self.kernel = kernel
+        self.ops: list[Operation] = []
+        """The operation of each execution."""
+        self.sources: list[Collection[int]] = []
+        """For each execution, the executions whose results it reads."""
+        self.on_device: list[bool] = []
+        """Whether each execution is in a loop on the device."""
+        self.overwriters: dict[int, int] = {}
+        """For an execution, the last one that has overwritten a part of its result."""
+        self._tiles: dict[int, TrackedTile] = {}
+        """By the `id` of the value."""
+        self._accesses = Accesses()
+        self._ranges: Ranges | None = None
+        found = where_matmuls_add(kernel, kernel.operations)
+        self._overwriting = {id(op) for op, adds in found if adds is False}
+        """The `id` of each matmul that adds nowhere."""
+
+    def block(self, block: Block, again: bool = False, on_device: bool = False) -> None:
+        """Walk a block; `again`: this is the second walk of a loop around it."""
+        for op in block.ops:
+            if is_instruction(op) or type(op) is DevicePrintOp:
+                self._execute(op)
+                self.on_device.append(on_device)
+            elif op.regions and type(op) not in DECLARATIONS:
+                # One second walk covers all loops around: one per loop would double the work at
+                # every level.
+                repeats = not again and self._repeats(op)
+                is_loop = on_device or isinstance(op, (ForOp, WhileOp))
+                for second in (False, True) if repeats else (again,):
+                    for region in op.regions:
+                        self.block(region.block, second, is_loop)
+
+    def _repeats(self, op: Operation) -> bool:
+        if isinstance(op, ForOp):
+            self._ranges = self._ranges or Ranges(self.kernel)
+            most = self._ranges.trip_counts(op)[1]
+            return most is None or most > 1
+        return isinstance(op, WhileOp)
+
+    def _execute(self, op: Operation) -> None:
+        number = len(self.ops)
+        self.ops.append(op)
+        sources: list[int] = []
+        written: list[TrackedTile] = []
+        tiles = self._tiles
+        for _, value, role, partial in effects(op):
+            tile = tiles.get(id(value)) or self._tile(value)
+            if role is Role.read:
+                sources += tile.writers()
+                continue
+            written.append(tile)
+            adds = role is Role.update and id(op) not in self._overwriting
+            if adds or partial or not tile.known:
+                sources += tile.writers()
+            else:
+                for before in tile.writers():
+                    self.overwriters[before] = number
+        for tile in written:
+            tile.write(number)
+        self.sources.append(sources)
+
+    def _tile(self, value: SSAValue) -> TrackedTile:
+        for tile in self._accesses.tiles_of(base_of(value)):
+            self._tiles[id(tile.value)] = tile
+        return self._tiles[id(value)]
+
+    # ------------------------------------------------------------ results
+
+    def results(self, visible: Collection[SSAValue]) -> list[CallResults]:
+        used, last = self._used(visible)
+        unused = [n for n, is_used in enumerate(used) if not is_used]
+        found: dict[tuple[Hashable, ...], CallResults] = {}
+        calls = {number: call_of(self.ops[number]) for number in unused}
+        for number, call in calls.items():
+            result = found.get(call)
+            if result is None:
+                result = found[call] = CallResults(cast(NisaOp, self.ops[number]))
+            by = self.overwriters.get(number)
+            if by is None or number in last:
+                result.remaining += 1
+                continue
+            if call_of(self.ops[by]) == call:
+                result.overwritten_by_itself += 1
+            else:
+                result.overwritten += 1
+            result.overwriter = result.overwriter or self.ops[by]
+        for number in unused:
+            for source in self.sources[number]:
+                if source in calls and calls[source] != calls[number]:
+                    found[calls[source]].serves_unused = True
+        if found:
+            self._count(found)
+        return list(found.values())
+
+    def _used(self, visible: Collection[SSAValue]) -> tuple[list[bool], set[int]]:
+        """Return whether each execution's result is used, and the last writers of all bytes."""
+        used = [False] * len(self.ops)
+        last: set[int] = set()
+        is_alone = self.kernel.core[1] == 1
+        for tile in self._tiles.values():
+            base = base_of(tile.value)
+            writers = tile.writers()
+            last.update(writers)
+            if base in visible or not _is_local(base):
+                for number in writers:
+                    if number != NOBODY:
+                        used[number] = True
+        for number in reversed(range(len(used))):
+            op = self.ops[number]
+            if not used[number] and (_has_other_effects(op) or not (is_alone or _is_hidden(op))):
+                used[number] = True
+            if used[number]:
+                for source in self.sources[number]:
+                    if source != NOBODY:
+                        used[source] = True
+        return used, last
+
+    def _count(self, found: dict[tuple[Hashable, ...], CallResults]) -> None:
+        """Count the executions of calls, and find those in loops on the device."""
+        locations = {result.op.location for result in found.values()}
+        for op, on_device in zip(self.ops, self.on_device, strict=True):
+            result = found.get(call_of(op)) if op.location in locations else None
+            if result is not None:
+                result.executions += 1
+                result.on_device = result.on_device or on_device
+
+
+def _is_local(base: SSAValue) -> bool:
+    """True for an allocation that ends with the kernel."""
+    return isinstance(base.owner, AllocOp)
+
+
+def _is_hidden(op: Operation) -> bool:
+    """True if an operation writes nothing that the other core can read."""
+    return not any(
+        role is not Role.read and info_of(value).region is MemoryRegion.shared_hbm
+        for _, value, role, _ in effects(op)
+    )
+
+
+def _has_other_effects(op: Operation) -> bool:
+    """True for an operation that does more than to write tiles."""
+    if not is_instruction(op) or isinstance(op, (SendrecvOp, *COLLECTIVES)):
+        return True
+    if any(True for _ in registers_written(op)):
+        return True
+    if op.SPEC.accumulators is not None and accumulator_command(op) is not reduce_cmd.idle:
+        return True
+    return all(role is Role.read for _, _, role, _ in effects(op))

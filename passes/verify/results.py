@@ -1,0 +1,179 @@
+"""Checks that the results of instructions are used."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from xdsl.ir import Operation, SSAValue
+
+from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.queries import engine_of
+from nkijit.dialects.effects import effects, role_of
+from nkijit.dialects.hardware.words import engine, nc_version
+from nkijit.dialects.nisa.accumulation import Accumulation, accumulation_of
+from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.nki.views import base_of, used_of
+from nkijit.dialects.rule_texts.lint import (
+    DEAD_STORE,
+    LOST_RESULT,
+    OVERWRITTEN_RESULT,
+    REDUNDANT_FILL,
+)
+from nkijit.dialects.tiles import info_of
+from nkijit.passes.analysis.writes.unused_results import CallResults, call_of, unused_results
+from nkijit.passes.diagnostics.diagnose import diagnose, mention
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
+
+
+def check_results(kernel: KernelOp) -> Iterator[Diagnostic]:
+    """Yield a warning for each result that is lost, in program order."""
+    returned = {base_of(value) for value in kernel.return_op.values}
+    lost = _lost_results(kernel, returned)
+    yield from lost.values()
+    for result in unused_results(kernel, {*returned, *lost}):
+        found = _finding(kernel, result)
+        if found is not None:
+            yield found
+
+
+def _finding(kernel: KernelOp, result: CallResults) -> Diagnostic | None:
+    op = result.op
+    written = [(e.name, e.value) for e in effects(op) if e.role is not Role.read]
+    if result.unused == result.executions:
+        if result.serves_unused:
+            return None  # the finding is about the results that are computed from these
+        amount = f"{op.cycles(kernel.target):.0f} " + (
+            "bytes" if engine_of(op, kernel.target) is engine.dma else "cycles"
+        )
+        if result.remaining or result.overwritten_by_itself:
+            message = f"nothing reads what it writes: about {amount}"
+            return diagnose(DEAD_STORE, op, message, written)
+        if is_fill(op):
+            message = f"nothing reads what it writes before it is overwritten: about {amount}"
+            return diagnose(REDUNDANT_FILL, op, message, written, related=_overwriter(result))
+        return _overwritten(kernel, result)
+    if is_fill(op) or not _is_mostly_overwritten(result):
+        return None
+    return _overwritten(kernel, result)
+
+
+def _is_mostly_overwritten(result: CallResults) -> bool:
+    """Whether the overwritten results are too many to be the unneeded ones of a loop's end.
+
+    The last iteration of an inner loop often computes what only a next one would read. Another
+    instruction overwrites that, and each inner loop has at least one other iteration.
+    """
+    if result.on_device:
+        return result.overwritten_by_itself > 0
+    lost = 2 * (result.overwritten + result.overwritten_by_itself)
+    return lost > result.executions or (lost == result.executions and not result.overwritten)
+
+
+def _overwritten(kernel: KernelOp, result: CallResults) -> Diagnostic:
+    op = result.op
+    written = [(e.name, e.value) for e in effects(op) if e.role is not Role.read]
+    name = base_of(written[0][1]).name_hint or "?"
+    count = result.overwritten + result.overwritten_by_itself
+    if result.on_device and result.unused < result.executions:
+        which = ": the result of every iteration but the last is lost"
+    elif result.executions > 1:
+        which = f": {count} of {result.executions} results are lost"
+    else:
+        which = ""
+    return diagnose(
+        OVERWRITTEN_RESULT,
+        op,
+        f"'{name}' is overwritten before anything reads the result{which}",
+        written,
+        related=_overwriter(result),
+        help=_help(kernel, result),
+    )
+
+
+def _overwriter(result: CallResults) -> list[tuple[Operation, str]]:
+    by = result.overwriter
+    if by is None or call_of(by) == call_of(result.op):
+        return []
+    return [(by, f"overwritten by {mention(by)}")]
+
+
+def _help(kernel: KernelOp, result: CallResults) -> str | None:
+    """Return what to write instead, where it depends on the two instructions."""
+    op, by = result.op, result.overwriter
+    is_loop = by is not None and call_of(by) == call_of(op)
+    if not isinstance(by, NisaOp):
+        return None
+    accumulation = accumulation_of(by, kernel.target)
+    if accumulation is not None and is_loop:
+        if accumulation is Accumulation.by_location:
+            return (
+                "run the first iteration before the loop, and pass accumulate=True in the loop; "
+                "or read 'dst' in every iteration"
+            )
+        return (
+            "to add up the iterations, pass accumulate=True in all but the first, e.g. "
+            "accumulate=k > 0; else read 'dst' in every iteration"
+        )
+    if accumulation is not None and accumulation_of(op, kernel.target) is not None:
+        return "pass accumulate=True to the later one to add both, or give each its own 'dst'"
+    if accumulation is not None:
+        adds_to_all = kernel.target.version >= nc_version.gen4
+        after = "add it after the last matmul, e.g. with nisa.tensor_tensor"
+        return f"pass accumulate=True to add to it, or {after}" if adds_to_all else after
+    if is_fill(by):
+        return "fill the tile once, before the loop"
+    if is_loop and engine_of(op, kernel.target) is engine.dma:
+        return "let the place that is written follow the loop, e.g. out[i * 128 : (i + 1) * 128]"
+    return None
+
+
+def is_fill(op: Operation) -> bool:
+    """True for an instruction whose result depends on no tile."""
+    return all(effect.role is Role.write for effect in effects(op))
+
+
+def _lost_results(kernel: KernelOp, returned: Collection[SSAValue]) -> dict[SSAValue, Diagnostic]:
+    """Return the HBM tensors that are written but neither read nor returned, with their findings.
+
+    Tracing reports kernels that return nothing and write no argument; they are skipped here.
+    """
+    if kernel.core[1] > 1:
+        return {}  # the other core may read shared tensors
+    arguments = kernel.body.block.args
+    if not returned and all(roles_of(argument) <= {Role.read} for argument in arguments):
+        return {}
+    lost = [
+        op.result
+        for op in kernel.operations
+        if type(op) is AllocOp
+        and not info_of(op.result).region.on_chip
+        and op.result not in returned
+        and roles_of(op.result) == {Role.write}
+    ]
+    return {
+        base: diagnose(
+            LOST_RESULT,
+            base.owner,
+            f"'{base.name_hint or '?'}' ({info_of(base)}) is written, but not returned or read",
+            related=[(_first_writer(kernel, base), "written here")],
+        )
+        for base in lost
+    }
+
+
+def roles_of(base: SSAValue) -> set[Role]:
+    """Return how the kernel uses an allocation or argument, through all of its views."""
+    return {
+        role for value in used_of(base) for use in value.uses if (role := role_of(use)) is not None
+    }
+
+
+def _first_writer(kernel: KernelOp, base: SSAValue) -> Operation:
+    return next(
+        op
+        for op in kernel.operations
+        for effect in effects(op)
+        if base_of(effect.value) is base and effect.role is not Role.read
+    )
