@@ -109,4 +109,4 @@ LINT = (
     WIDENED_MATMUL,
     BROADCAST_LOAD,
 )
-"""All of these rules. They are reported only for kernels without errors."""
+"""All rules of this module. They are reported only for kernels without errors."""
