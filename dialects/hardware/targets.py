@@ -17,8 +17,7 @@ PARTITIONS_PER_GPSIMD_CORE = 16
 
 
 def gpsimd_cores(partitions: int) -> range:
-    """Return the first partition of each GpSimd core that a tile of `partitions` partitions needs.
-    """
+    """Return the first partition of each GpSimd core that a tile of `partitions` rows uses."""
     return range(0, partitions, PARTITIONS_PER_GPSIMD_CORE)
 
 

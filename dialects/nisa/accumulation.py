@@ -15,7 +15,7 @@ class Accumulation(Enum):
     overwrites = "overwrites"
     adds = "adds"
     by_location = "by_location"
-    """It adds to elements that a matmul has written before, and overwrites the rest."""
+    """The matmul adds to elements that a matmul has written before, and overwrites the others."""
 
 
 _OF_ARGUMENT = {
@@ -26,7 +26,7 @@ _OF_ARGUMENT = {
 
 
 def accumulation_of(op: NisaOp, target: Target) -> Accumulation | None:
-    """The accumulation of a matmul; None for instructions that never add to `dst`.
+    """Return what a matmul does with the contents of `dst`; None for other instructions.
 
     `accumulate` decides if it is not None. Otherwise transpose mode, which moves bits, overwrites.
     """
