@@ -52,8 +52,7 @@ class _Sunk:
 
     @property
     def inside(self) -> tuple[NisaOp, int]:
-        """An instruction in the chain's innermost loop, and the number of further loops around it.
-        """
+        """An instruction in the chain's innermost loop, and the number of loops inside that."""
         items, between = self.outer.iterations[0], 0
         for at in self.inner:
             item = items[at]
@@ -64,8 +63,7 @@ class _Sunk:
 
     @property
     def has_more(self) -> bool:
-        """Whether a loop outside the chain's innermost one has other items in its body than a loop.
-        """
+        """Whether a loop that contains the next loop of the chain has other items as well."""
         items = self.outer.iterations[0]
         for at in self.inner:
             if len(items) > 1:

@@ -273,8 +273,7 @@ class _Together:
         )
 
     def _is_same(self, base: SSAValue) -> bool:
-        """Whether all iterations read the same contents of a tile, which more partitions can hold.
-        """
+        """Whether all iterations read the same contents of a tile, and can read them wider."""
         if base not in self._same:
             self._same[base] = False  # the result for cycles
             self._same[base] = self._can_repeat(base)
