@@ -331,11 +331,11 @@ class Accesses:
 
         Args:
             queue: the queue of the event.
-            touched: the effects of the event: (tile, role, whether only a part of the tile is accessed).
+            touched: the effects of the event: (tile, role, whether it covers only a part of the tile).
             ordered: the queue whose earlier events have certainly ended when this one starts.
             block: the number of the innermost loop around the event that may run zero times. A
-                dependence on an event of such a loop does not replace one on an earlier event of the
-                same queue: an operation after the loop must wait for both.
+                dependence on an event of such a loop does not replace one on an earlier event of
+                that queue: an operation after the loop must wait for both.
             sources: gets the events whose results the event reads.
         """
         queues = self.queues

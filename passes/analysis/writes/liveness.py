@@ -219,8 +219,7 @@ class _Iteration(CoreWrites):
     EXACT = False
 
     def __init__(self, kernel: KernelOp, memories: Memories, used_before: dict[SSAValue, bool]):
-        """Start an iteration. `used_before`: for each allocation, whether it was accessed before.
-        """
+        """Start an iteration. `used_before`: whether each allocation was accessed before."""
         super().__init__(kernel, memories)
         self._used_before = used_before
         self._target = kernel.target
