@@ -331,7 +331,7 @@ class Accesses:
 
         Args:
             queue: the queue of the event.
-            touched: the effects of the event: (tile, role, whether it covers only a part of the tile).
+            touched: the event's effects: (tile, role, whether it covers only a part of the tile).
             ordered: the queue whose earlier events have certainly ended when this one starts.
             block: the number of the innermost loop around the event that may run zero times. A
                 dependence on an event of such a loop does not replace one on an earlier event of
