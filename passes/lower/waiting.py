@@ -52,7 +52,7 @@ class Waiting:
         self._tag: Tags = ()
         self._registers: dict[SSAValue, _Register] = {}
         self._uncertain: dict[Loop | None, int] = {None: 0}
-        """For each loop, the number of the innermost loop, of it and its parents, that may not run.
+        """For each loop, the number of the innermost loop around it, or itself, that may not run.
 
         0 if all of these loops certainly run.
         """
