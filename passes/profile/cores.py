@@ -52,8 +52,7 @@ class Cursor:
         self.results = Results() if queue in READS_ITSELF else None
         self.frames = [_Frame(items, None, 0)]
         self.flat: dict[Loop | None, int] = {None: 0}
-        """The number of iterations of each loop before the current one, each time it was entered.
-        """
+        """The number of iterations of each loop before the current one, over all entries."""
         self.last: Event | None = None
         self.head: EngineInstruction | None = None
         self.waits: list[tuple[Wait, int]] = []

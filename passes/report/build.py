@@ -259,8 +259,7 @@ class _Builder:
         )
 
     def _unplaced(self, kernels: Sequence[KernelOp]) -> list[model.ReportMemory]:
-        """Return the memories of the cores with the addresses of the memory map, which may not fit.
-        """
+        """Return the cores' memories with the addresses of the memory map, which may not fit."""
         memories: list[model.ReportMemory] = []
         for kernel, core in zip(kernels, map_of(kernels).cores, strict=True):
             live = liveness(kernel)

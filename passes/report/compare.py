@@ -114,8 +114,7 @@ def _main_source(report: model.Report) -> _Source:
 
 
 def _beside(one: _Source, other: _Source) -> Iterator[tuple[int, int]]:
-    """Yield pairs of line numbers: of equal lines, and of changed lines while both sides have some.
-    """
+    """Yield pairs of line numbers: equal lines, and changed lines while both sides have some."""
     matcher = difflib.SequenceMatcher(None, one.lines, other.lines, autojunk=False)
     for _, first, first_end, second, second_end in matcher.get_opcodes():
         for step in range(max(first_end - first, second_end - second)):

@@ -41,8 +41,9 @@ class Ops:
     chain: list[int] = field(default_factory=list[int])
     """The source position, an index into `Report.chains`."""
     iteration: list[int] = field(default_factory=list[int])
-    """The innermost iteration of an unrolled loop around each operation, a row of
-    `ReportIterations`.
+    """The innermost iteration of an unrolled loop around each operation.
+
+    It is a row of `ReportIterations`.
     """
 
 
@@ -51,7 +52,7 @@ class ReportIterations:
     """The iterations of loops that tracing unrolled, as columns."""
 
     parent: list[int] = field(default_factory=list[int])
-    """The iteration of the loop around this loop, in which the iteration is."""
+    """The iteration of the surrounding loop, as a row of these columns; -1 for none."""
     number: list[int] = field(default_factory=list[int])
     """The index of the iteration in its loop, from 0."""
     count: list[int] = field(default_factory=list[int])

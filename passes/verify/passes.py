@@ -42,9 +42,9 @@ class VerificationPass(ModulePass):
     """A pass that raises NkiValidationError if a rule is broken."""
 
     NEEDS_ALL: ClassVar[bool] = False
-    """Skipped after tracing errors, to avoid follow-up findings."""
+    """True if the pass is skipped after tracing errors, to avoid follow-up findings."""
     ADVICE: ClassVar[tuple[RuleText, ...]] = ()
-    """The rules that `advise` reports."""
+    """The rules about which `advise` returns warnings."""
 
     def find(self, kernel: KernelOp) -> Iterable[Diagnostic]:
         """Return the findings about the program of one core, in program order."""
@@ -55,7 +55,7 @@ class VerificationPass(ModulePass):
         return ()
 
     def advise(self, program: Dependences) -> Iterable[Diagnostic]:
-        """Return warnings about the program of one core, which has no errors."""
+        """Return warnings about the program of one core; called only if there are no errors."""
         return ()
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
@@ -303,6 +303,6 @@ def with_advice(
 
 
 def _add(found: list[Diagnostic], more: Iterable[Diagnostic]) -> None:
-    """Add the findings of one core that were not reported for another."""
+    """Add those findings of one core that were not reported for another core."""
     known = set(found)
     found += [d for d in collapse(more) if d not in known]
