@@ -59,8 +59,8 @@ def effects(op: Operation) -> tuple[Effect, ...]:
 
     Reads of index tiles come first, as the addresses of the other tiles depend on them.
     """
-    # Every pass calls this, so the result is cached on the operation, with the operands that it
-    # holds for: xDSL replaces the tuple of operands as a whole.
+    # Every pass calls this, so the result is cached on the operation, with the tuple of operands
+    # for which it was computed: xDSL replaces that tuple as a whole.
     kept = op.__dict__.get(_KEPT)
     if kept is not None and kept[0] is operand_tuple(op):
         indexed = kept[2]

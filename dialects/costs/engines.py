@@ -246,7 +246,7 @@ def activating(*columns: str) -> StageCost:
         return data is not None and data.region is MemoryRegion.psum
 
     def on_gpsimd(op: NisaOp, target: Target) -> bool:
-        # For functions there only the engine's default rate is published.
+        # For functions on the GpSimd Engine, only the engine's default rate is published.
         return engine_of(op, target) is engine.gpsimd
 
     def rate(op: NisaOp, target: Target) -> float:

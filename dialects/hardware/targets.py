@@ -32,7 +32,10 @@ TENSOR_ENGINE_GROUP = 32
 """`INDIRECTION_GROUP` for instructions of the Tensor Engine."""
 
 PARTITIONS_PER_QUADRANT = 32
-"""Partitions in a quadrant: a bank of the Vector Engine, within which it can move data."""
+"""Number of partitions of a quadrant, which one bank of the Vector Engine reads.
+
+The engine can move data between the partitions of a bank.
+"""
 
 
 def start_partitions(partitions: int) -> range:

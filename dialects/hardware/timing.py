@@ -258,7 +258,7 @@ class Dma:
     prebuilt_ns: float
     """Time to trigger a transfer with prebuilt descriptors."""
     prebuilt_dispatch_ns: float
-    """Time from the end of this trigger to the first byte, with prebuilt descriptors."""
+    """Time from the end of the trigger to the first byte, with prebuilt descriptors."""
     transpose_hbm_share: float
     """Share of the DMA bandwidth that a transpose from HBM reaches."""
     transpose_sbuf_share: float

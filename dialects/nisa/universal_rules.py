@@ -230,7 +230,7 @@ def cannot_walk(access: AccessPattern, target: Target) -> str | None:
 
 
 def merged_axes(access: AccessPattern) -> list[tuple[int, int]]:
-    """Return (stride, count) of the dimensions, merging neighbours that one stride walks."""
+    """Return (stride, count) of each dimension; neighbours are merged if one stride covers both."""
     axes: list[tuple[int, int]] = []
     for stride, count in zip(reversed(access.strides), reversed(access.shape), strict=True):
         if count == 1:

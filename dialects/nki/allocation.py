@@ -219,7 +219,4 @@ AllocOp.RULES = (
 
 
 DECLARATIONS = (AllocOp, ViewOp)
-"""Operations that do nothing at run time.
-
-A kernel has about as many of them as instructions, so most walks skip them.
-"""
+"""Operations that do nothing at run time. A kernel has about as many of them as instructions."""

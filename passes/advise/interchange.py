@@ -52,7 +52,7 @@ class _Sunk:
 
     @property
     def inside(self) -> tuple[NisaOp, int]:
-        """An instruction in the chain's innermost loop, and the number of loops inside that."""
+        """An instruction in the chain's innermost loop, and the number of loops between the two."""
         items, between = self.outer.iterations[0], 0
         for at in self.inner:
             item = items[at]

@@ -38,7 +38,7 @@ class Proposal:
 
 
 Line = tuple[LocationAttr, str | None]
-"""A source line and the name of the moved tensor, as a helper's line can move several tensors."""
+"""The source line and the tensor name of a move: a helper's line can move several tensors."""
 
 
 def place_of(location: LocationAttr) -> Position | None:

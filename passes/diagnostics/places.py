@@ -30,8 +30,7 @@ class Position:
 
     @property
     def in_one_word(self) -> str:
-        """The position as `file:line:column`; for a notebook cell, `file` is Python's name for it.
-        """
+        """The position as `file:line:column`. For a notebook cell, `file` is Python's cell name."""
         return f"{shown_path(self.file)}:{self.line}:{self.column}"
 
     @property

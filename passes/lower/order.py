@@ -501,8 +501,7 @@ class _Run:
     def _lead_of(self, trigger: int) -> float:
         """Return how much work, in ns, the DMA engines must have for a DMA to wait for its turn.
 
-        It is the time of the DMA from trigger to end: transfers that are under way then overlap all
-        of it.
+        This is the time of the DMA from trigger to end: transfers under way then overlap all of it.
         """
         item = self._items[trigger]
         assert isinstance(item, EngineInstruction)

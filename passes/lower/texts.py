@@ -205,7 +205,7 @@ def _immediates(op: NisaOp, stage: int) -> Iterator[tuple[str, str]]:
         attr = op.properties.get(f.name)
         if isinstance(f.kind, PropertyKind) and attr is not None:
             value = f.kind.decode(attr)
-            if value not in op.SPEC.engines:  # else said by the queue
+            if value not in op.SPEC.engines:  # the queue's name is the engine
                 yield f.name, _shown(getattr(value, "name", value))
 
 

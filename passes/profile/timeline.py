@@ -1,7 +1,4 @@
-"""The result of a simulation: the times of each instruction, and the event before it.
-
-This is the event that the instruction waited for last.
-"""
+"""The result of a simulation: each instruction's times, and the event that it waited for last."""
 
 from __future__ import annotations
 
@@ -27,15 +24,15 @@ class Reason(Enum):
     semaphore = "semaphore"
     """A semaphore of another queue."""
     dispatch = "dispatch"
-    """The descriptors of a transfer, after its trigger."""
+    """The dispatch of a transfer: the delay between the end of its trigger and its first byte."""
     dma = "dma"
-    """DMA engines that were busy with another transfer."""
+    """The end of another transfer on the same DMA engines."""
     port = "port"
-    """A memory port that another engine was using."""
+    """The end of another engine's use of a shared memory port."""
     meeting = "meeting"
-    """The other core."""
+    """The arrival of another core at a meeting."""
     weights = "weights"
-    """The stationary tile of a multiplication."""
+    """The load of a multiplication's stationary tile."""
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -47,7 +44,8 @@ class Event(ShownFields):
     begin: float
     """The time of the begin; for a transfer, when the last of its DMA engines starts it."""
     free: float
-    """The time when the queue can begin its next instruction; for a transfer, after its bytes."""
+    """The time when the queue can begin its next instruction; for a transfer, after its last byte.
+    """
     end: float
     """The time when the queue sees the results; for a transfer, when all queues do."""
     reason: Reason

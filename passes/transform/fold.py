@@ -106,7 +106,7 @@ def _with_single(nodes: list[Node], loop: Loop, known: dict[int, list[Loop]]) ->
 
 
 def _single(block: list[Node], like: Loop) -> Loop | None:
-    """Return a loop with one iteration and the form of another loop; None if it does not match."""
+    """Return a block as a loop of one iteration in the form of another loop; None if unlike."""
     made = [_Made(block)]
     refs: list[Ref] = []
     steps: list[RefStep] = []

@@ -80,7 +80,10 @@ class RefStep:
     last: int = 0
     """For a value of the same iteration, the last node of an iteration that may create it."""
     start: int = 0
-    """The value's number among those that these nodes create, in the first iteration."""
+    """For a value of the same iteration, its number among those of nodes `maker` to `last`.
+
+    It is that of the first iteration.
+    """
     low: int = field(default=0, compare=False)
     """The lowest ordinal in any iteration; `high` is the highest one."""
     high: int = field(default=0, compare=False)

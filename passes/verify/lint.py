@@ -236,7 +236,7 @@ def _wide_result(op: TensorTensorOp, target: Target) -> _Warning | None:
 
 
 _FEW = 4
-"""An instruction uses few partitions if it uses at most one in this number of them."""
+"""The inverse of the largest fraction of partitions that count as few: a quarter."""
 
 
 def _few_partitions(op: NisaOp, target: Target) -> _Warning | None:

@@ -292,7 +292,7 @@ def with_advice(
     kernels: Sequence[KernelOp],
     passes: Sequence[type[VerificationPass]] = WHOLE,
 ) -> list[Diagnostic]:
-    """Add the advice that `find_all` gives to findings that it returned without advice."""
+    """Return findings that `find_all` returned without advice, with the advice added."""
     advised = list(found)
     if any(d.severity == "error" for d in advised):
         return advised

@@ -99,11 +99,11 @@ class _Memory:
     Tiles with run-time addresses count as written.
     """
     maybe: ByteSet = NOWHERE
-    """Bytes that were written with such results on at least one path."""
+    """Bytes that were written with results to which matmuls can add, on at least one path."""
     replaced: ByteSet = NOWHERE
-    """Bytes of `maybe` that another engine has overwritten later, on at least one path.
+    """Bytes of `maybe` that another engine has overwritten since, on at least one path.
 
-    Matmuls cannot add to that engine's results.
+    Matmuls cannot add to the results of that engine.
     """
     read: ByteSet = NOWHERE
     """Bytes that were read since they were last written, on at least one path."""

@@ -27,7 +27,7 @@ class Peak:
 
     bytes: int
     position: int
-    """The first position with this need; -1 if there are no blocks."""
+    """The first position at which this many bytes are needed; -1 if there are no blocks."""
 
 
 def lower_bound(blocks: Sequence[Block]) -> Peak:

@@ -16,7 +16,7 @@ from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.bytes.rows import partitions_of, start_of
 
 Piece = tuple[int, int]
-"""The bits of the partitions, and the bits of the bytes that are in the set in each of these."""
+"""The bits of some partitions, and the bits of the bytes of the set in each of them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,7 +57,7 @@ class Region:
         self.fence: Operation | None = None
         """The operation after the region, which ends it; None at the end of a block."""
         self.order: Sequence[int] | None = None
-        """The best order for these costs, as indices into `ops`; None until computed."""
+        """The best order with the costs in `costs`, as indices into `ops`; None until computed."""
         self.accesses: Accesses = {}
         self.used = [0.0, 0.0]
         """Bytes per partition, in SBUF and in PSUM, of tiles used also outside the region."""

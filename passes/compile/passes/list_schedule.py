@@ -42,9 +42,9 @@ RESERVE = 0.15
 NEAR = 1.005
 """The search stops at an order whose time is within this factor of the busiest resource's."""
 AHEAD = 1.02
-"""The first order may take up to this factor of the time of the author's order.
+"""The factor of the author's time that another order may take, if none was better so far.
 
-The author's order is simulated without memory limits, which the first order respects.
+The author's order is simulated without memory limits, which all others respect.
 """
 _NEXT = 64
 """The number of instructions, counted from the oldest unstarted one, that may use `RESERVE`."""
@@ -81,7 +81,7 @@ def list_schedule(kernel: KernelOp, analyses: Analyses | None = None) -> int:
 def _arrange(block: Block, regions: Sequence[Region]) -> None:
     """Reorder the operations of a block, with each declaration before its first use."""
     ops = list(directly_in(block))
-    # HBM tensors keep their order: it says which tensors of other cores they correspond to.
+    # HBM tensors keep their order, by which they correspond to tensors of other cores.
     placed: list[Operation] = [
         op for op in ops if type(op) is AllocOp and not info_of(op.result).region.on_chip
     ]
@@ -188,21 +188,24 @@ _FITS = inf, inf
 
 
 class _Stuck(NamedTuple):
-    """The state in which no checked instruction of a lane fits into memory.
+    """A state in which no checked instruction of a lane fits into memory.
 
-    The instructions are checked again only when one of the following conditions holds.
+    The instructions are not checked again until one of the fields' conditions holds.
     """
 
     ready: int
-    """The number of ready instructions differs from this number."""
+    """The number of ready instructions at the last check; another number repeats the check."""
     sbuf: float
-    """`_Run._freed` of SBUF has reached this number of bytes."""
+    """The number of bytes in `_Run._freed` of SBUF from which the check is repeated."""
     psum: float
-    """`_Run._freed` of PSUM has reached this number of bytes."""
+    """The number of bytes in `_Run._freed` of PSUM from which the check is repeated."""
     tiles: list[int]
-    """Another instruction has allocated one of these tiles, which then needs no more memory."""
+    """Tiles whose allocation repeats the check: they then need no further memory."""
     first: float
-    """All instructions before this one have started, so another one may use `RESERVE`."""
+    """The value of `_Run._first` from which the check is repeated.
+
+    Another instruction may use `RESERVE` then.
+    """
 
 
 class _Resource:

@@ -33,7 +33,7 @@ class _Level:
     body: Body
     position: int = 0
     loop: Loop | None = None
-    """The loop whose body it is; None for the kernel's body."""
+    """The loop that contains the body; None for the kernel's body."""
     numbers: range = range(0)
     """The values of the loop's induction variable."""
     done: int = 0

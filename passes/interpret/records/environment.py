@@ -149,7 +149,7 @@ class Slots:
     """The programs of all cores, if there are several."""
     target: Target = field(init=False)
     template: Env = field(default_factory=list[Any])
-    """The contents of slots at the start of a run: constants, or None for slots that it fills."""
+    """The contents of slots at the start of a run: constants, or None until the run sets them."""
     views: list[Views] = field(default_factory=list[Views])
     scratch: dict[tuple[tuple[int, ...], int], int] = field(
         default_factory=dict[tuple[tuple[int, ...], int], int]
@@ -158,7 +158,10 @@ class Slots:
     states: dict[str, tuple[int, Callable[[], Array]]] = field(
         default_factory=dict[str, tuple[int, Callable[[], Array]]]
     )
-    """The arrays that outlive instructions: by name, the slot and the function that creates it."""
+    """The slot of each array that outlives instructions, and the function that creates the array.
+
+    The key is the name of the array.
+    """
     lent: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     """For each argument that is written at run-time addresses, the slot of its `lending.Lent`.
 

@@ -73,11 +73,11 @@ class Native:
 
     program: Program
     bases: int
-    """The slot in which a workspace stores its bases."""
+    """The slot in which a workspace stores its bases: the addresses of its arrays."""
     lasting: tuple[int, ...]
     """Slots that hold the same memory in every run of a workspace."""
     changing: tuple[int, ...]
-    """The other slots that native code uses; their memory differs between runs."""
+    """Slots used by native code that hold different memory in each run."""
     lives: Mapping[int, tuple[int, int]]
     """The positions between which fusion extended the use of each tensor, by slot."""
     complete: bool
