@@ -120,10 +120,11 @@ def _transfer(
     run: int,
     share: float = 1.0,
 ) -> Transfer:
-    """Return a transfer of `size` bytes in runs of `run` bytes at a share of the bandwidth.
+    """Return a transfer of `size` bytes, whose contiguous runs have `run` bytes.
 
-    Transfers from SBUF or PSUM to HBM are stores. All others count as loads, as nothing is
-    published about transfers within HBM and within SBUF.
+    `share` is the part of the bandwidth that the transfer reaches. Transfers from SBUF or PSUM to
+    HBM are stores. All others count as loads, as nothing is published about transfers within HBM
+    and within SBUF.
     """
     dma = target.timing.dma
     run = min(run, size, dma.max_descriptor_bytes)
@@ -162,9 +163,9 @@ class _Parts(NamedTuple):
     fullest: int
     """The number of engines with the most descriptors (`most`)."""
     most: int
-    """The number of descriptors of each of the fullest engines."""
+    """The number of descriptors that each of the fullest engines has."""
     least: int
-    """The number of descriptors of each engine that is not one of the fullest."""
+    """The number of descriptors that each engine has that is not one of the fullest."""
 
 
 def _parts(first: TileInfo, last: TileInfo, size: int, run: int, target: Target) -> _Parts:

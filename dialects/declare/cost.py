@@ -64,7 +64,7 @@ class Transfer:
         return self.trigger_ns + self.dispatch_ns + self.payload_ns + self.notify_ns
 
     def busy_ns(self, target: Target) -> float:
-        """Return the share of the time of all DMA engines of a core, in ns.
+        """Return the transfer's share of the time of a core's DMA engines, in ns.
 
         This is the sum of the engines' busy times (`engines_ns`), divided by the number of engines.
         """

@@ -13,7 +13,7 @@ from nkijit.dialects.hardware.timing import TIMINGS, Timing, load_timing
 from nkijit.dialects.hardware.words import engine, nc_version
 
 PARTITIONS_PER_GPSIMD_CORE = 16
-"""Number of neighbouring partitions of each of the eight cores of the GpSimd Engine."""
+"""Number of neighbouring partitions that each of the GpSimd Engine's eight cores processes."""
 
 
 def gpsimd_cores(partitions: int) -> range:

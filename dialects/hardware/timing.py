@@ -221,9 +221,7 @@ class Dma:
     hbm_bytes_per_ns: float
     """One core's share of the HBM bandwidth of the chip."""
     descriptor_ns: float
-    """Time per descriptor of an engine in a stream of transfers, in addition to the time of its
-    bytes.
-    """
+    """Time that an engine takes per descriptor in a stream of transfers, besides its bytes."""
     efficient_descriptor_bytes: int
     """Bytes from which the vendor's documents call a descriptor efficient."""
     max_descriptor_bytes: int

@@ -50,7 +50,7 @@ ELEMENT_TYPES = {
 }
 """The data type of the four values in an element, by the x4 type of the element."""
 MAX_EXPONENTS = {"float8_e5m2_x4": 15, "float8_e4m3fn_x4": 8}
-"""The exponent of the largest value of each result type of quantize_mx: 1.75 * 2**exponent."""
+"""For each result type of quantize_mx, the exponent e of the largest value, 1.75 * 2**e."""
 _SCALES = ("float8_e8m0fnu", "uint8")
 
 

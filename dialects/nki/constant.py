@@ -130,7 +130,7 @@ class ConstantOp(IRDLOperation):
 
 
 def _limit(type: Attribute) -> int:
-    """Return the largest legal number of bytes of a constant of a type.
+    """Return the largest legal number of bytes of a constant, from its type.
 
     An invalid type gets `MAX_CONSTANT_BYTES`; `verify_` reports it later.
     """

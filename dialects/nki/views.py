@@ -56,7 +56,10 @@ INDEX_DTYPES = ("int32", "uint32")
 
 
 def numbers_held(index: TileInfo, group: int = INDIRECTION_GROUP) -> int:
-    """Return the number of indices of an index tile per group of `group` partitions."""
+    """Return the number of indices that an index tile has for each group of partitions.
+
+    `group` is the number of partitions in a group.
+    """
     rows = index.partitions % group if index.partitions > group else index.partitions
     return (rows or group) * index.free_size
 

@@ -37,7 +37,7 @@ class Likeness:
         self._numbers: dict[object, int] = {}
         self._operations: dict[tuple[object, ...], int] = {}
         self._by_identity: dict[tuple[object, ...], int] = {}
-        """The number of each class of operations, by the `id` of types and attributes."""
+        """The number of each class of operations; the key has the `id` of types and attributes."""
 
     def number(self, op: Operation) -> int:
         """Return the number of an operation's equivalence class, in the order of first use."""

@@ -202,7 +202,7 @@ class Program:
     signals: dict[tuple[Queue, Loop | None], int] = field(
         default_factory=dict[tuple[Queue, "Loop | None"], int]
     )
-    """The final count of each queue in one iteration of each loop, and outside of loops."""
+    """The final count of each queue in an iteration of each loop, or outside of loops (None)."""
     scheduled: bool = False
     """True if waits and signals are set."""
     origins: dict[Operation, Operation] = field(default_factory=dict[Operation, Operation])

@@ -259,7 +259,7 @@ def _only(node: Node, kind: int) -> Definition | None:
 
 
 def _select(loop: Loop, kind: int, position: int, steps: Steps) -> Element:
-    """Return an element of the values of a kind that a loop creates, in their order of creation."""
+    """Return an element of the values of a kind that a loop creates, by order of creation."""
     only = _only(loop, kind)
     if only is not None:
         return Element(((loop, only),), position, steps)

@@ -34,7 +34,7 @@ from nkijit.passes.diagnostics.diagnose import describe_operand, diagnose
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 
 MOST_ROWS = 8
-"""The largest number of rows of the table of live tiles in a finding."""
+"""The largest number of rows in the table of live tiles that a finding shows."""
 
 
 def check_capacity(kernel: KernelOp) -> Iterator[Diagnostic]:

@@ -24,7 +24,10 @@ MULTIPLY_MOVING = "MULTIPLY_MOVING"
 Columns = Callable[[NisaOp, TileInfo], int]
 
 _ROW_TILES = (32, 64)
-"""Legal numbers of rows, and of columns, of a tile of the array; 32 from NeuronCore-v3 on."""
+"""Legal heights and widths of the tiles into which the array is split.
+
+32 requires NeuronCore-v3 or newer.
+"""
 
 
 def free_size(op: NisaOp, tile: TileInfo) -> int:

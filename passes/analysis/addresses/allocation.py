@@ -26,7 +26,7 @@ class Block(NamedTuple):
     end: int
     """The last position at which the block is in use."""
     size: int
-    """Bytes per partition."""
+    """The size of the block in bytes per partition."""
     partitions: int
     address: tuple[int, int] | None = None
     """The (partition, byte) of a fixed block; None if the address is to be assigned."""
@@ -39,7 +39,7 @@ class Space:
     """The capacity of each partition of a memory."""
 
     capacity: int
-    """Bytes per partition."""
+    """The capacity in bytes per partition."""
     bank: int | None = None
     """Bytes of a bank, if the memory has banks; None otherwise.
 

@@ -16,7 +16,7 @@ from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.bytes.rows import partitions_of, start_of
 
 Piece = tuple[int, int]
-"""The bits of some partitions, and the bits of the bytes of the set in each of them."""
+"""Some partitions, and the bytes that the set has in each of them; both as bits."""
 
 
 @dataclass(frozen=True, slots=True)

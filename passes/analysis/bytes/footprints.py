@@ -110,7 +110,10 @@ def _rows_and_columns(terms: Terms, pitch: int) -> tuple[Terms, Terms]:
 
 @lru_cache(maxsize=4096)
 def _in_bytes(strides: tuple[int, ...], shape: tuple[int, ...], size: int) -> tuple[int, Terms]:
-    """Return `_normal` of the bytes of an access pattern of elements of `size` bytes."""
+    """Return the bytes of a pattern as a normal form; `size` is the size of an element.
+
+    See `_normal`.
+    """
     pairs = zip(strides, shape, strict=True)
     return _normal((*((stride * size, n) for stride, n in pairs), (1, size)))
 
@@ -259,7 +262,10 @@ class _Grid:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """The cells of a line of bytes: of equal size, or between cuts if all extents are runs."""
+    """The cells that divide a line of bytes.
+
+    They have equal sizes or, if all extents are runs, end at the ends of extents.
+    """
 
     cells: int
     unit: int

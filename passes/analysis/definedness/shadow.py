@@ -29,7 +29,7 @@ KEPT = -1
 
 
 class Shadow:
-    """The marks of a tensor's memory: one for each unit of a whole number of bytes."""
+    """The marks of a tensor's memory. A unit, which has one mark, is a whole number of bytes."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class Shadow:
         return np.asarray(pieces.any(axis=-1), np.bool_)
 
     def _pieces(self, marks: npt.NDArray[Any], access: AccessPattern, itemsize: int) -> Any:
-        """Return a view of an array of marks: (*shape, units of an element)."""
+        """Return a view of an array of marks with the shape (*shape, units per element)."""
         count, size = itemsize // self._unit, marks.itemsize
         strides = (*(stride * count * size for stride in access.strides), size)
         shape = (*access.shape, count)

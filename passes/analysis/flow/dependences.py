@@ -64,7 +64,7 @@ class Execution(NamedTuple):
 _STORES = len(engine)
 _PRINTS = len(engine) + 1
 QUEUES = len(engine) + 2
-"""The number of queues."""
+"""The number of queues: one per member of `engine`, one for DMAs to HBM, and one for prints."""
 
 
 def queue_of(op: Operation, target: Target) -> int | None:
@@ -221,7 +221,7 @@ class _OfMany:
 
 
 _FewCells = tuple[Sequence[list[int]], int]
-"""The cells of each tile of a tensor, and the number of cells of the tensor."""
+"""For each tile of a tensor, its cells; and the total number of the tensor's cells."""
 
 
 class _Tensors:

@@ -32,7 +32,7 @@ class LiveTile(ShownFields):
     shape: tuple[int, ...]
     dtype: str
     bytes: int
-    """Bytes per partition."""
+    """The size of the tile in bytes per partition."""
     start: int
     """The first instruction at which the tile is in use, counted from 0; `end` is the last."""
     end: int

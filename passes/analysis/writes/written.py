@@ -139,7 +139,7 @@ class CoreWrites:
     """
 
     EXACT: ClassVar[bool] = True
-    """True to compute `Read.missing`."""
+    """True if the walk computes `Read.missing`."""
 
     def __init__(
         self,

@@ -36,9 +36,9 @@ _T = TypeVar("_T")
 SMALL = 1 << 20
 """Tensors of at most this many bytes are saved completely, which is faster than finding pages."""
 SEARCH = 1 << 16
-"""The number of bytes that can be copied in the time of finding the pages of an instruction."""
+"""The number of bytes that can be copied while an instruction's pages are determined."""
 ROW = 1 << 9
-"""The number of bytes that can be copied in the time of selecting one row of an array."""
+"""The number of bytes that can be copied while one row of an array is selected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +188,7 @@ class Copied:
     """An array of the caller's that a run uses through a copy."""
 
     array: Array
-    """The caller's array."""
+    """The caller's array, of which the run uses a copy."""
     contents: Callable[[], Array]
     """Returns the contents of the copy, in the shape and data type of the caller's array."""
 

@@ -22,7 +22,7 @@ from nkijit.passes.interpret.steps.body import Driver, numbers_of
 from nkijit.passes.lower.program import EngineInstruction, Program, Queue, What
 
 Name = tuple[str, int]
-"""An operand of an instruction: the name of an effect, and the index among those of that name."""
+"""An operand: the operand name of an effect, and a number among the effects with that name."""
 
 
 @dataclass(slots=True)

@@ -43,7 +43,7 @@ from nkijit.passes.interpret.steps.forms import (
 )
 
 LOOP_LIMIT = 1_000_000
-"""The maximum number of iterations of all loops on the device in a run of a core."""
+"""The largest number of iterations of device loops in a core's run, all loops together."""
 LOOP_LIMIT_VARIABLE = "NKIJIT_LOOP_LIMIT"
 
 _DECLARATIONS = frozenset[type[Operation]](

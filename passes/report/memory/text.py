@@ -109,9 +109,10 @@ def _map(core: CoreMap, space: SpaceMap, keys: dict[object, str]) -> list[str]:
 
 
 def _step(space: SpaceMap) -> int:
-    """Return the number of bytes of a row: a bank, or a power of two at which the map fits.
+    """Return the number of bytes that a row shows.
 
-    It is at least the largest power of two that divides all addresses and sizes.
+    It is a bank, or the smallest power of two at which the map fits. It is at least the largest
+    power of two that divides all addresses and sizes.
     """
     if space.bank is not None:
         return space.bank

@@ -24,7 +24,7 @@ class Lanes:
     count: int
 
     def type(self, element: Any) -> Any:
-        """Return the LLVM type of a vector of elements, or of an element for a single lane."""
+        """Return the LLVM type of all lanes: a vector of elements, or one element."""
         return element if self.count == 1 else ir.VectorType(element, self.count)
 
     def element(self, value: Any) -> Any:

@@ -118,7 +118,7 @@ class _RowWriter:
             b.store(self._number(use.number), registers)
 
     def _number(self, place: int, kind: str = "f") -> Any:
-        """Return the number of the form at an index, in a node's type."""
+        """Return a number of the instruction, by its index, in the type of a node."""
         word = self.numbers[place]
         if kind == "f":
             return self.b.bitcast(self.b.trunc(word, I32), F32)
