@@ -26,9 +26,10 @@ _OF_ARGUMENT = {
 
 
 def accumulation_of(op: NisaOp, target: Target) -> Accumulation | None:
-    """Return what a matmul does with the contents of `dst`; None for other instructions.
+    """Return the effect of a matmul on the contents of `dst`; None for other instructions.
 
-    `accumulate` decides if it is not None. Otherwise transpose mode, which moves bits, overwrites.
+    The argument `accumulate` decides, unless it is None. Then transpose mode, which moves bits,
+    overwrites, and other matmuls accumulate by location.
     """
     if not op.declares("accumulate"):
         return None

@@ -60,7 +60,7 @@ def diagnose(
     help: str | None = None,
     severity: str | None = None,
 ) -> Diagnostic:
-    """Create a diagnostic at an operation; without a known source line, it includes the IR.
+    """Create a diagnostic at an operation; it includes the IR if the source line is unknown.
 
     Args:
         rule: the broken rule.

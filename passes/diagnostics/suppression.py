@@ -152,7 +152,7 @@ def _about(comment: _Suppression, is_checked: Callable[[RuleText], bool]) -> Ite
 
 
 def _suppressions(file: str) -> list[_Suppression]:
-    """Return the comments of a source file, each with the lines of its statement."""
+    """Return the suppressing comments of a source file, each with the lines of its statement."""
     source = source_lines(file)
     if not any(_MARK in text for text in source):
         return []

@@ -54,7 +54,7 @@ Mask = npt.NDArray[np.bool_]
 MOST_BYTES = 1 << 26
 """Tensors of more bytes count as defined: their marks would not fit into memory."""
 MOST_ROUNDS = 8
-"""The largest number of walks of a loop; after these, tensors that it changes are defined."""
+"""The largest number of walks of a loop; tensors that it changes then count as defined."""
 
 
 def reached_from(kernels: Sequence[KernelOp], sources: Iterable[SSAValue]) -> set[SSAValue]:
