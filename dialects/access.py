@@ -30,14 +30,14 @@ _LEGAL_FREE = "the other dimensions, in SBUF and PSUM dim 0 is the partition dim
 
 
 class Indirection(Enum):
-    """The part of a view's address that is known only at run time."""
+    """The part of a view's address that an index at run time determines."""
 
     scalar = "scalar"
-    """The start: one index moves the whole view along a dimension."""
+    """The start of the view: one index moves the whole view along a dimension."""
     vector = "vector"
-    """The address of each element of dim 0: a list of indices, for DMA."""
+    """The address of each element of dim 0: one index per element, for DMA only."""
     tensor = "tensor"
-    """The elements of the free dimensions: a list of indices per group of partitions."""
+    """The choice of elements in the free dimensions: a list of indices per group of partitions."""
 
 
 class ViewError(ValueError):
@@ -91,9 +91,12 @@ class AccessPattern:
     offset: int
     """Elements from the start of the allocation to the element at index (0, 0, …)."""
     strides: tuple[int, ...]
-    """Elements between neighbours, per dimension; 0 repeats, a negative one runs backwards."""
+    """Distance between neighbouring elements of each dimension, in elements.
+
+    0 repeats one element; a negative stride runs backwards.
+    """
     shape: tuple[int, ...]
-    """Counts, per dimension; all at least 1."""
+    """Number of elements of each dimension, at least 1."""
 
     # ---------------------------------------------------------------- construction
 
@@ -158,12 +161,12 @@ class AccessPattern:
 
     @property
     def ndim(self) -> int:
-        """Number of dimensions."""
+        """Number of dimensions of the view."""
         return len(self.shape)
 
     @property
     def size(self) -> int:
-        """Number of accesses: an element that is touched twice counts twice."""
+        """Number of accesses: an element that the view touches twice counts twice."""
         return prod(self.shape)
 
     @property

@@ -80,7 +80,7 @@ class WordAttr(Data[_E], Generic[_E]):
 
     @classmethod
     def of(cls, member: Enum) -> WordAttr[_E]:
-        """The one attribute for `member`."""
+        """Return the attribute for `member`, the same object each time."""
         return cls.INTERNED[member]
 
     @classmethod
@@ -170,7 +170,7 @@ class OperatorAttr(Data[str]):
 
     @staticmethod
     def of(name: str) -> OperatorAttr:
-        """The one attribute for the operator `name`."""
+        """Return the attribute for the operator `name`, the same object each time."""
         return _OPERATOR_ATTRS[name]
 
     @classmethod
@@ -225,14 +225,14 @@ _ZERO = IntegerAttr(0, i64)
 
 @lru_cache(maxsize=65536)
 def integer_attr(number: int) -> IntegerAttr[IntegerType]:
-    """The attribute of a 64-bit integer."""
+    """Return the attribute of a 64-bit integer."""
     if not -(2**63) <= number < 2**63:
         return IntegerAttr(number, i64)  # raises xDSL's error
     return variant(_ZERO, value=variant(_ZERO.value, data=number))
 
 
 def float_from_bits(bits: int) -> float:
-    """The float32 with these bits."""
+    """Return the float32 with these bits."""
     return struct.unpack("<f", struct.pack("<I", bits & 0xFFFFFFFF))[0]
 
 

@@ -9,7 +9,7 @@ from threading import Lock
 
 _LOCK = Lock()
 _pauses: set[object] = set()
-"""One token per pause that is active, in all threads."""
+"""One token per active pause of any thread."""
 _was_enabled = False
 """True when garbage collection was enabled before the first active pause."""
 

@@ -1,6 +1,6 @@
-"""The program of one core: a symbol with arguments in HBM and a target. Base of kernel and queues.
+"""Base class of a core's program: a symbol with HBM arguments and a target.
 
-`nki.kernel` and `engine.program` are its two subclasses.
+`nki.kernel` (a traced kernel) and `engine.program` (its instruction queues) are the two subclasses.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from nkijit.dialects.tiles import info_of
 from nkijit.dialects.walks import all_in
 
 MAX_CORES = 2
-"""Cores that a kernel can be launched on."""
+"""Largest number of cores that a kernel can be launched on."""
 
 
 class IllFormedInside(VerifyException):
-    """A program contains an operation that it must not contain: `op`."""
+    """Error for an operation, `op`, that a program must not contain."""
 
     def __init__(self, message: str, op: Operation):
         super().__init__(message)
@@ -44,12 +44,12 @@ class CoreProgram(IRDLOperation, ABC):
     body = region_def("single_block")
 
     KEYWORDS: ClassVar[tuple[str, ...]] = ()
-    """Unit properties, printed as keywords before the body when they are set."""
+    """Names of the unit properties that are printed as keywords before the body when set."""
 
     def __init__(
         self, name: str, target: str, body: Region, program: tuple[int, int] | None = None
     ):
-        """`program` is (core, number of cores) of a kernel that is launched on several cores."""
+        """Create a program. `program` is (core, number of cores) for a launch on several cores."""
         properties: dict[str, Attribute] = {
             "sym_name": StringAttr(name),
             "target": StringAttr(target),
@@ -60,7 +60,7 @@ class CoreProgram(IRDLOperation, ABC):
 
     @property
     def core(self) -> tuple[int, int]:
-        """The core that the kernel is specialised for and the number of cores.
+        """The core that the kernel is specialised for, and the number of cores of the launch.
 
         (0, 1) without a launch grid.
         """
@@ -87,7 +87,7 @@ class CoreProgram(IRDLOperation, ABC):
 
     @property
     def operations(self) -> Iterable[Operation]:
-        """Every operation of the body and of its loops, in program order."""
+        """All operations of the body, including those in loops, in program order."""
         return all_in(self)
 
     def print(self, printer: Printer) -> None:
@@ -150,7 +150,7 @@ class CoreProgram(IRDLOperation, ABC):
 
 
 def core_suffix(index: int) -> str:
-    """The end of a kernel's name that distinguishes its specialisations for several cores."""
+    """Return the suffix of a kernel's name for one core of a launch on several cores."""
     return f"_core{index}"
 
 

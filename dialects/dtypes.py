@@ -49,13 +49,13 @@ class Float4E2M1FNx4Type(ParametrizedAttribute, TypeAttribute):
 
 
 class Kind(Enum):
-    """How an engine treats a data type."""
+    """The kind of a data type: how engines process its elements."""
 
     boolean = "boolean"
     integer = "integer"
     float = "float"
     packed = "packed"
-    """Copied, and read by MX instructions; engines do not convert it."""
+    """Instructions copy packed elements, and MX instructions read them; engines do not convert."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +68,13 @@ class DType:
     kind: Kind
     signed: bool = True
     largest: float = math.inf
-    """The largest finite number of a float type."""
+    """The largest finite number of a float type; infinite for other types."""
     beyond: float = math.inf
-    """The lowest number that a float type does not round to `largest`."""
+    """The smallest number that is out of range of a float type: it does not round to `largest`."""
     smallest: float = 0.0
-    """The smallest number above 0 of a float type."""
+    """The smallest positive number of a float type."""
     infinite: bool = True
-    """True when a float type has infinities."""
+    """True when a float type can represent infinities."""
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -91,7 +91,7 @@ class DType:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The least and the largest finite number; infinite for booleans and packed types."""
+        """The smallest and the largest finite number; infinite for booleans and packed types."""
         if self.is_integer:
             return (-(2 ** (self.bits - 1)) if self.signed else 0), 2 ** (
                 self.bits - self.signed
@@ -125,9 +125,10 @@ def _integer(bits: int, *, signed: bool) -> Attribute:
 
 
 def _float(name: str, type: Attribute, bits: int, form: tuple[int, int], **special: Any) -> DType:
-    """Return a float type of `form`: bits of its significand, exponent of its largest numbers.
+    """Return a float type with the range that IEEE 754 derives from `form`.
 
-    Its range follows IEEE 754 for such a form; `special` overrides fields of `DType`.
+    `form` is (bits of the significand, exponent of the largest numbers). `special` overrides fields
+    of `DType`.
     """
     digits, exponent = form
     largest = (2 - 2.0 ** (1 - digits)) * 2.0**exponent

@@ -20,12 +20,12 @@ from nkijit.dialects.tuples import made
 
 
 class Touched(NamedTuple):
-    """The operand of an effect, or the index tile of an operand."""
+    """The operand of an effect, or the index tile that the operand's address depends on."""
 
     operand: str
-    """A field's name; `tensor` of a print, `result <number>` of a return."""
+    """The name of the operand's field; `tensor` for a print, `result <number>` for a return."""
     is_index: bool = False
-    """True for the index tile that holds the operand's addresses, not the operand itself."""
+    """True when the effect is on the index tile of the operand, not on the operand itself."""
 
     def __str__(self) -> str:
         return f"index of {self.operand}" if self.is_index else self.operand
@@ -38,7 +38,7 @@ class Effect(NamedTuple):
     value: SSAValue
     role: Role
     partial: bool
-    """True when it may touch only some of the tile's elements."""
+    """True when the operation may touch only some of the tile's elements."""
 
     @property
     def name(self) -> str:
@@ -59,8 +59,8 @@ def effects(op: Operation) -> tuple[Effect, ...]:
 
     Reads of index tiles come first, as the addresses of the other tiles depend on them.
     """
-    # Every pass calls this, so the result is cached on the operation, with the operands that it
-    # holds for: xDSL replaces the tuple of operands as a whole.
+    # Every pass calls this, so the result is cached on the operation, with the tuple of operands
+    # for which it was computed: xDSL replaces that tuple as a whole.
     kept = op.__dict__.get(_KEPT)
     if kept is not None and kept[0] is operand_tuple(op):
         indexed = kept[2]
@@ -76,16 +76,16 @@ def effects(op: Operation) -> tuple[Effect, ...]:
 
 
 _KEPT = "_nki_effects"
-"""Attribute of an operation that caches its effects."""
+"""Name of the attribute that caches the effects of an operation."""
 
 
 class _Indexed(NamedTuple):
-    """Further inputs of the effects of an operation whose addresses are known only at run time."""
+    """The parts of an operation's effects that depend on run-time addresses."""
 
     skips: bool
     """True when the operation skips accesses that are out of bounds."""
     operands: list[Sequence[SSAValue]]
-    """The operands of its views, which include the indices."""
+    """The operands of each view that the operation uses; indices are among them."""
 
 
 def _indexed(op: Operation, views: Sequence[Operation]) -> _Indexed:
@@ -94,7 +94,9 @@ def _indexed(op: Operation, views: Sequence[Operation]) -> _Indexed:
 
 
 def _with_indices(touched: tuple[Effect, ...], *, skips: bool) -> tuple[Effect, ...]:
-    """Add the reads of index tiles; all effects are partial if the operation skips accesses."""
+    """Add the reads of index tiles, and mark all effects as partial if the operation skips
+    accesses.
+    """
     if skips:
         touched = tuple(Effect(n, v, role, True) for n, v, role, _ in touched)
     read: list[Effect] = []
@@ -106,12 +108,12 @@ def _with_indices(touched: tuple[Effect, ...], *, skips: bool) -> tuple[Effect, 
 
 
 def reads_and_writes(op: Operation) -> list[tuple[SSAValue, Role]]:
-    """Return the values and roles of `effects(op)`."""
+    """Return the value and role of each effect of an operation."""
     return [(value, role) for _, value, role, _ in effects(op)]
 
 
 def role_of(use: Use) -> Role | None:
-    """The role of a tile in the operation that uses it; None if it neither reads nor writes it."""
+    """Return the role of a tile in the operation that uses it; None if the tile is not accessed."""
     op = use.operation
     if is_instruction(op):
         key = type(op), _given(op)
@@ -131,7 +133,7 @@ def registers_written(op: Operation) -> Iterator[SSAValue]:
 
 @cache
 def _registers(instruction: type[NisaOp]) -> tuple[str, ...]:
-    """The names of an instruction's operands that are written and may be registers."""
+    """Return the names of an instruction's written operands that may be registers."""
     return tuple(
         f.name
         for f in instruction.SPEC.operand_fields
@@ -159,19 +161,21 @@ def _operands(op: Operation) -> tuple[Effect, ...]:
 
 
 _Tiles = tuple[tuple[int, Touched, Role, bool, bool], ...]
-"""Position, operand, role and partiality of operands, and whether the operand is always a tile."""
+"""Operands that may be tiles: position, operand, role, partial, always a tile."""
 _ROLES: dict[tuple[type[NisaOp], bytes], dict[int, Role]] = {}
 _TILES: dict[type[NisaOp], dict[bytes, _Tiles]] = {}
 
 
 def _given(op: NisaOp) -> bytes:
-    """The operand segment sizes of an instruction, as bytes: a key for its present operands."""
+    """Return the operand segment sizes as bytes: a key of an instruction's present operands."""
     segments: Any = op.properties.get(SEGMENTS)
     return b"" if segments is None else segments.data.data
 
 
 def _tiles(op: NisaOp) -> _Tiles:
-    """The operands of an instruction that may be tiles, cached by class and present operands."""
+    """Return the operands of an instruction that may be tiles, cached by class and present
+    operands.
+    """
     given = _given(op)
     known = _TILES.get(type(op))
     if known is None:

@@ -1,4 +1,4 @@
-"""Reading untrusted files: only regular ones, of a bounded size."""
+"""Functions that read untrusted files: regular files of bounded size only."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ def check_regular(path: str | os.PathLike[str]) -> os.stat_result:
 
 
 def read_regular(path: str | os.PathLike[str], most: int) -> bytes:
-    """Return the bytes of a regular file. Raises OSError, also if it has more than `most` bytes."""
+    """Return the bytes of a regular file.
+
+    Raises OSError, also for a file of more than `most` bytes.
+    """
     check_regular(path)
     with open(path, "rb") as file:
         data = file.read(most + 1)

@@ -1,9 +1,8 @@
-"""ALU operators and activation functions: one table for every layer.
+"""ALU operators and activation functions: the table that all layers use.
 
-Sources: tables "Supported Math Operators by NKI ISA" and "Supported Activation Functions by
-NKI ISA" of the public API reference (nki.api.shared), and the NKI 0.4.0 release notes for the
-operators that only NeuronCore-v4 has. The interpreter attaches the NumPy function under the
-same name.
+Sources: tables "Supported Math Operators by NKI ISA" and "Supported Activation Functions by NKI
+ISA" of the public API reference (nki.api.shared), and the NKI 0.4.0 release notes for the operators
+that only NeuronCore-v4 has. The interpreter attaches the NumPy function under the same name.
 """
 
 from __future__ import annotations
@@ -24,26 +23,26 @@ class AluKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class AluOp:
-    """The properties of a word as an ALU operator."""
+    """The properties of an operator as an ALU operator."""
 
     kind: AluKind
     arity: int = 2
     reducible: bool = False
-    """Legal as the operator of `tensor_reduce`."""
+    """True when `tensor_reduce` accepts the operator."""
     since: nc_version = nc_version.gen2
 
 
 @dataclass(frozen=True, slots=True)
 class ActivationFunction:
-    """The properties of a word as an activation function of the Scalar Engine."""
+    """The properties of an operator as an activation function of the Scalar Engine."""
 
     low: float = -math.inf
     high: float = math.inf
-    """Inputs outside [low, high] give invalid results."""
+    """The upper end of the valid inputs [low, high]; other inputs give invalid results."""
     symmetric: bool = False
-    """The valid range is ±[low, high]."""
+    """True when the valid inputs are [low, high] and [-high, -low]."""
     parametric: bool = False
-    """The function reads `relu_param`."""
+    """True when the function reads the argument `relu_param`."""
     table: str | None = None
     """The table that the Scalar Engine loads, if several functions share it; else None.
 
@@ -98,7 +97,7 @@ _ALU: dict[str, AluOp] = {
 }
 
 SHIFTS = ("left_shift", "right_shift")
-"""Operators whose second operand counts bits."""
+"""Operators whose second operand is a number of bits."""
 
 _ACTIVATIONS: dict[str, ActivationFunction] = {
     "copy": ActivationFunction(table="square"),
@@ -153,4 +152,4 @@ NUMPY_NAMES: dict[str, str] = {
     "sum": "add",
     "prod": "multiply",
 }
-"""NumPy functions of the same meaning as an operator, where NumPy's name differs."""
+"""The operator word of each NumPy function that has another name than its operator."""

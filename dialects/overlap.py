@@ -1,4 +1,4 @@
-"""Sets of sums, `low` plus multiples of strides: the elements of patterns, and their overlap."""
+"""Overlap of access patterns, as sets of sums: `low` plus multiples of strides."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ ENUMERABLE = 4096
 """`meet` enumerates sets of at most this many numbers when no formula applies."""
 
 Terms = list[tuple[int, int]]
-"""`(stride, count)` with strides above 0 and counts above 1, ascending: a set of sums."""
+"""A set of sums as ascending `(stride, count)` terms, with strides above 0 and counts above 1."""
 
 
 def ascending(low: int, pairs: Iterable[tuple[int, int]]) -> tuple[int, Terms]:
-    """Return the lowest number of a pattern and its terms; the order of access is lost.
+    """Return the lowest element of a pattern, and its terms without the order of access.
 
     `pairs` are (stride, count) in any order; strides may be negative.
     """
@@ -62,7 +62,7 @@ def meet(a: int, a_terms: Terms, b: int, b_terms: Terms) -> bool:
 
 
 def _reach(terms: Terms) -> int:
-    """The largest sum."""
+    """Return the largest sum of the terms."""
     return sum([stride * (count - 1) for stride, count in terms])
 
 

@@ -1,9 +1,9 @@
-"""Memory that views of an allocation touch outside of it.
+"""Memory outside an allocation that views of it touch.
 
 An access pattern may leave its allocation. On a device it then touches neighbouring memory: in HBM
-before or after the tensor, on chip further on in the same partitions or in other partitions.
-nkijit does not know the contents: reads find uninitialised memory, and writes are lost. `Reach`
-extends the allocation by this memory, so that such views are analysed and run like all others.
+before or after the tensor, on chip further on in the same partitions or in other partitions. nkijit
+does not know the contents: reads find uninitialised memory, and writes are lost. `Reach` extends
+the allocation by this memory, so that such views are analysed and run like all others.
 """
 
 from __future__ import annotations
@@ -91,15 +91,15 @@ class Reach:
 
     allocation: TileInfo
     rows: range
-    """Numbers of the rows, relative to the allocation; negative ones are before it."""
+    """Row numbers, relative to the first row of the allocation; negative rows are before it."""
     columns: range
-    """Bytes of each row, relative to the allocation's row; negative ones are before it."""
+    """Byte numbers in each row, relative to the allocation's row; negative bytes are before it."""
     extended: bool
-    """True when it is larger than the allocation."""
+    """True when the rows or columns are more than those of the allocation."""
 
     @staticmethod
     def of(allocation: TileInfo, views: Iterable[TileInfo]) -> Reach:
-        """Return the memory that some views of an allocation need."""
+        """Return an allocation extended by the memory that some views of it touch."""
         count, size = rows_of(allocation)
         first, last, low, high = 0, count, 0, size
         for view in views:
@@ -125,7 +125,7 @@ class Reach:
         return len(self.rows) * len(self.columns)
 
     def place(self, access: AccessPattern, itemsize: int) -> AccessPattern:
-        """Translate a pattern relative to the allocation into one relative to all this memory.
+        """Translate a pattern from the allocation's addresses to those of the extended memory.
 
         Args:
             access: counts elements of `itemsize` bytes from the start of the allocation; on chip
@@ -144,7 +144,9 @@ class Reach:
         return AccessPattern(offset, strides, access.shape)
 
     def inside(self, itemsize: int) -> AccessPattern:
-        """Return the allocation's rows in this memory, in elements of `itemsize` bytes."""
+        """Return the pattern of the allocation within the extended memory, in elements of
+        `itemsize` bytes.
+        """
         count, size = rows_of(self.allocation)
         row = size // itemsize
         return self.place(AccessPattern(0, (row, 1), (count, row)), itemsize)

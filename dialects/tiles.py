@@ -25,7 +25,7 @@ from nkijit.dialects.dtypes import DType, dtype_of_type
 from nkijit.dialects.hardware.words import MemoryRegion
 
 MAX_RANK = 60
-"""Dimensions of a tensor: the limit of NumPy is 64, and nkijit adds some of its own."""
+"""Largest number of dimensions of a tensor. NumPy's limit is 64; nkijit adds some of its own."""
 
 NkiMemRef = MemRefType[Attribute]
 
@@ -41,11 +41,16 @@ class TileInfo:
     dtype: DType
     region: MemoryRegion
     strides: tuple[int, ...]
-    """Elements, per dimension; 0 for a dimension that is addressed by an index tile."""
+    """Distance between neighbouring elements of each dimension, in elements.
+
+    0 for a dimension that is addressed by an index tile.
+    """
     offset: int
-    """Elements from the start of the allocation; 0 if it is known only at run time."""
+    """Offset of the first element in the allocation, in elements; 0 if it is known only at run
+    time.
+    """
     indirection: Indirection | None = None
-    """Set when part of the address is known only at run time."""
+    """The kind of run-time address; None when the whole address is static."""
 
     @property
     def partitions(self) -> int:
@@ -54,7 +59,7 @@ class TileInfo:
 
     @cached_property
     def free_size(self) -> int:
-        """Elements per partition."""
+        """Number of elements per partition."""
         size = 1
         for dim in self.shape[1:]:
             size *= dim
@@ -62,12 +67,12 @@ class TileInfo:
 
     @cached_property
     def size(self) -> int:
-        """Elements."""
+        """Number of elements of the tile."""
         return self.shape[0] * self.free_size
 
     @cached_property
     def partition_bytes(self) -> int:
-        """Bytes per partition."""
+        """Number of bytes per partition."""
         return self.free_size * self.dtype.itemsize
 
     @cached_property
@@ -148,7 +153,7 @@ def _indirection_of(strides: Sequence[int | None], offset: int | None) -> Indire
 
 
 def info_of(value: SSAValue) -> TileInfo:
-    """`tile_info` of a value's type."""
+    """Return the `tile_info` of a value's type."""
     # Called many times per instruction, and xDSL's own access takes twice as long.
     memref: Any = value._type  # pyright: ignore[reportPrivateUsage]
     try:
@@ -183,7 +188,7 @@ def memref_type(
 
 @lru_cache(maxsize=4096)
 def allocation_type(dtype: DType, shape: tuple[int, ...], region: MemoryRegion) -> NkiMemRef:
-    """The memref type of an allocation."""
+    """Return the memref type of an allocation."""
     memref = MemRefType(dtype.type, shape, NoneAttr(), MEMORY_SPACES[region])
     tile_info(memref)
     return memref
@@ -191,19 +196,19 @@ def allocation_type(dtype: DType, shape: tuple[int, ...], region: MemoryRegion) 
 
 @dataclass(frozen=True)
 class ViewForm:
-    """The common part of views that differ only in their offsets.
+    """The parts of a view that do not depend on its offset, shared by views that differ only there.
 
     Iterations of an unrolled loop take the same views of different tiles, or of one tensor at
-    different offsets. The attributes that do not depend on the offset are created, and verified
-    by xDSL, once.
+    different offsets. The attributes that do not depend on the offset are created, and verified by
+    xDSL, once.
     """
 
     memref: NkiMemRef
-    """The type at offset 0."""
+    """The type of the view at offset 0."""
     pattern: Attribute
     """The attribute with the `[stride, count]` pairs."""
     key: int = field(compare=False)
-    """The hash of the arguments of `of`."""
+    """The hash of data type, memory region, strides and counts."""
 
     def __hash__(self) -> int:
         return self.key
@@ -255,4 +260,4 @@ def _at(form: ViewForm, offset: int) -> tuple[NkiMemRef, IntegerAttr[IntegerType
 
 
 _OF_THE_OFFSET = ("pattern", "byte_pattern")
-"""Cached properties of a `TileInfo` that depend on the offset."""
+"""The cached properties of a `TileInfo` that depend on its offset."""

@@ -1,4 +1,4 @@
-"""Walks over the operations of a program, and results cached while the program is unchanged."""
+"""Walks over the operations of a program, and a cache for results while it is unchanged."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 from xdsl.ir import Block, Operation
 
 _KEPT = "_nki_operations"
-"""Attribute of a program or block that caches the list of its operations; see `unchanged`."""
+"""Name of the attribute that caches the operations of a program or block; see `unchanged`."""
 _FOUND = "_nki_found"
-"""Attribute of a program that caches the results of `found_once`, by function."""
+"""Name of the attribute of a program that caches the results of `found_once`, by function."""
 _ProgramT = TypeVar("_ProgramT", bound=Operation)
 _R = TypeVar("_R")
 
@@ -72,7 +72,7 @@ def unchanged(programs: Iterable[Operation]) -> Generator[None]:
 
 
 def _keep(block: Block, holders: list[Operation | Block]) -> None:
-    """Cache the operations that are directly in a block, and those of its nested blocks."""
+    """Cache the operations of a block and of its nested blocks, and add the blocks to `holders`."""
     vars(block)[_KEPT] = kept = list(_linked(block))
     holders.append(block)
     for op in kept:

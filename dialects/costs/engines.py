@@ -22,7 +22,7 @@ from nkijit.dialects.operators import OPERATORS
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
 
 _NARROW_BITS = 16
-"""Width of the floating-point types with fast modes."""
+"""Bits of the floating-point types that the Vector Engine processes in its fast modes."""
 _FP8_BITS = 8
 
 
@@ -55,7 +55,7 @@ def min_interval(op: NisaOp, target: Target) -> float:
 
 
 def inner_stride(tile: TileInfo) -> int:
-    """Distance of neighbouring elements within a partition, in elements, without sign."""
+    """Return the distance between neighbouring elements in a partition, in elements, unsigned."""
     free = zip(tile.strides[1:], tile.shape[1:], strict=True)
     return next((abs(stride) for stride, count in reversed(list(free)) if count != 1), 1)
 
@@ -122,14 +122,14 @@ def table_of(op: NisaOp) -> str | None:
 
 
 def constant(name: str) -> Formula:
-    """A constant of the engine that runs an instruction."""
+    """Return the formula of a constant of the engine that runs an instruction, e.g. `rate`."""
     return Formula(name, lambda op, target: getattr(section_of(op, target), name))
 
 
 def count(name: str, *others: str) -> Formula:
-    """The elements per partition of an operand, times the factor of its stride.
+    """Return the formula of an operand's elements per partition, times the factor of its stride.
 
-    `others` are read at the same time; the largest factor applies.
+    `others` are operands read at the same time; the largest stride factor applies.
     """
     return Formula(
         f"N({name})",
@@ -138,7 +138,7 @@ def count(name: str, *others: str) -> Formula:
 
 
 def _slowest(op: NisaOp, target: Target, names: tuple[str, ...]) -> float:
-    """The largest stride factor of some inputs."""
+    """Return the largest stride factor of some operands."""
     factors = section_of(op, target).stride_factors
     tiles = [tile for name in names if (tile := tile_of(op, name)) is not None]
     return max((stride_factor(factors, tile) for tile in tiles), default=1)
@@ -175,7 +175,7 @@ def _streamed(
 
 
 def streaming(name: str, rate: str = "rate", start: str | None = None) -> StageCost:
-    """The cost of streaming a tile, one element after the other in every partition.
+    """Return the cost of streaming a tile, one element after the other in every partition.
 
     Args:
         name: the operand whose elements count.
@@ -246,7 +246,7 @@ def activating(*columns: str) -> StageCost:
         return data is not None and data.region is MemoryRegion.psum
 
     def on_gpsimd(op: NisaOp, target: Target) -> bool:
-        # For functions there only the engine's default rate is published.
+        # For functions on the GpSimd Engine, only the engine's default rate is published.
         return engine_of(op, target) is engine.gpsimd
 
     def rate(op: NisaOp, target: Target) -> float:
@@ -324,7 +324,7 @@ def _memset_startup(op: NisaOp, target: Target) -> float:
 
 
 WRITTEN = Formula("N(dst)", lambda op, target: elements(op, "dst"))
-"""Without a stride factor, as the stride of writes does not matter."""
+"""The elements of `dst`, without a stride factor: the stride of writes does not matter."""
 
 MEMSET = _streamed(
     WRITTEN
@@ -381,7 +381,10 @@ ACCUMULATOR_READ = StageCost("accumulator_read_cycles", _read_cycles, _read_time
 
 
 def sequenced(constant: str) -> StageCost:
-    """The cost of work of a sequencer: a constant time, by the name of its constant."""
+    """Return the cost of a sequencer's instruction, which takes a constant time.
+
+    `constant` is the name of the constant in the target's data file.
+    """
 
     def time(op: NisaOp, target: Target) -> Duration:
         ns: float = getattr(target.timing.sequencer, constant)

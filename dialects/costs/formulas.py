@@ -1,4 +1,4 @@
-"""Formulas of costs: expressions that compute a number of an instruction and have a text."""
+"""Formulas of the cost model: each computes a number for an instruction, and has a text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nkijit.dialects.hardware.targets import Target
 Number = Callable[[NisaOp, Target], float]
 
 _ATOM, _PRODUCT, _SUM = range(3)
-"""Precedence of operators, the highest first."""
+"""Kinds of formulas by the precedence of their operators, the highest first."""
 
 
 class Formula:
@@ -48,7 +48,7 @@ class Formula:
         return self._joined(other, text, _SUM, lambda a, b: a + b)
 
     def _inside(self, level: int) -> str:
-        """The text as an operand, in parentheses if its precedence is lower."""
+        """Return the text, in parentheses if its operator's precedence is below `level`."""
         return f"({self._text})" if self._level > level else self._text
 
     def _joined(
@@ -63,5 +63,5 @@ class Formula:
 
 
 def largest(one: Formula, two: Formula) -> Formula:
-    """The larger of two numbers."""
+    """Return the formula of the larger of two numbers."""
     return one._joined(two, f"max({one._text}, {two._text})", _ATOM, max)  # pyright: ignore[reportPrivateUsage]

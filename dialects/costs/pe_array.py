@@ -23,13 +23,13 @@ def _is_fp32(op: NisaOp) -> bool:
 
 
 def _has_onezero(op: NisaOp) -> bool:
-    """True with a hint that a tile holds only zeros and ones."""
+    """Return True if a hint says that one of the tiles holds only zeros and ones."""
     names = ("is_stationary_onezero", "is_moving_onezero")
     return any(op.declares(name) and op.value_of(name) for name in names)
 
 
 def passes(op: NisaOp, target: Target) -> float:
-    """The number of times that the moving tile of a matmul streams through the array."""
+    """Return how many times the moving tile of a matmul streams through the array."""
     t = target.timing.tensor
     if not _is_fp32(op):
         return 1

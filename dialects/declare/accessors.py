@@ -17,10 +17,16 @@ from xdsl.irdl.operations import BeforeVariadicSingleAccessor, VarIRConstruct
 _ClassT = TypeVar("_ClassT", bound=type[IRDLOperation])
 
 value_at: Callable[[Any, int], Any] = tuple[SSAValue, ...].__getitem__
-"""The value at a position of operands or results; faster than xDSL's `[]` as it has no slices."""
+"""Return the value at a position of operands or results.
+
+Faster than xDSL's `[]`, which also supports slices.
+"""
 
 operand_tuple: Callable[[Operation], tuple[SSAValue, ...]] = attrgetter("_operands")
-"""The operands of an operation; xDSL's `operands` makes an object that can replace them."""
+"""Return the operands of an operation as a tuple.
+
+Faster than xDSL's `operands`, which creates an object that can replace them.
+"""
 
 
 def with_direct_accessors(op_class: _ClassT) -> _ClassT:

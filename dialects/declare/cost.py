@@ -19,13 +19,13 @@ class Duration(NamedTuple):
     """The duration of an engine instruction, in ns."""
 
     issue: float
-    """The time that its engine is busy before the next independent instruction can start.
+    """Time that the engine is busy before the next independent instruction can start.
 
     For a stationary tile, the time that the array's load port is busy; the array may multiply
     meanwhile. For DMA, the time that the queue that starts the transfer is busy.
     """
     latency: float
-    """The time from its start until a dependent instruction can read its results."""
+    """Time from the start of an instruction until a dependent instruction can read its results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,43 +33,46 @@ class Transfer:
     """The work of the DMA engines for a DMA instruction. Times are in ns."""
 
     bytes: int
-    """Bytes that pass through the engines."""
+    """Number of bytes that pass through the DMA engines."""
     descriptors: int
     descriptor_bytes: int
-    """Bytes that a descriptor moves: contiguous in the source and in the destination."""
+    """Bytes per descriptor: a run that is contiguous in both the source and the destination."""
     engines: int
-    """DMA engines that share it; 0 when the GpSimd Engine's own DMA engine moves it."""
+    """Number of DMA engines that share the transfer; 0 if the GpSimd Engine's own one moves it."""
     fullest: int
-    """The number of engines with the most descriptors."""
+    """Number of engines that have the most descriptors."""
     engine_ns: float
-    """The time that each of the fullest engines is busy when other transfers follow this one."""
+    """Time that each of the fullest engines is busy, in a stream of transfers."""
     other_ns: float
-    """The time that each of the other engines is busy."""
+    """Time that each engine that is not one of the fullest is busy."""
     payload_ns: float
-    """From the first byte to the last one when it is the only transfer."""
+    """Time from the first byte to the last one, for an isolated transfer."""
     trigger_ns: float
-    """The time that the queue that starts it is busy."""
+    """Time that the queue that starts the transfer is busy."""
     dispatch_ns: float
-    """From the end of the trigger to the first byte."""
+    """Time from the end of the trigger to the first byte."""
     notify_ns: float
-    """From the last byte until an instruction that waits for it can start."""
+    """Time from the last byte until an instruction that waits for the transfer can start."""
     mode: dge_mode
-    """The generation of the descriptors; never `unknown`."""
+    """The way to generate the descriptors; never `unknown`."""
     trigger: engine
-    """The engine whose queue starts it."""
+    """The engine whose queue starts the transfer."""
 
     @property
     def latency_ns(self) -> float:
-        """From the start of the trigger until an instruction that waits can start, if alone."""
+        """Time from the start of an isolated transfer's trigger until a waiter can start."""
         return self.trigger_ns + self.dispatch_ns + self.payload_ns + self.notify_ns
 
     def busy_ns(self, target: Target) -> float:
-        """Its share of the time of all DMA engines, in ns: `engines_ns` over their number."""
+        """Return the transfer's share of the time of a core's DMA engines, in ns.
+
+        This is the sum of the engines' busy times (`engines_ns`), divided by the number of engines.
+        """
         return self.engines_ns / target.timing.dma.engines
 
     @property
     def engines_ns(self) -> float:
-        """The busy times of its engines, added up, in ns."""
+        """The sum of the busy times of the transfer's engines, in ns."""
         return self.fullest * self.engine_ns + (self.engines - self.fullest) * self.other_ns
 
 
@@ -78,16 +81,19 @@ class StageCost:
     """The cost of one engine instruction."""
 
     text: str
-    """The formula of `cycles`, with the names of the data file."""
+    """The formula of `cycles` as text, with the constants' names in the data file."""
     cycles: Callable[[Any, Target], float]
-    """The time that the engine is busy, in cycles of its own clock; for DMA, bytes."""
+    """Returns the time that an instruction keeps its engine busy, in the engine's cycles.
+
+    For DMA, returns the number of bytes.
+    """
     time: Callable[[Any, Target], Duration]
     transfer: Callable[[Any, Target], Transfer] | None = None
-    """Set for DMA."""
+    """Returns the transfer of a DMA instruction; None for stages that are not DMA."""
 
 
 def clock_ghz(runs_on: engine, target: Target) -> float:
-    """The clock of an engine, in GHz."""
+    """Return the clock of an engine, in GHz."""
     return getattr(target.timing.clocks, f"{runs_on.name}_ghz")
 
 

@@ -33,14 +33,14 @@ from nkijit.dialects.declare.properties import (
 
 
 def written(*indirections: Indirection) -> SSAValue:
-    """A tile that the instruction writes."""
+    """A field for a tile that the instruction writes."""
     return operand_def(OperandKind(Role.write, indirections=indirections))
 
 
 def updated(
     *indirections: Indirection, partial: bool = False, inside_quadrants: bool = False
 ) -> SSAValue:
-    """A tile that the instruction updates: adds to, or, with `partial`, writes only in part."""
+    """A field for a tile that the instruction adds to or, with `partial`, writes only in part."""
     kind = OperandKind(
         Role.update,
         indirections=indirections,
@@ -51,7 +51,7 @@ def updated(
 
 
 def opt_written() -> SSAValue | None:
-    """A tile that the instruction writes, and that can be omitted."""
+    """A field for a tile that the instruction writes if the argument is present."""
     return opt_operand_def(OperandKind(Role.write, required=False))
 
 
@@ -61,7 +61,7 @@ def tile(
     inside_quadrants: bool = False,
     any_order: bool = False,
 ) -> SSAValue:
-    """A tile that the instruction reads; with `partial`, maybe only some of its elements."""
+    """A field for a tile that the instruction reads; with `partial`, maybe only some elements."""
     kind = OperandKind(
         Role.read,
         indirections=indirections,
@@ -73,28 +73,28 @@ def tile(
 
 
 def tiles(*indirections: Indirection, partial: bool = False) -> Sequence[SSAValue]:
-    """A list of tiles that the instruction reads; with `partial`, maybe only some elements."""
+    """A field for a list of tiles that are read; with `partial`, maybe only some elements."""
     kind = OperandKind(Role.read, variadic=True, indirections=indirections, partial=partial)
     return var_operand_def(kind)
 
 
 def written_tiles(*, partial: bool = False) -> Sequence[SSAValue]:
-    """A list of tiles that the instruction writes; with `partial`, maybe only some elements."""
+    """A field for a list of tiles that are written; with `partial`, maybe only some elements."""
     return var_operand_def(OperandKind(Role.write, variadic=True, partial=partial))
 
 
 def written_register() -> SSAValue:
-    """A register that the instruction writes."""
+    """A field for a register that the instruction writes."""
     return operand_def(OperandKind(Role.write, accepts_tile=False, accepts_register=True))
 
 
 def register() -> SSAValue:
-    """A register that the instruction reads."""
+    """A field for a register that the instruction reads."""
     return operand_def(OperandKind(Role.read, accepts_tile=False, accepts_register=True))
 
 
 def integer_or_register(default: int | None = None) -> Any:
-    """An integer or a register; it can be omitted if it has a default."""
+    """A field for an integer or a register; optional if it has a default."""
     kind = OperandKind(
         Role.read,
         accepts_scalar=True,
@@ -107,86 +107,86 @@ def integer_or_register(default: int | None = None) -> Any:
 
 
 def tile_or_scalar() -> SSAValue:
-    """A number, or a [P, 1] tile, that the instruction reads."""
+    """A field for a number, or a [P, 1] tile, that the instruction reads."""
     return operand_def(OperandKind(Role.read, accepts_scalar=True))
 
 
 def opt_tile_or_scalar(default: float | None = None) -> SSAValue | None:
-    """A number, or a [P, 1] tile, that can be omitted."""
+    """An optional field for a number, or a [P, 1] tile, that the instruction reads."""
     kind = OperandKind(Role.read, accepts_scalar=True, required=False, default=default)
     return opt_operand_def(kind)
 
 
 def operator() -> Attribute:
-    """An operator."""
+    """A field for an operator."""
     return prop_def(OperatorKind())
 
 
 def opt_operator(default: str | None = None) -> Attribute | None:
-    """An operator that can be omitted."""
+    """An optional field for an operator."""
     return opt_prop_def(OperatorKind(required=False, default=default))
 
 
 def flag(default: bool = False) -> Attribute | None:
-    """A boolean."""
+    """A field for a boolean."""
     return opt_prop_def(FlagKind(required=False, default=default))
 
 
 def opt_flag() -> Attribute | None:
-    """True, False or None."""
+    """A field for True, False or None."""
     return opt_prop_def(FlagKind(required=False, default=None))
 
 
 def word(attr_class: type[WordAttr[Any]], default: Enum) -> Attribute | None:
-    """A member of a public enumeration."""
+    """A field for a member of a public enumeration."""
     return opt_prop_def(WordKind(required=False, default=default, attr_class=attr_class))
 
 
 def integer(default: int) -> Attribute | None:
-    """A compile-time integer."""
+    """A field for a compile-time integer with a default."""
     return opt_prop_def(IntegerKind(required=False, default=default))
 
 
 def required_integer() -> Attribute:
-    """A compile-time integer without a default."""
+    """A field for a compile-time integer without a default."""
     return prop_def(IntegerKind())
 
 
 def groups() -> Attribute:
-    """Groups of ranks."""
+    """A field for groups of ranks."""
     return prop_def(GroupsKind())
 
 
 def opt_integer() -> Attribute | None:
-    """A compile-time integer that can be omitted."""
+    """An optional field for a compile-time integer."""
     return opt_prop_def(IntegerKind(required=False))
 
 
 def number() -> Attribute:
-    """A compile-time number."""
+    """A field for a compile-time number."""
     return prop_def(NumberKind())
 
 
 def opt_number(default: float) -> Attribute | None:
-    """A compile-time number that can be omitted."""
+    """An optional field for a compile-time number."""
     return opt_prop_def(NumberKind(required=False, default=default))
 
 
 def opt_numbers() -> Attribute | None:
-    """A list of numbers that can be omitted."""
+    """An optional field for a list of numbers."""
     return opt_prop_def(NumbersKind(required=False))
 
 
 def integers() -> Attribute:
-    """One or more integers."""
+    """A field for one or more integers."""
     return prop_def(IntegersKind())
 
 
 def opt_integers(default: tuple[int, ...] | None = ()) -> Attribute | None:
-    """A tuple of integers, empty or None by default."""
+    """An optional field for a tuple of integers, by default empty."""
     return opt_prop_def(IntegersKind(required=False, default=default))
 
 
 def pairs() -> Attribute:
-    """A list of [step, count] pairs."""
+    """A field for a list of [step, count] pairs."""
     return prop_def(PairsKind())

@@ -38,14 +38,14 @@ def instruction(
     """Declare an instruction.
 
     Args:
-        engines: engines that can run it, the default first.
+        engines: engines that can run the instruction, the default first.
         rules: the documented restrictions, checked by the verification passes.
-        stages: the engine instructions that it is lowered to, in order.
-        since: the first NeuronCore generation that has it.
-        accumulators: its use of the engine's accumulator registers, if any.
+        stages: the engine instructions to which the instruction is lowered, in order.
+        since: the first NeuronCore generation that has the instruction.
+        accumulators: the use of the engine's accumulator registers, if any.
         select_engine: chooses among `engines` when the user does not.
-        transposes: True if it always only permutes dimensions.
-        per_partition: True if it computes each partition alone, in the same way.
+        transposes: True if the instruction always only permutes dimensions.
+        per_partition: True if the instruction computes each partition alone, in the same way.
     """
 
     def declare(cls: type[_OpT]) -> type[_OpT]:

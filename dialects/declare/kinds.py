@@ -1,4 +1,4 @@
-"""Kinds of fields. A kind is an xDSL constraint and the codec of an argument."""
+"""Kinds of fields: each is an xDSL constraint, and encodes and decodes the values of arguments."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ f32 = Float32Type()
 
 
 class ArgumentError(ValueError):
-    """A value that a field cannot hold. The message names the expected and the actual value."""
+    """An argument's value is illegal for its field. The message names expected and actual value."""
 
 
 class Role(Enum):
@@ -35,30 +35,30 @@ class Role(Enum):
     read = "read"
     write = "write"
     update = "update"
-    """Read and written: the result depends on the previous contents."""
+    """The instruction reads and writes the operand: the result depends on its previous contents."""
 
 
 @dataclass(frozen=True)
 class OperandKind(AttrConstraint):
-    """An operand that is read or written: a tile, a scalar, a register or a list of tiles."""
+    """The kind of an operand: a tile, a scalar, a register or a list of tiles."""
 
     role: Role
     accepts_scalar: bool = False
     required: bool = True
     default: float | None = None
-    """The value of an optional operand that is omitted; None if there is none."""
+    """The value of an optional operand that is omitted; None if it has no default."""
     accepts_tile: bool = True
     accepts_register: bool = False
     variadic: bool = False
-    """A list of any number of tiles."""
+    """True for an operand that is a list of any number of tiles."""
     indirections: tuple[Indirection, ...] = ()
-    """Documented kinds of run-time addresses, besides scalar ones, which every tile may have."""
+    """The documented kinds of run-time addresses, besides `scalar`, which every tile may have."""
     partial: bool = False
-    """True when the instruction may touch only some elements: its arguments or data decide."""
+    """True when arguments or data decide which elements the instruction touches."""
     inside_quadrants: bool = False
-    """True when the tile may start inside a quadrant; the instruction defines the partitions."""
+    """True for a tile that may start inside a quadrant, not only at its first partition."""
     any_order: bool = False
-    """True when its elements are read in another order than the results are written."""
+    """True when the operand's elements are read in another order than the results are written."""
 
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
         if isinstance(attr, MemRefType) and self.accepts_tile:
@@ -108,7 +108,7 @@ def _either(names: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class PropertyKind(AttrConstraint, ABC):
-    """A compile-time argument: converts between its Python value, its attribute and its text."""
+    """The kind of a compile-time argument: converts between Python value, attribute and text."""
 
     required: bool = True
     default: Any = None
@@ -155,7 +155,7 @@ def described(value: Any) -> str:
 
 
 def expect(attr: Attribute, ok: bool, expected: str) -> None:
-    """Raise VerifyException with the `expected` kind of attribute unless `ok`."""
+    """Raise VerifyException unless `ok`; `expected` names the kind of attribute that is legal."""
     if not ok:
         raise VerifyException(f"expected {expected}, got {attr}")
 
@@ -177,7 +177,7 @@ def _is_numpy_function(value: Any) -> bool:
 
 
 def operator_word(value: Any) -> str | None:
-    """Return the word of an nki.language operator or a NumPy function; None for other values."""
+    """Return the operator word of an nki.language operator or a NumPy function; None for others."""
     name = getattr(value, "nki_operator", None)
     if name is None and _is_numpy_function(value):
         name = NUMPY_NAMES.get(value.__name__, value.__name__)

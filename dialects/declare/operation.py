@@ -27,11 +27,11 @@ from nkijit.dialects.declare.spec import Field, InstructionSpec, Stage
 from nkijit.dialects.hardware.targets import Target
 
 SEGMENTS = AttrSizedOperandSegments.attribute_name
-"""The property with the number of values of each declared operand."""
+"""Name of the property that holds the number of values of each declared operand."""
 
 
 def segments_attr(present: Sequence[int]) -> DenseArrayBase[IntegerType]:
-    """The attribute with the number of values of each operand: 1, 0, or the length of a list."""
+    """Return the attribute with the number of values of each operand: 1, 0, or a list's length."""
     return DenseArrayBase.from_list(i32, present)
 
 
@@ -39,7 +39,7 @@ _POSITIONS: dict[bytes, tuple[range, ...]] = {}
 
 
 def _positions(segments: Any) -> tuple[range, ...]:
-    """Positions of each declared operand's values among all operand values."""
+    """Return, for each declared operand, the positions of its values among all operand values."""
     key: bytes = segments.data.data
     positions = _POSITIONS.get(key)
     if positions is None:
@@ -98,14 +98,14 @@ class NisaOp(IRDLOperation, ABC):
 
     @property
     def segments(self) -> tuple[range, ...] | None:
-        """Positions of each operand's values among all values; None when each has exactly one."""
+        """Positions of each operand's values among all values; None if each has exactly one."""
         if not self.SPEC.has_segments:
             return None
         return _positions(self.properties[SEGMENTS])
 
     @property
     def segment_bytes(self) -> bytes:
-        """A key that is equal for instructions of a class with the same operands present."""
+        """Return a key that is equal for instructions of a class with the same operands present."""
         if not self.SPEC.has_segments:
             return b""
         segments: Any = self.properties[SEGMENTS]
@@ -148,15 +148,18 @@ class NisaOp(IRDLOperation, ABC):
         return kind.default if attr is None else kind.decode(attr)
 
     def runs(self, stage: Stage) -> bool:
-        """True when a declared stage runs with the operands that are present."""
+        """Return True if a declared stage runs: its `when` operand, if any, is present."""
         return stage.when is None or self.operand_named(stage.when) is not None
 
     def given_stages(self) -> list[Stage]:
-        """The stages that it is lowered to, in order."""
+        """The stages that the instruction is lowered to, in order."""
         return [stage for stage in self.SPEC.stages if self.runs(stage)]
 
     def cycles(self, target: Target) -> float:
-        """The time that its engine is busy, in cycles of the engine's clock; for DMA, bytes."""
+        """Return the time that the engine is busy, in cycles of the engine's clock.
+
+        For DMA, returns the number of bytes.
+        """
         return sum(stage.cost.cycles(self, target) for stage in self.given_stages())
 
     def given_operands(self) -> list[tuple[Field, SSAValue]]:
@@ -244,13 +247,13 @@ _OWN_FIELDS = {
     "name": Field("name", StringKind(required=False), -1),
     "after": Field("after", NamesKind(required=False), -1),
 }
-"""Fields of every instruction, besides those that it declares."""
+"""The fields that every instruction has besides those that it declares, by name."""
 
 _INSTRUCTIONS: dict[type[Operation], bool] = {}
 
 
 def is_instruction(op: Operation) -> TypeGuard[NisaOp]:
-    """`isinstance(op, NisaOp)` for loops over programs: faster, as `NisaOp` is an ABC."""
+    """Return `isinstance(op, NisaOp)`; faster in loops over programs, as `NisaOp` is an ABC."""
     kind = type(op)
     known = _INSTRUCTIONS.get(kind)
     if known is None:

@@ -21,18 +21,18 @@ ON_CHIP = (SBUF, PSUM)
 
 
 def tile_of(op: NisaOp, name: str) -> TileInfo | None:
-    """The tile of an operand; None when it is omitted or not a tile."""
+    """Return the tile of an operand; None when the operand is omitted or not a tile."""
     value = op.operand_named(name)
     return info_of(value) if value is not None and is_tile(value) else None
 
 
 def required_tile(op: NisaOp, name: str) -> TileInfo:
-    """The tile of a required operand that accepts only tiles."""
+    """Return the tile of a required operand that accepts only tiles."""
     return info_of(op.required(name))
 
 
 def constant_of(op: NisaOp, name: str) -> int | float | None:
-    """The number in a field, or its default; None if it is not a compile-time constant."""
+    """Return the number in a field, or its default; None if it is not a compile-time constant."""
     field = op.SPEC.by_name[name]
     if not field.is_operand:
         return op.value_of(name)
@@ -52,7 +52,7 @@ def tiles_in(op: NisaOp, names: tuple[str, ...]) -> list[tuple[str, TileInfo]]:
 
 
 def alu_of(op: NisaOp, name: str) -> AluOp | None:
-    """The ALU operator in a field; None when it is omitted, bypass, or not an ALU operator."""
+    """Return the ALU operator in a field; None if omitted, bypass, or not an ALU operator."""
     word = op.value_of(name)
     return None if word is None else OPERATORS[word].alu
 
@@ -103,9 +103,9 @@ def skips_out_of_bounds(op: NisaOp) -> bool:
 
 
 def number_of(value: SSAValue | None) -> float | None:
-    """The constant of a scalar operand as a float; NaN if it is not constant.
+    """Return the constant of a scalar operand as a float; NaN if the scalar is not constant.
 
-    None for a tile or an omitted operand.
+    Returns None for a tile or an omitted operand.
     """
     if value is None or is_tile(value):
         return None

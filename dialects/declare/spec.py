@@ -21,7 +21,7 @@ class Field:
     name: str
     kind: OperandKind | PropertyKind
     index: int
-    """Position among the operands, or -1 for a property."""
+    """The operand's position among the operands; -1 for a property."""
 
     @property
     def is_operand(self) -> bool:
@@ -51,17 +51,17 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A rule that an op breaks."""
+    """A report that an op breaks a rule."""
 
     message: str
     operands: tuple[str, ...] = ()
-    """Names of the fields in question."""
+    """Names of the fields that break the rule."""
     help: str | None = None
-    """A fix that is more specific than the rule's own help."""
+    """A fix that is more specific than the help of the rule; None to show the rule's."""
 
 
 Check = Callable[[Any, Target], Violation | None]
-"""Returns how an operation violates a rule on a target; None if it does not."""
+"""Returns the violation of a rule by an operation on a target; None if it obeys the rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Rule:
     limits: Limits | None = None
     """The limits that `check` enforces, shown by `nkijit explain`."""
     by_offset: bool = False
-    """True for a rule about the offset of a view: it checks every view, not one per form."""
+    """True for a rule about the offset of a view: it is checked for every view, not per form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,25 +131,27 @@ class InstructionSpec:
     """The complete declaration of an instruction."""
 
     name: str
-    """The name in `nki.isa`."""
+    """The instruction's name in `nki.isa`."""
     fields: tuple[Field, ...]
     engines: tuple[engine, ...]
-    """Engines that can run it, the default first."""
+    """The engines that can run the instruction, the default first."""
     since: nc_version
     rules: tuple[Rule, ...]
     stages: tuple[Stage, ...]
     accumulators: Accumulators | None
     select_engine: Callable[[Any, Target], engine] | None
     transposes: bool
-    """True when it always only permutes dimensions; an optional transpose is an `is_transpose`
-    argument instead."""
+    """True when the instruction always only permutes dimensions.
+
+    An instruction that transposes on request has the argument `is_transpose` instead.
+    """
     per_partition: bool
-    """True when it computes each partition alone, in the same way."""
+    """True when the instruction computes each partition alone, in the same way."""
     by_name: Mapping[str, Field] = field(init=False)
     operand_fields: tuple[Field, ...] = field(init=False)
     has_segments: bool = field(init=False)
     main_stage: int = field(init=False)
-    """Index of the last stage that always runs: its end is the end of the instruction."""
+    """Index of the last stage that always runs; the instruction ends when this stage ends."""
 
     def __post_init__(self) -> None:
         operand_fields = tuple(f for f in self.fields if f.is_operand)

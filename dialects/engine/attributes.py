@@ -28,33 +28,36 @@ QueueAttr.INTERNED = {queue: QueueAttr(queue) for queue in Queue}
 
 
 class Reason(NamedTuple):
-    """Why an item waits: the kind of dependence and the operand, as far as known."""
+    """The reason for a wait: the kind of dependence and the operand, as far as known."""
 
     kind: DependenceKind | None = None
     operand: str | None = None
-    """A key of `named_values`."""
+    """The operand, as a key of `named_values`; None if unknown."""
     of: int | None = None
-    """The number of the instruction that has the operand, when a loop waits."""
+    """For a loop that waits, the number of the instruction in the loop that has the operand."""
 
 
 class Semaphore(NamedTuple):
-    """A wait: the count that a queue must have reached in the block of the waiting item."""
+    """A wait for another queue: its count of signals must have reached a level.
+
+    The count is that of the block that contains the waiting item.
+    """
 
     queue: Queue
     level: int
     previous: bool
-    """True for the count in the previous iteration of the loop."""
+    """True when the wait is for the count of the previous iteration of the loop."""
     reason: Reason
 
 
 class Predecessor(NamedTuple):
-    """An edge: an instruction of the same block, or a loop in a queue, that must end first."""
+    """An edge from an instruction or a loop, in the same block, that must end first."""
 
     number: int
     queue: Queue | None
-    """None for an instruction. For a loop its queue; `number` is then the loop's."""
+    """The queue of a loop, with `number` as the loop's number; None for an instruction."""
     previous: bool
-    """True for the predecessor in the previous iteration of the loop."""
+    """True when the predecessor is in the previous iteration of the loop."""
     reason: Reason
 
 
@@ -86,7 +89,7 @@ class WaitAttr(Data[Semaphore]):
 
     @classmethod
     def parse_text(cls, parser: AttrParser) -> WaitAttr:
-        """Parse without the angle brackets."""
+        """Parse a wait without its angle brackets."""
         previous = parser.parse_optional_keyword("previous") is not None
         queue = QueueAttr.parse_word(parser)
         parser.parse_punctuation(">")
@@ -95,7 +98,7 @@ class WaitAttr(Data[Semaphore]):
         return cls(Semaphore(queue, level, previous, _parse_reason(parser)))
 
     def print_text(self, printer: Printer) -> None:
-        """Print without the angle brackets."""
+        """Print the wait without its angle brackets."""
         previous = "previous " if self.data.previous else ""
         printer.print_string(f"{previous}{self.data.queue.name}>={self.data.level}")
         _print_reason(printer, self.data.reason)
@@ -118,7 +121,7 @@ class EdgeAttr(Data[Predecessor]):
 
     @classmethod
     def parse_text(cls, parser: AttrParser) -> EdgeAttr:
-        """Parse without the angle brackets."""
+        """Parse an edge without its angle brackets."""
         previous = parser.parse_optional_keyword("previous") is not None
         loop = parser.parse_optional_keyword("loop") is not None
         number, queue = parse_int(parser), None
@@ -128,7 +131,7 @@ class EdgeAttr(Data[Predecessor]):
         return cls(Predecessor(number, queue, previous, _parse_reason(parser)))
 
     def print_text(self, printer: Printer) -> None:
-        """Print without the angle brackets."""
+        """Print the edge without its angle brackets."""
         number, queue, previous, reason = self.data
         item = str(number) if queue is None else f"loop {number} in {queue.name}"
         printer.print_string(f"{'previous ' if previous else ''}{item}")

@@ -76,7 +76,7 @@ def _parse_number(parser: AttrParser) -> IntegerAttr[IntegerType]:
 
 
 def _parse_optional(parser: Parser, parsed: Parsed, word: str) -> None:
-    """Parse `word=number`, if it is there."""
+    """Parse `word=number` if the next keyword is `word`."""
     if parser.parse_optional_keyword(word):
         parser.parse_punctuation("=")
         parsed.properties[word] = _parse_number(parser)
@@ -101,7 +101,7 @@ class Parsed:
     operands: list[SSAValue] = field(default_factory=list[SSAValue])
     regions: list[Region] = field(default_factory=list[Region])
     arguments: list[Parser.Argument] = field(default_factory=list[Parser.Argument])
-    """The block arguments of its body."""
+    """The arguments of the block in the operation's body."""
 
 
 class ItemOp(IRDLOperation, ABC):
@@ -114,27 +114,27 @@ class ItemOp(IRDLOperation, ABC):
 
     @property
     def number(self) -> int:
-        """Position of an instruction in program order, or of a loop among the loops."""
+        """The position of an instruction in program order, or a loop's number among the loops."""
         return self.number_attr.value.data
 
     @property
     def edges(self) -> Sequence[Predecessor]:
-        """The predecessors that it must wait for, before scheduling."""
+        """The predecessors that the item must wait for, before scheduling."""
         return [attr.data for attr in self.edges_attr or ()]
 
     @property
     def waits(self) -> Sequence[Semaphore]:
-        """The semaphores that it waits for."""
+        """The semaphores that the item waits for, after scheduling."""
         return [attr.data for attr in self.waits_attr or ()]
 
     @property
     def signal(self) -> int:
-        """The count of its queue when it has ended; 0 if it does not signal."""
+        """The count of the item's queue when the item has ended; 0 if the item does not signal."""
         return _number(self.signal_attr) or 0
 
     @property
     def queue(self) -> Queue:
-        """The queue that contains it."""
+        """The queue that contains the item."""
         parent = self.parent_op()
         while not isinstance(parent, QueueOp):
             assert parent is not None, "an item stands in a queue"
@@ -147,7 +147,7 @@ class ItemOp(IRDLOperation, ABC):
         waits: Sequence[Semaphore] = (),
         signal: int = 0,
     ) -> None:
-        """Set its edges, waits and signal."""
+        """Set the edges, waits and signal of the item."""
         if edges:
             self.properties["after"] = ArrayAttr(map(EdgeAttr, edges))
         if waits:
@@ -157,19 +157,19 @@ class ItemOp(IRDLOperation, ABC):
 
     @abstractmethod
     def print_own(self, printer: Printer) -> None:
-        """Print the part after the number."""
+        """Print the part of the item that follows its number."""
 
     @classmethod
     @abstractmethod
     def parse_own(cls, parser: Parser, parsed: Parsed) -> None:
-        """Parse the part after the number."""
+        """Parse the part of an item that follows its number."""
 
     def print_body(self, printer: Printer) -> None:
-        """Print the part after waits and signals."""
+        """Print the part of the item that follows its waits and signal."""
 
     @classmethod
     def parse_body(cls, parser: Parser, parsed: Parsed) -> None:
-        """Parse the part after waits and signals."""
+        """Parse the part of an item that follows its waits and signal."""
 
     def print(self, printer: Printer) -> None:
         printer.print_string(f" {self.number}")
@@ -235,19 +235,19 @@ class IssueOp(ItemOp):
 
     @property
     def payload(self) -> Operation:
-        """The NKI instruction, or the print."""
+        """The NKI instruction, or the `nki.device_print`, that is run."""
         op = self.body.block.first_op
         assert op is not None, "an instruction is issued"
         return op
 
     @property
     def weights(self) -> int | None:
-        """The number of the instruction that loads its stationary tile."""
+        """For a multiplication, the number of the instruction that loads its stationary tile."""
         return _number(self.weights_attr)
 
     @property
     def group(self) -> int | None:
-        """The number of the `nl.no_reorder` region that contains it."""
+        """The number of the `nl.no_reorder` region around the instruction; None without one."""
         return _number(self.group_attr)
 
     def print_own(self, printer: Printer) -> None:
@@ -284,7 +284,7 @@ class PartOp(ItemOp):
 
     @property
     def of_number(self) -> int:
-        """The number of that `engine.issue` or loop."""
+        """The number of the `engine.issue` or loop that the instruction belongs to."""
         return self.of_attr.value.data
 
 
@@ -315,7 +315,7 @@ class StageOp(PartOp):
 
     @property
     def part(self) -> int:
-        """The number of the part of the stage's work, from 0."""
+        """The number of the part among the equal parts of the stage's work, from 0."""
         return _number(self.part_attr) or 0
 
     def print_own(self, printer: Printer) -> None:
@@ -334,7 +334,7 @@ class StageOp(PartOp):
 
 @irdl_op_definition
 class TriggerOp(PartOp):
-    """Start a DMA, which is in a ring."""
+    """Start a DMA. The DMA itself is an `engine.issue` in the queue of a ring."""
 
     name = "engine.trigger"
 
@@ -388,9 +388,9 @@ class LoadTableOp(PartOp):
 
 @irdl_op_definition
 class TestOp(PartOp):
-    """Read the registers that control a loop: its bounds, or the condition to continue.
+    """Read the registers that control a loop: its bounds, or the operands of its condition.
 
-    It is before a loop that counts, and inside a loop that runs while two numbers differ.
+    It precedes a loop that counts. In a loop that runs while two numbers differ, it is in the body.
     """
 
     name = "engine.test"
@@ -413,7 +413,7 @@ class TestOp(PartOp):
 
 
 class AnyLoopOp(ItemOp):
-    """A loop in one queue. Loops of several queues with one number are one loop of the kernel."""
+    """A loop in one queue; loops of all queues with the same number are one loop of the kernel."""
 
     body = region_def("single_block")
 
@@ -550,7 +550,7 @@ class QueueOp(IRDLOperation):
 
 
 def named_values(op: Operation) -> dict[str, SSAValue]:
-    """Return the values that can be the reason of a wait: operands, their indices, loop bounds.
+    """Return the values that can be the reason for a wait: operands, their indices, loop bounds.
 
     Keys are operand names. The values of a list are numbered: `srcs.0`; the index of `src` is
     `src.index`.

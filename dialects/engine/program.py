@@ -44,7 +44,10 @@ DECLARED = (AllocOp, ConstantOp, RegisterOp, ViewOp, ArithConstantOp)
 """Operations that are allowed outside of queues."""
 
 LoopNumber = int | None
-"""The number of a loop, None outside of loops. It identifies a block of all queues together."""
+"""The number of a loop, or None for the code outside of loops.
+
+It identifies a block across all queues.
+"""
 
 
 @irdl_op_definition
@@ -98,7 +101,7 @@ class QueuesBlock:
     items: dict[Queue, list[ItemOp]] = field(default_factory=dict[Queue, list[ItemOp]])
 
     def find(self, semaphore: Semaphore) -> ItemOp | None:
-        """Return the item that signals a semaphore's level; None if there is none."""
+        """Return the item whose signal is a semaphore's level; None if there is none."""
         return self._signals(semaphore.queue).get(semaphore.level)
 
     def _signals(self, queue: Queue) -> dict[int, ItemOp]:
@@ -163,11 +166,11 @@ class Contents:
         self.loops: dict[int, dict[Queue, AnyLoopOp]] = {}
         self.blocks: dict[LoopNumber, QueuesBlock] = {None: QueuesBlock(self)}
         self.triggers: dict[int, TriggerOp] = {}
-        """Triggers by the number of the DMA that they start."""
+        """The trigger of each DMA, by the DMA's number."""
         self.parts: dict[int, list[PartOp]] = {}
-        """Parts of each instruction, by its number; without those of loops."""
+        """The parts of each instruction, by the instruction's number; without parts of loops."""
         self._first: dict[int, int] = {}
-        """The number of the first instruction in each loop."""
+        """The number of the first instruction in each loop, by the loop's number."""
         for queue in program.queues:
             self._collect(queue.queue, queue.body.block, None)
 
@@ -178,11 +181,11 @@ class Contents:
         return self.loops.get(edge.number, {}).get(edge.queue)
 
     def first_number(self, item: ItemOp) -> int:
-        """The number of an instruction, or of the first one in a loop."""
+        """Return the number of an instruction, or of the first instruction in a loop."""
         return self._first.get(item.number, -1) if isinstance(item, AnyLoopOp) else item.number
 
     def block_of(self, item: ItemOp) -> LoopNumber:
-        """The number of the innermost loop that contains an item."""
+        """Return the number of the innermost loop around an item; None outside of loops."""
         parent = item.parent_op()
         return parent.number if isinstance(parent, AnyLoopOp) else None
 
@@ -246,7 +249,7 @@ class _Verification:
         self._values: dict[Operation, dict[str, SSAValue]] = {}
 
     def run(self) -> None:
-        """Raise VerifyException for the first error."""
+        """Verify the program. Raises VerifyException for the first error."""
         queues = [op.queue for op in self._program.queues]
         for queue in queues:
             if queues.count(queue) > 1:
@@ -407,7 +410,7 @@ class _Verification:
 
 
 def reasoned(contents: Contents, item: ItemOp, reason: Reason) -> SSAValue | None:
-    """Return the value that is the reason of a wait; None when there is no such operand."""
+    """Return the value that is the reason for a wait; None when there is no such operand."""
     if reason.operand is None:
         return None
     about = item if reason.of is None else contents.instructions.get(reason.of)

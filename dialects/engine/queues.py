@@ -20,15 +20,15 @@ class Queue(IntEnum):
     gpsimd = 3
     sync = 4
     dma_load = 5
-    """HBM to SBUF."""
+    """DMAs from HBM to SBUF."""
     dma_store = 6
-    """SBUF to HBM."""
+    """DMAs from SBUF to HBM."""
     dma_copy = 7
     """All other DMAs: within HBM, within SBUF, to other cores and ranks."""
     dma_scalar = 8
-    """DMAs that the Scalar Engine starts."""
+    """All DMAs that the Scalar Engine starts."""
     dma_gpsimd = 9
-    """DMAs that the GpSimd Engine describes and starts."""
+    """All DMAs whose descriptors the GpSimd Engine generates."""
 
     @property
     def is_ring(self) -> bool:

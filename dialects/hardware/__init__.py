@@ -1,1 +1,1 @@
-"""The numbers of the hardware: sizes and limits of each generation, and constants of time."""
+"""Hardware data of each generation: sizes, limits and constants of time."""

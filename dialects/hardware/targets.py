@@ -13,33 +13,36 @@ from nkijit.dialects.hardware.timing import TIMINGS, Timing, load_timing
 from nkijit.dialects.hardware.words import engine, nc_version
 
 PARTITIONS_PER_GPSIMD_CORE = 16
-"""Number of neighbouring partitions of each of the eight cores of the GpSimd Engine."""
+"""Number of neighbouring partitions that each of the GpSimd Engine's eight cores processes."""
 
 
 def gpsimd_cores(partitions: int) -> range:
-    """The first partition of each GpSimd core that a tile with `partitions` partitions reaches."""
+    """Return the first partition of each GpSimd core that a tile of `partitions` rows uses."""
     return range(0, partitions, PARTITIONS_PER_GPSIMD_CORE)
 
 
 def gpsimd_core_elements(free_size: int) -> int:
-    """Elements per GpSimd core of a tile with `free_size` elements per partition."""
+    """Return the elements per GpSimd core of a tile with `free_size` elements per partition."""
     return free_size * PARTITIONS_PER_GPSIMD_CORE
 
 
 INDIRECTION_GROUP = 16
 """Partitions that share the indices of tensor indirection (NKI API reference, indirect)."""
 TENSOR_ENGINE_GROUP = 32
-"""The counterpart of `INDIRECTION_GROUP` for the Tensor Engine."""
+"""`INDIRECTION_GROUP` for instructions of the Tensor Engine."""
 
 PARTITIONS_PER_QUADRANT = 32
-"""Partitions that one bank of the Vector Engine reads and can move data between."""
+"""Number of partitions of a quadrant, which one bank of the Vector Engine reads.
+
+The engine can move data between the partitions of a bank.
+"""
 
 
 def start_partitions(partitions: int) -> range:
-    """The legal first partitions of a tile with a number of partitions.
+    """Return the legal first partitions of a tile of `partitions` partitions.
 
-    Up to one quadrant, a tile can begin at any quadrant; up to two, at either half; a larger one
-    begins at partition 0 (architecture guide, NeuronCore-v2).
+    A tile of up to one quadrant can begin at any quadrant, one of up to two quadrants at either
+    half, and a larger one at partition 0 (architecture guide, NeuronCore-v2).
     """
     quadrant = PARTITIONS_PER_QUADRANT
     step = quadrant if partitions <= quadrant else 2 * quadrant
@@ -50,10 +53,11 @@ COMPUTE_ENGINES = frozenset({engine.tensor, engine.vector, engine.scalar, engine
 """The engines that access all partitions of SBUF and PSUM in lockstep."""
 
 ACCESS_COUNT_MAX = 2**16 - 1
-"""Most elements along a free dimension of an engine's access (architecture guide, NeuronCore-v2).
+"""Largest element count of a free dimension of an engine's access (architecture guide,
+NeuronCore-v2).
 """
 ACCESS_STRIDES = range(-(2**15), 2**15)
-"""Strides of a free dimension of an engine's access, in elements (the same guide)."""
+"""Legal strides of a free dimension of an engine's access, in elements (architecture guide)."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -68,7 +72,7 @@ class Target:
     platform: str
     """The device's name on the command line: trn1, trn2, trn3."""
     pmax: int
-    """Partitions of SBUF and PSUM."""
+    """Number of partitions of SBUF and PSUM."""
     sbuf_partition_bytes: int
     """SBUF bytes per partition."""
     sbuf_usable_bytes: int
@@ -77,20 +81,20 @@ class Target:
     """Bytes per partition of one PSUM bank."""
     psum_banks: int
     gemm_stationary_fmax: int
-    """Most columns of a stationary tile."""
+    """Largest number of columns of a stationary tile."""
     gemm_moving_fmax: int
     """Columns of a moving tile that fill one PSUM bank with float32 (`nl.tile_size`)."""
     moving_columns_max: int
-    """Most columns of a moving tile with a float32 dst."""
+    """Largest number of columns of a moving tile with a float32 dst."""
     vector_transpose_max: int
-    """Most rows, and columns, of a transpose on the Vector Engine."""
+    """Largest number of rows, and of columns, of a transpose on the Vector Engine."""
     bn_stats_fmax: int
     sbuf_min_align: int
     psum_min_align: int
     max_access_dims: int
-    """Most dimensions of an access pattern, including the partition dimension."""
+    """Largest number of dimensions of an access pattern, including the partition dimension."""
     timing: Timing
-    """The constants of its costs."""
+    """The constants of time that the cost model uses."""
     disable_dge: bool = False
     """True when DMA descriptors are generated before the kernel runs, except for addresses that
     are known only at run time. The vendor's compiler does so with `--disable-dge`, and did so on
@@ -185,7 +189,7 @@ PLATFORM_NAMES: dict[str, nc_version] = {
     "trn3": nc_version.gen4,
     "gen4": nc_version.gen4,
 }
-"""Accepted values of `platform_target=` and of `NEURON_PLATFORM_TARGET_OVERRIDE`."""
+"""The generation of each value of `platform_target=` and `NEURON_PLATFORM_TARGET_OVERRIDE`."""
 
 DEFAULT_PLATFORM = "trn3"
 

@@ -27,7 +27,8 @@ from nkijit.dialects.files import read_regular
 StrideFactors = tuple[tuple[float, float], ...]
 """Pairs of a stride in bytes and the factor by which reads with that stride are slower.
 
-Factors between two pairs are interpolated; beyond the first and the last pair they are constant.
+Between two pairs the factor is interpolated. Smaller and larger strides have the factor of the
+first and of the last pair.
 """
 
 
@@ -49,86 +50,86 @@ class Clocks:
     gpsimd_ghz: float
     sync_ghz: float
     core_ghz: float
-    """The clock that profilers count in."""
+    """The clock of the cycle counts in profiles."""
 
 
 @dataclass(frozen=True, slots=True)
 class Vector:
-    """The Vector Engine. 'Narrow' is floating point of 16 bits."""
+    """Constants of the Vector Engine; "narrow" means 16-bit floating point."""
 
     min_interval_cycles: float
-    """Shortest time between two instructions."""
+    """Shortest time between the starts of two instructions."""
     min_interval_dynamic_cycles: float
-    """The same for an instruction with an address that is known only at run time."""
+    """`min_interval_cycles` of an instruction with an address that is known only at run time."""
     startup_ns: float
-    """From the start to the result of an instruction, without the time of its elements."""
+    """Time from the start of an instruction to its result, without the time of its elements."""
     stride_factors: StrideFactors
     fp8_is_narrow: bool
-    """True when float8 has the fast modes of 16 bits."""
+    """True when float8 is as fast as 16-bit floating point."""
     rate: float
-    """Default rate of instructions."""
+    """Rate of instructions that have no rate of their own."""
     narrow_rate: float
-    """tensor_copy, tensor_scalar: narrow to narrow, contiguous, in SBUF."""
+    """Rate of tensor_copy and tensor_scalar: contiguous narrow tiles, all in SBUF."""
     narrow_strided_rate: float
-    """The same with elements that are not contiguous."""
+    """Rate of tensor_copy and tensor_scalar: narrow tiles that are not contiguous."""
     narrow_psum_rate: float
-    """tensor_copy, tensor_scalar: narrow to narrow, contiguous, one of the two in PSUM."""
+    """Rate of tensor_copy and tensor_scalar: contiguous narrow tiles, one of them in PSUM."""
     wide_rate: float
-    """tensor_copy, tensor_scalar: other data types, contiguous, in SBUF."""
+    """Rate of tensor_copy and tensor_scalar: contiguous tiles in SBUF that are not all narrow."""
     widening_rate: float
-    """The same to a wider data type."""
+    """Rate of tensor_copy and tensor_scalar whose result has a wider data type than its input."""
     tensor_tensor_rate: float
-    """Two tiles in the same memory."""
+    """Rate of tensor_tensor with both inputs in the same memory."""
     tensor_tensor_psum_rate: float
-    """Two tiles, one in PSUM and one in SBUF."""
+    """Rate of tensor_tensor with one input in PSUM and one in SBUF."""
     tensor_tensor_narrow_rate: float
-    """Two narrow tiles in SBUF with a narrow result."""
+    """Rate of tensor_tensor with narrow inputs in SBUF and a narrow result."""
     scalar_tensor_tensor_rate: float
     scalar_tensor_tensor_psum_rate: float
-    """The same with one of the two tiles in PSUM."""
+    """`scalar_tensor_tensor_rate` with one of the two tiles in PSUM."""
     predicated_rate: float
-    """tensor_copy_predicated, select_reduce."""
+    """Rate of tensor_copy_predicated and select_reduce."""
     predicated_psum_rate: float
-    """The same with one of the two tiles in PSUM."""
+    """`predicated_rate` with one of the two tiles in PSUM."""
     scan_rate: float
     scan_seed_ns: float
-    """Added to the startup when the initial value of a scan is in a tile."""
+    """Added to the startup of a scan whose initial value is in a tile."""
     reciprocal_cycles_per_element: float
     memset_rate: float
     memset_narrow_zero_rate: float
-    """Zeros of 16-bit floating point."""
+    """Rate of memset with zeros of 16-bit floating point."""
     memset_startup_ns: float
     bn_aggr_cycles_per_element: float
     exponential_rate: float
     quantize_rate: float
     rand2_rate: float
     shuffle_mask_ns: float
-    """Loading the mask of nc_stream_shuffle."""
+    """Time to load the mask of nc_stream_shuffle."""
     transpose_cycles: float
-    """Shortest time between two transposes."""
+    """Shortest time between the starts of two transposes."""
     transpose_ns: float
-    """From the start to the result of a transpose."""
+    """Time from the start of a transpose to its result."""
     accumulator_read_cycles: float
     accumulator_read_ns: float
-    """From the start to the result of reading the accumulators."""
+    """Time from the start of a read of the accumulators to its result."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """The Scalar Engine. A 'function' is any activation function except copy."""
+    """Constants of the Scalar Engine; a "function" is any activation function except copy."""
 
     min_interval_cycles: float
     min_interval_dynamic_cycles: float
     stride_factors: StrideFactors
     rate: float
     narrow_rate: float
-    """tensor_copy, tensor_scalar with 16 bits on both sides."""
+    """Rate of tensor_copy and tensor_scalar with 16-bit inputs and results."""
     copy_startup_ns: float
-    """tensor_copy from SBUF."""
+    """Startup of tensor_copy from SBUF."""
     copy_psum_startup_ns: float
-    """tensor_copy from PSUM."""
+    """Startup of tensor_copy from PSUM."""
     affine_startup_ns: float
-    """activation with copy, and tensor_scalar."""
+    """Startup of tensor_scalar, and of activation with the function copy."""
     function_startup_ns: float
     function_psum_startup_ns: float
     function_psum_rate: float
@@ -138,167 +139,173 @@ class Scalar:
     accumulator_read_cycles: float
     accumulator_read_ns: float
     table_load_ns: float
-    """Loading the table of an activation function."""
+    """Time to load the table of an activation function."""
 
 
 @dataclass(frozen=True, slots=True)
 class GpSimd:
-    """The GpSimd Engine."""
+    """Constants of the GpSimd Engine."""
 
     min_interval_cycles: float
     min_interval_dynamic_cycles: float
     start_cycles: float
-    """Start of a program of the GpSimd Engine (iota, affine_select, ...)."""
+    """Cycles to start a program of the GpSimd Engine (iota, affine_select, ...)."""
     startup_ns: float
     stride_factors: StrideFactors
     rate: float
     function_rate: float
-    """rsqrt and power."""
+    """Rate of rsqrt and power."""
     read_bytes_per_cycle: float
-    """Bytes per partition, of all inputs together."""
+    """Bytes per partition and cycle that an instruction reads, all inputs together."""
     topk_element_cycles: float
-    """topk: cycles per element; each result takes one more cycle."""
+    """Cycles of topk per element; each result takes one more cycle."""
     gather_index_cycles: float
-    """local_gather: cycles per index."""
+    """Cycles of local_gather per index."""
     gather_element_cycles: float
-    """local_gather: cycles per element of an index."""
+    """Cycles of local_gather per element that an index selects."""
     gather_word_bytes: float
-    """local_gather: bytes that are moved at once."""
+    """Bytes that local_gather moves at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """The Tensor Engine. A column is one column, with all rows, of the moving or stationary tile;
-    the 'feed' is the number of cycles in which a tile streams in."""
+    """Constants of the Tensor Engine.
+
+    A column is one column, with all rows, of the moving or stationary tile. The "feed" of a tile is
+    the number of cycles in which its columns stream in.
+    """
 
     min_interval_cycles: float
     overhead_cycles: float
     """Cycles of a multiplication in addition to its columns."""
     fp32_passes: float
     fp32_onezero_passes: float
-    """`fp32_passes` with a hint that one of the tiles holds only zeros and ones."""
+    """`fp32_passes` of a matmul with a hint that one of its tiles holds only zeros and ones."""
     fp32_overhead_cycles: float
-    """`overhead_cycles` of float32."""
+    """`overhead_cycles` of a float32 multiplication."""
     latency_ns: float
-    """From the start of a multiplication to its result, without its columns."""
+    """Time from the start of a multiplication to its result, without the time of its columns."""
     latency_cycles_per_column: float
     fp32_latency_cycles: float
-    """`latency_ns` of float32, to which the longest feed is added ..."""
+    """Constant part of the latency of a float32 multiplication.
+
+    The latency also includes the longest feed, and a share of the feed of the moving tile.
+    """
     fp32_latency_moving_share: float
-    """... and this share of the feed of the moving tile."""
+    """The share of the moving tile's feed that is part of the latency in float32."""
     load_columns_per_cycle: float
-    """Columns of a stationary tile."""
+    """Columns of a stationary tile that the array loads per cycle."""
     fp32_load_columns_per_cycle: float
     load_latency_ns: float
     fp32_load_latency_ns: float
-    """Latency of the loads of an isolated float32 matmul, to which ..."""
+    """Constant part of the latency of loading a float32 stationary tile, for an isolated matmul."""
     fp32_load_latency_moving_share: float
-    """... this share of the feed of the moving tile is added."""
+    """The share of the moving tile's feed that is added to `fp32_load_latency_ns`."""
     fp32_transpose_passes: float
     fp32_transpose_latency_ns: float
-    """Latency in addition to the interval of the transpose."""
+    """Latency of a 32-bit transpose in addition to its own cycles."""
     stride_factors: StrideFactors
     throttle: bool
-    """True to slow down all multiplications, as the power limit does."""
+    """True to slow down all multiplications by `throttle_factor`, as the power limit does."""
     throttle_factor: float
 
 
 @dataclass(frozen=True, slots=True)
 class Dma:
-    """The DMA engines of a core, and the triggers of transfers."""
+    """Constants of the DMA engines of a core, and of the triggers of transfers."""
 
     engines: int
     rings: int
-    """Rings per engine."""
+    """Number of rings per DMA engine."""
     engine_bytes_per_ns: float
     hbm_bytes_per_ns: float
-    """A core's share of the HBM bandwidth of its chip."""
+    """One core's share of the HBM bandwidth of the chip."""
     descriptor_ns: float
-    """Time of an engine per descriptor in addition to its bytes, in a stream of transfers."""
+    """Time that an engine takes per descriptor in a stream of transfers, besides its bytes."""
     efficient_descriptor_bytes: int
-    """Length from which the vendor's documents call descriptors efficient."""
+    """Bytes from which the vendor's documents call a descriptor efficient."""
     max_descriptor_bytes: int
-    """Longest descriptor; a longer run of bytes becomes several descriptors."""
+    """Bytes of the longest descriptor; a longer contiguous run becomes several descriptors."""
     burst_descriptors: int
-    """Descriptors per engine whose `descriptor_ns` an isolated transfer does not pay."""
+    """Descriptors per engine that take no `descriptor_ns` in an isolated transfer."""
     load_ns: float
-    """Time of an isolated transfer into SBUF in addition to its bytes."""
+    """Time of an isolated transfer that is not a store, in addition to the time of its bytes."""
     load_stretch: float
-    """Factor by which its bytes take longer than at the bandwidth of all engines."""
+    """The time of an isolated transfer's bytes, relative to the bandwidth of all DMA engines."""
     store_ns: float
     store_stretch: float
     load_dispatch_ns: float
-    """From the end of the trigger to the first byte."""
+    """Time from the end of the trigger to the first byte."""
     store_dispatch_ns: float
     load_notify_ns: float
-    """From the last byte until an instruction that waits can start."""
+    """Time from the last byte until an instruction that waits for the transfer can start."""
     store_notify_ns: float
     hwdge_load_ns: float
-    """Trigger of a transfer with descriptors generated by hardware."""
+    """Time to trigger a load with hardware-generated descriptors."""
     hwdge_store_ns: float
     hwdge_free_descriptors: int
-    """Number of descriptors that the trigger includes ..."""
+    """Number of hardware-generated descriptors that take no additional trigger time."""
     hwdge_descriptor_ns: float
-    """... and the time of each further one."""
+    """Trigger time of each further hardware-generated descriptor."""
     swdge_ns: float
-    """Trigger of a transfer with descriptors generated by the GpSimd Engine ..."""
+    """Time to trigger a transfer with software-generated descriptors (GpSimd Engine)."""
     swdge_indirect_ns: float
-    """... with a vector of indices ..."""
+    """`swdge_ns` of a transfer with a vector of indices."""
     swdge_descriptor_ns: float
-    """... and the additional time of each descriptor."""
+    """Trigger time of each software-generated descriptor, in addition to `swdge_ns`."""
     prebuilt_ns: float
-    """Trigger of a transfer with prebuilt descriptors ..."""
+    """Time to trigger a transfer with prebuilt descriptors."""
     prebuilt_dispatch_ns: float
-    """... and the time from its end to the first byte."""
+    """Time from the end of the trigger to the first byte, with prebuilt descriptors."""
     transpose_hbm_share: float
-    """Share of the bandwidth in a transpose from HBM."""
+    """Share of the DMA bandwidth that a transpose from HBM reaches."""
     transpose_sbuf_share: float
     transpose_block_bytes: int
-    """Bytes of each descriptor of a transpose."""
+    """Bytes per descriptor of a transpose."""
     compute_share: float
-    """Share of the bandwidth when data is added to other data."""
+    """Share of the DMA bandwidth that a transfer reaches that adds to other data (dma_compute)."""
     gpsimd_bytes_per_ns: float
-    """Bandwidth of the GpSimd Engine's DMA engine in each of its two directions."""
+    """Bandwidth of the GpSimd Engine's own DMA engine, per direction."""
 
 
 @dataclass(frozen=True, slots=True)
 class Semaphores:
-    """Synchronisation between engines."""
+    """Constants of the synchronisation between engines."""
 
     instruction_ns: float
-    """An instruction that only waits or signals."""
+    """Time of an instruction that only waits or signals."""
     latency_ns: float
-    """From a signal to the start of the waiting instruction."""
+    """Time from a signal to the start of the waiting instruction."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sequencer:
-    """Work of the sequencers of the engines."""
+    """Constants of the sequencers of the engines."""
 
     register_move_ns: float
     register_access_ns: float
-    """Reading a register from a tensor, or writing it to one."""
+    """Time to load a register from a tensor, or to store one to a tensor."""
     alu_ns: float
-    """Arithmetic with registers."""
+    """Time of an arithmetic instruction on registers."""
     core_barrier_ns: float
     kernel_ns: float
-    """Launch of a kernel on one core, in addition to its instructions ..."""
+    """Time to launch a kernel on one core, in addition to the kernel's instructions."""
     kernel_prebuilt_ns: float
-    """... and with prebuilt descriptors."""
+    """`kernel_ns` of a kernel with prebuilt DMA descriptors."""
     kernel_two_cores_ns: float
 
 
 @dataclass(frozen=True, slots=True)
 class Collectives:
-    """Transfers between ranks."""
+    """Constants of transfers between ranks."""
 
     base_ns: float
     hop_ns: float
-    """From a rank to its neighbour in the ring."""
+    """Time to send data from a rank to its neighbour in the ring."""
 
 
 class End(Enum):
-    """An end of the ranges of constants."""
+    """The end of a constant's range at which a kernel is fastest, or slowest."""
 
     fast = "fast"
     slow = "slow"
@@ -310,14 +317,14 @@ class Spread(NamedTuple):
     section: str
     key: str
     fast: float
-    """The factor at the end at which a kernel is fastest."""
+    """The factor at the end of the range at which kernels are fastest."""
     slow: float
-    """The factor at the other end."""
+    """The factor at the end of the range at which kernels are slowest."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Timing:
-    """The constants of one generation."""
+    """All constants of one generation."""
 
     clocks: Clocks
     vector: Vector
@@ -329,10 +336,10 @@ class Timing:
     sequencer: Sequencer
     collectives: Collectives
     spreads: tuple[Spread, ...] = field(default=(), kw_only=True)
-    """Ranges of constants, where the data file has them."""
+    """Ranges of the constants that have one in the data file."""
 
     def at(self, end: End) -> Timing:
-        """Return the constants with all ranges at one of their ends."""
+        """Return the constants with every range replaced by its value at one end."""
         sections: dict[str, Any] = {}
         for spread in self.spreads:
             section = sections.get(spread.section, getattr(self, spread.section))
@@ -368,7 +375,7 @@ def load_timing(path: str | PathLike[str]) -> Timing:
 
 
 LARGEST = 1e12
-"""Limit for constants, far above those of nkijit's files, so that all durations are finite."""
+"""The largest legal constant, far above those of nkijit's files: all durations are finite."""
 
 _MAX_BYTES = 1 << 20
 
@@ -440,7 +447,7 @@ def _shown(value: object) -> str:
 
 
 def _is_positive(value: object) -> bool:
-    """True for a positive number that is neither too large nor too small."""
+    """Return True for a number from `1 / LARGEST` to `LARGEST`."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return False
     return 1 / LARGEST <= value <= LARGEST

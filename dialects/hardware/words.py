@@ -36,7 +36,7 @@ class engine(Enum, metaclass=Members):
 
 
 class reduce_cmd(Enum, metaclass=Members):
-    """Commands for the accumulators of an instruction's engine (`nki.isa.reduce_cmd`)."""
+    """Commands for the accumulator registers of an engine (`nki.isa.reduce_cmd`)."""
 
     idle = 0
     reset = 1
@@ -46,7 +46,7 @@ class reduce_cmd(Enum, metaclass=Members):
 
     @property
     def reduces(self) -> bool:
-        """True when the instruction's results are reduced into the accumulators."""
+        """True when the command reduces an instruction's results into the accumulator registers."""
         return self in (reduce_cmd.reduce, reduce_cmd.reset_reduce, reduce_cmd.load_reduce)
 
 

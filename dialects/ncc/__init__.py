@@ -26,7 +26,7 @@ TRIGGER_OF: dict[type[NisaOp], type[NisaOp]] = {
     AllGatherVPrepareOp: AllGatherVTriggerOp,
     AllToAllVPrepareOp: AllToAllVTriggerOp,
 }
-"""Collectives in two parts: the prepare instruction and the instruction that triggers it."""
+"""The trigger instruction of each collective that is split in two, by its prepare instruction."""
 
 MEETINGS: tuple[type[NisaOp], ...] = (
     CoreBarrierOp,
@@ -36,9 +36,9 @@ MEETINGS: tuple[type[NisaOp], ...] = (
         if op not in TRIGGER_OF and any(f.accepts_tile for f in op.SPEC.operand_fields)
     ),
 )
-"""Instructions in which the cores wait for each other: barriers for the tensors that they name.
+"""Instructions at which the cores wait for each other, with their writes to the named tensors.
 
-An instruction that asks for its rank, or prepares a collective, waits for nothing.
+Not included are instructions that return a rank or prepare a collective.
 """
 
 WAITING: tuple[type[NisaOp], ...] = (*MEETINGS, SendrecvOp)

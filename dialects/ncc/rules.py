@@ -27,9 +27,9 @@ from nkijit.dialects.tiles import TileInfo, info_of
 
 MAX_CHANNELS = 4
 GATHER_V_CORES, GATHER_V_RANKS = 2, 4
-"""Cores of a launch and ranks of a group that all_gather_v requires."""
+"""The number of cores of a launch, and of ranks per group, that all_gather_v requires."""
 SBUF_DIMS = 2
-"""Dimensions of a tensor in SBUF: partitions and one free dimension."""
+"""Number of dimensions of a tensor in SBUF: partitions and one free dimension."""
 REDUCTIONS = ("add", "minimum", "maximum")
 
 
@@ -38,7 +38,7 @@ def _infos(op: NisaOp, name: str) -> list[TileInfo]:
 
 
 def _lists(op: NisaOp) -> list[str]:
-    """The fields that are lists of tensors, in order."""
+    """Return the names of the fields that are lists of tensors, in order."""
     return [f.name for f in op.SPEC.fields if f.variadic]
 
 
@@ -55,7 +55,7 @@ def _same_length(op: NisaOp, target: Target) -> Violation | None:
 
 
 def same_memory(*, sbuf: bool, one_kind: bool = False) -> Rule:
-    """All tensors are in HBM or, with `sbuf`, all in HBM or all in SBUF.
+    """Return the rule that all tensors are in HBM or, with `sbuf`, all in HBM or all in SBUF.
 
     With `one_kind`, all tensors of a list are in the same kind of HBM: private or shared (NKI 0.7).
     """
@@ -80,7 +80,7 @@ def same_memory(*, sbuf: bool, one_kind: bool = False) -> Rule:
 
 
 def two_dims_in_sbuf(op: NisaOp, target: Target) -> Violation | None:
-    """A tensor in SBUF has partitions and one free dimension."""
+    """Check that tensors in SBUF have two dimensions: partitions and one free dimension."""
     for name, info in _all(op):
         if info.region.on_chip and len(info.shape) != SBUF_DIMS:
             return Violation(f"'{name}' in SBUF has {len(info.shape)} dimensions", (name,))
@@ -88,7 +88,10 @@ def two_dims_in_sbuf(op: NisaOp, target: Target) -> Violation | None:
 
 
 def one_tensor(*, never: bool) -> Rule:
-    """Lists of tensors in SBUF have one tensor; with `never`, so do lists in HBM."""
+    """Return the rule that a list of tensors in SBUF has only one.
+
+    With `never`, a list of tensors in HBM has only one, too.
+    """
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         count = len(op.operands_named("srcs" if op.declares("srcs") else _lists(op)[0]))
@@ -124,7 +127,10 @@ def _groups(op: NisaOp, target: Target) -> Violation | None:
 
 
 def collective_dim_in(legal_hbm: tuple[int, ...], legal_sbuf: tuple[int, ...]) -> Rule:
-    """`collective_dim` is one of these dimensions, in HBM and in SBUF."""
+    """Return the rule that `collective_dim` is one of the legal dimensions.
+
+    The legal dimensions of tensors in HBM and in SBUF differ.
+    """
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         dim = op.value_of("collective_dim")
@@ -156,11 +162,11 @@ def _one_dtype(op: NisaOp, target: Target) -> Violation | None:
 
 
 ResultShape = Callable[[TileInfo, int, int], tuple[int, ...]]
-"""Returns the shape of a destination for its source, the size of the group and the dimension."""
+"""Returns a destination's shape from its source, the group's size and the dimension."""
 
 
 def result_shape(shape: ResultShape) -> Rule:
-    """Destinations have the shape that `shape` returns for their sources."""
+    """Return the rule that destinations have the shape that `shape` computes from their sources."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         has_group = op.declares("replica_group")
@@ -208,7 +214,7 @@ def as_source_divisible(src: TileInfo, size: int, dim: int) -> tuple[int, ...]:
 
 
 def channels_counted(op: NisaOp, target: Target) -> Violation | None:
-    """`channel_ids` are 0, 1, ... with one per tensor, and at most `MAX_CHANNELS`."""
+    """Check that `channel_ids` are 0, 1, ... with one per tensor, and at most `MAX_CHANNELS`."""
     given = tuple(op.value_of("channel_ids"))
     count = len(op.operands_named(_lists(op)[0]))
     if given != tuple(range(len(given))):
@@ -221,7 +227,7 @@ def channels_counted(op: NisaOp, target: Target) -> Violation | None:
 
 
 def known_channel(op: NisaOp, target: Target) -> Violation | None:
-    """`channel_id` is below `MAX_CHANNELS`."""
+    """Check that `channel_id` is below `MAX_CHANNELS`."""
     channel = op.value_of("channel_id")
     if 0 <= channel < MAX_CHANNELS:
         return None
@@ -229,7 +235,7 @@ def known_channel(op: NisaOp, target: Target) -> Violation | None:
 
 
 def ranks_paired_once(op: NisaOp, target: Target) -> Violation | None:
-    """No rank is the source of two pairs, or the target of two pairs."""
+    """Check that no rank is the source of two pairs, or the target of two pairs."""
     given = cast("Sequence[tuple[int, int]]", op.value_of("source_target_pairs"))
     if not given:
         return Violation("there are no pairs of ranks")
@@ -248,7 +254,11 @@ METADATA_ROWS = 3
 
 
 def metadata_layout(op: NisaOp, target: Target) -> Violation | None:
-    """The metadata tensor is contiguous uint32 with the expected rows and a column per rank."""
+    """Check that the metadata tensor is contiguous uint32 with a column per rank.
+
+    Its rows are the counts sent, the displacements in the source, the counts received and, as an
+    option, the displacements in the destination.
+    """
     size = _group_size(op)
     if size is None:
         return None
@@ -273,7 +283,7 @@ def metadata_layout(op: NisaOp, target: Target) -> Violation | None:
 
 
 def equal_slots(op: NisaOp, target: Target) -> Violation | None:
-    """Without displacements, the destination is divisible into equal slots, one per rank."""
+    """Check that a destination without displacements splits into equal slots, one per rank."""
     size = _group_size(op)
     if op.value_of("has_rdispls") or size is None:
         return None
@@ -286,7 +296,10 @@ def equal_slots(op: NisaOp, target: Target) -> Violation | None:
 
 
 def rdispls_since(since: nc_version | None) -> Rule:
-    """`has_rdispls` requires this generation or a newer one; None if no generation supports it."""
+    """Return the rule that `has_rdispls` requires a generation or a newer one.
+
+    None means that no generation supports it.
+    """
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         if not op.value_of("has_rdispls") or (since is not None and target.version >= since):
@@ -302,7 +315,7 @@ def rdispls_since(since: nc_version | None) -> Rule:
 
 
 def two_cores_four_ranks(op: NisaOp, target: Target) -> Violation | None:
-    """all_gather_v requires a launch of two cores and groups of four ranks."""
+    """Check that a launch has two cores and groups have four ranks, as all_gather_v requires."""
     size, cores = _group_size(op), cores_of(op)
     if cores != GATHER_V_CORES:
         return Violation("the kernel is launched on one core")

@@ -15,7 +15,7 @@ class Accumulation(Enum):
     overwrites = "overwrites"
     adds = "adds"
     by_location = "by_location"
-    """It adds to elements that a matmul has written before, and overwrites the rest."""
+    """The matmul adds to elements that a matmul has written before, and overwrites the others."""
 
 
 _OF_ARGUMENT = {
@@ -26,9 +26,10 @@ _OF_ARGUMENT = {
 
 
 def accumulation_of(op: NisaOp, target: Target) -> Accumulation | None:
-    """The accumulation of a matmul; None for instructions that never add to `dst`.
+    """Return the effect of a matmul on the contents of `dst`; None for other instructions.
 
-    `accumulate` decides if it is not None. Otherwise transpose mode, which moves bits, overwrites.
+    The argument `accumulate` decides, unless it is None. Then transpose mode, which moves bits,
+    overwrites, and other matmuls accumulate by location.
     """
     if not op.declares("accumulate"):
         return None

@@ -70,7 +70,7 @@ def _ranks(op: NisaOp, target: Target) -> Violation | None:
 
 
 GPSIMD_DMA_BYTES_PER_BYTE = 256
-"""Most bytes per partition that the GpSimd Engine's DMA moves, per byte of an element."""
+"""Limit of the GpSimd Engine's DMA: bytes per partition, divided by the bytes of an element."""
 
 
 def _gpsimd_dma_size(op: NisaOp, target: Target) -> Violation | None:

@@ -38,7 +38,7 @@ UNTOUCHED = 255
 
 
 def shuffled_rows(mask: tuple[int, ...], rows: int) -> dict[int, int]:
-    """The row of src for each row of dst that the shuffle writes; unchanged rows are missing."""
+    """Return, for each row of dst that the shuffle writes, the row of src that it comes from."""
     taken: dict[int, int] = {}
     for row in range(rows):
         quadrant, lane = divmod(row, PARTITIONS_PER_QUADRANT)
@@ -173,7 +173,7 @@ class LocalGatherOp(NisaOp):
 
 
 GATHERED_TOGETHER = 512
-"""Elements per partition of each part of a `nc_n_gather` (NKI API reference)."""
+"""Elements per partition of each part of an nc_n_gather (NKI API reference)."""
 
 
 def _gathers(op: NcNGatherOp) -> int:

@@ -45,7 +45,7 @@ from nkijit.dialects.rule_texts.shapes import MATMUL_MODE, MATMUL_SHAPE, TRANSPO
 from nkijit.dialects.tiles import TileInfo
 
 DOUBLE_ROW = 2
-"""Rows that double_row packs into one PE row: the size of the first free dimension."""
+"""Number of rows that double_row packs into one PE row: the size of the first free dimension."""
 
 _FP8FN = "float8_e4m3fn"
 _FP8FN_SINCE = nc_version.gen4
@@ -64,7 +64,7 @@ def _double_row(op: NisaOp) -> bool:
 
 
 def _columns(op: NisaOp, tile: TileInfo) -> int:
-    """Free size of an input without the packed rows of double_row."""
+    """Return the columns of an input: its free size without the packed rows of double_row."""
     return tile.free_size // DOUBLE_ROW if _double_row(op) else tile.free_size
 
 

@@ -49,7 +49,7 @@ MAX_DMA_PRIORITY = 3
 
 
 def gathers_with_software() -> Rule:
-    """A vector of indices requires descriptors that software generates."""
+    """Return the rule that a vector of indices requires descriptors that software generates."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         mode = op.value_of("dge_mode")
@@ -82,7 +82,7 @@ DMA_QUEUE_RULES = (
     *PRIORITY_RULES,
     gathers_with_software(),
 )
-"""Rules of the arguments that control the queueing of a DMA."""
+"""Rules of the arguments that select the engine, the descriptors and the queue of a DMA."""
 
 
 def _dma_engine(op: NisaOp, target: Target) -> Violation | None:

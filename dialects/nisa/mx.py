@@ -36,26 +36,26 @@ from nkijit.dialects.rule_texts.shapes import MX_SCALE, MX_TILE, QUANTIZE_SHAPE
 from nkijit.dialects.tiles import info_of
 
 PACKED = 4
-"""Values in an x4 element."""
+"""Number of values in an x4 element."""
 GROUP_PARTITIONS = 8
-"""Partitions whose x4 elements share a scale."""
+"""Number of partitions whose x4 elements share a scale."""
 QUADRANT_SCALES = QUADRANT // GROUP_PARTITIONS
 _SCALE_STARTS = (0, 4, 8, 12)
-"""Partitions of a quadrant at which its scales may start."""
+"""First partitions, within a quadrant, at which the scales of a tile may start."""
 
 ELEMENT_TYPES = {
     "float8_e5m2_x4": "float8_e5m2",
     "float8_e4m3fn_x4": "float8_e4m3fn",
     "float4_e2m1fn_x4": "float4_e2m1fn",
 }
-"""The data type of the four values in an element of each x4 type."""
+"""The data type of the four values in an element, by the x4 type of the element."""
 MAX_EXPONENTS = {"float8_e5m2_x4": 15, "float8_e4m3fn_x4": 8}
-"""For each result type of quantize_mx, the exponent of its largest value: 1.75 * 2**exponent."""
+"""For each result type of quantize_mx, the exponent e of the largest value, 1.75 * 2**e."""
 _SCALES = ("float8_e8m0fnu", "uint8")
 
 
 def scale_rows(partitions: int) -> list[int]:
-    """For each group of 8 partitions of the data, the row of the scale tile with its scales."""
+    """Return, for each group of 8 partitions of data, the row of the scale tile with its scales."""
     return [
         first + scale
         for first in range(0, partitions, QUADRANT)
@@ -64,7 +64,7 @@ def scale_rows(partitions: int) -> list[int]:
 
 
 def _quadrants(name: str) -> Rule:
-    """The tile consists of whole quadrants."""
+    """Return the rule that the tile consists of whole quadrants."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         data = tile_of(op, name)
@@ -94,7 +94,7 @@ def _multiple(name: str, factor: int, unit: str) -> Rule:
 
 
 def _scales(name: str, data_name: str) -> Rule:
-    """The tile `name` has the shape and the start partition that the scales of x4 data require."""
+    """Return the rule that tile `name` has the shape and start partition of scales of x4 data."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         scale, data = required_tile(op, name), required_tile(op, data_name)

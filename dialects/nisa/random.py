@@ -41,9 +41,9 @@ from nkijit.dialects.rule_texts.shapes import FREE_SIZE_RANGE, SEED_SHAPE
 _INTEGERS = ("int8", "int16", "int32", "uint8", "uint16", "uint32")
 
 STATE_WORDS = 6
-"""32-bit words of a XORWOW generator: x, y, z, w, v and the Weyl counter d."""
+"""Number of 32-bit words of a XORWOW generator's state: x, y, z, w, v and the Weyl counter d."""
 GENERATORS = {engine.gpsimd: 1, engine.vector: 4}
-"""Generators per lane, by engine."""
+"""Number of generators per lane, by engine."""
 
 
 def _on_gpsimd(op: NisaOp) -> bool:
@@ -263,4 +263,4 @@ GENERATING: tuple[type[NisaOp], ...] = (
     RandSetStateOp,
     RandGetStateOp,
 )
-"""Instructions that use, read or set an engine's random number generators."""
+"""Instructions that use, read or set the random number generators of an engine."""

@@ -20,11 +20,11 @@ from nkijit.dialects.rule_texts.operators import NEGATE, REDUCIBLE
 from nkijit.dialects.rule_texts.shapes import REDUCE_AXES, REDUCE_SHAPE
 
 MAX_REDUCED_DIMS = 4
-"""Most free dimensions that one instruction can reduce."""
+"""Largest number of free dimensions that one instruction can reduce."""
 
 
 def reduced_dims(rank: int, axis: tuple[int, ...]) -> int | None:
-    """The number of last dimensions that `axis` reduces; None when the axes are illegal."""
+    """Return how many dimensions, counted from the last, `axis` reduces; None if it is illegal."""
     dims = sorted(a + rank if a < 0 else a for a in axis)
     count = len(dims)
     legal = 0 < count < rank and dims == list(range(rank - count, rank))

@@ -40,11 +40,11 @@ from nkijit.dialects.hardware.words import engine, nc_version
 from nkijit.dialects.rule_texts.shapes import COUNT_SLOT, TOPK_ORDER, TOPK_SIZE
 
 SEARCHED = 8
-"""Values that a search of the Vector Engine finds, or looks up, at once."""
+"""Number of values that a search of the Vector Engine finds, or looks up, at once."""
 MIN_ELEMENTS, MAX_ELEMENTS = 8, 16384
 """Legal elements per partition of the input of max8 and nc_find_index8, both inclusive."""
 TOPK_MIN, TOPK_END, TOPK_K_END = 8, 65536, 32768
-"""topk takes TOPK_MIN <= n < TOPK_END elements and returns 1 <= k < TOPK_K_END."""
+"""Limits of topk: TOPK_MIN <= n < TOPK_END elements, 1 <= k < TOPK_K_END results."""
 
 
 @instruction(

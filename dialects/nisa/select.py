@@ -119,7 +119,7 @@ FP32_MIN = to_float32(-3.4028235e38)
 """The lowest finite float32."""
 
 MAX_INDEX = 2**24
-"""The largest number up to which float32 has every integer."""
+"""The largest number up to which float32 can represent every integer."""
 
 
 def _on_false_value(op: NisaOp, target: Target) -> Violation | None:

@@ -15,11 +15,11 @@ from nkijit.dialects.hardware.words import engine
 from nkijit.dialects.rule_texts.shapes import STATISTICS_SHAPE
 
 TRIPLE = 3
-"""Elements of (count, mean, variance * count)."""
+"""Number of elements of a (count, mean, variance * count) triple."""
 
 
 def _results(count: int) -> Rule:
-    """`dst` has as many elements per partition as the instruction has results."""
+    """Return the rule that `dst` has `count` elements per partition, one per result."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         dst = required_tile(op, "dst")

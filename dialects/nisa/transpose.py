@@ -27,7 +27,7 @@ from nkijit.dialects.rule_texts.shapes import (
 from nkijit.dialects.tiles import TileInfo, info_of
 
 DMA_AXES: dict[int, tuple[int, ...]] = {2: (1, 0), 3: (2, 1, 0), 4: (3, 1, 2, 0)}
-"""The only legal permutation for each rank of a tensor."""
+"""The only legal permutation of the dimensions, by the rank of the tensor."""
 
 _ELEMENT_BITS = (16, 32)
 

@@ -136,7 +136,7 @@ def _indirect_counts(op: NisaOp, target: Target) -> Violation | None:
 
 
 def _on_chip(op: NisaOp) -> Iterator[tuple[Field, SSAValue, TileInfo]]:
-    """The operands in SBUF and PSUM."""
+    """Yield the operands in SBUF and PSUM, each as (field, value, tile)."""
     for f, value in op.given_operands():
         if is_tile(value):
             tile = info_of(value)
@@ -162,7 +162,10 @@ def _start_partition(op: NisaOp, target: Target) -> Violation | None:
 
 
 def inside_a_bank(name: str) -> Rule:
-    """Writes of the Tensor Engine to this operand stay in one PSUM bank, before NeuronCore-v4."""
+    """Return the rule that the Tensor Engine writes the operand within one PSUM bank.
+
+    NeuronCore-v4 has no such limit.
+    """
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         value, tile = op.required(name), required_tile(op, name)
@@ -204,7 +207,7 @@ def _access_pattern(op: NisaOp, target: Target) -> Violation | None:
 
 
 def cannot_walk(access: AccessPattern, target: Target) -> str | None:
-    """Return why an engine's port cannot access the free dimensions of a tile, or None."""
+    """Return why an engine cannot access the free dimensions of a tile in one walk, or None."""
     axes = merged_axes(_free(access))
     needed = 0
     for stride, count in axes:
@@ -227,7 +230,7 @@ def cannot_walk(access: AccessPattern, target: Target) -> str | None:
 
 
 def merged_axes(access: AccessPattern) -> list[tuple[int, int]]:
-    """(stride, count) of the dimensions, with neighbours merged where one stride walks both."""
+    """Return (stride, count) of each dimension; neighbours are merged if one stride covers both."""
     axes: list[tuple[int, int]] = []
     for stride, count in zip(reversed(access.strides), reversed(access.shape), strict=True):
         if count == 1:
@@ -240,7 +243,7 @@ def merged_axes(access: AccessPattern) -> list[tuple[int, int]]:
 
 
 def _parts_of(stride: int, count: int) -> int | None:
-    """The number of dimensions that an engine needs for a run: 1, or 2 for a long run.
+    """Return the number of dimensions that an engine needs for a run: 1, or 2 for a long run.
 
     None if two are not enough.
     """
@@ -282,7 +285,7 @@ def _overlap(op: NisaOp, target: Target) -> Violation | None:
 
 
 def _read_too_late(read: Field, src: SSAValue, dst: SSAValue, streams: bool) -> str | None:
-    """Return why an instruction may read elements that it has already overwritten, or None."""
+    """Return why an instruction may read elements after it has overwritten them, or None."""
     source, result = info_of(src), info_of(dst)
     if source.indirection or result.indirection or not source.overlaps(result):
         return None
@@ -304,7 +307,7 @@ def _read_too_late(read: Field, src: SSAValue, dst: SSAValue, streams: bool) -> 
 def _clash(
     read: AccessPattern, source: TileInfo, written: AccessPattern, result: TileInfo, in_step: bool
 ) -> bool:
-    """True when an element is read at a byte to which another element is written.
+    """Return True if an element is read at a byte to which another element is written.
 
     With `in_step`, elements are read and written one after the other, so only the write of an
     earlier element counts. Both walks have the same number of elements, and they overlap. False
@@ -357,11 +360,11 @@ UNIVERSAL_RULES = (
     Rule(ACCESS_PATTERN, _access_pattern),
     Rule(OVERLAP, _overlap),
 )
-"""Rules of every instruction."""
+"""The rules that apply to every instruction."""
 
 
 @cache
 def all_rules_of(op_class: type[Operation]) -> tuple[Rule, ...]:
-    """All rules of a class of operations: its own, and for instructions the universal ones."""
+    """Return all rules of a class of operations; for instructions, with the universal ones."""
     universal = UNIVERSAL_RULES if issubclass(op_class, NisaOp) else ()
     return (*rules_of(op_class), *universal)

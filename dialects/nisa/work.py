@@ -1,4 +1,4 @@
-"""Floating-point operations of instructions, and peaks of engines: for utilisation and roofline."""
+"""Floating-point operations of instructions and peak rates of engines, for the roofline."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def flops_of(op: NisaOp) -> float:
 
 
 def _packed_rows(op: NisaOp) -> int:
-    """The number of contraction values that a matmul packs into a row of the array."""
+    """Return the number of contraction values that a matmul packs into a row of the array."""
     stationary, dst = required_tile(op, "stationary"), required_tile(op, "dst")
     # With double_row a stationary tile has two values for each row of the result.
     return stationary.free_size // dst.partitions * _values(stationary.dtype)
@@ -43,7 +43,7 @@ def _values(dtype: DType) -> int:
 
 
 def peak_flops(of: NisaOp | DType, target: Target) -> float:
-    """Peak floating-point operations per ns (GFLOPS).
+    """Return the peak rate in floating-point operations per ns (GFLOPS).
 
     For an instruction, the peak of its engine in the instruction's mode; for a data type, the peak
     of the Tensor Engine with such inputs in their best mode. 0 for engines that do not compute,

@@ -61,4 +61,4 @@ Nki = Dialect(
 )
 
 WITH_RULES: tuple[type[Operation], ...] = tuple(filter(rules_of, Nki.operations))
-"""The operations with rules that are not instructions."""
+"""The operations of the `nki` dialect that declare rules."""

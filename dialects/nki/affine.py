@@ -16,11 +16,11 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
 VARIES = "varies"
-"""The attribute that holds the varying numbers of an operation."""
+"""Name of the attribute that holds the varying numbers of an operation."""
 TYPE = "type"
-"""The name, in `VariesAttr`, of the type of an operation's only result."""
+"""Key in `VariesAttr` for the numbers in the type of an operation's only result."""
 HINT = "hint"
-"""The name, in `VariesAttr`, of the name hint of an operation's only result."""
+"""Key in `VariesAttr` for the numbers in the name hint of an operation's only result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Affine:
 
     constant: int
     terms: tuple[tuple[str, int], ...] = ()
-    """(index, step) of the surrounding repeats, the outermost first; no step is 0."""
+    """(index, step) for each surrounding repeat with a step other than 0, outermost first."""
 
     @staticmethod
     def of(constant: int, steps: Iterable[tuple[str, int]]) -> Affine:
@@ -97,23 +97,23 @@ class AffineAttr(Data[Affine]):
 
 
 Varying = tuple[tuple[str, tuple[Affine, ...]], ...]
-"""Names of properties, each with all of its integers in printed order."""
+"""(name, integers) of each property that varies: all of its integers in printed order."""
 
 
 @irdl_attr_definition
 class VariesAttr(Data[Varying]):
     """The varying numbers of an operation: `#nki.varies<address = [0, m*2048]>`.
 
-    For each property that varies, all of its integers in printed order; those of a string are its
-    decimal numbers. `type` is the type of the result, and `hint` its name. If `?` follows the name
-    of a property, iterations in which it has its default omit it.
+    Maps each property that varies to all of its integers in printed order; those of a string are
+    its decimal numbers. The key `type` is for the result's type, and `hint` for its name. A `?`
+    after the name of a property means: iterations in which it has its default omit it.
     """
 
     name = "nki.varies"
 
     @property
     def by_name(self) -> dict[str, tuple[Affine, ...]]:
-        """The integers by the name of the property."""
+        """The integers of each property, by the property's name."""
         return dict(self.data)
 
     @classmethod
@@ -142,7 +142,7 @@ def written(numbers: Iterable[Affine | int]) -> str:
 
 
 def varying(op: Operation) -> dict[str, tuple[Affine, ...]]:
-    """Return the varying numbers of an operation by property; see `VariesAttr`."""
+    """Return the varying numbers of each property of an operation; see `VariesAttr`."""
     attr = op.attributes.get(VARIES)
     return attr.by_name if isinstance(attr, VariesAttr) else {}
 
@@ -156,7 +156,7 @@ def set_varying(op: Operation, numbers: Mapping[str, tuple[Affine, ...]]) -> Non
 
 
 def print_attributes(printer: Printer, op: Operation, inline: tuple[str, ...]) -> None:
-    """Print attributes without the varying numbers of `inline`, which are printed elsewhere."""
+    """Print attributes without the varying numbers of properties that are printed inline."""
     attributes = op.attributes
     if VARIES in attributes and any(name in varying(op) for name in inline):
         left = [entry for entry in cast(VariesAttr, attributes[VARIES]).data]
@@ -170,7 +170,7 @@ def print_attributes(printer: Printer, op: Operation, inline: tuple[str, ...]) -
 def add_inline(
     attributes: Mapping[str, Attribute], inline: Mapping[str, tuple[Affine, ...]]
 ) -> dict[str, Attribute]:
-    """Return parsed attributes with the varying numbers that were parsed in other places.
+    """Return parsed attributes with the varying numbers of inline properties added.
 
     Example:
         >>> add_inline({}, {"offset": (Affine(0, (("m", 512),)),)})

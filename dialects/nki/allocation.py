@@ -45,7 +45,7 @@ from nkijit.dialects.rule_texts.operands import (
 from nkijit.dialects.tiles import NkiMemRef, info_of
 
 MASKED = "masked"
-"""The attribute of an allocation that is partly undefined because of a mask."""
+"""Name of the attribute of an allocation that a mask leaves partly undefined."""
 
 
 @with_direct_accessors
@@ -87,7 +87,7 @@ class AllocOp(IRDLOperation):
 
     @property
     def fixed_address(self) -> tuple[int, int] | None:
-        """The fixed (partition, byte in the partition) address; None if the user set none."""
+        """The (partition, byte) that the user fixed as the address; None if the user set none."""
         address = self.properties.get("address")
         if address is None:
             return None
@@ -219,4 +219,4 @@ AllocOp.RULES = (
 
 
 DECLARATIONS = (AllocOp, ViewOp)
-"""Operations that do nothing at run time; a kernel has about as many as instructions."""
+"""Operations that do nothing at run time. A kernel has about as many of them as instructions."""

@@ -1,4 +1,4 @@
-"""`nki.constant`: tensors with elements that are known at trace time."""
+"""`nki.constant`: a tensor whose elements are known at trace time."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.tiles import NkiMemRef, info_of, tile_info
 
 SHOWN_BYTES = 64
-"""Longer data are compressed in the text."""
+"""Data of more bytes than this are compressed in the text."""
 
 MAX_CONSTANT_BYTES = 1 << 28
-"""Limit for the decompressed bytes of a constant, also if its type gives no size."""
+"""Limit for the decompressed bytes of a constant; applies even if its type gives no size."""
 
 
 @irdl_attr_definition
@@ -37,7 +37,7 @@ class DataAttr(Data[bytes]):
     name = "nki.data"
 
     def print_bytes(self, printer: Printer) -> None:
-        """Print without the angle brackets."""
+        """Print the data without the angle brackets."""
         if len(self.data) <= SHOWN_BYTES:
             printer.print_string_literal(self.data.hex().upper())
             return
@@ -97,7 +97,7 @@ class ConstantOp(IRDLOperation):
 
     @staticmethod
     def of(data: bytes, memref: NkiMemRef) -> ConstantOp:
-        """`data` are the bytes of all elements of `memref`, little-endian and row-major."""
+        """Create a constant. `data` are its bytes, little-endian and row-major."""
         return ConstantOp.create(result_types=[memref], properties={"data": DataAttr(data)})
 
     def print(self, printer: Printer) -> None:
@@ -130,7 +130,10 @@ class ConstantOp(IRDLOperation):
 
 
 def _limit(type: Attribute) -> int:
-    """Return the limit for the bytes of a constant; `verify_` reports an invalid type later."""
+    """Return the largest legal number of bytes of a constant, from its type.
+
+    An invalid type gets `MAX_CONSTANT_BYTES`; `verify_` reports it later.
+    """
     if not isinstance(type, MemRefType):
         return MAX_CONSTANT_BYTES
     try:

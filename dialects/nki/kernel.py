@@ -47,13 +47,13 @@ _BODY = (
     *("nki.", "nisa.", "ncc.", "arith.constant", "arith.cmpi"),
     *("scf.for", "scf.while", "scf.condition", "scf.yield"),
 )
-"""Prefixes of the names of operations that every layer supports; others are refused."""
+"""Name prefixes of the operations that a kernel may contain; others are refused."""
 _NOT_EQUAL = 1
-"""`arith.cmpi ne`, the test of a loop."""
+"""The predicate of `arith.cmpi ne`, the condition of a loop."""
 
 
 def _verify_control(op: Operation) -> None:
-    """Verify a loop or its test. Loops carry no values: their state is in registers and tensors."""
+    """Verify a loop or its condition. Loops carry no values: state is in registers and tensors."""
     if isinstance(op, CmpiOp):
         if cast(IntegerAttr[IntegerType], op.predicate).value.data != _NOT_EQUAL:
             raise VerifyException("expected arith.cmpi with the predicate ne")
@@ -73,7 +73,7 @@ class KernelOp(CoreProgram):
     name = "nki.kernel"
 
     classic = opt_prop_def(UnitAttr)
-    """Set for kernels of the classic API, whose compiler may change more."""
+    """Set for kernels of the classic API, whose compiler may change more of the kernel."""
 
     KEYWORDS: ClassVar[tuple[str, ...]] = ("classic",)
 
@@ -81,7 +81,7 @@ class KernelOp(CoreProgram):
 
     @property
     def return_op(self) -> ReturnOp:
-        """The terminator, whose operands are the results."""
+        """The kernel's terminator; its operands are the results."""
         return cast(ReturnOp, self.body.block.last_op)
 
     def verify_(self) -> None:
@@ -106,7 +106,7 @@ def cores_of(op: Operation) -> int:
 
 
 def shared_tensors(kernel: KernelOp) -> list[SSAValue]:
-    """The tensors that all cores can access and may write: arguments, allocations in shared HBM."""
+    """Return the tensors that all cores can access: arguments, and allocations in shared HBM."""
     allocated = [
         op.result
         for op in kernel.operations
@@ -147,7 +147,7 @@ class ReturnOp(IRDLOperation):
     def of(
         values: Sequence[SSAValue], container: str | None = None, keys: Sequence[str] | None = None
     ) -> ReturnOp:
-        """`container` is None, "tuple", "list" or "dict"; only "dict" has `keys`."""
+        """Create a return. `container` is None, "tuple", "list" or "dict", which has `keys`."""
         properties: dict[str, Attribute] = {}
         if container is not None:
             properties["container"] = StringAttr(container)
@@ -234,7 +234,7 @@ class ReturnOp(IRDLOperation):
 
 @irdl_op_definition
 class NoReorderOp(IRDLOperation):
-    """Instructions that keep their order (`nl.no_reorder`)."""
+    """A region of instructions that keep their order (`nl.no_reorder`)."""
 
     name = "nki.no_reorder"
 
@@ -310,6 +310,6 @@ def launches(module: Operation) -> list[list[KernelOp]]:
 
 
 def new_body(argument_types: Sequence[NkiMemRef]) -> tuple[Region, Block]:
-    """An empty kernel body with these arguments."""
+    """Create an empty kernel body with arguments of these types."""
     block = Block(arg_types=argument_types)
     return Region(block), block

@@ -18,25 +18,25 @@ from nkijit.dialects.nki.registers import ReadRegisterOp
 
 
 def condition_of(loop: WhileOp) -> SSAValue:
-    """The condition under which a loop continues."""
+    """Return the terminator's operand: the loop runs again if this is true."""
     return cast(ConditionOp, loop.before_region.block.last_op).condition
 
 
 def compared(loop: WhileOp) -> tuple[SSAValue, SSAValue] | None:
-    """The two numbers that a loop compares; None when its condition is not an `arith.cmpi`."""
+    """Return the two numbers that a loop compares; None if its condition is not an `arith.cmpi`."""
     test = condition_of(loop).owner
     return (test.lhs, test.rhs) if isinstance(test, CmpiOp) else None
 
 
 def bounds_of(loop: ForOp) -> tuple[SSAValue, SSAValue, SSAValue]:
-    """The lower bound, the upper bound and the step of a loop."""
+    """Return the lower bound, the upper bound and the step of a loop."""
     # xDSL's own access by name takes ten times as long.
     lower, upper, step, *_ = operand_tuple(loop)
     return lower, upper, step
 
 
 def controls(loop: ForOp | WhileOp) -> dict[str, SSAValue]:
-    """The values that control the number of iterations of a loop, by name."""
+    """Return the values that control the number of iterations of a loop, by name."""
     if isinstance(loop, ForOp):
         return dict(zip(("lower", "upper", "step"), bounds_of(loop), strict=True))
     return dict(zip(("left", "right"), compared(loop) or (), strict=False))
@@ -54,6 +54,6 @@ def verify_step(step: SSAValue) -> None:
 
 
 def storage_of(number: SSAValue) -> SSAValue:
-    """The register that a number was read from, or else the number itself."""
+    """Return the register that a number was read from; else the number itself."""
     owner = number.owner
     return owner.source if isinstance(owner, ReadRegisterOp) else number

@@ -197,7 +197,10 @@ class ElementOp(IRDLOperation):
 
     @staticmethod
     def of(lists: Sequence[SSAValue], position: Affine, kind: Attribute | None = None) -> ElementOp:
-        """`kind` is the element's type in the first iteration, by default that of element 0."""
+        """Create a selection. `kind` is the element's type in the first iteration.
+
+        By default, this is the type of element 0.
+        """
         return ElementOp.create(
             operands=lists,
             properties={"position": AffineAttr(position)},
@@ -243,12 +246,12 @@ class NumberOp(IRDLOperation):
 
     value = prop_def(AffineAttr)
     left_out = opt_prop_def(IntegerAttr)
-    """The number for which the operand is omitted."""
+    """The value for which the operand is omitted, if any."""
     result = result_def(IntegerType)
 
     @staticmethod
     def of(value: Affine, kind: IntegerType, left_out: int | None = None) -> NumberOp:
-        """`left_out` is the number for which the operand is omitted, if any."""
+        """Create a number; for the value `left_out`, the operand is omitted."""
         properties: dict[str, Attribute] = {"value": AffineAttr(value)}
         if left_out is not None:
             properties["left_out"] = IntegerAttr(left_out, kind)
@@ -256,7 +259,7 @@ class NumberOp(IRDLOperation):
 
     @property
     def omitted(self) -> int | None:
-        """The number for which the operand is omitted, if any."""
+        """The value for which the operand is omitted; None if it is never omitted."""
         attr = self.left_out
         return None if attr is None else cast(IntegerAttr[IntegerType], attr).value.data
 
@@ -292,17 +295,17 @@ def _is_integer(kind: Attribute) -> TypeGuard[IntegerType]:
 
 
 def list_type(value: SSAValue) -> TilesType:
-    """The type of the list of a yielded value; lists are concatenated, so theirs is the same."""
+    """Return the type of the list of a yielded value; a yielded list keeps its type."""
     return value.type if isinstance(value.type, TilesType) else TilesType(value.type)
 
 
 def element_type(value: SSAValue) -> Attribute:
-    """The type of the first element of a list; any other value counts as a list of itself."""
+    """Return the type of a list's first element; any other value counts as a list of itself."""
     return value.type.element if isinstance(value.type, TilesType) else value.type
 
 
 def repeats_around(op: Operation) -> list[RepeatOp]:
-    """The repeats that contain an operation, the outermost first."""
+    """Return the repeats around an operation, outermost first."""
     found: list[RepeatOp] = []
     parent = op.parent_op()
     while parent is not None:
@@ -313,17 +316,17 @@ def repeats_around(op: Operation) -> list[RepeatOp]:
 
 
 def indices_of(op: Operation) -> list[str]:
-    """The names of the indices that an operation may depend on, the outermost first."""
+    """Return the names of the repeat indices that an operation may depend on, outermost first."""
     return [repeat.index.data for repeat in repeats_around(op)]
 
 
 def is_written_once(op: Operation) -> bool:
-    """True for an operation that unrolling expands, replaces or changes."""
+    """Return True for an operation that unrolling expands, replaces or changes."""
     return isinstance(op, (RepeatOp, YieldOp, ElementOp, NumberOp)) or VARIES in op.attributes
 
 
 def has_repeats(op: Operation) -> bool:
-    """True when an operation's regions contain an operation that is `is_written_once`."""
+    """Return True if unrolling expands, replaces or changes an operation in the regions of `op`."""
     return any(
         is_written_once(inner)
         for region in op.regions

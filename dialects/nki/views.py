@@ -1,4 +1,7 @@
-"""Views: the elements of an allocation that an instruction touches, static or known at run time."""
+"""Views: the elements of an allocation that an instruction touches.
+
+The address of a view is static, or an index determines part of it at run time.
+"""
 
 from __future__ import annotations
 
@@ -53,34 +56,37 @@ INDEX_DTYPES = ("int32", "uint32")
 
 
 def numbers_held(index: TileInfo, group: int = INDIRECTION_GROUP) -> int:
-    """The number of indices of an index tile per group of partitions."""
+    """Return the number of indices that an index tile has for each group of partitions.
+
+    `group` is the number of partitions in a group.
+    """
     rows = index.partitions % group if index.partitions > group else index.partitions
     return (rows or group) * index.free_size
 
 
 def base_of(value: SSAValue) -> SSAValue:
-    """The allocation or kernel argument of a view; any other value is its own base."""
+    """Return the allocation or kernel argument of a view; any other value is its own base."""
     owner = value.owner
     # Called for every operand, and xDSL's own access by name takes ten times as long.
     return value_at(operand_tuple(owner), 0) if type(owner) is ViewOp else value
 
 
 def views_of(base: SSAValue) -> list[SSAValue]:
-    """The views of an allocation or kernel argument."""
+    """Return the views of an allocation or kernel argument."""
     return _uses_of(base)[0]
 
 
 def used_of(base: SSAValue) -> list[SSAValue]:
-    """The tiles through which operations use an allocation or kernel argument.
+    """Return the tiles through which operations use an allocation or kernel argument.
 
-    These are its views, and itself if an operation other than a view uses it.
+    These are its views, and the value itself if an operation other than a view uses it.
     """
     views, is_used = _uses_of(base)
     return [base, *views] if is_used else views
 
 
 def _uses_of(base: SSAValue) -> tuple[list[SSAValue], bool]:
-    """The views of an allocation, and True if it has other uses."""
+    """Return the views of an allocation, and whether it has other uses."""
     found: list[SSAValue] = []
     is_used = False
     use = base.first_use
@@ -105,13 +111,13 @@ def reach_of(*bases: SSAValue) -> Reach:
 
 
 def leaves_its_tensor(value: SSAValue) -> bool:
-    """True for a tile with elements outside its allocation."""
+    """Return True for a tile with elements outside its allocation."""
     owner = value.owner
     return type(owner) is ViewOp and leaves(info_of(base_of(value)), info_of(value))
 
 
 def index_of(value: SSAValue) -> SSAValue | None:
-    """The register or tile that a view's address depends on at run time; None for a static view."""
+    """Return the register or tile that indexes a view at run time; None for a static view."""
     owner = value.owner
     if type(owner) is not ViewOp:
         return None
@@ -120,7 +126,7 @@ def index_of(value: SSAValue) -> SSAValue | None:
 
 
 def access_of(value: SSAValue) -> AccessPattern:
-    """The access pattern of a tile relative to its allocation; indices count as 0."""
+    """Return the access pattern of a tile relative to its allocation; indices count as 0."""
     info = info_of(value)
     if info.indirection is None:
         return info.pattern  # also for a view, as its type contains the offset
@@ -129,18 +135,18 @@ def access_of(value: SSAValue) -> AccessPattern:
 
 
 def row_elements(value: SSAValue) -> int:
-    """The number of elements of a tile's data type in a partition of its allocation."""
+    """Return the elements per partition of a tile's allocation, in the tile's data type."""
     source = info_of(base_of(value))
     return source.free_size * source.dtype.bits // info_of(value).dtype.bits
 
 
 def fixed_address_of(value: SSAValue) -> tuple[int, int] | None:
-    """The fixed (partition, byte) address of a tile's allocation; None if the user set none."""
+    """Return the (partition, byte) that the user fixed for a tile's allocation, or None."""
     return getattr(base_of(value).owner, "fixed_address", None)
 
 
 def start_partition(value: SSAValue) -> tuple[int, bool]:
-    """The first partition of an on-chip tile, and True if its allocation has a fixed address.
+    """Return the first partition of an on-chip tile, and True if its address is fixed.
 
     Without a fixed address the partition is relative to the allocation.
     """
@@ -150,7 +156,7 @@ def start_partition(value: SSAValue) -> tuple[int, bool]:
 
 
 def access_in_partition(value: SSAValue) -> AccessPattern:
-    """The access pattern of a tile's free dimensions, relative to the start of a partition."""
+    """Return the access pattern of a tile's free dimensions, from the start of a partition."""
     access = access_of(value)
     _, element = access.start(row_elements(value))
     return AccessPattern(element, access.strides[1:], access.shape[1:])
@@ -158,7 +164,7 @@ def access_in_partition(value: SSAValue) -> AccessPattern:
 
 @dataclass(frozen=True, slots=True)
 class DynamicPart:
-    """The part of a view's address that is known only at run time.
+    """The part of a view's address that an index determines at run time.
 
     scalar: the view starts `index * scale` elements after its offset. vector: element `w` of dim 0
     is `index[w] * scale` elements after the offset. Both: `0 <= index < bound`. tensor: the view
@@ -175,10 +181,11 @@ class DynamicPart:
 
 
 def selectable(access: AccessPattern, part: DynamicPart) -> AccessPattern:
-    """Return the pattern of all elements that an index can select; its dim 0 is the index.
+    """Return the pattern of all elements that an index can select.
 
-    scalar: dim 0 is added to the view. vector: it replaces dim 0 of the view. With tensor
-    indirection the indices select among the view's own elements, so the result is the view.
+    scalar: a new dim 0, the index, is added to the view. vector: the index replaces dim 0 of the
+    view. With tensor indirection the indices select among the view's own elements, so the result is
+    the view.
     """
     if part.indirection is Indirection.tensor:
         return access
@@ -305,7 +312,7 @@ class ViewOp(IRDLOperation):
         dynamic: DynamicPart | None = None,
         location: LocationAttr = UNKNOWN_LOC,
     ) -> ViewOp:
-        """Create a view. Raises ViewError for one with an index that can leave the allocation."""
+        """Create a view. Raises ViewError if an index can move it out of its allocation."""
         info = info_of(source)
         dtype = info.dtype if dtype is None else dtype
         strides, counts = access.strides, access.shape
@@ -328,7 +335,7 @@ class ViewOp(IRDLOperation):
     def at(
         source: SSAValue, form: ViewForm, offset: int, location: LocationAttr = UNKNOWN_LOC
     ) -> ViewOp:
-        """Create a view of a form that begins at element `offset` of an allocation."""
+        """Create the view of a form that begins at element `offset` of an allocation."""
         memref, number = form.at(offset)
         properties: dict[str, Attribute] = {"offset": number, "pattern": form.pattern}
         return created(ViewOp, (source,), (memref,), properties, location)
@@ -445,7 +452,7 @@ def _shape(access: AccessPattern, count: int | None) -> tuple[int, ...]:
 
 
 def _check(access: AccessPattern, dynamic: DynamicPart | None, size: int) -> None:
-    """Raise ViewError for a view that leaves its allocation for some index below its bound.
+    """Raise ViewError if an index below its bound can move a view out of its allocation.
 
     A view without an index may leave its allocation; a rule reports that.
     """

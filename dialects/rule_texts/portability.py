@@ -6,7 +6,7 @@ from nkijit.dialects.rule_texts.registry import rule
 from nkijit.dialects.rule_texts.text import WarningGroup
 
 PORTABLE = "portable"
-"""The category of these rules."""
+"""The category of the rules of this module."""
 
 _GUIDE = "NKI language guide"
 _MIGRATION = "NKI migration guides, 0.3.0, language restrictions"
@@ -150,7 +150,7 @@ PORTABLE_FIELD = rule(
 )
 
 FOUND_BY_TRACING = (PORTABLE_NUMBER, PORTABLE_FIELD)
-"""Rules that are checked while a kernel is traced, not in its source."""
+"""The portability rules that are checked while a kernel is traced, not on its source."""
 _RELEASES = "NKI release notes and migration guides, 0.1.0 to 0.7.0"
 
 PORTABLE_NAME = rule(

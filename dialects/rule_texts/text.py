@@ -7,14 +7,14 @@ from enum import Enum
 
 
 class ErrorKind(Enum):
-    """The consequence of an error for a kernel."""
+    """The consequence of breaking a rule."""
 
     illegal = "illegal"
-    """No compiler or device accepts it."""
+    """No compiler or device accepts the kernel."""
     undefined = "undefined"
-    """It runs, but some values are undefined."""
+    """The kernel runs, but some values are undefined."""
     does_not_fit = "does not fit"
-    """It would run with larger on-chip memories or other addresses of tiles."""
+    """The kernel would run with larger on-chip memories or other addresses of tiles."""
 
 
 class WarningGroup(Enum):
@@ -34,9 +34,9 @@ class RuleText:
 
     id: str
     category: str
-    """The subject: `shape`, `dtype`, `access`, ..."""
+    """The subject of the rule: `shape`, `dtype`, `access`, ..."""
     sentence: str
-    """The rule: a statement that holds for a correct kernel."""
+    """The rule as a statement that is true of correct kernels."""
     help: str
     """How to fix a violation."""
     source: str

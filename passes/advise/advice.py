@@ -25,9 +25,9 @@ class Suggestion(ShownAsText):
     """A change that gains time. Times are of the whole kernel, in ns."""
 
     kind: str
-    """The id of its `Kind`, e.g. `repeated-load`."""
+    """The id of the suggestion's `Kind`, e.g. `repeated-load`."""
     place: Position | None
-    """The source line of the instructions it changes."""
+    """The source line of the instructions that change."""
     message: str
     """The recommended change, in one line."""
     reasons: tuple[str, ...]
@@ -37,10 +37,10 @@ class Suggestion(ShownAsText):
     before: float
     after: float
     compiled_before: float | None
-    """With the compiler's schedule; None if `before` and `after` already are."""
+    """The compiled kernel's time; None if `before` and `after` are times of compiled kernels."""
     compiled_after: float | None
     by_compiler: bool
-    """The compiler makes this change itself: its kernel gains nothing by it."""
+    """True if the compiler makes this change itself, so the compiled kernel gains nothing."""
 
     @property
     def gain(self) -> float:
@@ -88,7 +88,7 @@ class Advice(ShownAsText):
     left_out: int
     """The number of possible experiments that were not run. They could gain less."""
     passed_over: str
-    """The kernel's errors that were ignored for the prediction; "" if it has none."""
+    """The errors of the kernel that were ignored for the prediction; "" if there are none."""
 
     def __repr__(self) -> str:
         count = len(self.suggestions)

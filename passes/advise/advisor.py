@@ -24,13 +24,13 @@ from nkijit.passes.profile.timeline import Timeline
 from nkijit.passes.verify.passes import find_all
 
 THRESHOLD = 0.02
-"""The smallest gain that is reported, as a fraction of the time."""
+"""The smallest gain that is reported, as a fraction of the kernel's time."""
 MOST_TRIED = 40
 """The largest number of experiments on one kernel."""
 MOST_INSTRUCTIONS = 80_000
 """The largest number of engine instructions in all experiments together.
 
-10,000 of them take a few seconds.
+Lowering and simulating 10,000 instructions takes a few seconds.
 """
 
 Progress = Callable[[float], None]
@@ -38,7 +38,7 @@ Progress = Callable[[float], None]
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """The conditions that times are predicted for."""
+    """The conditions under which times are predicted."""
 
     schedule: Schedule
     target: Target
@@ -46,7 +46,7 @@ class Conditions:
     passed_over: PassedOver | None = None
 
     def run(self, kernels: Sequence[KernelOp], schedule: Schedule) -> Timeline:
-        """Predict a kernel's timeline, which is the one that its profile shows."""
+        """Predict a kernel's timeline: the same that its profile shows."""
         own = [program_of(k, Schedule.author, self.target, self.passed_over) for k in kernels]
         if schedule is Schedule.author:
             return simulate(own, iterations=self.iterations)
@@ -58,7 +58,7 @@ class Conditions:
 
 @dataclass(frozen=True, slots=True)
 class _Gain:
-    """An experiment that gains time."""
+    """An experiment with a gain of time."""
 
     proposal: Proposal
     kernels: Sequence[KernelOp]
@@ -109,14 +109,14 @@ def advise(
 
 
 _Change = list[Proposal | None]
-"""The proposal for each core; None for a core that stays unchanged."""
+"""The proposal for each core's kernel; None for a kernel that stays unchanged."""
 
 
 def _worthwhile(kernels: Sequence[KernelOp], timeline: Timeline) -> list[list[_Change]]:
     """Return the changes that may gain enough, each as a list of alternatives.
 
-    A change can gain about as much as its instructions take, added up. The largest bounds come
-    first.
+    The bound of a change's gain is the sum of the times of its instructions. The changes with the
+    largest bounds come first.
     """
     times = _times(timeline)
     found: dict[Hashable, dict[int, _Change]] = {}
@@ -146,7 +146,7 @@ def _first_gain(
 
 
 def _times(timeline: Timeline) -> dict[Operation, float]:
-    """Return the time of each operation's engine instructions, added up, in ns."""
+    """Return the time of each operation: the sum over its engine instructions, in ns."""
     found: dict[Operation, float] = {}
     for event in timeline.events:
         op = event.instruction.op
@@ -185,7 +185,7 @@ def _try(
 
 
 def _spilled(timeline: Timeline) -> int:
-    """The number of changes by which the compiler moved data that does not fit into SBUF to HBM."""
+    """Return the number of loads and stores that the compiler added or moved to fit SBUF."""
     return sum((program.changes or {}).get(FitPass.name, 0) for program in timeline.programs)
 
 
@@ -196,10 +196,9 @@ def _time(kernels: Sequence[KernelOp], conditions: Conditions, schedule: Schedul
 def _suggestion(
     gain: _Gain, before: float, conditions: Conditions, own: float | None
 ) -> Suggestion:
-    """Describe a gain.
+    """Return the suggestion that describes a gain.
 
-    `own` is the time of the unchanged kernel with the compiler's schedule; None if that is not
-    shown.
+    `own` is the time of the unchanged kernel with the compiler's schedule; None if it is not shown.
     """
     after = None
     if own is not None:

@@ -21,7 +21,7 @@ from nkijit.passes.compile.passes.remove_unused import remove_unused
 
 
 def two_cores(facts: Facts) -> Iterator[Proposal]:
-    """Propose two cores for a single-core kernel that stores its results with several stores."""
+    """Propose two cores for a single-core kernel that writes its results with several stores."""
     kernel = facts.kernel
     if kernel.core[1] > 1 or facts.target.version < nc_version.gen3:
         return
@@ -43,7 +43,7 @@ def two_cores(facts: Facts) -> Iterator[Proposal]:
 
 
 def _stores_results(op: NisaOp, facts: Facts) -> bool:
-    """Whether an instruction writes only to arguments or returned tensors in HBM."""
+    """Whether an instruction writes only to arguments or to returned tensors in HBM."""
     bases = [base_of(value) for value in writes(op)]
     returned = {base_of(value) for value in facts.kernel.return_op.values}
     return bool(bases) and all(
@@ -66,7 +66,7 @@ def _first_half(stores: Sequence[NisaOp]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Without:
-    """Remove some stores and all instructions that only they need."""
+    """The change: remove some stores, and all instructions that only these stores need."""
 
     stores: Sequence[Operation]
 

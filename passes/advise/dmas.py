@@ -33,9 +33,9 @@ from nkijit.passes.compile.passes.rename_tiles import rename_tiles
 from nkijit.passes.profile.units import bytes_text
 
 _MOST = (32, 8, 4, 2)
-"""The largest number of DMAs to merge into one. Each value is an alternative."""
+"""Alternatives for the largest number of DMAs that are merged into one."""
 _PARTITION_BYTES = 32 << 10
-"""The largest number of bytes per partition that one DMA moves."""
+"""The largest number of bytes per partition that a merged DMA moves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +60,13 @@ class _Move:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """DMAs of one line at a constant step in HBM."""
+    """DMAs of one line whose addresses in HBM are a constant step apart."""
 
     moves: Sequence[_Move]
     step: int
-    """The distance between the starts of consecutive DMAs in HBM, in elements."""
+    """The distance between consecutive DMAs in HBM, in elements."""
     chip_step: int | None
-    """The same distance in the tile; None if each DMA has a tile of its own."""
+    """The distance between consecutive DMAs in the tile in SBUF; None if each has its own tile."""
 
 
 def merged_dmas(facts: Facts, renamed: Renamed) -> Iterator[Proposal]:
@@ -104,18 +104,18 @@ def merged_dmas(facts: Facts, renamed: Renamed) -> Iterator[Proposal]:
 
 
 def _merged(runs: Sequence[_Run]) -> int:
-    """The number of DMAs that merging saves."""
+    """Return the number of DMAs that merging saves."""
     return sum(len(run.moves) - 1 for run in runs)
 
 
 @dataclass(frozen=True, slots=True)
 class _Merge:
-    """Merge the DMAs of a line, at most `most` into one."""
+    """The change: merge DMAs of a line, at most `most` into one."""
 
     line: Line
     most: int
     renamed: Sequence[Operation]
-    """The DMAs of buffers that are refilled. These buffers are renamed to separate tiles first."""
+    """The DMAs into buffers that are refilled; the change first renames these to separate tiles."""
 
     def __call__(self, edit: Edit) -> None:
         buffers = {base_of(v).owner for op in self.renamed for v in edit.of(op).operands}
@@ -216,9 +216,9 @@ def _tiles_continue(run: Sequence[_Move]) -> bool:
 
 
 def _is_free(run: Sequence[_Move], facts: Facts) -> bool:
-    """Whether the DMAs can move: loads to the first of the run, or stores to its last.
+    """Whether the DMAs of a run can move: loads to its first DMA, or stores to its last.
 
-    No instruction in between may write the moved bytes or, where they are overwritten, read them.
+    No instruction in between may write the source of a DMA, or access its destination.
     """
     ops = {move.op for move in run}
     start, end = run[0].position, run[-1].position

@@ -34,11 +34,11 @@ class Edit:
         self._arguments = dict(zip(kernel.arguments, self.kernel.arguments, strict=True))
 
     def of(self, op: Operation) -> Operation:
-        """Return the copy of an operation."""
+        """Return the copy of an operation of the original kernel."""
         return self._copies[op]
 
     def value(self, value: SSAValue) -> SSAValue:
-        """Return the copy of a value."""
+        """Return the copy of a value of the original kernel."""
         if isinstance(value, OpResult):
             return self._copies[value.op].results[value.index]
         return self._arguments[value]
@@ -105,7 +105,7 @@ def instruction(op_class: type[NisaOp], location: LocationAttr, **arguments: obj
 
 
 def arguments_of(op: NisaOp) -> dict[str, object]:
-    """Return the arguments of an instruction, in the form that `instruction` takes."""
+    """Return the arguments of an instruction by name, in the form that `instruction` takes."""
     found: dict[str, object] = {}
     for f in op.SPEC.fields:
         found[f.name] = op.operand_named(f.name) if f.is_operand else op.properties.get(f.name)

@@ -24,10 +24,10 @@ from nkijit.passes.compile.passes.rename_tiles import Origins, rename_tiles
 
 
 class Access(NamedTuple):
-    """An access of an operation to a tensor."""
+    """One operation's access to a tensor."""
 
     position: int
-    """The operation's number in program order."""
+    """The number of the operation in program order."""
     op: Operation
     value: SSAValue
     role: Role
@@ -42,7 +42,7 @@ class Facts:
 
     @cached_property
     def program(self) -> Dependences:
-        """The events of the program with the events that each one reads from."""
+        """The dependences of the program: each event with the events whose data it reads."""
         return Dependences(self.kernel)
 
     @cached_property
@@ -52,7 +52,7 @@ class Facts:
 
     @cached_property
     def engine_state(self) -> Kept:
-        """The state of engines (accumulators, random generators) that instructions share."""
+        """Engine state (accumulators, random generators) that instructions leave for later ones."""
         return Kept.by(self.kernel)
 
     @cached_property
@@ -77,7 +77,7 @@ class Facts:
 
     @cached_property
     def readers(self) -> dict[Operation, set[Operation]]:
-        """The operations that read bytes which an operation has written."""
+        """For each operation, the operations that read bytes which it has written."""
         events = self.program.events
         found: dict[Operation, set[Operation]] = {}
         for event in events:
@@ -88,7 +88,7 @@ class Facts:
 
     @cached_property
     def sources(self) -> dict[Operation, set[Operation]]:
-        """The operations that have written bytes which an operation reads."""
+        """For each operation, the operations that have written bytes which it reads."""
         found: dict[Operation, set[Operation]] = {}
         for op, users in self.readers.items():
             for user in users:
@@ -99,7 +99,7 @@ class Facts:
     def _meetings(self) -> list[int]:
         """The positions of operations that wait for other cores or ranks.
 
-        Data that these have written becomes visible there.
+        At these positions, data that other cores have written becomes visible.
         """
         return [at for op, at in self.position.items() if isinstance(op, WAITING)]
 
@@ -112,7 +112,8 @@ class Facts:
     ) -> bool:
         """Whether no operation between two positions writes bytes of a tile.
 
-        With `reads`, no operation reads them either. Operations in `besides` are ignored.
+        With `reads`, there must be no reads of these bytes either. Operations in `besides` are
+        ignored.
         """
         accesses = self.accesses.get(base_of(value), [])
         begin = bisect_right(accesses, first, key=_position)
@@ -138,7 +139,7 @@ class Renamed(Facts):
         rename_tiles(edit.kernel, origins)
         super().__init__(edit.kernel)
         self.origins = origins
-        """The kernel's own operation for each operation of the copy."""
+        """The kernel's own operation for each operation of the renamed copy."""
 
 
 def blocks_around(op: Operation) -> Iterator[Block]:

@@ -43,14 +43,14 @@ _REDUCTIONS = ("add", "multiply", "maximum", "minimum")
 
 
 class _Pair(NamedTuple):
-    """Two instructions that one can replace."""
+    """Two instructions that a single instruction can replace."""
 
     first: NisaOp
     second: NisaOp
     becomes: str
-    """The replacement in words, e.g. "one scalar_tensor_tensor"."""
+    """The replacing instruction in words, e.g. "one scalar_tensor_tensor"."""
     reduces: bool
-    """The second instruction is a reduction, and the first one's replacement does it as well."""
+    """True if the second instruction is a reduction that the first one's replacement also does."""
 
 
 def fused_instructions(facts: Facts) -> Iterator[Proposal]:
@@ -79,7 +79,7 @@ def fused_instructions(facts: Facts) -> Iterator[Proposal]:
 
 @dataclass(frozen=True, slots=True)
 class _Fuse:
-    """Replace each pair by one instruction."""
+    """The change: replace each pair by one instruction."""
 
     pairs: Sequence[_Pair]
 
@@ -137,7 +137,8 @@ def _inputs(op: NisaOp) -> list[SSAValue]:
 def _only_source(op: NisaOp, value: SSAValue, facts: Facts) -> NisaOp | None:
     """Return the instruction that alone writes all of a tile before `op`, in the same block.
 
-    Returns None if several instructions write it, or if that one has a name or waits for another.
+    Returns None if several instructions write the tile. Also None for an instruction that has a
+    name or waits for a named one.
     """
     tile, position = info_of(value), facts.position[op]
     for access in reversed(facts.accesses[base_of(value)]):
@@ -194,7 +195,7 @@ def _kind(op: NisaOp, name: str) -> AluKind | None:
 
 
 def _as_scale_and_bias(op: TensorScalarOp) -> dict[str, SSAValue | None] | None:
-    """Return the activation's arguments that replace a tensor_scalar; None if there are none."""
+    """Return the activation arguments with the effect of a tensor_scalar; None if impossible."""
     words = op.value_of("op0"), op.value_of("op1") if is_set(op, "op1") else None
     if words == ("multiply", None):
         return {"scale": op.operand_named("operand0")}
@@ -210,7 +211,7 @@ def _has_scale_or_bias(op: ActivationOp) -> bool:
 
 
 def _together(first: NisaOp, second: NisaOp) -> NisaOp:
-    """Create the instruction that replaces both."""
+    """Create the instruction that replaces a pair."""
     arguments = arguments_of(second)
     if isinstance(second, ActivationOp):
         assert isinstance(first, TensorScalarOp)
@@ -275,7 +276,7 @@ def _can_reduce(
 
 
 def _reducing(first: NisaOp, second: NisaOp) -> NisaOp:
-    """Create the first instruction with the reduction of the second one."""
+    """Create the first instruction of a pair with the reduction of the second one."""
     reduction: dict[str, object] = {
         "reduce_op": second.properties.get("op"),
         "reduce_res": second.required("dst"),

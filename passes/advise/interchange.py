@@ -34,25 +34,25 @@ from nkijit.passes.compile.passes.rename_tiles import rename_tiles
 from nkijit.passes.profile.units import bytes_text
 
 _AT_A_TIME = (0, 4, 2)
-"""Alternatives for the number of outer iterations that go inside; 0 means all.
+"""Alternatives for the number of outer iterations that run inside the inner loops; 0 means all.
 
-A few at a time keep fewer results on chip.
+With a few at a time, fewer results are on chip.
 """
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Sunk:
-    """A loop, and the chain of loops in its body that it can move into."""
+    """A loop, with the chain of nested loops in its body into which the loop can move."""
 
     outer: Nest
     inner: Sequence[int]
-    """The index of each loop of the chain in the iteration around it, outermost first."""
+    """For each loop of the chain, its index among the items of the iteration around it."""
     depth: int
-    """The number of loops around `outer`."""
+    """The number of loops around the outer loop."""
 
     @property
     def inside(self) -> tuple[NisaOp, int]:
-        """An instruction of the chain's innermost loop, and the number of loops between them."""
+        """An instruction in the chain's innermost loop, and the number of loops between the two."""
         items, between = self.outer.iterations[0], 0
         for at in self.inner:
             item = items[at]
@@ -63,7 +63,7 @@ class _Sunk:
 
     @property
     def has_more(self) -> bool:
-        """Whether the body of a loop around another has further items."""
+        """Whether a loop that contains the next loop of the chain has other items as well."""
         items = self.outer.iterations[0]
         for at in self.inner:
             if len(items) > 1:
@@ -73,7 +73,7 @@ class _Sunk:
         return False
 
     def order(self, at_a_time: int) -> Iterator[NisaOp]:
-        """Yield the instructions in the interchanged order."""
+        """Yield the instructions in the order with interchanged loops."""
         iterations = self.outer.iterations
         count = at_a_time or len(iterations)
         for start in range(0, len(iterations), count):
@@ -81,7 +81,7 @@ class _Sunk:
 
 
 def _together(group: Sequence[Items], inner: Sequence[int]) -> Iterator[NisaOp]:
-    """Yield the instructions of several iterations, running each loop of the chain once for all."""
+    """Yield the instructions of several outer iterations with the chain's loops outside."""
     if not inner:
         for items in group:
             yield from flat(items)
@@ -101,7 +101,7 @@ def _instructions_first(items: Items) -> list[NisaOp | Nest]:
 
 
 def loop_orders(facts: Facts, renamed: Renamed) -> Iterator[Proposal]:
-    """Yield proposals to interchange loops, where this saves loads in the inner loops."""
+    """Yield proposals to interchange loops where this saves loads."""
     loops: dict[Hashable, list[_Sunk]] = {}
     for nest, depth in facts.nests:
         inner = _loops_in(nest.iterations)
@@ -145,10 +145,10 @@ def loop_orders(facts: Facts, renamed: Renamed) -> Iterator[Proposal]:
 
 
 def _loops_in(iterations: Sequence[Items]) -> list[int]:
-    """Return the chain of inner loops, as the index of each in the iteration around it.
+    """Return the chain of inner loops: each loop's index in the iteration around it.
 
-    An inner loop is part of it if it is the only one in the body and has the same trip count in all
-    iterations.
+    A loop is part of the chain if it is the only loop in the body and has the same trip count in
+    all iterations.
     """
     first = iterations[0]
     loops = [number for number, item in enumerate(first) if isinstance(item, Nest)]
@@ -185,21 +185,21 @@ def _message(sunk: _Sunk, at_a_time: int, loads: Sequence[NisaOp]) -> tuple[str,
 
 
 _Change = Sequence[tuple[Sequence[int], Sequence[int]]]
-"""For each region, its instructions' numbers in program order, and in the new order."""
+"""For each region, the numbers of its instructions: in program order, and in the new order."""
 
 
 @dataclass(slots=True)
 class _Saved:
-    """The savings of an order."""
+    """The savings of a new order: loads, and loads of stationary tiles."""
 
     loads: dict[int, int] = field(default_factory=dict[int, int])
     """The redundant loads, each with the earlier load of the same bytes."""
     stationary: int = 0
     """The number of loads of stationary tiles that are saved."""
     all_stationary: int = 0
-    """The number of loads of stationary tiles before."""
+    """The number of loads of stationary tiles in the original order."""
     multiplies: list[int] = field(default_factory=list[int])
-    """The matmuls, if loads of stationary tiles are saved."""
+    """The numbers of the matmuls, if loads of stationary tiles are saved."""
 
 
 class _Kernel:
@@ -212,7 +212,7 @@ class _Kernel:
         self._orders: dict[tuple[int, int], Order | None] = {}
 
     def allows(self, change: _Change) -> bool:
-        """Whether every instruction still reads the same data in the new order."""
+        """Whether every instruction reads the same data in the new order as in the original one."""
         for old, new in change:
             first = old[0]
             if (first, len(old)) not in self._orders:
@@ -227,7 +227,7 @@ class _Kernel:
         return True
 
     def saved(self, change: _Change) -> _Saved:
-        """Return the savings of an order, without loads that are redundant as written."""
+        """Return the savings of a new order, without loads that are redundant in either order."""
         found = _Saved()
         matmuls: list[int] = []
         for old, new in change:
@@ -245,7 +245,7 @@ class _Kernel:
         return found
 
     def reasons(self, saved: _Saved) -> Iterator[str]:
-        """Describe the savings."""
+        """Yield the reasons for a gain, from the savings of a new order."""
         if saved.loads:
             loaded = [info_of(writes(self._ops[n])[0]) for n in saved.loads]
             total = bytes_text(sum(info.size * info.dtype.itemsize for info in loaded))
@@ -256,7 +256,7 @@ class _Kernel:
             yield f"stationary tiles are loaded {left:,} times, not {saved.all_stationary:,}"
 
     def _repeated(self, order: Sequence[int]) -> dict[int, int]:
-        """Return the loads that repeat the previous load of the same line, with that load."""
+        """Return the loads that repeat the previous load of their line, with that previous load."""
         contents = self._loaded()
         last: dict[LocationAttr, int] = {}
         found: dict[int, int] = {}
@@ -271,7 +271,7 @@ class _Kernel:
         return found
 
     def _loaded(self) -> dict[int, Hashable]:
-        """Return a key of the loaded bytes for each load that alone fills its tile."""
+        """Return the loads that fill their tile alone, each with a key of the loaded bytes."""
         if self._contents is None:
             places = {op: place for place, op in enumerate(self._ops)}
             self._contents = {}
@@ -286,7 +286,7 @@ class _Kernel:
         return self._contents
 
     def _stationary(self, order: Sequence[int], shared: dict[int, int]) -> int:
-        """Return the number of loads of stationary tiles by the matmuls of an order.
+        """Return how often the matmuls load stationary tiles in an order.
 
         `shared` maps redundant loads to the earlier load of the same bytes.
         """
@@ -309,7 +309,7 @@ class _Kernel:
 
 @dataclass(frozen=True, slots=True)
 class _Exchange:
-    """Reorder instructions and remove redundant loads."""
+    """The change: reorder instructions and remove redundant loads."""
 
     change: _Change
     loads: dict[int, int]

@@ -16,7 +16,7 @@ class Numbers(StrEnum):
     change = "change"
     """The results lose precision, or the kernel's arguments change."""
     estimate = "estimate"
-    """The experiment has no useful results: it only estimates the time of a rewritten kernel."""
+    """The results are wrong: the experiment only estimates the time of a rewritten kernel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +27,14 @@ class Kind:
     says: str
     """The recommended change."""
     experiment: str
-    """The edit to the copy of the kernel that measures the gain."""
+    """The change of the kernel's copy that measures the gain."""
     numbers: Numbers
     source: str
-    """The public document that recommends it."""
+    """The public document that recommends the change."""
 
 
 KINDS: dict[str, Kind] = {}
-"""All kinds by id, in the order of the document."""
+"""All kinds of advice by id, in the order of the document."""
 
 
 def _kind(id: str, says: str, experiment: str, numbers: Numbers, source: str) -> Kind:

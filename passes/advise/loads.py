@@ -31,16 +31,16 @@ from nkijit.passes.compile.passes.rename_tiles import rename_tiles
 from nkijit.passes.profile.units import bytes_text
 
 _PARTS = (1, 2, 4)
-"""Alternatives: keep all slices, half of them, or a quarter."""
+"""Alternatives for the slices that stay in SBUF: all, half of them, or a quarter."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Repeated:
-    """A tile with redundant loads."""
+    """A tile whose loads are redundant."""
 
     tile: AllocOp
     first: AllocOp | None
-    """The tile that already holds the same bytes; None for loads that a device loop repeats."""
+    """The tile that already holds the loaded bytes; None for loads that a device loop repeats."""
     loads: Sequence[Load]
     contents: Hashable
 
@@ -97,7 +97,7 @@ def _itemsize(load: Load) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Share:
-    """Remove the redundant loads of a line."""
+    """The change: remove the redundant loads of a line."""
 
     line: Line
     slices: int
@@ -174,7 +174,7 @@ def _repeated(facts: Facts) -> Iterator[_Repeated]:
 
 
 def _is_used_only_inside(op: Operation, tile: AllocOp, facts: Facts) -> bool:
-    """Whether a load is directly in a loop, and its tile is accessed only there."""
+    """Whether a load is directly in a loop, and its tile is accessed only in that loop."""
     loop = op.parent_op()
     return isinstance(loop, (ForOp, WhileOp)) and all(
         loop.is_ancestor(access.op) for access in facts.accesses[tile.result]
@@ -182,7 +182,7 @@ def _is_used_only_inside(op: Operation, tile: AllocOp, facts: Facts) -> bool:
 
 
 def _is_available(tile: AllocOp, writers: Sequence[Access], others: Sequence[Access]) -> bool:
-    """Whether a tile is completely written before the first read of an equal tile."""
+    """Whether a tile is completely written before the first read of a tile with equal contents."""
     read = next((a.position for a in others if a.role is Role.read), others[-1].position)
     if writers[-1].position >= read:
         return False

@@ -1,4 +1,4 @@
-"""The source loops around a call, and those that the call's arguments do not depend on.
+"""The source loops around a call, and which of them the call's arguments depend on.
 
 A trace has no loops, as they are unrolled, so they are read from the source text. Unclear cases
 give an empty list.
@@ -19,7 +19,7 @@ from nkijit.passes.diagnostics.source_text import source_text
 def independent_loops(location: LocationAttr) -> list[str]:
     """Return the variables of the loops that a call's inputs do not depend on, outermost first.
 
-    Of the chain of calls that leads there, the innermost call with such loops counts.
+    Of the calls from the kernel down to this one, the innermost that is in such a loop counts.
     """
     for place in positions(location):
         found = _independent(place)

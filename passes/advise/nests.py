@@ -1,7 +1,7 @@
-"""The loops of a kernel, found in its unrolled instructions, and reordering of their instructions.
+"""The loops of a kernel, found in its unrolled instructions, and changes of their order.
 
-They are found as in `reroll`: instructions that repeat with affine numbers. Adjacent iterations
-that differ only in an argument are added to the loop.
+As in `reroll`, a loop is a sequence of instructions that repeats with affine numbers. Adjacent
+iterations that differ only in an argument are added to the loop.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Items = Sequence[NisaOp | Nest]
 
 
 def flat(items: Items) -> Iterator[NisaOp]:
-    """Yield the instructions of (part of) an iteration."""
+    """Yield the instructions of some items, including those of nested loops."""
     for item in items:
         if isinstance(item, Nest):
             for iteration in item.iterations:
@@ -54,7 +54,7 @@ def nests_of(kernel: KernelOp) -> Iterator[tuple[Nest, int]]:
 
 
 def _below(nodes: Sequence[Node], depth: int) -> Iterator[tuple[Nest, int]]:
-    """Yield the loops among nodes, then those inside device loops."""
+    """Yield the loops among nodes, and then the loops inside device loops."""
     yield from _inside(_items(nodes), depth)
     yield from _on_device(nodes, depth)
 
@@ -113,7 +113,7 @@ def _with_neighbours(items: list[NisaOp | Nest]) -> list[NisaOp | Nest]:
 
 
 _LONGEST = 100
-"""Longer lists of items are not searched for loops of two iterations."""
+"""The largest number of items in which loops of two iterations are searched."""
 
 
 def _twice(items: list[NisaOp | Nest]) -> list[NisaOp | Nest]:
@@ -137,7 +137,7 @@ def _twice(items: list[NisaOp | Nest]) -> list[NisaOp | Nest]:
 
 
 def _key(items: Items) -> object:
-    """The equivalence key of items: their lines, instruction types and trip counts."""
+    """Return the equivalence key of items: their lines, instruction types and trip counts."""
     return [
         (len(item.iterations), *map(_key, item.iterations[:1]))
         if isinstance(item, Nest)
@@ -147,7 +147,7 @@ def _key(items: Items) -> object:
 
 
 def levels_to(items: Items, op: NisaOp) -> int | None:
-    """Return the number of loops of an iteration around an instruction; None if it is not there."""
+    """Return the number of loops around an instruction in an iteration; None if not found."""
     for item in items:
         if item is op:
             return 0
@@ -162,7 +162,7 @@ def levels_to(items: Items, op: NisaOp) -> int | None:
 
 
 class Order:
-    """The order constraints among the instructions of a loop."""
+    """The constraints on the order of the instructions of a loop."""
 
     def __init__(self, state: Kept, region: Sequence[NisaOp]):
         """Find the constraints of a straight-line region; `state` is the kernel's engine state.

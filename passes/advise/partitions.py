@@ -41,7 +41,7 @@ from nkijit.passes.compile.passes.rename_tiles import rename_tiles
 _PARTITIONS = QUADRANTS * PARTITIONS_PER_QUADRANT
 
 Rows = Sequence[Sequence[NisaOp]]
-"""The instructions of several iterations."""
+"""The instructions of each of several iterations."""
 
 
 def partition_uses(facts: Facts, renamed: Renamed) -> Iterator[Proposal]:
@@ -92,22 +92,22 @@ def _is_narrow(op: NisaOp) -> bool:
 
 
 def _are_uniform(nest: Nest) -> bool:
-    """Whether all iterations have the same lines and instruction types."""
+    """Whether all iterations of a loop have the same lines and instruction types."""
     first, *others = ([(type(op), op.location) for op in flat(i)] for i in nest.iterations)
     return all(other == first for other in others)
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """The iterations to merge. Instructions are given by their numbers in program order."""
+    """The iterations to merge, as numbers of instructions in program order."""
 
     grouped: Sequence[Sequence[Sequence[Sequence[int]]]]
-    """The instruction numbers by loop, group of merged iterations, and iteration."""
+    """The instruction numbers by loop, by group of merged iterations, and by iteration."""
     partitions: int
     together: int
-    """The largest number of iterations that are merged into one."""
+    """The largest number of iterations that become one."""
     about: Sequence[int]
-    """The instructions that are merged."""
+    """The numbers of the instructions that are merged."""
     before: int
     after: int
 
@@ -149,7 +149,7 @@ def _plan(facts: Facts, loops: Sequence[Sequence[Sequence[int]]]) -> _Plan:
 
 
 def _in_step(groups: Sequence[Sequence[Sequence[int]]]) -> Iterator[int]:
-    """Yield instruction numbers such that the iterations of a group advance in lockstep."""
+    """Yield the instruction numbers of groups so that a group's iterations advance in lockstep."""
     for group in groups:
         for column in zip(*group, strict=True):
             yield from column
@@ -170,7 +170,7 @@ def _message(plan: _Plan, nest: Nest, depth: int, op: NisaOp) -> str:
 
 
 class _Together:
-    """The analysis of iterations that are merged: the instructions and tiles that become one."""
+    """The analysis of merged iterations: which instructions and tiles become one."""
 
     def __init__(self, facts: Facts, rows: Rows, partitions: int | None):
         """Analyse iterations.
@@ -192,9 +192,9 @@ class _Together:
         self.joint = {
             t: all for t, all in tiles.items() if info_of(t).partitions == self.partitions
         }
-        """The tiles to join, by the tile of the first iteration."""
+        """The tiles that become one joint tile, by the tile of the first iteration."""
         self.folded: list[int] = []
-        """The columns (one instruction per iteration) that become one instruction."""
+        """The columns (one instruction per iteration) that become one instruction each."""
         self._settle()
 
     def _tiles(self) -> dict[SSAValue, tuple[SSAValue, ...]]:
@@ -221,7 +221,7 @@ class _Together:
         )
 
     def _settle(self) -> None:
-        """Find the columns to fold, and drop tiles that other instructions cannot access joined."""
+        """Find the columns to fold; drop joint tiles that other instructions cannot access."""
         while True:
             columns = range(len(self.columns))
             self.folded = [number for number in columns if self._is_one(self.columns[number])]
@@ -239,7 +239,7 @@ class _Together:
             self.joint = {t: all for t, all in self.joint.items() if t not in touched}
 
     def _is_one(self, column: Sequence[NisaOp]) -> bool:
-        """Whether one instruction can do the work of a column."""
+        """Whether one instruction can replace a column."""
         first = column[0]
         if not first.SPEC.per_partition or any(True for _ in self._facts.engine_state.of(first)):
             return False
@@ -273,7 +273,7 @@ class _Together:
         )
 
     def _is_same(self, base: SSAValue) -> bool:
-        """Whether the contents of a tile that all iterations read can fill more partitions."""
+        """Whether all iterations read the same contents of a tile, and can read them wider."""
         if base not in self._same:
             self._same[base] = False  # the result for cycles
             self._same[base] = self._can_repeat(base)
@@ -306,7 +306,7 @@ class _Together:
 
 
 def _operands(column: Sequence[NisaOp]) -> Iterator[Sequence[SSAValue]]:
-    """Yield the operands of a column by operand position."""
+    """Yield, for each operand position, the operands of a column's instructions."""
     if len({len(op.operands) for op in column}) > 1:
         raise NotPossibleError
     yield from zip(*(op.operands for op in column), strict=True)
@@ -332,7 +332,7 @@ def _access(value: SSAValue) -> AccessPattern | None:
 
 @dataclass(frozen=True, slots=True)
 class _Fold:
-    """Merge iterations."""
+    """The change: merge iterations."""
 
     plan: _Plan
     renames: bool
@@ -363,7 +363,7 @@ class _Fold:
 
 
 class _Wide:
-    """Tiles that repeat the contents of others in more partitions."""
+    """Wide tiles: they repeat the contents of other tiles in more partitions."""
 
     def __init__(self, facts: Facts, partitions: int, rows: int):
         self._facts = facts
@@ -372,7 +372,7 @@ class _Wide:
         self._tiles: dict[SSAValue, SSAValue] = {}
 
     def tile(self, base: SSAValue) -> SSAValue:
-        """Return the wide tile for a tile, and create it with its writes if needed."""
+        """Return the wide tile of a tile; creates the wide tile with its writes if needed."""
         if base in self._tiles:
             return self._tiles[base]
         alloc = base.owner
@@ -407,12 +407,12 @@ class _Wide:
             copy.operands[0] = view(wide, pattern, copy, info_of(op.dst).dtype)
 
     def widened(self, value: SSAValue, place: Operation) -> SSAValue:
-        """Create the wide view for a view of a tile, before `place`."""
+        """Create the view of the wide tile that corresponds to a tile's view, before `place`."""
         pattern = _rows(info_of(value).pattern, row_elements(value), self._rows)
         return view(self.tile(base_of(value)), pattern, place, info_of(value).dtype)
 
     def clean(self) -> None:
-        """Remove tiles that are unused now, with their writes."""
+        """Remove the tiles that are unused after the change, with the writes to them."""
         for base in reversed(self._tiles):
             alloc = base.owner
             assert isinstance(alloc, AllocOp)
@@ -424,12 +424,12 @@ class _Wide:
 
 
 def _rows(access: AccessPattern, step: int, count: int) -> AccessPattern:
-    """Return the same pattern with `count` partitions (or rows), `step` apart."""
+    """Return a pattern with its dim 0 replaced by `count` partitions (or rows), `step` apart."""
     return AccessPattern(access.offset, (step, *access.strides[1:]), (count, *access.shape[1:]))
 
 
 def _lower(value: SSAValue, partitions: int) -> AccessPattern:
-    """Return the access pattern of a view, moved down by a number of partitions."""
+    """Return the access pattern of a view, moved by a number of partitions."""
     access = access_in(value)
     offset = access.offset + partitions * row_elements(value)
     return AccessPattern(offset, access.strides, access.shape)

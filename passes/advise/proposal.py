@@ -19,18 +19,18 @@ class Proposal:
 
     kind: Kind
     subject: Hashable
-    """The key of the change. Proposals of several cores with the same key are applied together."""
+    """The key of the change; proposals of several cores with equal keys are applied together."""
     variant: int
-    """The number among the alternatives for a subject; the first that gains time is reported."""
+    """The number among the alternatives for a subject; the first one with a gain is reported."""
     location: LocationAttr
-    """The source line."""
+    """The source location of the changed instructions."""
     message: str
     """The recommended change, in one line."""
     reasons: tuple[str, ...]
     about: Sequence[Operation]
-    """The instructions that are removed or become faster. Their time bounds the gain."""
+    """The instructions that are removed or get faster; their total time bounds the gain."""
     change: Callable[[Edit], None]
-    """Edits a copy of the kernel; raises NotPossibleError where it cannot."""
+    """Edits a copy of the kernel; raises NotPossibleError if the kernel prevents the change."""
 
     def place(self) -> Position | None:
         """The source position of the innermost call."""
@@ -38,7 +38,7 @@ class Proposal:
 
 
 Line = tuple[LocationAttr, str | None]
-"""A source line and the name of the tensor that it moves: a helper's line can move several."""
+"""The source line and the tensor name of a move: a helper's line can move several tensors."""
 
 
 def place_of(location: LocationAttr) -> Position | None:
@@ -48,7 +48,7 @@ def place_of(location: LocationAttr) -> Position | None:
 
 
 def name_of(names: Iterable[str | None]) -> str:
-    """Return the common name of tiles, or "tiles"."""
+    """Return the name that tiles have in common; "tiles" if they have different names."""
     known = dict.fromkeys(name for name in names if name)
     return f"%{next(iter(known))}" if len(known) == 1 else "tiles"
 

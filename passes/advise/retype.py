@@ -1,4 +1,4 @@
-"""Change the dtype of tensors in a copy of a kernel, along with all that must have the same."""
+"""Changes of tensors' dtype in a copy of a kernel, with all tensors that must have the same."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def tied(
 ) -> list[SSAValue]:
     """Return the tensors that must change to a dtype together.
 
-    Instructions that convert end the search.
+    The search ends at instructions that convert.
 
     Args:
         facts: facts about the kernel.
@@ -63,7 +63,7 @@ def _check(base: SSAValue, accesses: Iterable[Access], *, narrower: bool) -> Non
 
 
 def _tied_by(access: Access, dtype: DType, *, narrower: bool) -> Iterator[SSAValue]:
-    """Yield the tensors that must change along with an accessed one."""
+    """Yield the tensors that must change with an accessed tensor."""
     op = access.op
     if not is_instruction(op):
         raise NotPossibleError

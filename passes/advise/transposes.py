@@ -74,7 +74,7 @@ def dma_transposes(facts: Facts) -> Iterator[Proposal]:
 
 @dataclass(frozen=True, slots=True)
 class _Chain:
-    """Instructions that load and transpose."""
+    """The instructions that load and transpose one tile."""
 
     load: DmaCopyOp
     ops: tuple[NisaOp, ...]
@@ -114,7 +114,7 @@ def _chain(turn: NcTransposeOp, facts: Facts) -> _Chain | None:
 
 @dataclass(frozen=True, slots=True)
 class _ByDma:
-    """Replace chains by dma_transpose."""
+    """The change: replace chains of load and transpose by dma_transpose."""
 
     chains: Sequence[_Chain]
 
@@ -139,9 +139,10 @@ class _ByDma:
 
 
 def _rows_of(op: DmaTransposeOp | DmaCopyOp, facts: Facts) -> AccessPattern | None:
-    """Return the rows of HBM that a DMA writes as columns in SBUF; None if it does not transpose.
+    """Return the rows of HBM that a DMA writes as columns in SBUF.
 
-    There are at most 128 columns; the row count is at most 128 or a multiple of 128.
+    None if the DMA does not transpose, or unless there are at most 128 columns, and at most 128
+    rows or a multiple of 128.
     """
     dst, src = info_of(op.dst), info_of(op.src)
     static = dst.indirection is None and src.indirection is None
@@ -165,7 +166,7 @@ def _rows_of(op: DmaTransposeOp | DmaCopyOp, facts: Facts) -> AccessPattern | No
 
 @dataclass(frozen=True, slots=True)
 class _OnTensorEngine:
-    """Replace transposing DMAs by nc_transpose."""
+    """The change: replace transposing DMAs by nc_transpose."""
 
     ops: Sequence[Operation]
 

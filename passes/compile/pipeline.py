@@ -38,7 +38,7 @@ class CompilerPass(ModulePass):
     """A pass over verified kernels that does not change a bit of their results."""
 
     needs_memory: ClassVar[bool] = False
-    """The pass keeps some tiles in use for longer, so the kernel may need more memory."""
+    """True if the pass extends the lifetimes of tiles, so that the kernel may need more memory."""
 
     def change(self, analyses: Analyses, origins: Origins) -> int:
         """Change a kernel in place; returns the number of changes, in units of the pass.
@@ -183,7 +183,7 @@ Scheduling comes last.
 
 
 ORDERING = frozenset({SpreadEnginesPass.name, ListSchedulePass.name})
-"""Names of the passes that choose the order and the engine of instructions."""
+"""Names of the passes that choose the order and the engines of instructions."""
 
 
 @dataclass(frozen=True)
@@ -191,9 +191,9 @@ class Compiled:
     """The result of running the compiler's passes on a copy of a kernel."""
 
     kernel: KernelOp
-    """The changed copy."""
+    """The changed copy of the kernel."""
     origins: Mapping[Operation, Operation]
-    """Maps each operation of the copy to its original; new ones to the one they derive from."""
+    """For each operation of the copy, its original; for a new one, the one that it derives from."""
     changes: Mapping[str, int]
     """The number of changes by pass name; see `CompilerPass.change`."""
 

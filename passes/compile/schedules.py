@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Schedule(StrEnum):
-    """The order, and the tiles, with which a kernel is lowered: the author's or the compiler's."""
+    """The author's or the compiler's order of instructions, with the tiles that belong to it."""
 
     author = "author"
     compiler = "compiler"

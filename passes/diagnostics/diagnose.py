@@ -38,14 +38,14 @@ def describe_operand(name: str, value: SSAValue) -> Operand:
 
 
 def op_text(op: Operation) -> str:
-    """Return an operation as one line of IR. For one with a body, it is the first line."""
+    """Return an operation as one line of IR: its first line, if it has a body."""
     stream = StringIO()
     IrPrinter(stream).print_op(op)
     return stream.getvalue().partition("\n")[0]
 
 
 def mention(op: Operation) -> str:
-    """Return an instruction's name, and its label if it has one."""
+    """Return an instruction's name, with its label if it has one."""
     return f"{op.name} '{op.label}'" if isinstance(op, NisaOp) and op.label else op.name
 
 
@@ -60,12 +60,12 @@ def diagnose(
     help: str | None = None,
     severity: str | None = None,
 ) -> Diagnostic:
-    """Create a diagnostic at an operation. It includes the IR if the source line is unknown.
+    """Create a diagnostic at an operation; it includes the IR if the source line is unknown.
 
     Args:
         rule: the broken rule.
-        op: the operation that breaks it.
-        message: how it breaks the rule.
+        op: the operation that breaks the rule.
+        message: how the operation breaks the rule.
         operands: the operands concerned, with their names in the signature.
         notes: further facts, one per line.
         related: other operations involved, each with a label: `(op, "written here")`.

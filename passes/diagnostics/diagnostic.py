@@ -17,14 +17,14 @@ from nkijit.passes.diagnostics.styled import Line, Style, as_html, as_text
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Operand(ShownFields):
-    """An operand that a finding is about."""
+    """An operand that a finding mentions."""
 
     name: str
-    """Its name in the instruction's signature."""
+    """The operand's name in the instruction's signature."""
     value: str
-    """Its name in the kernel, with `%`."""
+    """The operand's name in the kernel's IR, with `%`."""
     description: str
-    """Buffer, shape, dtype, and the allocation of a view."""
+    """The operand's buffer, shape and dtype; for a view, also its allocation."""
     allocated: Position | None = None
 
     def __str__(self) -> str:
@@ -39,24 +39,25 @@ class Diagnostic:
     rule: RuleText
     message: str
     subject: str
-    """The instruction or construct concerned, e.g. `nisa.activate2`."""
+    """The instruction or construct that the finding is about, e.g. `nisa.activate2`."""
     where: tuple[Position, ...] = ()
-    """The source lines, innermost call first."""
+    """The source lines of the subject, innermost call first."""
     notes: tuple[str, ...] = ()
     """Further facts, one per line."""
     help: str = ""
-    """The fix; if empty, the rule's own."""
+    """How to fix the finding; if empty, the rule's own help is shown."""
     severity: str = ""
-    """`error` or `warning`; if empty, the rule's own."""
+    """`error` or `warning`; if empty, the rule's own severity applies."""
     related: tuple[tuple[Position, str], ...] = ()
-    """Further places in the source, each with a label."""
+    """Further places in the source, each with a label, e.g. "written here"."""
     operands: tuple[Operand, ...] = ()
-    """The operands concerned."""
+    """The operands that the finding is about."""
     ir: str = ""
-    """The operation as IR, if its source is unknown."""
+    """The operation as IR, if its source line is unknown."""
     marked: tuple[Span, ...] = ()
-    """The spans of the innermost statement to mark, the main one first. If empty, the called name
-    is marked.
+    """The spans of the innermost statement to mark, the main one first.
+
+    If empty, the called name is marked.
     """
 
     def __post_init__(self) -> None:
@@ -65,7 +66,7 @@ class Diagnostic:
 
     @property
     def kind(self) -> ErrorKind | None:
-        """The kind of an error; None for a warning."""
+        """The consequence of the error; None for a warning."""
         return self.rule.kind if self.severity == "error" else None
 
     @property

@@ -26,11 +26,11 @@ class KernelFindings:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The reason why a kernel could not be checked: an exception, or an unreadable file."""
+    """An exception or an unreadable file, because of which a kernel was not checked."""
 
     message: str
     where: tuple[Position, ...] = ()
-    """The source lines, innermost call first."""
+    """The source lines of the failure, innermost call first."""
 
 
 def as_json(kernels: Sequence[KernelFindings], failure: Failure | None, version: str) -> Any:

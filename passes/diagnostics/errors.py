@@ -1,4 +1,4 @@
-"""The exception and the warning for findings, and their display in notebooks."""
+"""The exception and the warning for findings, and their text in notebooks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nkijit.passes.diagnostics.source_text import source_line
 from nkijit.passes.diagnostics.styled import Line, as_ansi, as_html, as_text, line
 
 GOES_ON = "goes on with that, as compilers do"
-"""The end of hints at `strict=False`, for errors that only strict runs stop at."""
+"""The end of hints at `strict=False`, for errors at which only strict runs stop."""
 
 
 class NkiValidationError(Exception):
@@ -26,7 +26,7 @@ class NkiValidationError(Exception):
     __module__ = "nkijit"
 
     may_go_on = False
-    """Whether a run with `strict=False` ignores all of the findings."""
+    """True if a run with `strict=False` ignores all of the findings."""
 
     def __init__(self, diagnostics: Iterable[Diagnostic]):
         self.diagnostics = Findings(diagnostics)
@@ -45,18 +45,19 @@ class NkiValidationError(Exception):
         return lines
 
     def _render_traceback_(self) -> list[str]:
-        """Return the lines that IPython prints instead of a traceback: the source lines and the
-        findings.
+        """Return the lines that IPython prints instead of a traceback.
+
+        These are the source lines and the findings.
         """
         lines = [*_calls(self.__traceback__), *self._lines()]
         return (as_ansi(lines) if _ipython_has_colours() else as_text(lines)).split("\n")
 
 
 class NkiWarning(UserWarning):
-    """An error of a kernel that runs nonetheless: undefined behaviour, or too large for the
-    memories.
+    """An error of a kernel that runs nonetheless.
 
-    Its text is that of the finding, at the kernel's source line.
+    Either its behaviour is undefined, or it is too large for the memories. The text of the warning
+    is that of the finding, at the kernel's source line.
     """
 
     __module__ = "nkijit"
@@ -77,7 +78,7 @@ _shown_warnings: dict[str, dict[str | tuple[str, type[Warning], int], int]] = {}
 
 
 def _calls(trace: TracebackType | None) -> list[Line]:
-    """Return the frames of a traceback, outermost first, without those of IPython and nkijit."""
+    """Return a traceback's frames as lines, outermost first, without IPython and nkijit."""
     lines: list[Line] = []
     for frame, number in walk_tb(trace):
         package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
@@ -95,7 +96,7 @@ _PACKAGE = __name__.partition(".")[0]
 
 
 def _ipython_has_colours() -> bool:
-    """Whether IPython shows colours. Notebooks do, though their streams are no terminals."""
+    """Whether IPython shows colours. Notebooks do, although their streams are not terminals."""
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
     return getattr(shell, "colors", "").lower() != "nocolor" and not os.environ.get("NO_COLOR")

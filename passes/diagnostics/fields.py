@@ -1,4 +1,4 @@
-"""Text forms of result dataclasses: `repr` is one line, `str` has a line for each field."""
+"""Text forms of result dataclasses: one line for `repr`, a line for each field for `str`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from nkijit.passes.diagnostics.tables import aligned
 LONGEST = 110
 """The approximate maximum length of a `repr`, in characters."""
 MOST_ITEMS = 20
-"""The maximum number of a field's items that `str` prints."""
+"""The largest number of a field's items that `str` prints."""
 _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -105,7 +105,7 @@ def _items(value: object) -> list[str] | None:
 
 
 def _in_short(name: str, value: object) -> str:
-    """Return the field's part of a `repr`; "" if it would be long."""
+    """Return a field's part of a `repr`; "" if it would be long."""
     if isinstance(value, bool):
         return name if value else ""
     items = _items(value)

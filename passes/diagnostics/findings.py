@@ -1,4 +1,4 @@
-"""Collections of findings: text form, source order, and removal of repetitions."""
+"""Collections of findings: their text form and source order, and the removal of repetitions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Findings(tuple[Diagnostic, ...]):
     def lines(self, of: str = "") -> list[Line]:
         """Return all findings as styled lines, ending with a count.
 
-        `of` is appended to the count: the kernels that were checked.
+        `of` names the kernels that were checked; it is appended to the count.
         """
         shown = [part for diagnostic in self for part in (*diagnostic.lines(), line())]
         closing = f"{self.summary()} {of}" if of else self.summary()
@@ -26,7 +26,7 @@ class Findings(tuple[Diagnostic, ...]):
 
     @property
     def errors(self) -> int:
-        """The number of errors. The other findings are warnings."""
+        """The number of findings that are errors; the others are warnings."""
         return sum(d.severity == "error" for d in self)
 
     def summary(self) -> str:
@@ -58,7 +58,7 @@ _NUMBER = re.compile(r"(?<![A-Za-z_])\d+(?:x\d+)*")
 
 
 def collapse(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Merge the repetitions of a mistake in unrolled loops: one finding per mistake and place."""
+    """Merge the findings of iterations of unrolled loops: one finding per mistake and place."""
     first: dict[object, Diagnostic] = {}
     repeats: dict[object, int] = {}
     for diagnostic in diagnostics:
@@ -79,7 +79,7 @@ def collapse(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
 
 
 def in_source_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Sort by the kernel's line, which is the last place. Findings without places come first."""
+    """Sort findings by the kernel's line, the last of their places; those without come first."""
     return sorted(
         diagnostics, key=lambda d: (d.where[-1].line, d.where[-1].column) if d.where else (0, 0)
     )

@@ -11,24 +11,24 @@ from nkijit.passes.diagnostics.styled import Line, Style, line
 
 
 def headline(kind: str, style: Style, subject: str, message: str) -> Line:
-    """Return the first line; `style` is the style of `kind`, by its severity."""
+    """Return the first line of a finding; `style` is the style of `kind`."""
     return line((kind, style), (f": {subject}: {message}", Style.strong))
 
 
 def help_line(text: str) -> Line:
-    """Return the last line: the fix."""
+    """Return the last line of a finding, which has the fix."""
     return line(("   = ", Style.frame), ("help", Style.help), f": {text}")
 
 
 def note(text: str) -> Line:
-    """Return a line with a further fact."""
+    """Return a line of a finding with a further fact."""
     return line(("   = ", Style.frame), text)
 
 
 def snippet(
     position: Position, style: Style, label: str = "", marked: Sequence[Span] = ()
 ) -> list[Line]:
-    """Return a place with its source line and a marker.
+    """Return a place as lines: its position, and the source line with a marker.
 
     Args:
         position: the place.
@@ -55,7 +55,7 @@ def snippet(
 
 
 def _marked_snippet(marked: Sequence[Span], style: Style) -> list[Line]:
-    """Mark spans of the source, with `...` between lines that are not adjacent."""
+    """Return the source lines of some spans with markers; `...` is between lines not adjacent."""
     file = marked[0].start.file
     on_line: dict[int, list[tuple[int, int]]] = {}
     for span in marked:
@@ -83,5 +83,5 @@ def _marked_snippet(marked: Sequence[Span], style: Style) -> list[Line]:
 
 
 def _blank(text: str) -> str:
-    """Replace text by spaces, but keep tabs, so that the columns of later text do not change."""
+    """Replace the characters of a text by spaces; tabs stay, so that later text is aligned."""
     return re.sub(r"[^\t]", " ", text)

@@ -1,4 +1,4 @@
-"""The errors of a kernel that are ignored for a listing or profile."""
+"""The errors of a kernel that are ignored when it is listed or profiled."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic
 
 @dataclass(frozen=True, slots=True)
 class PassedOver:
-    """Ids of broken rules by the kind of error; `str()` is one line."""
+    """The ids of the broken rules, by kind of error; `str()` is one line."""
 
     does_not_fit: tuple[str, ...] = ()
     undefined: tuple[str, ...] = ()
 
     @staticmethod
     def of(found: Iterable[Diagnostic]) -> PassedOver:
-        """Collect the errors of kinds that can be ignored."""
+        """Collect those errors of a kernel that can be ignored."""
         does_not_fit: dict[str, None] = {}
         undefined: dict[str, None] = {}
         for diagnostic in found:

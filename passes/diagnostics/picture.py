@@ -11,11 +11,11 @@ COLOURS = (
 """Paul Tol's light scheme: distinct for colour-blind people, and black text is legible on it."""
 INK = "#222222"
 LETTER = 6.6
-"""The maximum width of a letter at size 11."""
+"""The largest width of a letter in pixels, at font size 11."""
 
 
 class Picture:
-    """A picture whose elements are added from the top down."""
+    """An SVG picture to which elements are added from the top down."""
 
     def __init__(self, width: int) -> None:
         self._width = width

@@ -30,7 +30,7 @@ class Position:
 
     @property
     def in_one_word(self) -> str:
-        """`file:line:column`. For a notebook cell, `file` is Python's name of the cell."""
+        """The position as `file:line:column`. For a notebook cell, `file` is Python's cell name."""
         return f"{shown_path(self.file)}:{self.line}:{self.column}"
 
     @property
@@ -40,7 +40,7 @@ class Position:
 
     @property
     def brief(self) -> str:
-        """The line, without the folder of its file."""
+        """The readable form of the line, without the folder of the file."""
         return line_text(self.file.rpartition("/")[2], self.line, self.file)
 
     def source_line(self) -> str:
@@ -49,7 +49,7 @@ class Position:
 
     @property
     def width(self) -> int:
-        """The length of the name that is called at this position; 1 if there is none."""
+        """The length of the name that is called at the position; 1 if no name is called."""
         match = _CALLEE.match(self.source_line(), self.column - 1)
         return max(1, 0 if match is None else match.end() - match.start())
 
@@ -66,7 +66,7 @@ class Span:
         return f"<span {self.start} to {self.end_line}:{self.end_column}>"
 
     def columns(self, line: int) -> tuple[int, int]:
-        """Return the first and last column of the span on a line, without surrounding spaces."""
+        """Return the first and last column of the span on a line, without outer spaces."""
         text = source_line(self.start.file, line)
         first = self.start.column if line == self.start.line else 1
         last = self.end_column - 1 if line == self.end_line else len(text)

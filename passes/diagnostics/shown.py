@@ -21,7 +21,7 @@ class ShownText(str):
     """A text with a one-line `repr`. `print` and notebooks show all of it."""
 
     what: str
-    """The title, e.g. `listing of @scores for trn2`."""
+    """The title of the text, e.g. `listing of @scores for trn2`."""
 
     def __new__(cls, text: str, what: str) -> Self:
         shown = super().__new__(cls, text)

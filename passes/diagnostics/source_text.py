@@ -20,10 +20,10 @@ from types import CodeType
 from nkijit.dialects.files import check_regular, read_regular
 
 MAX_SOURCE_BYTES = 1 << 22
-"""The size of the largest file that is shown, in bytes: 8 times Python's largest library module."""
+"""The largest size in bytes of a file that is shown: 8 times Python's largest library module."""
 
 SHOWN_SUFFIXES = (".py", ".mlir")
-"""The suffixes of files that parsed IR may quote."""
+"""The suffixes of the files that may be quoted if only parsed IR names them."""
 
 _parsed: set[str] = set()
 _running: set[str] = set()
@@ -33,7 +33,7 @@ _held: dict[str, tuple[str, ...]] = {}
 
 
 def source_of_code(code: CodeType) -> str:
-    """Return the file of code in this process, and permit quoting it even if parsed IR names it."""
+    """Return the file of code in this process, and permit quoting it if parsed IR names it."""
     _running.add(code.co_filename)
     return code.co_filename
 
@@ -44,7 +44,7 @@ def claim_source(file: str) -> None:
 
 
 def parsed_as(name: str) -> None:
-    """Record the name of an IR text, which is the file of operations that have no location."""
+    """Record the name of an IR text, which is the file of operations without a location."""
     _parsed.add(name)
 
 
@@ -59,7 +59,7 @@ def show_source_below(folder: str | os.PathLike[str]) -> None:
 
 
 def hold_text(file: str, text: str) -> None:
-    """Use a text as the contents of a file: standard input, or an editor's unsaved buffer."""
+    """Use a text as the contents of a file: of standard input, or of an editor's unsaved buffer."""
     _held[file] = lines_of(text)
     # Tracebacks read source lines from there.
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
@@ -99,7 +99,7 @@ def source_text(file: str) -> str:
 
 
 def text_around(code: CodeType) -> str:
-    """Return the text of the file of code in this process; "" if there is none."""
+    """Return the text of the file of code in this process; "" if it cannot be read."""
     return source_text(source_of_code(code))
 
 

@@ -8,7 +8,7 @@ from enum import Enum
 
 
 class Style(Enum):
-    """The styles: SGR codes for terminals (ECMA-48), and CSS.
+    """The styles of text: SGR codes for terminals (ECMA-48), and CSS.
 
     The HTML colours are legible on light and dark pages.
     """
@@ -26,14 +26,14 @@ class Style(Enum):
 
 
 Line = tuple[tuple[str, Style], ...]
-"""A line of text: its parts from left to right."""
+"""A line of text as its parts, each with a style, from left to right."""
 
 
 _CONTROLS = dict.fromkeys({*range(0x20), *range(0x7F, 0xA0)} - {0x09, 0x0A}, "\ufffd")
 
 
 def printable(text: str) -> str:
-    """Replace control characters, which terminals would execute, in text from elsewhere."""
+    """Replace the control characters in text from elsewhere, as terminals would execute them."""
     return text if text.isprintable() else text.translate(_CONTROLS)
 
 

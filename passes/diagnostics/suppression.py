@@ -28,7 +28,7 @@ from nkijit.passes.diagnostics.places import Position, positions
 from nkijit.passes.diagnostics.source_text import source_lines
 
 Lines = Mapping[str, Iterable[int]]
-"""The lines of source files that a check has examined."""
+"""The examined line numbers of each source file."""
 
 _MARK = "nkijit:"
 _COMMENT = re.compile(r"#\s*(nkijit:\s*ignore\b(?:\[([^\]]*)\])?)")
@@ -37,18 +37,21 @@ _NO_CODE = (tokenize.COMMENT, tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tok
 
 @dataclass(slots=True)
 class _Suppression:
-    """A comment, and the findings that it applied to."""
+    """A suppressing comment, with the findings to which it applied."""
 
     position: Position
     rules: tuple[str, ...]
     is_alone: bool
-    """Whether it is on a line of its own, before a statement."""
+    """True if the comment is on a line of its own, before a statement."""
     lines: range = range(0)
-    """The lines of its statement."""
+    """The lines of the statement to which the comment applies."""
     used: set[str] = field(default_factory=lambda: set[str]())
-    """The rules with suppressed warnings."""
+    """The rules whose warnings the comment has suppressed."""
     refused: dict[str, Position] = field(default_factory=lambda: dict[str, Position]())
-    """The rules with errors, which are not suppressed, and the place of the first one."""
+    """The rules whose errors the comment names, with the place of the first error.
+
+    Errors are not suppressed.
+    """
 
 
 def suppress(
@@ -59,8 +62,8 @@ def suppress(
     Args:
         found: the findings.
         examined: the lines from which findings can come.
-        is_checked: whether all checks that can report a rule have run. Otherwise, a suppression of
-            the rule is not reported as unused.
+        is_checked: returns True if all checks that can report a rule have run. Otherwise, a
+            suppression of the rule is not reported as unused.
     """
     found = list(found)
     reached = {file: set(numbers) for file, numbers in examined.items()}
@@ -101,7 +104,7 @@ _AtLine = dict[tuple[str, int], list[_Suppression]]
 
 
 def _is_suppressed(diagnostic: Diagnostic, at: _AtLine) -> bool:
-    """Whether a comment suppresses a finding. Records the finding with its comments."""
+    """Whether a comment suppresses a finding. Records the finding in the comments that name it."""
     rule = diagnostic.rule.id
     matching = [
         comment
@@ -118,7 +121,7 @@ def _is_suppressed(diagnostic: Diagnostic, at: _AtLine) -> bool:
 
 
 def _about(comment: _Suppression, is_checked: Callable[[RuleText], bool]) -> Iterator[Diagnostic]:
-    """Yield the findings about a comment."""
+    """Yield the findings about a comment: an unknown rule, a rule with an error, or no use."""
     where = (comment.position,)
     if not comment.rules:
         yield Diagnostic(UNKNOWN_RULE, "it names no rule", "ignore", where)
@@ -149,7 +152,7 @@ def _about(comment: _Suppression, is_checked: Callable[[RuleText], bool]) -> Ite
 
 
 def _suppressions(file: str) -> list[_Suppression]:
-    """Return the comments of a source file, each with the lines of its statement."""
+    """Return the suppressing comments of a source file, each with the lines of its statement."""
     source = source_lines(file)
     if not any(_MARK in text for text in source):
         return []

@@ -1,4 +1,4 @@
-"""The DMA engines of a core, and when they serve each transfer."""
+"""The DMA engines of a core, and the times at which they serve transfers."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ class Served(NamedTuple, Generic[Key]):
     """The times at which a transfer is served, in ns."""
 
     begin: float
-    """When the last of its engines accepts it."""
+    """The time at which the last engine of the transfer accepts it."""
     end: float
-    """When all its bytes have arrived."""
+    """The time at which all bytes of the transfer have arrived."""
     cause: Key | None
-    """The transfer for which it had to wait; None if it did not wait."""
+    """The key of the transfer that delayed this one; None if this one did not wait."""
 
 
 class DmaEngines(Generic[Key]):
@@ -30,28 +30,28 @@ class DmaEngines(Generic[Key]):
         self._free = [0.0] * dma.engines
         self._last: list[Key | None] = [None] * dma.engines
         self._own_free = 0.0
-        """When the DMA engine of the GpSimd Engine is free, in ns."""
+        """The time in ns at which the GpSimd Engine's own DMA engine is free."""
         self._own_last: Key | None = None
         self._hbm_free = 0.0
         self._hbm_bytes_per_ns = dma.hbm_bytes_per_ns
 
     def fork(self) -> DmaEngines[Key]:
-        """Return a copy with the same state."""
+        """Return a copy of the engines with the same state."""
         other = copy(self)
         other._free, other._last = list(self._free), list(self._last)
         return other
 
     @property
     def busy_until(self) -> float:
-        """When the engines complete their work, if it were distributed evenly, in ns."""
+        """The time in ns at which the engines end their work, if it were distributed evenly."""
         return sum(self._free) / len(self._free)
 
     def keep_busy(self, time: float) -> None:
-        """Occupy all engines until a time, in ns."""
+        """Occupy all engines until `time`, in ns."""
         self._free = [max(free, time) for free in self._free]
 
     def serve(self, arrival: float, transfer: Transfer, hbm_bytes: int, key: Key) -> Served[Key]:
-        """Assign a transfer to its engines."""
+        """Assign a transfer to engines; returns the times at which these serve it."""
         cause: Key | None = None
         if transfer.engines == 0:
             if self._own_free > arrival:
@@ -75,8 +75,9 @@ class DmaEngines(Generic[Key]):
         """Serve a transfer with the engines that are free first.
 
         Returns:
-            When its first and its last engine accept it, when all are done, and the transfer that
-            delayed the last one (None if it did not wait).
+            The times at which the first and the last engine of the transfer accept it, the time at
+            which all of them are done, and the key of the transfer that delayed the last engine
+            (None if it did not wait).
         """
         free, busy = self._free, transfer.engine_ns
         if transfer.fullest >= len(free):

@@ -1,4 +1,4 @@
-"""Durations of engine instructions by the cost model, cached for equivalent ones."""
+"""Durations of engine instructions by the cost model, computed once for equivalent ones."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from nkijit.passes.lower.program import EngineInstruction, What
 
 
 class Work(NamedTuple):
-    """The computation of an instruction."""
+    """The computation of an engine instruction."""
 
     flops: float
     peak_ns: float
-    """Its duration at the peak rate of its engine, in ns."""
+    """The duration in ns, if the engine computed at its peak rate."""
 
 
 class Durations:
@@ -25,7 +25,7 @@ class Durations:
     def __init__(self, target: Target):
         self._target = target
         self.semaphore_ns = target.timing.semaphores.latency_ns
-        """The latency in ns from the end of an instruction to the start of a waiting one."""
+        """The time in ns from the end of an instruction to the start of a waiting instruction."""
         self._known: dict[int, Duration] = {}
         self._transfers: dict[int, Transfer] = {}
         self._works: dict[int, Work] = {}
@@ -45,7 +45,7 @@ class Durations:
         return found
 
     def engines_ns(self, instruction: EngineInstruction) -> float:
-        """Return a transfer's share of the time of all DMA engines together, in ns."""
+        """Return the time in ns that a transfer takes of all DMA engines together."""
         return self.transfer(instruction).busy_ns(self._target)
 
     def work(self, instruction: EngineInstruction) -> Work:

@@ -15,8 +15,8 @@ from nkijit.passes.analysis.flow.edge_order import blocks_out_of_order, has_edge
 def with_edges_in_order(kernel: KernelOp) -> tuple[KernelOp, dict[Operation, Operation]]:
     """Return a kernel in which each instruction follows those that it names as predecessors.
 
-    Returns the kernel itself if that is the case, else a changed copy and the original of each of
-    its operations. See `put_in_order`.
+    Returns the kernel itself if its order is already so. Otherwise, returns a changed copy, and the
+    original of each operation of the copy. See `put_in_order`.
     """
     if not has_edges(kernel) or next(blocks_out_of_order(kernel), None) is None:
         return kernel, {}

@@ -55,14 +55,14 @@ from nkijit.passes.lower.stationary import Array
 from nkijit.passes.lower.waiting import Waiting
 
 READ_BOUNDS = "READ_BOUNDS"
-"""Reads the registers that bound a loop, in every queue that runs it."""
+"""The mnemonic of the read of registers that bound a loop, in every queue that runs the loop."""
 TEST = "TEST"
-"""Tests the condition of a loop."""
+"""The mnemonic of the test of a loop's condition."""
 TRIGGER = "DMA_TRIGGER"
 LOAD_TABLE = "LOAD_TABLE"
 PRINT = "PRINT"
 _WITHOUT_REGISTERS = (What.transfer, What.load_table)
-"""Instructions that read no registers: a trigger reads those of its transfer."""
+"""Engine instructions that read no registers; the trigger of a transfer reads the transfer's."""
 
 
 def lower_to_engines(
@@ -78,8 +78,8 @@ def lower_to_engines(
     Args:
         kernel: a verified kernel.
         target: the hardware; the kernel's target by default.
-        placement: the addresses of its tiles; `allocate(kernel)` by default.
-        origins: for a changed copy, the original of each of its operations.
+        placement: the addresses of the kernel's tiles; `allocate(kernel)` by default.
+        origins: if the kernel is a changed copy, the original of each of its operations.
 
     Raises:
         LoweringError: the kernel uses something that is not modelled.
@@ -110,14 +110,14 @@ class _Lowering:
         self._forms = LoweredForms(target)
         self._needs = Needs(self._forms)
         self._named: dict[str, int] = {}
-        """The last event of each named instruction."""
+        """The last event of each named instruction, by name."""
         self._reads: dict[ReadRegisterOp, int | None] = {}
-        """For each register that is read as a bound: the last event that had written it."""
+        """For each register read as a bound, the event that had written the register last."""
         self._lowered: dict[Operation, list[EngineInstruction]] = {}
-        """The engine instructions of each operation in a loop, for its second walk."""
+        """The engine instructions of each operation in a loop, for the second walk of the loop."""
         self._loop_of: dict[Operation, Loop] = {}
         self._resident: str | None = None
-        """The activation table that the Scalar Engine certainly holds."""
+        """The activation table that is certainly loaded in the Scalar Engine."""
         self._array = Array()
 
     # ---------------------------------------------------------------- blocks
@@ -183,7 +183,7 @@ class _Lowering:
         self._waiting.end_iteration()
 
     def _hoist_table(self, op: ForOp | WhileOp, parent: Loop | None) -> None:
-        """If a loop needs a single table, load it before the loop."""
+        """Load the activation table of a loop before the loop, if the loop needs only one."""
         needed = self._needs.of(op).tables
         if len(needed) == 1:
             ((table, user),) = needed.items()
@@ -198,7 +198,7 @@ class _Lowering:
             self._resident = None
 
     def _read(self, op: ReadRegisterOp) -> None:
-        """Record the read of a register for a bound; queues read it when they reach the loop."""
+        """Record a register that bounds a loop: queues read it when they reach the loop."""
         if any(not isinstance(use.operation, (ForOp, CmpiOp)) for use in op.result.uses):
             raise LoweringError.at(op, "is for the bounds of loops; instructions take registers")
         self._reads[op] = self._waiting.writer_of(op.source)
@@ -211,7 +211,7 @@ class _Lowering:
         queues: Sequence[Queue],
         values: Iterable[SSAValue],
     ) -> None:
-        """Add, for each queue of a loop, the read of the registers that control the loop."""
+        """Add the read of the registers that control a loop, to each queue of the loop."""
         reads = [read for value in values if isinstance(read := value.owner, ReadRegisterOp)]
         if not reads:
             return
@@ -333,7 +333,10 @@ class _Lowering:
         self.blocks[loop].append(item)
 
     def _add(self, instruction: EngineInstruction, form: int | None = None) -> EngineInstruction:
-        """Append an instruction; `form`: the number of its NKI instruction's form, if any."""
+        """Append an instruction.
+
+        `form`: the number of its NKI instruction's form, if there is one.
+        """
         number = instruction.number = len(self.instructions)
         instruction.like = unlike(number) if form is None else like_of(form, instruction)
         self.instructions.append(instruction)
@@ -343,7 +346,7 @@ class _Lowering:
     def _registers_of(
         self, op: NisaOp, form: LoweredForm, done: Sequence[Effect]
     ) -> list[SSAValue]:
-        """The registers that an instruction reads, including those that index its tiles."""
+        """Return the registers that an instruction reads, including those that index its tiles."""
         operands = op.operands
         found = [operands[position] for position in form.registers]
         for _, value, _, _ in done:

@@ -21,23 +21,23 @@ from nkijit.passes.lower.program import Queue
 
 
 class LoweredForm(NamedTuple):
-    """The lowered form of equivalent NKI instructions."""
+    """The lowered form that equivalent NKI instructions share."""
 
     number: int
-    """Their number in `Likeness`."""
+    """The number of the equivalence class in `Likeness`."""
     queue: Queue
     trigger: Queue | None
     """The queue that triggers a DMA; None for other instructions."""
     stages: tuple[tuple[int, Stage], ...]
-    """The stages that run, with their indices."""
+    """The stages that the instruction is lowered to, with their indices in its declaration."""
     table: str | None
     meets: bool
-    """Whether cores meet in the instruction."""
+    """True if the cores wait for each other in the instruction."""
     registers: tuple[int, ...]
-    """Positions of the register operands that are read."""
+    """The positions of the register operands that the instruction reads."""
     writes_registers: bool
     indexed: bool
-    """Whether the address of some tile is known only at run time."""
+    """True if the address of some tile is known only at run time."""
 
 
 class LoweredForms:
@@ -47,10 +47,10 @@ class LoweredForms:
         self._target = target
         self._likeness = Likeness()
         self._forms: list[LoweredForm] = []
-        """The forms, by number."""
+        """The lowered form of each equivalence class, by the class number."""
 
     def of(self, op: NisaOp) -> LoweredForm:
-        """Return the form of an instruction."""
+        """Return the lowered form of an instruction."""
         forms, number = self._forms, self._likeness.number(op)
         if number == len(forms):
             forms.append(_form_of(op, self._target, number))
@@ -87,7 +87,7 @@ def _form_of(op: NisaOp, target: Target, number: int) -> LoweredForm:
 
 
 def _ring(op: NisaOp, trigger: Queue) -> Queue:
-    """The ring in which a DMA runs."""
+    """Return the ring that runs the transfers of a DMA."""
     if trigger is not Queue.sync:
         return Queue.dma_gpsimd if trigger is Queue.gpsimd else Queue.dma_scalar
     if isinstance(op, MEETINGS):

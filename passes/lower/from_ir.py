@@ -134,7 +134,7 @@ class _Reader:
         return instruction
 
     def _link(self, op: ItemOp) -> None:
-        """Add the waits, edges and references of an item."""
+        """Add the waits, the edges and the references of an item to others."""
         item = self._items[op]
         block = self._contents.blocks[self._contents.block_of(op)]
         for semaphore in op.waits:
@@ -156,7 +156,7 @@ class _Reader:
                 transfer.trigger = cast(EngineInstruction, trigger)
 
     def _transfers(self, op: IssueOp) -> list[int]:
-        """The numbers of a DMA's transfers."""
+        """Return the numbers of the transfers of a DMA."""
         if not op.queue.is_ring:
             return []
         parts = self._contents.parts.get(op.number, ())

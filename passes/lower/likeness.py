@@ -15,29 +15,32 @@ from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.passes.lower.program import EngineInstruction, What
 
 SCHEDULING = ("name", "after")
-"""Properties without influence on the execution of an instruction."""
+"""Properties that do not affect the execution of an instruction."""
 _MAX_PARTS = 16
-"""More than the number of stages and other parts of any NKI instruction."""
+"""A number above the parts of any NKI instruction: its stages, loads of tables, and so on."""
 _TYPE = attrgetter("_type")
-"""The type of a value; xDSL's own property takes three times as long."""
+"""Returns the type of a value; xDSL's own property takes three times as long."""
 _KINDS = {what: number for number, what in enumerate(What)}
 
 
 class Likeness:
-    """Numbers for the equivalence classes of a kernel's instructions; the kernel may change."""
+    """Numbers for the equivalence classes of a kernel's instructions.
+
+    The kernel may change between calls.
+    """
 
     def __init__(self) -> None:
         self._known: dict[int, int] = {}
-        """The number of each type and attribute, by `id`."""
+        """The number of each known type and attribute, by `id`."""
         self._alive: list[object] = []
-        """These types and attributes, kept alive so that their `id` is not reused."""
+        """The known types and attributes, kept alive so that their `id` is not reused."""
         self._numbers: dict[object, int] = {}
         self._operations: dict[tuple[object, ...], int] = {}
         self._by_identity: dict[tuple[object, ...], int] = {}
-        """The numbers of operations, by the `id` of their types and attributes."""
+        """The number of each class of operations; the key has the `id` of types and attributes."""
 
     def number(self, op: Operation) -> int:
-        """Return the number of an operation's class, counted from 0 in the order of first use."""
+        """Return the number of an operation's equivalence class, in the order of first use."""
         # A fast path: most operations have the same types and attributes as an earlier one.
         properties = op.properties
         values = properties.values()
@@ -75,11 +78,14 @@ class Likeness:
 
 
 def like_of(number: int, instruction: EngineInstruction) -> int:
-    """The value of `EngineInstruction.like`, from the number of the NKI instruction's class."""
+    """Return the `EngineInstruction.like` of an instruction.
+
+    `number` is that of the equivalence class of the NKI instruction.
+    """
     kind = instruction.stage if instruction.stage >= 0 else -1 - _KINDS[instruction.what]
     return number * _MAX_PARTS + kind % _MAX_PARTS
 
 
 def unlike(number: int) -> int:
-    """The value of `EngineInstruction.like` for an instruction without equivalents."""
+    """Return the `EngineInstruction.like` of an instruction that has no equivalents."""
     return -1 - number

@@ -22,11 +22,11 @@ from nkijit.passes.lower.program import EngineInstruction, Item, Program, QueueL
 from nkijit.passes.lower.texts import Texts
 
 WIDEST = 32
-"""The width of waits, in columns, beyond which a line is not aligned with the others."""
+"""The width of the column of waits; a line with longer waits is not aligned with the others."""
 
 
 def listing(program: Program) -> str:
-    """Format the listing of a core: a header, then a section per queue."""
+    """Format the listing of a core: a header, then a section for each queue."""
     return "\n".join(_lines(program)) + "\n"
 
 

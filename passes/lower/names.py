@@ -14,13 +14,14 @@ from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.loops import compared, condition_of, storage_of
 
 NAME = "engine.name"
-"""The attribute of an operation with its value's name in listings, if it differs from the IR."""
+"""The attribute of an operation with the listed name of its value, if it differs from the IR's."""
 
 
 class Names:
     """Names of values, equal to those in the kernel's printed IR: the second `x` is `x_1`.
 
-    Lowered programs declare values in another order. They record names that this changes (`NAME`).
+    Lowered programs declare values in another order. Where this would change a name, the name is
+    recorded in the attribute `NAME`.
     """
 
     def __init__(self, kernel: KernelOp):
@@ -74,7 +75,7 @@ def _defined(kernel: KernelOp) -> Iterator[SSAValue]:
 
 
 def _noted(value: SSAValue) -> str | None:
-    """The name that lowering has recorded."""
+    """Return the name that lowering has recorded for a value, if any."""
     owner = value.owner
     op = owner if isinstance(owner, Operation) else owner.parent_op()
     if op is None or not op.attributes:

@@ -1,4 +1,4 @@
-"""The queues and activation tables that the bodies of loops need."""
+"""The queues and the activation tables that loops need."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from nkijit.passes.lower.program import Queue
 
 
 class Need(NamedTuple):
-    """The needs of a loop's body, including nested loops."""
+    """The needs of a loop's body, including those of nested loops."""
 
     queues: Sequence[Queue]
-    """The queues of its instructions."""
+    """The queues of the body's instructions."""
     tables: dict[str, NisaOp]
-    """The activation tables, each with an instruction that needs it."""
+    """The activation tables that the body needs, each with an instruction that needs it."""
 
 
 class Needs:

@@ -14,9 +14,9 @@ from nkijit.passes.analysis.bytes.bounding_boxes import BoundingBox, bounding_bo
 from nkijit.passes.lower.program import EngineInstruction, Queue
 
 Tiles = list[tuple[int, SSAValue]]
-"""(`id` of the allocation's value, tile)."""
+"""Tiles as pairs of: the `id` of the allocation's value, the tile."""
 READS_ITSELF = frozenset({Queue.vector, Queue.scalar, Queue.gpsimd})
-"""The engines that can read results of their own earlier instructions."""
+"""The queues of engines that can read results of their own earlier instructions."""
 
 
 class OnChip:
@@ -27,11 +27,11 @@ class OnChip:
 
     def __init__(self) -> None:
         self._places: dict[int, tuple[list[int], list[int]]] = {}
-        """The indices of on-chip effects that read, and that write, of equivalent instructions."""
+        """The indices of the effects on chip, reads and writes, by the class of instructions."""
         self._boxes: dict[int, BoundingBox] = {}
 
     def touched(self, instruction: EngineInstruction) -> tuple[Tiles, Tiles]:
-        """Return the tiles that an instruction reads, and those that it writes."""
+        """Return the on-chip tiles that an instruction reads, and those that it writes."""
         done = effects(instruction.op)
         places = self._places.get(instruction.like)
         if places is None:
@@ -54,7 +54,7 @@ class OnChip:
 
 
 def _places(instruction: EngineInstruction, done: Sequence[Effect]) -> tuple[list[int], list[int]]:
-    """The indices of an instruction's effects that read, and that write, on chip."""
+    """Return the indices of an instruction's effects that read on chip, and that write on chip."""
     reads: list[int] = []
     writes: list[int] = []
     for place, ((operand, _), value, role, _) in enumerate(done):

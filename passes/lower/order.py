@@ -67,10 +67,10 @@ _OF_DMA = (What.trigger, What.transfer)
 _MAX_PENDING = 4
 """The number of latest results per engine and allocation that an instruction may wait for.
 
-Earlier results are complete by then.
+Older results are assumed to be complete.
 """
 NEAR = 1.005
-"""An order within this factor of the busiest queue's time is good enough: stop searching."""
+"""The search stops at an order whose time is within this factor of the busiest queue's."""
 
 
 class Ordering:
@@ -146,7 +146,7 @@ class Ordering:
                 clock.dma.keep_busy(begin + span.dma_busy_until)
 
     def _span(self, loop: Loop) -> _Span:
-        """The duration of a loop, extrapolated from two iterations."""
+        """Return the duration of a loop, extrapolated from two iterations."""
         found = self._spans.get(loop)
         if found is None:
             found = self._spans[loop] = self._find_span(loop)
@@ -187,7 +187,7 @@ class Ordering:
         _Run(region, range(len(items))).leave()
 
     def _count(self, loop: Loop) -> int:
-        """The trip count of a loop; at least 1 if it is not known."""
+        """Return the trip count of a loop; if unknown, the smallest possible one above 0."""
         if not isinstance(loop.op, ForOp):
             return 1
         if self._ranges is None:
@@ -197,35 +197,41 @@ class Ordering:
 
 
 class _Span(NamedTuple):
-    """The duration of a loop: times in ns after its start."""
+    """The times in ns, from the start of a loop, at which its queues and DMA engines are done."""
 
     free: dict[Queue, float]
-    """When each queue can start an item after the loop."""
+    """The time at which each queue can start an item after the loop."""
     ends: dict[Queue, float]
-    """When the last item of each queue ends."""
+    """The time at which the last item of each queue ends."""
     dma_busy_until: float
-    """When the DMA engines complete the transfers of the loop; 0 if there are none."""
+    """The time at which the DMA engines complete the loop's transfers; 0 if there are none."""
 
 
 class _Clock:
-    """The state of a simulation at the start of a region: times in ns."""
+    """The state of a simulation at the start of a region, with times in ns."""
 
     def __init__(self, target: Target) -> None:
         self.free = dict.fromkeys(Queue, 0.0)
-        """When each queue can start an item."""
+        """The time at which each queue can start an item of the region."""
         self.dma: DmaEngines[int] = DmaEngines(target)
         self.ends: dict[Item, float] = {}
-        """When the earlier items of the block end."""
+        """The time at which each earlier item of the block ends."""
         self.before: dict[Item, float] = {}
-        """The same for the previous iteration, if known."""
+        """The time at which each item of the block ended in the previous iteration, if known."""
 
     def end_of(self, item: Item, *, carried: bool) -> float:
-        """Return when an item before the region ends, in this or in the previous iteration."""
+        """Return the time at which an item ends that is before the region.
+
+        `carried`: the item is in the previous iteration.
+        """
         return (self.before if carried else self.ends).get(item, 0.0)
 
 
 def _is_movable(item: Item) -> bool:
-    """Whether an item is a trigger of the Sync Engine that depends only on the tiles it moves."""
+    """Whether an item is a DMA trigger of the Sync Engine that may be reordered.
+
+    Such a trigger depends only on the tiles that the DMA moves.
+    """
     if item.queue is not Queue.sync or type(item) is not EngineInstruction:
         return False
     if item.what is not What.trigger or type(item.op) in WAITING:
@@ -239,12 +245,13 @@ def _is_movable(item: Item) -> bool:
 
 
 class _Region:
-    """The dependences between items of a region. Items are numbers: indices into the region."""
+    """The items of a region as numbers (indices into the region), with their dependences."""
 
     def __init__(
         self, items: Sequence[Item], movable: set[Item], durations: Durations, clock: _Clock
     ):
-        """
+        """Compute the dependences.
+
         Args:
             items: the items of the region.
             movable: the triggers of the Sync Engine that may be reordered.
@@ -258,22 +265,22 @@ class _Region:
         self.missing = [0] * len(items)
         """For each item, the number of items that it waits for."""
         self.waiters: list[list[int]] = [[] for _ in items]
-        """For each item, those that wait for it; entries after the items' are of `late`."""
+        """For each item, the items that wait for it; further entries are those of `late`."""
         self.results: dict[int, list[int]] = {}
-        """For each instruction, those of its own engine whose results it reads."""
+        """For each instruction, the instructions of the same engine whose results it reads."""
         self._on_chip = OnChip()
         self._written: dict[tuple[Queue, int], list[tuple[SSAValue, int]]] = {}
-        """The latest writes per engine and allocation: (tile, item)."""
+        """The latest writes by engine and allocation: (tile, item)."""
         self.late: list[tuple[float, int]] = []
-        """Ends of items before the region: (time in ns, index into `waiters`)."""
+        """The ends of items before the region: (time in ns, index into `waiters`)."""
         self.heads: dict[Queue, list[int]] = {}
         """The items that each queue can start, in order.
 
-        For an engine, all its items in program order; for a ring of the Sync Engine, the transfers
-        that have been triggered.
+        For an engine, these are all its items in program order. For a ring of the Sync Engine,
+        these are the transfers that have been triggered.
         """
         self.transfers: dict[int, list[int]] = {}
-        """The transfers that each trigger of the Sync Engine starts."""
+        """The transfers that each trigger of the Sync Engine starts, by the trigger."""
         waiters, heads = self.waiters, self.heads
         for place, item in enumerate(items):
             before: set[int] = set()
@@ -304,7 +311,7 @@ class _Region:
             places[trigger]: [places[follower] for follower in followers]
             for trigger, followers in _followers(items, movable).items()
         }
-        """For each trigger, the later triggers of its ring that must follow it."""
+        """The later triggers of the same ring that must follow each trigger."""
         for followers in self.followers.values():
             for follower in followers:
                 self.missing[follower] += 1
@@ -322,12 +329,12 @@ class _Region:
             del last[:-_MAX_PENDING]
 
     def times(self, place: int) -> tuple[float, float]:
-        """How long an item occupies its queue, and when its results are available, in ns."""
+        """Return the time that an item occupies its queue, and its latency, in ns."""
         item = self.items[place]
         return self.durations.of(item) if type(item) is EngineInstruction else (0.0, 0.0)
 
     def ranks(self) -> list[float]:
-        """The longest time in ns from the start of each item to the end of a dependent one."""
+        """Return the longest time in ns from each item's start to the end of a dependent item."""
         ranks = [0.0] * len(self.items)
         for place in range(len(ranks) - 1, -1, -1):
             longest = max([ranks[waiter] for waiter in self.waiters[place]], default=0.0)
@@ -335,7 +342,7 @@ class _Region:
         return ranks
 
     def fastest(self) -> _Run:
-        """Return the run that ends first among three priorities of triggers.
+        """Return the run that ends first, of those with three priorities of triggers.
 
         These are program order, the longest chain of dependent items, and the urgency in the faster
         of these two runs.
@@ -348,10 +355,11 @@ class _Region:
 
 
 class _Run:
-    """A simulation of a region."""
+    """A simulation of a region, which gives the order of its items."""
 
     def __init__(self, region: _Region, priorities: Sequence[float]):
-        """
+        """Simulate the region.
+
         Args:
             region: the region.
             priorities: the priority of each item; the ready trigger with the least goes first.
@@ -361,14 +369,14 @@ class _Run:
         self._durations, self._traffic = region.durations, region.traffic
         self._items, self._movable = region.items, region.movable
         self._missing = list(region.missing)
-        """For each item, the number of its predecessors that have not ended."""
+        """For each item, the number of predecessors that have not ended."""
         self._heads = {queue: deque(places) for queue, places in region.heads.items()}
         """The items of each queue that have not started."""
         self._free = dict(region.clock.free)
         self._open: set[int] = set()
-        """The triggers among which the Sync Engine may choose."""
+        """The movable triggers among which the Sync Engine may choose."""
         self._turns: deque[int] = deque()
-        """The same in program order, with some that have started."""
+        """The open triggers in program order; some of them may have started."""
         self._dma = region.clock.dma.fork()
         self._ready: list[tuple[float, int]] = []
         """A heap of the open triggers that can start: (priority, item)."""
@@ -382,7 +390,7 @@ class _Run:
         heapq.heapify(self._ends)
         self._run()
         self.end = max(self._end_of)
-        """When all items have ended, in ns."""
+        """The time in ns at which all items have ended."""
         assert len(self._began) == len(self._items), "program order keeps all that items wait for"
 
     @property
@@ -392,11 +400,11 @@ class _Run:
 
     @property
     def busiest(self) -> float:
-        """The time that the busiest queue, or the DMA engines, would need without waits, in ns."""
+        """The time in ns that the busiest queue, or the DMA engines, would need without waits."""
         return max(*self._busy.values(), self._engines_busy)
 
     def latest(self) -> list[float]:
-        """The latest start of each item, in ns, that does not delay the end of the run.
+        """Return the latest start of each item, in ns, that does not delay the end of the run.
 
         Engines keep program order, so an instruction also delays the later ones of its queue.
         """
@@ -416,7 +424,7 @@ class _Run:
         return latest
 
     def leave(self) -> None:
-        """Update the clock with the ends of the items."""
+        """Store the ends of the items in the clock."""
         clock = self._region.clock
         clock.free, clock.dma = self._free, self._dma
         clock.ends.update(zip(self._items, self._end_of, strict=True))
@@ -480,21 +488,20 @@ class _Run:
             self._begin_sync(place, now)
 
     def _make_ready(self, trigger: int) -> None:
-        """Mark a trigger as ready."""
+        """Mark an open trigger as ready to start."""
         heapq.heappush(self._ready, (self._priorities[trigger], trigger))
 
     def _next_in_turn(self) -> int:
-        """The first open trigger in program order."""
+        """Return the first open trigger in program order."""
         turns = self._turns
         while turns[0] not in self._open:
             turns.popleft()
         return turns[0]
 
     def _lead_of(self, trigger: int) -> float:
-        """How much work the DMA engines must have for a DMA to wait for its turn, in ns.
+        """Return how much work, in ns, the DMA engines must have for a DMA to wait for its turn.
 
-        It is the DMA's own time from its trigger to its end, all of which other transfers then
-        overlap.
+        This is the time of the DMA from trigger to end: transfers under way then overlap all of it.
         """
         item = self._items[trigger]
         assert isinstance(item, EngineInstruction)
@@ -540,10 +547,10 @@ _end = attrgetter("end")
 
 
 def _followers(items: Sequence[Item], movable: set[Item]) -> dict[Item, list[Item]]:
-    """For each trigger, the later ones that must follow it.
+    """Return, for each movable trigger, the later triggers that must follow it.
 
-    These are, for each tensor to which only a ring's last access has an edge, the ring's next
-    trigger.
+    If only a ring's last access to a tensor has an edge, each trigger of the ring that accesses the
+    tensor is followed by the next one.
     """
     keeps_order: dict[SSAValue, bool] = {}
     last: dict[tuple[Queue, SSAValue], Item] = {}
@@ -569,7 +576,7 @@ def _followers(items: Sequence[Item], movable: set[Item]) -> dict[Item, list[Ite
 
 
 def _is_read_and_written(base: SSAValue) -> bool:
-    """Whether instructions both read and write a tensor; assumed for on-chip tiles."""
+    """Whether instructions both read and write a tensor; True for all on-chip tiles."""
     if info_of(base).region.on_chip:
         return True
     uses = (use for value in (base, *views_of(base)) for use in value.uses)

@@ -73,11 +73,11 @@ class SchedulePass(ModulePass):
 
 
 class PipelineStep(NamedTuple):
-    """A pass of the lowering pipeline."""
+    """A step of the lowering pipeline: a pass, with the reason for its position."""
 
     lowering: type[ModulePass]
     reason: str
-    """The reason for its position in the pipeline."""
+    """The reason for the position of the pass in the pipeline."""
 
 
 LOWERING: tuple[PipelineStep, ...] = (
@@ -114,7 +114,7 @@ def run_lowering(module: ModuleOp, stop_after: str | None = None) -> Iterator[st
 
 
 def scheduled(op: ProgramOp) -> Program:
-    """Convert a program's IR, and add waits and signals if it has none."""
+    """Convert a program's IR to a lowered program, with waits and signals added if missing."""
     program = from_ir(op)
     return program if program.scheduled else schedule(program)
 

@@ -28,7 +28,7 @@ from nkijit.passes.analysis.writes.liveness import Liveness, LiveRange, liveness
 from nkijit.passes.lower.program import LoweringError, Placement
 
 _PARTS = 8
-"""The number of steps in which `ahead` is reduced when gaps between tiles keep it from fitting."""
+"""The number of steps in which `ahead` is reduced while gaps prevent the tiles from fitting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +50,8 @@ def allocate(
     Args:
         kernel: a verified kernel.
         target: the hardware; the kernel's target by default.
-        ahead: how many instructions after its last use a tile keeps its bytes; by default as many
-            as memory allows. 0 packs tiles as tightly as possible.
+        ahead: the number of instructions for which a tile keeps its bytes after its last use; by
+            default as many as memory allows. 0 packs tiles as tightly as possible.
         bounded: False treats the memories as large enough if the tiles do not fit.
 
     Raises:
@@ -110,14 +110,14 @@ def _place(
 def _layouts(
     blocks: Sequence[Block], space: Space, last: int, needed: int, ahead: int | None
 ) -> Iterator[Layout]:
-    """Layouts in which blocks keep their bytes for fewer and fewer instructions.
+    """Yield layouts in which blocks keep their bytes for fewer and fewer instructions.
 
     Args:
         blocks: blocks that cover all partitions.
         space: the memory.
         last: the position of the last instruction.
         needed: the bytes in use at the peak.
-        ahead: the most additional instructions; see `allocate`.
+        ahead: the largest number of additional instructions; see `allocate`.
     """
 
     def layout(more: int) -> Layout:
@@ -146,14 +146,17 @@ def _layouts(
 
 
 def _extended(block: Block, more: int, last: int) -> Block:
-    """Extend a block's lifetime by `more` instructions, at most to the last one."""
+    """Return a block with a lifetime of `more` further instructions, up to the last one."""
     start, end, size, partitions, address, align = block
     end = min(last, end + more)
     return made(Block, (start, end, size, partitions, address, align))
 
 
 def _max_ahead(in_use: InUse, space: Space, instructions: int) -> int:
-    """The most additional instructions for which the sizes of all live tiles fit, without gaps."""
+    """Return the largest number of additional instructions for which all live tiles fit.
+
+    Counts the sizes of tiles, without gaps between them.
+    """
     low, high = 0, instructions
     while low < high:
         middle = (low + high + 1) // 2

@@ -46,17 +46,17 @@ class What(Enum):
     """The action of an engine instruction."""
 
     compute = "compute"
-    """A stage of an NKI instruction."""
+    """Run a stage of an NKI instruction."""
     trigger = "trigger"
-    """Starts a DMA."""
+    """Start a DMA."""
     transfer = "transfer"
-    """A DMA, in its ring."""
+    """Move the data of a DMA, in a ring."""
     load_table = "load_table"
-    """Loads the table of an activation function."""
+    """Load the table of an activation function."""
     test = "test"
-    """Reads the registers that decide whether, or how often, a loop runs."""
+    """Read the registers that decide whether, or how often, a loop runs."""
     print = "print"
-    """Prints a tensor."""
+    """Print a tensor."""
 
 
 class Wait(NamedTuple):
@@ -71,13 +71,13 @@ class Wait(NamedTuple):
     before: Item
     carried: bool
     kind: DependenceKind | None
-    """The dependence that causes it; None for the author's edges and register waits."""
+    """The kind of the dependence; None for the author's edges and for waits of registers."""
     value: SSAValue | None
-    """The tile of the waiting instruction, or the register, that causes it."""
+    """The tile of the waiting instruction, or the register, that causes the dependence."""
 
     @property
     def queue(self) -> Queue:
-        """The queue of the item that is waited for."""
+        """The queue of the item `before`."""
         return self.before.queue
 
     def __repr__(self) -> str:
@@ -85,7 +85,7 @@ class Wait(NamedTuple):
 
 
 def _no_waits() -> list[Wait]:
-    """A default factory that is three times as fast as `list[Wait]`: every item has two lists."""
+    """Return an empty list; three times as fast as `list[Wait]`, and every item has two."""
     return []
 
 
@@ -95,12 +95,12 @@ class Item(ShownFields):
 
     queue: Queue
     loop: Loop | None
-    """The innermost loop around it."""
+    """The innermost loop around the item; None outside of loops."""
     waits: list[Wait] = field(default_factory=_no_waits, init=False)
     signal: int = field(default=0, init=False)
-    """The count of its queue in this block when it ends; 0 if nothing waits for it."""
+    """The count of the item's queue in the block when the item ends; 0 if nothing waits for it."""
     edges: list[Wait] = field(default_factory=_no_waits, init=False)
-    """All dependences, including those that `schedule.py` omits because they are implied."""
+    """All dependences of the item; `waits` has those that others do not imply."""
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -108,23 +108,23 @@ class EngineInstruction(Item):
     """An instruction of one engine or ring."""
 
     number: int
-    """The position in program order over all queues of the core, from 0."""
+    """The instruction's position in program order over all queues of the core, from 0."""
     op: Operation
-    """The NKI instruction that it is a part of."""
+    """The NKI instruction that this instruction is a part of."""
     what: What
     mnemonic: str
     operands: tuple[str, ...]
-    """The fields of `op` that it accesses."""
+    """The fields of `op` that this instruction accesses."""
     stage: int = -1
-    """The index of the op's stage; -1 if it is not a stage."""
+    """The index of the stage in the declaration of `op`; -1 if the instruction is not a stage."""
     trigger: EngineInstruction | None = None
-    """For a transfer: the instruction that starts it."""
+    """For a transfer, the instruction that starts it."""
     weights: EngineInstruction | None = None
-    """For a multiplication: the instruction that loaded its stationary tile."""
+    """For a multiplication, the instruction that loaded the stationary tile."""
     table: str = ""
-    """For `What.load_table`: the table."""
+    """For `What.load_table`, the name of the table."""
     part: int = 0
-    """The index of its part of the stage's work; the last of `parts` publishes the results."""
+    """The index of the part among the `parts` of the stage; the last one publishes the results."""
     parts: int = 1
     like: int = -1
     """Equal for instructions that differ only in names and in the offsets of their tiles.
@@ -143,18 +143,18 @@ class Loop(ShownFields):
     op: ForOp | WhileOp
     parent: Loop | None
     number: int
-    """Its index among the loops, outer loops before inner ones, from 0."""
+    """The index of the loop among all loops, outer loops before inner ones, from 0."""
     queues: dict[Queue, QueueLoop] = field(default_factory=dict[Queue, "QueueLoop"])
 
     @property
     def depth(self) -> int:
-        """The number of loops around it."""
+        """The number of loops around this loop."""
         return 0 if self.parent is None else self.parent.depth + 1
 
 
 @dataclass(slots=True, eq=False, repr=False)
 class QueueLoop(Item):
-    """A loop in one queue."""
+    """The part of a loop that is in one queue."""
 
     body: Loop
     items: list[Item] = field(default_factory=list[Item])
@@ -166,16 +166,16 @@ class Placement(ShownFields):
 
     live: Liveness
     addresses: dict[AllocOp, tuple[int, int]]
-    """(partition, byte in the partition) of every on-chip allocation in use."""
+    """The (partition, byte in the partition) of every on-chip allocation in use."""
     sbuf_bytes: int
-    """The byte after the last one in use, per partition."""
+    """The bytes per partition that the tiles in SBUF span, from byte 0."""
     psum_bytes: int
     sbuf_live: int
-    """The most bytes per partition in use at one instruction of the program."""
+    """The largest number of bytes of SBUF per partition in use at one instruction."""
     psum_live: int
 
     def fits(self, target: Target) -> bool:
-        """Whether the memories of a core are large enough."""
+        """Whether the memories of a target's core are large enough."""
         return (
             self.sbuf_bytes <= target.sbuf_usable_bytes
             and self.psum_bytes <= target.psum_partition_bytes
@@ -190,39 +190,39 @@ class Program:
     target: Target
     placement: Placement
     queues: dict[Queue, list[Item]]
-    """The items of each queue outside of loops, in order; empty queues are omitted."""
+    """The items of each queue outside of loops, in order; queues without items are omitted."""
     instructions: list[EngineInstruction]
-    """All instructions, by number."""
+    """All engine instructions, by number."""
     loops: list[Loop]
     blocks: dict[Loop | None, list[Item]]
-    """The items of all queues, for each loop and outside of loops (None).
+    """The items of all queues in the body of each loop, and outside of loops (None).
 
     Each item follows all items that it waits for.
     """
     signals: dict[tuple[Queue, Loop | None], int] = field(
         default_factory=dict[tuple[Queue, "Loop | None"], int]
     )
-    """The final count of a queue in one iteration of a loop, or outside of loops."""
+    """The final count of each queue in an iteration of each loop, or outside of loops (None)."""
     scheduled: bool = False
-    """Whether waits and signals are set."""
+    """True if waits and signals are set."""
     origins: dict[Operation, Operation] = field(default_factory=dict[Operation, Operation])
-    """If `kernel` is a changed copy: the original of each of its operations."""
+    """If `kernel` is a changed copy, the original of each of its operations."""
     changes: Mapping[str, int] | None = None
     """The number of changes by each compiler pass; None for the author's own order and tiles."""
     passed_over: PassedOver = field(default_factory=PassedOver)
-    """The kernel's errors, if it was lowered in spite of them."""
+    """The errors of the kernel, which was lowered in spite of them."""
 
     def __repr__(self) -> str:
         counts = f"{len(self.instructions):,} instructions in {len(self.queues)} queues"
         return f"<program of @{self.kernel.sym_name.data} for {self.target.platform}: {counts}>"
 
     def items(self, queue: Queue) -> Iterator[Item]:
-        """Yield all items of a queue, loops before their contents."""
+        """Yield all items of a queue; a loop precedes its contents."""
         return walk(self.queues.get(queue, ()))
 
 
 def walk(items: Sequence[Item]) -> Iterator[Item]:
-    """Yield items and the contents of loops, in order."""
+    """Yield items, and the contents of loops among them, in order."""
     for item in items:
         yield item
         if isinstance(item, QueueLoop):
@@ -233,7 +233,7 @@ class LoweringError(ValueError):
     """An error in lowering: the kernel is not modelled, or no addresses are found for its tiles."""
 
     out_of_memory = False
-    """Whether no addresses were found for the tiles."""
+    """True if no addresses were found for the tiles."""
 
     @staticmethod
     def at(op: Operation, message: str) -> LoweringError:

@@ -19,14 +19,14 @@ from nkijit.dialects.register_type import RegisterType
 
 
 class Raised:
-    """The kernel of a lowered program, with maps from the program's parts to the kernel's."""
+    """The kernel of a lowered program, with the kernel's counterparts of the program's parts."""
 
     def __init__(self, program: ProgramOp):
         self.contents = Contents(program)
         self.values: dict[SSAValue, SSAValue] = {}
-        """Maps the program's values to the kernel's; equal views of several queues become one."""
+        """The kernel's value for each program value; equal views of several queues become one."""
         self.ops: dict[int, Operation] = {}
-        """The NKI instructions, by the number of the engine instruction that issues them."""
+        """The NKI instructions, by the number of the engine instruction that contains them."""
         self.loops: dict[int, ForOp | ScfWhileOp] = {}
         self._views: dict[tuple[object, ...], SSAValue] = {}
         body = Block(arg_types=[value.type for value in program.arguments])
@@ -76,7 +76,7 @@ class Raised:
             into.add_op(self.ops[item.number])
 
     def _define(self, value: SSAValue, body: Block) -> None:
-        """Add the view that defines a value, once for all queues."""
+        """Add the view that defines a value, unless another queue has added it."""
         if value in self.values:
             return
         owner = value.owner
@@ -117,7 +117,7 @@ class Raised:
         body.add_op(loop)
 
     def _read(self, values: Sequence[SSAValue], body: Block) -> list[SSAValue]:
-        """The bounds of a loop as numbers, read from registers where necessary."""
+        """Return the bounds of a loop as numbers, read from registers where necessary."""
         found: list[SSAValue] = []
         for value in values:
             value = self.values[value]

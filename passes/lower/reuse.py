@@ -24,11 +24,11 @@ from nkijit.passes.analysis.writes.liveness import LiveRange
 from nkijit.passes.lower.program import Placement
 
 MOST_VIEWS = 64
-"""The largest number of accesses to a tile for which their bytes are compared one by one."""
+"""The largest number of accesses to a tile whose bytes are compared one by one."""
 
 
 class Tenant:
-    """An allocation that shares bytes with others, which use them at other times."""
+    """An allocation that shares bytes with allocations in use at other times: its neighbours."""
 
     __slots__ = (
         "accesses",
@@ -51,30 +51,31 @@ class Tenant:
         boxes: dict[int, BoundingBox],
         parts: Sequence[tuple[BoundingBox, bool]],
     ):
-        """
+        """Create a tenant without neighbours.
+
         Args:
             base: the value of the allocation.
-            live: its live range.
-            address: its (partition, byte).
-            box: its bounding box.
-            boxes: the bounding boxes of its accessed views, by the `id` of their values.
-            parts: its accessed parts, and whether they are written. A written part has waited for
+            live: the live range of the allocation.
+            address: the (partition, byte) of the allocation.
+            box: the bounding box of the allocation.
+            boxes: the bounding boxes of the accessed views, by the `id` of their values.
+            parts: the accessed parts, and whether they are written. A written part has waited for
                 earlier tenants.
         """
         self.base, self.live, self.address = base, live, address
         self.box, self.boxes, self.parts = box, boxes, parts
         self.neighbours: dict[Tenant, None] = {}
         self.last = -1
-        """The last event that accessed it."""
+        """The last event that accessed the allocation."""
         self.accesses: dict[tuple[int, int], tuple[BoundingBox, int]] = {}
-        """By view (`id`) and queue: the view's bounding box and the last event."""
+        """The bounding box of each accessed view and its last event, by view (`id`) and queue."""
 
     def meets(self, other: Tenant) -> None:
-        """Add each to the neighbours of the other."""
+        """Make two tenants neighbours of each other."""
         self.neighbours[other] = other.neighbours[self] = None
 
     def box_of(self, value: SSAValue) -> BoundingBox:
-        """Return the bounding box of the allocation or a view of it."""
+        """Return the bounding box of the allocation or of a view of it."""
         if value is self.base:
             return self.box
         found = self.boxes.get(id(value))
@@ -83,8 +84,8 @@ class Tenant:
     def earlier(self, box: BoundingBox, oldest: int) -> list[int]:
         """Return the last accesses of neighbours to bytes that are about to be written.
 
-        `oldest`: the oldest of the last writers of these bytes as its own; it has waited for all
-        earlier events.
+        `oldest`: the oldest of the allocation's own last writers of these bytes. It has waited for
+        all events before it.
         """
         found: list[int] = []
         for neighbour in self.neighbours:
@@ -108,7 +109,7 @@ class Tenant:
 def _sharing(
     placed: Sequence[tuple[LiveRange, tuple[int, int]]],
 ) -> list[tuple[LiveRange, tuple[int, int]]]:
-    """The tiles whose range of bytes overlaps that of another one, in the order of the input."""
+    """Return the tiles whose bytes overlap those of another tile, in the order of the input."""
     order = sorted(range(len(placed)), key=lambda i: placed[i][1][1])
     shared: set[int] = set()
     furthest, reached = -1, 0
@@ -123,7 +124,7 @@ def _sharing(
 
 
 def _touched(instructions: Iterable[Operation]) -> dict[int, bool]:
-    """The values that instructions access, by `id`, and whether any instruction writes them."""
+    """Return the values that instructions access, by `id`, and whether one writes them."""
     found: dict[int, bool] = {}
     for op in instructions:
         for _, value, role, _ in effects(op):
@@ -156,7 +157,7 @@ def _tenant(live: LiveRange, address: tuple[int, int], touched: Mapping[int, boo
 
 
 def _joined(boxes: Sequence[BoundingBox]) -> list[BoundingBox]:
-    """Merge adjacent boxes: first horizontally, then vertically."""
+    """Return boxes with adjacent ones merged: first horizontally, then vertically."""
     if len(boxes) < 2:
         return [*boxes]
     found: list[BoundingBox] = []
@@ -177,11 +178,11 @@ def _joined(boxes: Sequence[BoundingBox]) -> list[BoundingBox]:
 
 
 class Reuse:
-    """The tiles of a core that share bytes with others."""
+    """The tiles of a core that share bytes with other tiles."""
 
     def __init__(self, placement: Placement):
         self._tenants: dict[int, Tenant] = {}
-        """By the `id` of the allocation's value, as hashing a value costs a call."""
+        """The tenant of each allocation, by the value's `id`, as hashing a value costs a call."""
         touched = _touched(placement.live.instructions)
         for region in (MemoryRegion.sbuf, MemoryRegion.psum):
             placed = [
@@ -224,13 +225,13 @@ def _introduce(tenants: Sequence[Tenant], loops: Sequence[tuple[int, int]]) -> N
 
 
 class _Line:
-    """The bytes of a partition, with the last tenants of each."""
+    """The bytes of a partition, with the last tenants of each byte."""
 
     def __init__(self) -> None:
         self._last: Cuts[list[Tenant]] = Cuts([])
 
     def move_in(self, tenant: Tenant) -> None:
-        """Add the next tenant in time."""
+        """Add the tenant that uses the bytes next."""
         last = self._last
         for box, written in tenant.parts:
             for index in last.cut_out(box.left, box.right):

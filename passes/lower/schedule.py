@@ -40,7 +40,7 @@ from nkijit.passes.lower.program import (
 Known = list[int]
 """For each queue, the number of items of a block that have certainly ended."""
 Signals = dict[tuple[Queue, Loop | None], int]
-"""See `Program.signals`."""
+"""The final count of a queue in each loop; see `Program.signals`."""
 
 
 def lower(
@@ -56,10 +56,10 @@ def lower(
     Args:
         kernel: a verified kernel.
         target: the hardware; the kernel's target by default.
-        placement: the addresses of its tiles; `allocate(kernel)` by default.
-        passed_over: the kernel's errors, to lower it in spite of them: memories then count as large
-            enough for its tiles.
-        origins: for a changed copy, the original of each of its operations.
+        placement: the addresses of the kernel's tiles; `allocate(kernel)` by default.
+        passed_over: the errors of a kernel that is lowered in spite of them: memories then count as
+            large enough for its tiles.
+        origins: if the kernel is a changed copy, the original of each of its operations.
 
     Raises:
         LoweringError: the kernel uses something that is not modelled, or no addresses are found.
@@ -82,7 +82,7 @@ def lower(
 
 
 def schedule(program: Program) -> Program:
-    """Order the queues of a program, and add the waits and signals of its items."""
+    """Order the queues of a program, and add waits and signals to its items."""
     ordering = Ordering(program, Durations(program.target))
     blocks: dict[Loop | None, list[Item]] = {}
     signals: Signals = {}
@@ -97,7 +97,7 @@ def schedule(program: Program) -> Program:
 
 
 def _count_signals(signals: Signals, loop: Loop | None, items: Sequence[Item]) -> None:
-    """Number the items of each queue that others wait for."""
+    """Set the signals of the items that others wait for, counting them in each queue."""
     awaited = {wait.before for item in items for wait in item.waits}
     for item in items:
         if item in awaited:
@@ -106,16 +106,19 @@ def _count_signals(signals: Signals, loop: Loop | None, items: Sequence[Item]) -
 
 
 class _Block:
-    """The known progress of the queues during a walk over the items of a block."""
+    """The progress of the queues that is known in a walk over the items of a block."""
 
     def __init__(self) -> None:
         self._last: list[Known] = [[0] * len(QUEUES) for _ in QUEUES]
-        """For each queue, the progress that is certain when its last item ends."""
+        """For each queue, the progress of all queues that is certain when its last item ends."""
         self._ended: dict[Item, Known] = {}
-        """For each item, the progress that is certain when it ends; its own queue counts from 1."""
+        """For each item, the progress of all queues that is certain when the item ends.
+
+        The item's own queue counts from 1.
+        """
 
     def add_waits(self, items: Sequence[Item]) -> None:
-        """Add the necessary waits to every item."""
+        """Add the necessary waits to each item."""
         last, ended = self._last, self._ended
         for item in items:
             queue = item.queue
@@ -132,13 +135,13 @@ class _Block:
             last[queue] = ended[item] = known
 
     def add_carried_waits(self, items: Sequence[Item]) -> None:
-        """Add the necessary waits of items for the previous iteration.
+        """Add the necessary waits for the previous iteration to each item.
 
         Call `add_waits` first.
         """
         last = list(self._last)
         before: dict[Item, Known] = {}
-        """For each item, the progress of the previous iteration that is certain when it ends."""
+        """For each item, the progress in the previous iteration that is certain at its end."""
         for item in items:
             queue = item.queue
             known = last[queue].copy()
@@ -155,7 +158,7 @@ class _Block:
         """Add the waits of an item that `known` does not imply, and update `known`."""
         ended = self._ended
         furthest: dict[int, tuple[int, Wait]] = {}
-        """For each queue, the last item to wait for, with its position in the queue."""
+        """For each queue, the last item to wait for, with the item's position in the queue."""
         for wait in item.edges:
             before, is_carried, kind, _ = wait
             if is_carried is not carried:

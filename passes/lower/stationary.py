@@ -1,4 +1,4 @@
-"""The contents of the PE array, so that stationary tiles it still holds are not loaded again."""
+"""The stationary tiles in the PE array, so that a tile that is still there is not loaded again."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from nkijit.passes.lower.program import EngineInstruction
 
 
 class Array:
-    """The stationary tiles in the array of processing elements, by their position in it."""
+    """The stationary tiles in the array of processing elements, by their position in the array."""
 
     def __init__(self) -> None:
         self._held: dict[ArrayPlace, tuple[set[SSAValue], EngineInstruction]] = {}
         self._bases: set[int] = set()
-        """The tensors of these tiles, by the `id` of their values; may include others."""
+        """The tensors of the stationary tiles, by the `id` of their values; may include others."""
 
     def forget(self) -> None:
         """Discard all knowledge of the array."""
@@ -28,7 +28,10 @@ class Array:
         self._bases.clear()
 
     def holds(self, op: NisaOp) -> EngineInstruction | None:
-        """Return the instruction that loaded a matmul's stationary tile; None to load it."""
+        """Return the instruction that loaded a matmul's stationary tile.
+
+        None if the array does not hold the tile, so it must be loaded.
+        """
         held = self._held.get(_place(op))
         return held[1] if held is not None and _loads_the_same(held[1].op, op) else None
 
@@ -42,7 +45,7 @@ class Array:
         self._bases.update(map(id, bases))
 
     def note(self, done: Sequence[Effect]) -> None:
-        """Record an instruction of the Tensor Engine: a transpose replaces the contents."""
+        """Record an instruction of the Tensor Engine: a transpose replaces the array's contents."""
         if all(effect.name != "stationary" for effect in done):
             self.forget()
 
@@ -75,7 +78,7 @@ ArrayPlace = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 def _place(op: NisaOp) -> ArrayPlace:
-    """The position and the size (rows, columns) of a matmul in the array; () if it is all."""
+    """Return the position and size (rows, columns) of a matmul in the array; () for all of it."""
     return tuple(op.value_of("tile_position") or ()), tuple(op.value_of("tile_size") or ())
 
 

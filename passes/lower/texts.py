@@ -69,7 +69,7 @@ class Texts:
             yield name, self.operand(values[position])
 
     def _places_of(self, op: NisaOp, stage: int) -> tuple[tuple[str, int], ...]:
-        """Names and positions of a stage's operands, cached by class and operand segments."""
+        """Return a stage's operands (name, position), cached by class and operand segments."""
         key = (type(op), op.segment_bytes, stage)
         found = self._stages.get(key)
         if found is None:
@@ -83,7 +83,7 @@ class Texts:
         return found
 
     def transfer(self, instruction: EngineInstruction) -> dict[str, Any]:
-        """Return how a transfer is split into descriptors and over DMA engines; {} for others."""
+        """Return how a transfer is divided into descriptors and DMA engines; {} if it is none."""
         if instruction.what is not What.transfer:
             return {}
         split = self._durations.transfer(instruction)
@@ -97,7 +97,7 @@ class Texts:
         }
 
     def immediates(self, instruction: EngineInstruction) -> tuple[tuple[str, str], ...]:
-        """Return the compile-time arguments; of several stages, the main one has them."""
+        """Return the compile-time arguments; of several stages, only the main one has them."""
         op, what = instruction.op, instruction.what
         if what is What.load_table:
             return (("table", instruction.table),)
@@ -122,7 +122,7 @@ class Texts:
         return known
 
     def operand(self, value: SSAValue) -> ListedOperand:
-        """Describe a tile with its address, a number, or a register."""
+        """Describe an operand: a tile with its address, a number, or a register."""
         found = self._operands.get(id(value))
         if found is None:
             found = self._operands[id(value)] = self._tile(value)
@@ -183,7 +183,7 @@ class Texts:
         )
 
     def _index(self, value: SSAValue) -> str:
-        """The index that is added to an address at run time, in bytes."""
+        """Return the index, in bytes, that is added to an address at run time."""
         owner = value.owner
         dynamic = owner.dynamic if isinstance(owner, ViewOp) else None
         if dynamic is None:
@@ -205,7 +205,7 @@ def _immediates(op: NisaOp, stage: int) -> Iterator[tuple[str, str]]:
         attr = op.properties.get(f.name)
         if isinstance(f.kind, PropertyKind) and attr is not None:
             value = f.kind.decode(attr)
-            if value not in op.SPEC.engines:  # else said by the queue
+            if value not in op.SPEC.engines:  # the queue's name is the engine
                 yield f.name, _shown(getattr(value, "name", value))
 
 

@@ -71,9 +71,9 @@ class _Writer:
     def __init__(self, program: Program):
         self._program = program
         self._values: Values = {}
-        """Maps the kernel's values to the declarations before the queues."""
+        """The declaration before the queues of each value of the kernel."""
         self._issued = {i.op: i for i in program.instructions if is_issued(i)}
-        """For each NKI instruction, the engine instruction that contains it in the IR."""
+        """The engine instruction that contains each NKI instruction in the IR."""
         self._loops = {
             loop: number
             for number, loop in enumerate(used for used in program.loops if used.queues)
@@ -119,7 +119,7 @@ class _Writer:
                 block.add_op(declared)
 
     def _keep_names(self, op: ProgramOp) -> None:
-        """Record the names in the listing that the new order of declarations changes."""
+        """Record the listed names that the new order of declarations would change."""
         raised = Raised(op)
         old, new = Names(self._program.kernel), Names(raised.kernel)
         for value, declared in self._values.items():
@@ -142,7 +142,7 @@ class _Writer:
     # ---------------------------------------------------------------- queues
 
     def _write(self, items: Sequence[Item], block: Block, values: Values) -> None:
-        """Write items of a queue; `values`: those defined at this point."""
+        """Write items of a queue. `values` are those that are defined at this point."""
         for item in items:
             if isinstance(item, QueueLoop):
                 op = self._loop(item, values)
@@ -174,7 +174,7 @@ class _Writer:
         return IssueOp.of(number, source.clone(values), weights, self._group(source))
 
     def _define(self, value: SSAValue, block: Block, values: Values) -> None:
-        """Write the view that defines a value, unless it is defined."""
+        """Write the view that defines a value, unless the view is written already."""
         if value in values:
             return
         owner = value.owner
@@ -185,7 +185,7 @@ class _Writer:
         block.add_op(owner.clone(values))
 
     def _group(self, op: Operation) -> int | None:
-        """The number of the outermost `nki.no_reorder` around an operation, if any."""
+        """Return the number of the outermost `nki.no_reorder` around an operation, if any."""
         found: Operation | None = None
         parent = op.parent_op()
         while parent is not None:
@@ -233,7 +233,7 @@ class _Writer:
 
 
 def _read(value: SSAValue, values: Values) -> SSAValue:
-    """A bound of a loop: a number, an induction variable, or the register that holds it."""
+    """Return a bound of a loop: a number, an induction variable, or the register of the bound."""
     storage = storage_of(value)
     if storage not in values:
         raise LoweringError(f"a loop is bounded by {_name_of(value.owner)}")
@@ -245,7 +245,7 @@ def _name_of(owner: Operation | Block) -> str:
 
 
 def _sides(loop: ScfWhileOp) -> tuple[SSAValue, SSAValue]:
-    """The two values that a loop's condition compares."""
+    """Return the two values that a loop's condition compares."""
     sides = compared(loop)
     if sides is None:
         raise LoweringError("a loop goes on while a register differs from a number")
@@ -253,7 +253,7 @@ def _sides(loop: ScfWhileOp) -> tuple[SSAValue, SSAValue]:
 
 
 def _waiting_values(instruction: EngineInstruction) -> dict[SSAValue, str]:
-    """The values that an instruction can wait for, with their names."""
+    """Return the values that an instruction can wait for, with their names."""
     op = instruction.op
     if isinstance(op, ScfWhileOp):
         _sides(op)  # raises if the condition is not supported
@@ -265,7 +265,10 @@ def _waiting_values(instruction: EngineInstruction) -> dict[SSAValue, str]:
 
 
 def _values_inside(loop: QueueLoop) -> dict[SSAValue, tuple[int, str]]:
-    """The values that a loop's instructions can wait for: (number of the first, name)."""
+    """Return the values that a loop's instructions can wait for.
+
+    Each has the number of the first such instruction, and the value's name there.
+    """
     found: dict[SSAValue, tuple[int, str]] = {}
     for item in loop.items:
         if isinstance(item, QueueLoop):
@@ -280,7 +283,7 @@ def _values_inside(loop: QueueLoop) -> dict[SSAValue, tuple[int, str]]:
 
 
 def is_issued(instruction: EngineInstruction) -> bool:
-    """Whether it is the engine instruction that contains its NKI instruction in the IR."""
+    """Whether an engine instruction contains its NKI instruction in the IR."""
     if instruction.what is What.print:
         return True
     op = instruction.op

@@ -15,10 +15,10 @@ class Move(NamedTuple):
     """The traffic of a transfer."""
 
     direction: str
-    """For example `HBM to SBUF`."""
+    """The memories of source and destination, for example `HBM to SBUF`."""
     bytes: int
     hbm_bytes: int
-    """The bytes that it reads from HBM plus those that it writes to HBM."""
+    """The number of bytes that the transfer reads from HBM, plus those that it writes to HBM."""
 
 
 class Traffic:

@@ -29,11 +29,11 @@ from nkijit.passes.lower.reuse import Reuse, Tenant
 _RINGS = frozenset(queue for queue in Queue if queue.is_ring)
 """The queues that `order.py` may reorder."""
 Tags = tuple[bool, ...]
-"""For each loop around an event, outermost first: whether it is in the second iteration."""
+"""For each loop around an event, outermost first, whether the event is in the second iteration."""
 
 
 class Waiting:
-    """Adds edges to instructions, during a walk that creates an event per instruction.
+    """Adds edges to instructions, in a walk that creates an event per instruction.
 
     An instruction in a loop has an event in each of the two walked iterations.
     """
@@ -42,14 +42,20 @@ class Waiting:
         self._accesses = Accesses(reordered=_RINGS)
         self._reuse = Reuse(placement)
         self._tiles: dict[int, tuple[TrackedTile, tuple[Tenant, BoundingBox] | None]] = {}
-        """Tiles by the `id` of their values; those that share bytes, with their bounding boxes."""
+        """The tracked tile of each value, by `id`.
+
+        Tiles that share bytes also have their tenant and bounding box.
+        """
         self._events: list[EngineInstruction] = []
         """The instruction of each event."""
         self._tags: list[Tags] = []
         self._tag: Tags = ()
         self._registers: dict[SSAValue, _Register] = {}
         self._uncertain: dict[Loop | None, int] = {None: 0}
-        """For each loop, a number for the innermost loop around that might not run; 0 for none."""
+        """For each loop, the number of the innermost loop around it, or itself, that may not run.
+
+        0 if all of these loops certainly run.
+        """
 
     # ---------------------------------------------------------------- loops
 
@@ -68,7 +74,7 @@ class Waiting:
         self._tag = (*self._tag, second)
 
     def end_iteration(self) -> None:
-        """Leave the innermost loop."""
+        """Leave the iteration of the innermost loop."""
         self._tag = self._tag[:-1]
 
     # ---------------------------------------------------------------- events
@@ -79,7 +85,7 @@ class Waiting:
         return len(self._events) - 1
 
     def event(self, instruction: EngineInstruction, done: Sequence[Effect]) -> None:
-        """Add an event for an instruction, with the edges that its tiles cause."""
+        """Add an event for an instruction, and the edges that its tiles cause."""
         events = self._events
         number = len(events)
         events.append(instruction)
@@ -138,7 +144,7 @@ class Waiting:
         kind: DependenceKind | None,
         value: SSAValue | None,
     ) -> None:
-        """Add an edge from an event to an instruction, unless both are in one queue."""
+        """Add an edge from an event's instruction to another one, unless both are in one queue."""
         before = self._events[event]
         if before.queue is waiter.queue:
             return
@@ -172,7 +178,7 @@ class Waiting:
         return None if found is None else found.writer
 
     def read_registers(self, instruction: EngineInstruction, registers: Sequence[SSAValue]) -> None:
-        """Add the edges for registers that the instruction of the last event reads."""
+        """Add edges for the registers that the instruction of the last event reads."""
         event = self.last
         for value in registers:
             register = self._registers.setdefault(value, _Register())
@@ -183,7 +189,7 @@ class Waiting:
     def write_registers(
         self, instruction: EngineInstruction, registers: Iterable[SSAValue]
     ) -> None:
-        """Add the edges for registers that the instruction of the last event writes."""
+        """Add edges for the registers that the instruction of the last event writes."""
         event = self.last
         for value in registers:
             register = self._registers.setdefault(value, _Register())
@@ -206,7 +212,7 @@ class _Register:
 
 
 def _chain(loop: Loop | None) -> list[Loop]:
-    """The loops around an item, the outermost first."""
+    """Return the loops around an item, outermost first."""
     found: list[Loop] = []
     while loop is not None:
         found.append(loop)
@@ -215,5 +221,5 @@ def _chain(loop: Loop | None) -> list[Loop]:
 
 
 def _lift(instruction: EngineInstruction, chain: Sequence[Loop], depth: int) -> Item:
-    """The ancestor of an instruction at some loop depth: itself, or the loop that contains it."""
+    """Return the ancestor of an instruction at a loop depth: itself, or a loop that contains it."""
     return instruction if len(chain) == depth else chain[depth].queues[instruction.queue]

@@ -23,7 +23,10 @@ Round = Callable[[Array, Array], None]
 """`round(dst, values)`: write float32 values into a view of as many narrow elements."""
 
 _CHUNK = 128 * 512
-"""Elements per chunk: a typical tile, which fits the caches together with the working arrays."""
+"""The number of elements of a chunk.
+
+It is a typical tile, which fits the caches together with the working arrays.
+"""
 
 
 class _Scratch(threading.local):
@@ -40,7 +43,7 @@ _SCRATCH = _Scratch()
 
 
 def _whole(round_chunk: Round) -> Round:
-    """Round arrays of any size with a function for at most `_CHUNK` elements."""
+    """Return a function for arrays of any size, from one for at most `_CHUNK` elements."""
 
     def round_into(dst: Array, values: Array) -> None:
         if dst.size <= _CHUNK:
@@ -69,14 +72,14 @@ def _like(scratch: Array, values: Array) -> Array:
 _DROPPED_BITS = 23 - 10
 _SMALLEST_NORMAL = (127 - 14) << 23
 _OVERFLOW = (127 + 16) << 23
-"""The float32 bits of 65536, one step above the largest float16: they round to infinity."""
+"""The float32 bits of 65536: this and larger numbers round to infinity in float16."""
 _EXPONENT, _MAGNITUDE = 0x7F80_0000, 0x7FFF_FFFF
 _FLOOR = np.full(_CHUNK, _SMALLEST_NORMAL, np.int32)
 _LIMIT = np.full(_CHUNK, _OVERFLOW, np.int32)
 
 
 def _round_chunk_to_float16(dst: Array, values: Array) -> None:
-    """Round to nearest, ties to even, with an addition that shifts out the dropped bits.
+    """Round float32 to float16, to nearest, ties to even.
 
     Adding 2**(e + 13) to a number with exponent e leaves the ten mantissa bits of a float16 as the
     lowest bits of the sum, rounded by the addition. e is at least the exponent of the smallest

@@ -29,16 +29,19 @@ Array = npt.NDArray[Any]
 ArrayOrNumber = Array | np.float32
 
 Unary = Callable[[Array, Array], object]
-"""`f(x, out)`"""
+"""A function of one operand: `f(x, out)`."""
 
 Binary = Callable[[ArrayOrNumber, ArrayOrNumber, Array], object]
-"""`f(x, y, out)`"""
+"""A function of two operands: `f(x, y, out)`."""
 
 Reduction = Callable[[Array], Array]
-"""`f(x)`: a new array; (P, N) to (P, 1) for N >= 1"""
+"""A reduction: `f(x)` returns a new (P, 1) array for a (P, N) array, N >= 1."""
 
 Fold = Callable[[Array, Array], Array]
-"""`f(accumulator, x)`: (P, 1) and (P, N) to a new (P, 1)"""
+"""A reduction with an accumulator: `f(accumulator, x)` returns a new (P, 1) array.
+
+The arguments have the shapes (P, 1) and (P, N).
+"""
 
 
 def _special() -> Any:
@@ -78,7 +81,10 @@ def _abs_min(x: ArrayOrNumber, y: ArrayOrNumber, out: Array) -> None:
 
 
 def select(first: Array, x: ArrayOrNumber, y: ArrayOrNumber, out: Array) -> None:
-    """`np.where(first, x, y)` on bits, without branches: three times as fast on random data."""
+    """Compute `np.where(first, x, y)` on bits, without branches.
+
+    Three times as fast on random data.
+    """
     mask = np.negative(first.astype(np.uint32))
     x_bits, y_bits = x.view(np.uint32), y.view(np.uint32)
     out.view(np.uint32)[...] = y_bits ^ ((x_bits ^ y_bits) & mask)
@@ -217,10 +223,10 @@ which agrees with all four published digits.
 """
 
 _FAR = 200.0
-"""Magnitude from which every composite function equals its limit, to the last bit of float32."""
+"""The magnitude of x from which every composite function equals its limit in float32."""
 
 _BLOCK = 1 << 14
-"""Elements computed at a time in float64, so that the intermediate arrays fit the cache."""
+"""The number of elements computed at a time in float64: intermediate arrays fit the cache."""
 
 
 class InDouble:
@@ -231,7 +237,7 @@ class InDouble:
         self._lowest, self._highest = lowest, highest
 
     def of_elements(self, x: Any) -> Any:
-        """The float64 results."""
+        """Return the float64 results for float64 elements."""
         return self._function(np.clip(x, self._lowest, self._highest).astype(np.float64))
 
     def __call__(self, x: Array, out: Array) -> None:
@@ -252,7 +258,7 @@ def _in_double(function: Reduction, low: float = -math.inf, high: float = math.i
 
 
 def _logistic(x: Array) -> Array:
-    """1 / (1 + exp(-x)), computed in place"""
+    """Compute 1 / (1 + exp(-x)) in place."""
     np.negative(x, x)
     np.exp(x, x)
     x += 1
@@ -260,12 +266,12 @@ def _logistic(x: Array) -> Array:
 
 
 def _gate(slope: float) -> Unary:
-    """x sigmoid(slope x)"""
+    """Return the function x sigmoid(slope x)."""
     return _in_double(lambda x: x * _logistic(slope * x), low=-_FAR)
 
 
 def _gate_dx(slope: float) -> Unary:
-    """The derivative of `_gate`: s + slope x s (1 - s), s = sigmoid(slope x)"""
+    """Return the derivative of `_gate`: s + slope x s (1 - s), s = sigmoid(slope x)."""
 
     def function(x: Array) -> Array:
         s = _logistic(slope * x)
@@ -275,30 +281,30 @@ def _gate_dx(slope: float) -> Unary:
 
 
 def _gelu(x: Array) -> Array:
-    """x P(x), P the distribution function of the standard normal distribution"""
+    """Return x P(x), where P is the distribution function of the standard normal distribution."""
     return x * _special().ndtr(x)
 
 
 def _gelu_dx(x: Array) -> Array:
-    """P(x) + x p(x), p the density of the standard normal distribution"""
+    """Return P(x) + x p(x), where p is the density of the standard normal distribution."""
     density = np.exp(-0.5 * x * x) / math.sqrt(2 * math.pi)
     return _special().ndtr(x) + x * density
 
 
 def _gelu_apprx_tanh(x: Array) -> Array:
-    """x (1 + tanh(u)) / 2, u = sqrt(2 / pi) (x + 0.044715 x**3)"""
+    """Return x (1 + tanh(u)) / 2, where u = sqrt(2 / pi) (x + 0.044715 x**3)."""
     u = math.sqrt(2 / math.pi) * x * (1 + GELU_TANH_CUBIC * x * x)
     # (1 + tanh(u)) / 2 is the logistic function of 2u, without cancellation where tanh is near -1.
     return x * _logistic(2 * u)
 
 
 def _softplus(x: Array) -> Array:
-    """log(1 + exp(x)), as max(x, 0) + log(1 + exp(-|x|)), which cannot overflow"""
+    """Return log(1 + exp(x)), as max(x, 0) + log(1 + exp(-|x|)), which cannot overflow."""
     return np.maximum(x, 0) + np.log1p(np.exp(-np.absolute(x)))
 
 
 def _mish(x: Array) -> Array:
-    """x tanh(log(1 + e)), e = exp(x), where the tanh is n / (n + 2), n = e (e + 2)"""
+    """Return x tanh(log(1 + e)), e = exp(x), where the tanh is n / (n + 2), n = e (e + 2)."""
     e = np.exp(np.minimum(x, 100.0))  # the quotient is 1 from 40 on, and 10**87 does not overflow
     n = e * (e + 2)
     return x * (n / (n + 2))
@@ -309,7 +315,7 @@ def _erf(x: Array, out: Array) -> None:
 
 
 def _erf_dx(x: Array) -> Array:
-    """2 / sqrt(pi) exp(-x**2)"""
+    """Return 2 / sqrt(pi) exp(-x**2)."""
     return 2 / math.sqrt(math.pi) * np.exp(-x * x)
 
 
@@ -380,7 +386,7 @@ functions have errors of up to 4 ulp.
 
 
 def _in_rows(x: Array) -> Array:
-    """Return the values in an order in memory in which NumPy sums row by row."""
+    """Return the values in a memory layout for which NumPy sums row by row."""
     return x if x.strides[-1] <= x.strides[0] else np.ascontiguousarray(x)
 
 
@@ -488,13 +494,13 @@ _ACCUMULATED = {
     "maximum": np.maximum,
     "minimum": np.minimum,
 }
-"""Commutative operators, which NumPy can accumulate element by element."""
+"""The commutative operators, which NumPy can accumulate element by element."""
 
 
 def running(word: str) -> Callable[[Array, Array, Array], None]:
-    """`f(x, initial, out)`: `out[i] = x[i] op out[i - 1]`, with `initial` (P, 1) before the first.
+    """Return `f(x, initial, out)` with `out[i] = x[i] op out[i - 1]`, after `initial`.
 
-    `out` may be `x`.
+    `initial` has the shape (P, 1), and `out` may be `x`.
     """
     ufunc = _ACCUMULATED.get(word)
     if ufunc is None:
@@ -520,5 +526,5 @@ def running(word: str) -> Callable[[Array, Array, Array], None]:
 
 
 def transposed(x: Array) -> Array:
-    """Return a transposed copy, whose rows are the steps of a scan."""
+    """Return a transposed copy of x: its rows are the steps of a scan."""
     return np.array(x.T, order="C")

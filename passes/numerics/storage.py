@@ -41,7 +41,7 @@ _T = TypeVar("_T")
 
 
 def untrapped(function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
-    """Call a function without floating-point errors: like engines, it computes NaN and infinities.
+    """Call a function without floating-point errors, as engines compute NaN and infinities.
 
     NumPy's error handling is a context variable. The call runs in a copy of the context, so an
     interrupt in `errstate` does not change the caller's.
@@ -55,10 +55,13 @@ def untrapped(function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -
 
 
 Rounder = Callable[[Array, Array], None]
-"""`round_into(dst, values)`: write `values`, which broadcast to `dst`, into the view `dst`."""
+"""A function that stores results: `round_into(dst, values)`.
+
+It writes `values`, which broadcast to `dst`, into the view `dst`.
+"""
 
 Loader = Callable[[Array], Array]
-"""Convert a stored array to a new float32 array of the same shape."""
+"""A function that converts a stored array to a new float32 array of the same shape."""
 
 STORAGE: dict[str, np.dtype[Any]] = {
     "bool_": np.dtype(np.uint8),
@@ -110,7 +113,7 @@ _BY_NAME = {
 
 
 def storage(dtype: DType, *, precise: bool = True) -> np.dtype[Any]:
-    """The NumPy dtype that holds `dtype`; `precise=False` is `NKI_PRECISE_FP=0`."""
+    """Return the NumPy dtype that holds a data type; `precise=False` is `NKI_PRECISE_FP=0`."""
     return _FLOAT32 if not precise and dtype.name in _WIDENED else STORAGE[dtype.name]
 
 

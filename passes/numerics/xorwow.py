@@ -15,9 +15,9 @@ from nkijit.dialects.nisa.random import STATE_WORDS
 Words = npt.NDArray[np.uint32]
 
 REGISTER = STATE_WORDS - 1
-"""Words of the shift register; the last word of a state is the counter."""
+"""The number of words of the shift register; the last word of a state is the counter."""
 WEYL = np.uint32(362437)
-"""Increment of the counter."""
+"""The number that is added to the counter at each step."""
 
 _FOUR = np.array(4, np.uint32)  # an array, as a Python number would be converted in each step
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
@@ -44,7 +44,7 @@ def from_rows(rows: Words, generators: int) -> Words:
 
 
 def to_rows(state: Words) -> Words:
-    """The inverse of `from_rows`."""
+    """Convert states to rows: the inverse of `from_rows`."""
     return state.transpose(1, 2, 0).reshape(state.shape[1], -1)
 
 

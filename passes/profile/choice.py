@@ -1,8 +1,9 @@
 """The choice between the compiler's queues and those in the author's order.
 
 The compiler chooses orders and engines with a model that has no addresses and no queue waits.
-Therefore its program is simulated. If it is slower than the author's, the compiler's program with
-the author's order and engines is simulated as well, and the fastest of the three is chosen.
+Therefore its program is simulated. If the program is slower than the author's, the compiler's
+program with the author's order and engines is simulated as well, and the fastest of the three is
+chosen.
 """
 
 from __future__ import annotations
@@ -26,9 +27,12 @@ class Choice:
 
     programs: list[Program]
     timeline: Timeline | None = None
-    """Their simulated run, if there was one. Loops with unknown trip counts run once."""
+    """The simulated run of the chosen queues, if there was one.
+
+    Loops with unknown trip counts run once in it.
+    """
     own: float | None = None
-    """The time of the author's own queues in such a run, in ns."""
+    """The simulated time of the author's queues, in ns; None if there was no simulation."""
 
 
 def compiled_programs(
@@ -37,11 +41,11 @@ def compiled_programs(
     target: Target,
     passed_over: PassedOver | None = None,
 ) -> Choice:
-    """Return the compiler's queues for each core, where they are faster.
+    """Return the compiler's queues for each core, or the author's where these are faster.
 
     Args:
         kernels: the verified kernels of all cores.
-        own: their queues with the author's schedule, or with the compiler's if that does not fit.
+        own: the queues with the author's schedule, or with the compiler's if that does not fit.
         target: the hardware.
         passed_over: see `program_of`.
     """

@@ -30,10 +30,7 @@ from nkijit.passes.profile.figures import (
 from nkijit.passes.profile.timeline import Event, Reason, Timeline
 
 LATENCY_BOUND = 0.5
-"""The lowest utilisation of the busiest resource at which it bounds the kernel.
-
-Otherwise, the kernel is latency-bound.
-"""
+"""A kernel is latency-bound if no resource is busy for at least this fraction of the time."""
 
 
 def figures_of(timeline: Timeline) -> Figures:
@@ -42,7 +39,7 @@ def figures_of(timeline: Timeline) -> Figures:
 
 
 class _Use:
-    """The sums of a queue."""
+    """The sums of one queue over the run's events."""
 
     __slots__ = ("busy", "core", "count", "covered", "queue", "waits")
 
@@ -51,12 +48,12 @@ class _Use:
         self.queue = queue
         self.busy = self.count = 0.0
         self.covered = 0.0
-        """The time until which the queue is busy, so that overlapping instructions count once."""
+        """The time until which the queue is busy. Overlapping instructions must count once."""
         self.waits: dict[str, float] = {}
 
 
 class _Line:
-    """The sums of a source line in a queue."""
+    """The sums of a source line in one queue."""
 
     __slots__ = ("busy", "count", "mnemonics", "path", "place", "queue", "reasons")
 
@@ -68,7 +65,7 @@ class _Line:
         self.reasons: dict[str, float] = {}
 
     def add(self, other: _Line) -> None:
-        """Add the sums of the same line."""
+        """Add the sums that another object has for the same line."""
         self.busy += other.busy
         self.path += other.path
         self.count += other.count
@@ -78,7 +75,7 @@ class _Line:
 
 
 class _Stalled:
-    """The sums of a stall: instructions that wait for the same reason."""
+    """The sums of one stall: of instructions that wait for the same reason."""
 
     __slots__ = ("count", "first", "time")
 
@@ -100,7 +97,7 @@ class _Collector:
         self._moved: dict[str, list[float]] = {}
         self._flops = 0.0
         self._peak_ns = 0.0
-        """The duration of the multiplications at peak speed."""
+        """The duration in ns of all multiplications at peak rate."""
         self._dma_busy = 0.0
         self._hbm_bytes = 0.0
         self._traffics: list[Traffic] = []
@@ -248,7 +245,7 @@ class _Collector:
         return tuple(found)
 
     def _shares(self, queues: Sequence[QueueUse]) -> tuple[tuple[str, float], ...]:
-        """Return the utilisation of engines (highest over cores), DMA engines and HBM (mean)."""
+        """Return the utilisation of engines (highest over cores), DMA engines, HBM (means)."""
         cores = len(self._timeline.programs)
         engines = {queue.name for queue in QUEUES if not queue.is_ring and queue is not Queue.sync}
         found: dict[str, float] = {}
@@ -313,7 +310,7 @@ class _Collector:
         return tuple(sorted(found, key=lambda stall: -stall.time))
 
     def _described(self, event: Event) -> Stall:
-        """Describe a stall without its sums."""
+        """Return the description of a stall, without its sums."""
         cause, wait = event.cause, event.wait
         elsewhere = event.reason in (Reason.semaphore, Reason.meeting, Reason.port)
         return Stall(
@@ -330,7 +327,7 @@ class _Collector:
 
 
 def _waits_for(event: Event) -> str:
-    """Return the queue that an event waits for, or otherwise the reason."""
+    """Return the name of the queue that an event waits for; without one, the reason."""
     if event.reason is Reason.semaphore and event.cause is not None:
         return event.cause.instruction.queue.name
     return event.reason.value

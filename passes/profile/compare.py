@@ -19,11 +19,11 @@ from nkijit.passes.profile.units import bytes_text, flops_text, percent, time_te
 MOST_LINES = 10
 """The number of rows in the table of lines."""
 MOST_LISTED = 20_000
-"""The most instructions of a core, or lines of IR, that are compared line by line."""
+"""The largest number of a core's instructions, or of lines of IR, that are compared."""
 _ADDRESS = re.compile(r"(?<=\[)(\w+) \d+(?=,)|,? ?(?:weights=)?@\d+")
-"""Addresses and buffer numbers in listings, which change when any other instruction does."""
+"""Parts of listings that change with any other instruction: addresses and buffer numbers."""
 _NUMBERED = re.compile(r"(%[\w.]+?)_\d+\b")
-"""A value name with the number that makes it unique."""
+"""A name of a value in IR, with the number that makes it unique."""
 
 
 def profiles_text(first: Profile, second: Profile, names: tuple[str, str]) -> str:
@@ -70,14 +70,14 @@ def _busy(profile: Profile, queue: str) -> float:
 
 
 def _change(one: float, other: float) -> str:
-    """Return the change from the second to the first."""
+    """Return the text of the change from the second number to the first."""
     if one == other:
         return "same"
     return f"{100 * (one - other) / other:+.1f}%" if other else "new"
 
 
 def _table(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Align rows of a name and figures."""
+    """Align rows, each of which has a name and figures."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  "
@@ -92,11 +92,11 @@ def _table(rows: Sequence[Sequence[str]]) -> list[str]:
 def compared_lines(
     first: Profile, second: Profile, names: tuple[str, str]
 ) -> list[tuple[str, ...]]:
-    """Return the parts of the critical path that differ the most, with a header; [] if none differ.
+    """Return the parts of the critical path that differ the most; [] if none differ.
 
-    Lines with the same text are the same line, even at another place or in another file. If a
-    kernel has no source, or one is Python and the other IR, the mnemonics of instructions are
-    compared instead.
+    The first row is a header. Lines with the same text are the same line, even at another place or
+    in another file. If a kernel has no source, or one is Python and the other IR, the mnemonics of
+    instructions are compared instead.
     """
     both = (first, second)
     places = [line.place for profile in both for line in profile.lines if line.place is not None]
@@ -166,7 +166,7 @@ def _counts(programs: Sequence[Program]) -> Counter[tuple[int, str]]:
 
 
 def queues_text(first: Sequence[Program], second: Sequence[Program], names: tuple[str, str]) -> str:
-    """Return `compared_queues` as text."""
+    """Return the text of `compared_queues`."""
     return "\n".join(compared_queues(first, second, names)) + "\n"
 
 

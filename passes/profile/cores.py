@@ -27,19 +27,22 @@ from nkijit.passes.profile.timeline import Event, Reason
 
 @dataclass(slots=True)
 class _Frame:
-    """The position of a queue in a block."""
+    """The position of a queue in one block."""
 
     items: Sequence[Item]
     inside: QueueLoop | None
     remaining: int
-    """The number of iterations after this one."""
+    """The number of iterations after the current one."""
     next: int = 0
     is_first: bool = True
-    """Whether this is the first iteration since the loop was entered."""
+    """True in the first iteration after the loop was entered."""
 
 
 class Cursor:
-    """The position of a queue in its program, and its latest events."""
+    """The position of a queue in its program, and its latest events.
+
+    The head is the instruction that the queue runs next.
+    """
 
     def __init__(self, core: Core, queue: Queue, items: Sequence[Item]):
         self.core = core
@@ -49,18 +52,18 @@ class Cursor:
         self.results = Results() if queue in READS_ITSELF else None
         self.frames = [_Frame(items, None, 0)]
         self.flat: dict[Loop | None, int] = {None: 0}
-        """The number of iterations that each loop has begun before this one, over all entries."""
+        """The number of iterations of each loop before the current one, over all entries."""
         self.last: Event | None = None
         self.head: EngineInstruction | None = None
         self.waits: list[tuple[Wait, int]] = []
-        """The waits of the head, with the iteration that each one waits for."""
+        """The waits of the head, each with the iteration of the item that it waits for."""
         self.free = 0.0
-        """The time when the queue can begin the head."""
+        """The time in ns when the queue can begin the head."""
         self.covered = 0.0
-        """The time until which the queue is busy."""
+        """The time in ns until which the queue is busy."""
         self.last_end = 0.0
         self.ready: tuple[Reason, Event | None, Wait | None] = (Reason.start, None, None)
-        """The reason why the head cannot begin earlier."""
+        """The reason why the head cannot begin earlier: reason, event, wait."""
         self.multiplied: Event | None = None
         self.loaded: Event | None = None
 
@@ -118,7 +121,7 @@ class Core:
     """One core: its queues, its DMA engines and the ended instructions."""
 
     def __init__(self, number: int, program: Program, plan: Iterations, woken: list[Cursor]):
-        """Set up a core. It adds queues to `woken` when an item that they wait for has ended."""
+        """Set up a core. Queues are added to `woken` when an item that they wait for has ended."""
         timing = program.target.timing
         self.number = number
         self.plan = plan
@@ -134,7 +137,7 @@ class Core:
         self.ended: dict[Item, list[Event | None]] = {
             wait.before: [] for items in program.blocks.values() for i in items for wait in i.waits
         }
-        """The last event in each iteration of every item that others wait for."""
+        """For each item that others wait for, the last event in each iteration."""
         for instruction in program.instructions:
             if instruction.trigger is not None:
                 self.ended[instruction.trigger] = []
@@ -143,7 +146,7 @@ class Core:
         self.blocked: dict[Item, list[Cursor]] = {}
         self._woken = woken
         self.met: dict[Hashable, int] = defaultdict(int)
-        """The number of meetings of each kind that the core has reached."""
+        """The number of meetings that the core has reached, by the key of the meeting."""
         self.cursors = [Cursor(self, queue, items) for queue, items in program.queues.items()]
 
     def has_ended(self, item: Item, event: Event | None) -> None:
@@ -155,7 +158,7 @@ class Core:
                 self._woken.append(cursor)
 
     def end_iteration(self, loop: Loop, iteration: int, time: float) -> None:
-        """Record the time when a queue has ended an iteration."""
+        """Record the time in ns when a queue has ended an iteration."""
         ends = self.iteration_ends.get(loop)
         if ends is not None:
             if iteration == len(ends):

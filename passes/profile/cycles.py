@@ -10,7 +10,7 @@ from nkijit.passes.lower.likeness import Likeness
 
 
 def engine_cycles(kernel: KernelOp) -> dict[engine, float]:
-    """Return the cycles of each engine, and the bytes for DMA. A device loop's body counts once.
+    """Return the busy cycles of each engine, and the bytes for DMA. A device loop counts once.
 
     Waits and the latency of single instructions are not included.
     """

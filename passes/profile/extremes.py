@@ -23,7 +23,7 @@ class Range(ShownFields):
     low: float
     high: float
     launch_low: float
-    """The lower end of the time to start and end any kernel."""
+    """The lower end of the time in ns to launch and end any kernel."""
     launch_high: float
 
 
@@ -37,7 +37,7 @@ def range_of(timeline: Timeline) -> Range:
 
 @without_collection()
 def times_at_ends(timeline: Timeline) -> list[float]:
-    """Return the time of a simulated run with all constants at each `End`, in ns.
+    """Return the time in ns of a simulated run with all constants at each `End`.
 
     Compare two kernels end by end, as the constants are the same for both.
     """

@@ -1,6 +1,6 @@
 """The figures of a profile, as data: sums over the events of a simulated run.
 
-For loops that were cut short, they are extrapolated to all iterations. Nothing is measured:
+The sums are extrapolated to all iterations of loops that were cut short. Nothing is measured:
 durations are from `target.timing`.
 """
 
@@ -19,7 +19,7 @@ class Waiting(ShownFields):
     """The time that a queue waits for one reason."""
 
     reason: str
-    """A `Reason`; for semaphores, the queue that is waited for."""
+    """The `Reason` for waiting; for semaphores, the queue that is waited for."""
     time: float
 
 
@@ -32,11 +32,11 @@ class QueueUse(ShownFields):
     instructions: int
     busy: float
     waiting: float
-    """The time before its instructions."""
+    """The time that the queue waits between its instructions."""
     idle: float
-    """The time after its last instruction."""
+    """The time after the queue's last instruction."""
     waits: tuple[Waiting, ...]
-    """The waits, the longest first."""
+    """The waits by reason, the longest first."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -48,12 +48,12 @@ class Moved(ShownFields):
     bytes: int
     descriptors: int
     bytes_per_ns: float
-    """The rate averaged over the kernel's time."""
+    """The bytes per ns, averaged over the kernel's time."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class LineUse(ShownFields):
-    """The work of a source line in a queue."""
+    """The time that the instructions of a source line take in one queue."""
 
     place: Position | None
     queue: str
@@ -61,27 +61,27 @@ class LineUse(ShownFields):
     instructions: int
     busy: float
     path: float
-    """Its part of the critical path, in ns."""
+    """The time that the line takes on the critical path, in ns."""
     share: float
-    """The same as a fraction of the kernel's time."""
+    """The time on the critical path, as a fraction of the kernel's time."""
     reason: str
-    """The `Reason` with the longest waits of its instructions on the critical path."""
+    """The `Reason` for which the line's instructions on the critical path wait the longest."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Stall(ShownFields):
-    """An instruction's line at which an engine waits."""
+    """A source line at which an engine waits."""
 
     queue: str
     place: Position | None
     reason: str
     before: str | None
-    """The queue that it waits for."""
+    """The queue that the engine waits for; None if it does not wait for a queue."""
     before_place: Position | None
     tile: str | None
-    """The name of the tile or register that causes the wait; the first of several."""
+    """The name of the tile or register that causes the wait; of several, the first."""
     kind: str | None
-    """The dependence: true, anti or output."""
+    """The kind of dependence: true, anti or output; None without a dependence."""
     time: float
     count: int
 
@@ -91,18 +91,18 @@ class Roofline(ShownFields):
     """The upper bound of the hardware's speed at the kernel's arithmetic intensity."""
 
     flops: float
-    """The operations of matrix multiplications, over all cores."""
+    """The floating-point operations of matrix multiplications, over all cores."""
     hbm_bytes: int
     intensity: float
-    """Flops per byte of HBM."""
+    """Floating-point operations per byte moved to or from HBM."""
     peak: float
-    """Flops per second of the Tensor Engines, for the dtypes that are multiplied."""
+    """The peak of the Tensor Engines for the multiplied dtypes, in operations per second."""
     attainable: float
-    """Flops per second: the minimum of the peak and the limit by HBM bandwidth."""
+    """The attainable operations per second: the minimum of peak and HBM bandwidth limit."""
     achieved: float
-    """Flops per second."""
+    """The predicted operations per second."""
     bound: str
-    """`compute` or `memory`; `none` for kernels without multiplications."""
+    """The limit: `compute` or `memory`; `none` for kernels without multiplications."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -129,24 +129,24 @@ class Figures:
     instructions: int
     """The number of executed instructions on all cores."""
     bound: str
-    """The resource with the highest utilisation; `latency` if none is busy half of the time."""
+    """The resource with the highest utilisation; `latency` if that is below a half."""
     shares: tuple[tuple[str, float], ...]
-    """The utilisation of each resource, from 0 to 1, the highest first."""
+    """The utilisation of each resource, from 0 to 1, highest first."""
     mfu: float
-    """Model flops utilisation: flops divided by those at peak speed during the kernel's time."""
+    """Model flops utilisation: flops divided by those at the peak rate in the kernel's time."""
     mfu_active: float
-    """The same for the time in which the Tensor Engines are busy."""
+    """Flops divided by those at the peak rate in the time that the Tensor Engines are busy."""
     roofline: Roofline
     queues: tuple[QueueUse, ...]
     moved: tuple[Moved, ...]
     dma_utilization: float
-    """Moved bytes divided by those that the DMA engines could move in the kernel's time."""
+    """Moved bytes, divided by those that the DMA engines could move in the kernel's time."""
     memory: tuple[MemoryUse, ...]
     lines: tuple[LineUse, ...]
-    """The largest share of the critical path first. The shares add up to 1."""
+    """The source lines, the largest share of the critical path first. The shares add up to 1."""
     stalls: tuple[Stall, ...]
     """The waits of engines, the longest first."""
     loops: tuple[LoopCount, ...]
-    """The loops with an assumed trip count, or that were cut short."""
+    """The loops with an assumed trip count, and the loops that were cut short."""
     passed_over: PassedOver
     """The kernel's errors that were ignored for the prediction."""

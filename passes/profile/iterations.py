@@ -21,9 +21,9 @@ from nkijit.passes.lower.program import Loop, Program
 LEAST = 8
 """The number of simulated iterations of a loop, unless that makes too many instructions."""
 FEWEST = 2
-"""The minimum number of simulated iterations: a first one, and a typical one."""
+"""The smallest number of simulated iterations: a first one and a typical one."""
 MOST = 2**31 - 1
-"""The maximum trip count: registers have 32 bits."""
+"""The largest trip count, as registers have 32 bits."""
 LIMIT = 1_000_000
 """The default limit of simulated instructions. Longer straight-line programs are exempt."""
 LIMIT_VARIABLE = "NKIJIT_SIMULATION_LIMIT"
@@ -53,13 +53,13 @@ class LoopCount:
     core: int
     place: Position | None
     iterations: int
-    """The trip count for each entry."""
+    """The trip count each time that the loop is entered."""
     assumed: bool
-    """Whether the trip count is known only at run time."""
+    """True if the trip count is known only at run time, and was assumed."""
     simulated: int
     """The number of simulated iterations."""
     limit: int
-    """The limit of simulated instructions, which is the reason."""
+    """The limit of simulated instructions, which is why the loop was cut short."""
 
     def __str__(self) -> str:
         where = "a loop" if self.place is None else f"the loop at {self.place}"
@@ -129,7 +129,7 @@ class Iterations:
         return counts
 
     def check(self) -> None:
-        """Raise SimulationError if there are too many instructions in spite of cut loops."""
+        """Raise SimulationError for too many instructions, although loops are cut short."""
         size, own = self.instructions, len(self._program.instructions)
         if size > max(self._limit, own):
             depth = max(self._depth(loop) for loop in self._program.loops)
@@ -147,7 +147,7 @@ class Iterations:
         return self.simulated[loop] < self.of[loop]
 
     def weights(self) -> dict[Loop | None, float]:
-        """Return the number of real instructions for each simulated one in a loop."""
+        """Return how many executed instructions a simulated one stands for, by loop."""
         found: dict[Loop | None, float] = {None: 1.0}
         for loop in self._program.loops:
             simulated = self.simulated[loop]
@@ -156,14 +156,14 @@ class Iterations:
         return found
 
     def left_out(self, ends: dict[Loop, list[float]]) -> float:
-        """Return the time of all iterations that were not simulated, in ns.
+        """Return the time in ns of all iterations that were not simulated.
 
         `ends` has the end of each simulated iteration of the loops that were cut short.
         """
         return sum(self._missing(loop, ends) for loop in self._inner.get(None, ()))
 
     def _missing(self, loop: Loop, ends: dict[Loop, list[float]]) -> float:
-        """The omitted time of a loop for each entry."""
+        """Return the time in ns of the omitted iterations, each time that a loop is entered."""
         inner = sum(self._missing(i, ends) for i in self._inner.get(loop, ()))
         missing = self.of[loop] * inner
         if self.is_cut(loop):
@@ -171,7 +171,7 @@ class Iterations:
         return missing
 
     def _period(self, loop: Loop, ends: Sequence[float]) -> float:
-        """The mean time of an iteration in the second half of the simulated ones."""
+        """Return the mean time in ns of an iteration in the second half of the simulated ones."""
         count = self.simulated[loop]
         entries = len(ends) // count
         half = count // 2

@@ -24,9 +24,12 @@ from nkijit.passes.lower.program import Program, Queue, What
 from nkijit.passes.profile.timeline import Event, Reason, Timeline
 
 LANES = 100
-"""An upper bound of the threads per queue: DMA engines and the array limit the overlap."""
+"""The largest number of threads per queue; instructions cannot overlap more than that.
+
+The number of DMA engines and the tiles in the array limit the overlap.
+"""
 BANDWIDTH_STEPS = 1000
-"""The maximum number of points in the DMA bandwidth curve."""
+"""The largest number of points in the curve of DMA bandwidth."""
 
 
 @without_collection()
@@ -45,7 +48,7 @@ def trace_of(timeline: Timeline) -> str:
 
 
 def _lanes(timeline: Timeline) -> dict[Event, int]:
-    """Assign a thread to each event: the first free one of its queue."""
+    """Assign a thread to each event: the first thread of the event's queue that is free."""
     free: dict[tuple[int, Queue], list[float]] = {}
     found: dict[Event, int] = {}
     for event in timeline.events:
@@ -100,7 +103,7 @@ def _instructions(timeline: Timeline, lanes: dict[Event, int]) -> Iterator[dict[
 def _flow(
     number: int, cause: Event, event: Event, lanes: dict[Event, int]
 ) -> Iterator[dict[str, Any]]:
-    """Yield an arrow from an event's cause. It starts while the cause is shown."""
+    """Yield an arrow from an event's cause to the event; it starts while the cause is shown."""
     for phase, end, time in (("s", cause, cause.begin), ("f", event, event.begin)):
         yield {
             "ph": phase,

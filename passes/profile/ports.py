@@ -19,7 +19,10 @@ class Ports:
         self._known: dict[int, tuple[MemoryRegion, ...]] = {}
 
     def held(self, instruction: EngineInstruction, time: float) -> Event | None:
-        """Return the event that holds a required port the longest, if any is held after `time`."""
+        """Return the event that occupies a required port the longest; None if all are free.
+
+        `time` is when the instruction needs its ports, in ns.
+        """
         found: Event | None = None
         for region in self._needed(instruction):
             user = self._users.get(region)
@@ -28,7 +31,7 @@ class Ports:
         return found
 
     def note(self, instruction: EngineInstruction, event: Event) -> None:
-        """Record that an instruction uses its ports."""
+        """Record that an instruction's event uses the instruction's ports."""
         for region in self._needed(instruction):
             self._users[region] = event
 

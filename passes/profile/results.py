@@ -1,8 +1,8 @@
-"""The results of its own queue that an instruction waits for.
+"""Results of earlier instructions of the same queue that an instruction must wait for.
 
 A queue sees its own results in order, so there are no semaphores for them. An engine begins the
-next instruction before earlier results are written, unless it reads them. The Tensor Engine never
-waits for itself: it does not write its operands, and PSUM adds up in place.
+next instruction before earlier results are written, unless the instruction reads them. The Tensor
+Engine never waits for itself: it does not write its operands, and PSUM adds up in place.
 """
 
 from __future__ import annotations
@@ -15,17 +15,20 @@ from nkijit.passes.profile.timeline import Event
 
 
 class Results:
-    """The results of an engine that are not readable yet."""
+    """The results of one engine that cannot be read yet."""
 
     def __init__(self) -> None:
         self._on_chip = OnChip()
         self._parts: dict[EngineInstruction, tuple[Tiles, Tiles]] = {}
-        """The tiles that instructions in loops, and the next instruction, read and write."""
+        """The tiles that instructions read and write, for instructions that are simulated again.
+
+        These are the instructions in loops, and the next instruction.
+        """
         self._pending: dict[int, list[tuple[SSAValue, Event]]] = {}
-        """The pending writes by the identity of the allocation, as hashing a value is slow."""
+        """The pending writes of each allocation, by `id`, as hashing a value is slow."""
 
     def awaited(self, instruction: EngineInstruction, time: float) -> Event | None:
-        """Return the last result that an instruction waits for, if there is one after `time`."""
+        """Return the last result that an instruction reads and that is pending at `time`."""
         parts = self._parts.get(instruction)
         if parts is None:
             parts = self._parts[instruction] = self._on_chip.touched(instruction)
@@ -39,7 +42,7 @@ class Results:
         return last
 
     def note(self, instruction: EngineInstruction, event: Event) -> None:
-        """Record the results of an instruction that has begun, after `awaited` has seen it."""
+        """Record the results of an instruction that has begun; call `awaited` before this."""
         parts = self._parts[instruction]
         if instruction.loop is None:
             del self._parts[instruction]

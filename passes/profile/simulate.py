@@ -35,7 +35,7 @@ from nkijit.passes.profile.meetings import MEETING_OPS, meeting_of
 from nkijit.passes.profile.timeline import Event, Reason, Timeline
 
 PROGRESS_EVERY = 8192
-"""The number of instructions between two progress reports."""
+"""The number of simulated instructions between two progress reports."""
 
 Progress = Callable[[float], None]
 
@@ -95,7 +95,7 @@ class _Run:
     ):
         self.events: list[Event] = []
         self.woken: list[Cursor] = []
-        """The queues to reconsider, as an instruction that they waited for has ended."""
+        """The queues to consider again, as an item that they waited for has ended."""
         self.cores = [
             Core(number, program, plan, self.woken)
             for number, (program, plan) in enumerate(zip(programs, plans, strict=True))
@@ -105,7 +105,7 @@ class _Run:
         self._heap: list[tuple[float, int, Cursor]] = []
         self._order = count()
         self._meetings: dict[Hashable, list[Cursor]] = {}
-        """The queues that have reached each meeting that is not complete."""
+        """The queues that have reached each incomplete meeting."""
 
     def run(self) -> None:
         """Run all queues to their end."""
@@ -167,7 +167,7 @@ class _Run:
         heappush(self._heap, (time, next(self._order), cursor))
 
     def _started(self, cursor: Cursor, head: EngineInstruction) -> Event | None:
-        """Return the trigger event of a transfer, or None if the trigger has not begun."""
+        """Return the trigger event of a transfer; None if the trigger has not begun."""
         trigger = head.trigger
         assert trigger is not None
         events = cursor.core.ended[trigger]

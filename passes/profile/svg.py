@@ -70,7 +70,7 @@ def _colours(rows: dict[Row, list[Event]]) -> dict[str, str]:
 
 
 class _Bar:
-    """One bar: an instruction, or several that are narrower than a pixel."""
+    """One bar: an instruction, or several instructions that are narrower than a pixel."""
 
     __slots__ = ("critical", "events", "left", "right")
 
@@ -138,7 +138,7 @@ def _axis(picture: Picture, end: float, height: float) -> None:
 
 
 def _round(step: float) -> float:
-    """Round a step up to 1, 2 or 5 times a power of ten."""
+    """Return a step, rounded up to 1, 2 or 5 times a power of ten."""
     power = 1.0
     while power * 10 <= step:
         power *= 10

@@ -17,7 +17,7 @@ MOST_ROWS = 10
 _BUSY, _WAITING, _IDLE = "#", "-", "."
 _RIGHT = frozenset({"instructions", "busy", "waits", "idle", "time", "share", "bytes", "transfers",
                     "descriptor", "rate", "times"})  # fmt: skip
-"""The columns with numbers."""
+"""The columns that contain numbers."""
 
 
 def text_of(profile: Figures, ends: Range, author: float | None = None) -> str:

@@ -1,4 +1,4 @@
-"""The result of a simulation: the times of each instruction, and the event it waited for."""
+"""The result of a simulation: each instruction's times, and the event that it waited for last."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from nkijit.passes.profile.iterations import LoopCount
 
 
 class Reason(Enum):
-    """The last condition that an instruction waited for."""
+    """The condition that an instruction waited for last."""
 
     start = "start"
-    """No condition: it is the first of its queue."""
+    """No condition: the instruction is the first of its queue."""
     queue = "queue"
-    """The previous instruction of its queue."""
+    """The start of the previous instruction of the queue."""
     result = "result"
-    """A result of its own queue."""
+    """A result of an earlier instruction of the same queue."""
     semaphore = "semaphore"
-    """Another queue."""
+    """A semaphore of another queue."""
     dispatch = "dispatch"
-    """The descriptors of a transfer, after its trigger."""
+    """The dispatch of a transfer: the delay between the end of its trigger and its first byte."""
     dma = "dma"
-    """DMA engines that were busy with another transfer."""
+    """The end of another transfer on the same DMA engines."""
     port = "port"
-    """A memory port that another engine was using."""
+    """The end of another engine's use of a shared memory port."""
     meeting = "meeting"
-    """The other core."""
+    """The arrival of another core at a meeting."""
     weights = "weights"
-    """The stationary tile of a multiplication."""
+    """The load of a multiplication's stationary tile."""
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -42,30 +42,31 @@ class Event(ShownFields):
     instruction: EngineInstruction
     core: int
     begin: float
-    """For a transfer: when the last of its DMA engines starts it."""
+    """The time of the begin; for a transfer, when the last of its DMA engines starts it."""
     free: float
-    """When its queue can begin the next instruction; for a transfer, after its last byte."""
+    """The time when the queue can begin its next instruction; for a transfer, after its last byte.
+    """
     end: float
-    """When its queue sees its results; for a transfer, when all queues see them."""
+    """The time when the queue sees the results; for a transfer, when all queues do."""
     reason: Reason
     cause: Event | None
-    """The event that it waited for last, which has begun no later."""
+    """The event that the instruction waited for last, which begins no later."""
     wait: Wait | None
-    """The semaphore, if that is the reason."""
+    """The semaphore wait, if a semaphore is the reason."""
     stalled: float
-    """The time that its queue was idle before it began."""
+    """The time that the queue was idle before the instruction began."""
 
     def __repr__(self) -> str:
         return f"<event: {self.begin:,.0f} to {self.end:,.0f} ns, {self.instruction!r}>"
 
 
 class PathStep(NamedTuple):
-    """A segment of the critical path."""
+    """A segment of the critical path: an event, up to the begin of the next one."""
 
     event: Event
     begin: float
     end: float
-    """The begin of the next event on the path."""
+    """The time at which the next event on the path begins."""
 
     @property
     def time(self) -> float:
@@ -82,17 +83,17 @@ class Timeline:
 
     programs: Sequence[Program]
     events: Sequence[Event]
-    """The events of all cores, by the time when they could begin."""
+    """The events of all cores, sorted by the time when they could begin."""
     simulated: float
     """The end of the last simulated instruction, in ns."""
     left_out: float
     """The time of the iterations that were not simulated, in ns."""
     loops: Sequence[LoopCount]
-    """The loops with an assumed trip count, or that were cut short."""
+    """The loops with an assumed trip count, and the loops that were cut short."""
     weights: Sequence[dict[Loop | None, float]] = field(repr=False)
-    """For each core and loop: the number of real instructions for each simulated one."""
+    """For each core and loop, how many executed instructions a simulated one stands for."""
     assumed: int = 1
-    """The assumed trip count of loops with an unknown count."""
+    """The assumed trip count of loops whose trip count is unknown."""
     limit: int | None = None
     """The limit of simulated instructions; None for the default."""
 
@@ -105,13 +106,13 @@ class Timeline:
         return self.simulated + self.left_out
 
     def weight(self, event: Event) -> float:
-        """The number of real instructions that an event represents."""
+        """Return the number of executed instructions that an event stands for."""
         return self.weights[event.core][event.instruction.loop]
 
     def critical_path(self) -> list[PathStep]:
-        """Return the chain of causes from the first event to the one that ends last.
+        """Return the chain of causes from the first event to the event that ends last.
 
-        Its segments have no gaps: they add up to `simulated`.
+        The segments have no gaps: they add up to `simulated`.
         """
         last = max(self.events, key=lambda event: event.end, default=None)
         return list(_back(last))[::-1] if last is not None else []

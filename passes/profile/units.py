@@ -12,7 +12,7 @@ def time_text(ns: float) -> str:
 
 
 def _unit(ns: float) -> tuple[str, float]:
-    """Return the display unit of a time, and its length in ns."""
+    """Return the unit in which a time is shown, and the unit's length in ns."""
     for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
         if abs(ns) >= size * 0.99995:
             return unit, size
@@ -27,7 +27,7 @@ def range_text(ns: float, low: float, high: float) -> str:
 
 
 def times_text(before: float, after: float) -> str:
-    """Format two times in the unit of the first: `3.63 -> 2.09 ms`."""
+    """Format two times, both in the unit of the first: `3.63 -> 2.09 ms`."""
     unit, size = _unit(before)
     digits = "{:.0f}" if size == 1 else "{:.4g}"
     return f"{digits.format(before / size)} -> {digits.format(after / size)} {unit}"

@@ -33,7 +33,7 @@ from nkijit.passes.report.values import values_of
 from nkijit.passes.values.record import Recording
 
 DIGITS = 1
-"""The number of decimals of a time in ns."""
+"""The number of decimals of the times in ns."""
 
 
 def report_of(
@@ -67,7 +67,7 @@ def report_of(
 
 
 class _Builder:
-    """The state while a report is built. Equal texts, places and files are stored once."""
+    """The state while a report is built; equal texts, places and files are stored once."""
 
     def __init__(self, module: ModuleOp):
         self._printed = printed(module)
@@ -126,7 +126,7 @@ class _Builder:
         )
 
     def plain(self, value: object) -> Any:
-        """Convert a dataclass to JSON values, with places in the page's form."""
+        """Return a dataclass as JSON values, with places in the form of the page."""
         return plain(value, self._place)
 
     # ---------------------------------------------------------------- places
@@ -156,7 +156,7 @@ class _Builder:
         return self._strings.setdefault(text, len(self._strings))
 
     def _number_ops(self, kernels: Sequence[KernelOp]) -> None:
-        """Number the operations of the kernels in the order of the text."""
+        """Number the operations of the kernels in the order of the IR text."""
         lines, ops = self._printed.lines, self._ops
         for kernel in kernels:
             self._grouping.add(kernel)
@@ -251,7 +251,7 @@ class _Builder:
     # ---------------------------------------------------------------- memory
 
     def _placed(self, program: Program) -> model.ReportMemory:
-        """Return the memory with the addresses of the lowering."""
+        """Return a core's memory with the addresses that lowering assigned."""
         placed = program.placement
         peaks = {MemoryRegion.sbuf: placed.sbuf_live, MemoryRegion.psum: placed.psum_live}
         return self._memory(
@@ -259,7 +259,7 @@ class _Builder:
         )
 
     def _unplaced(self, kernels: Sequence[KernelOp]) -> list[model.ReportMemory]:
-        """Return the memory with the addresses of the memory map, for tiles that may not fit."""
+        """Return the cores' memories with the addresses of the memory map, which may not fit."""
         memories: list[model.ReportMemory] = []
         for kernel, core in zip(kernels, map_of(kernels).cores, strict=True):
             live = liveness(kernel)
@@ -358,7 +358,7 @@ def _rule(rule: RuleText) -> model.ReportRule:
 
 
 def _marked(found: Diagnostic) -> list[tuple[int, int, int]]:
-    """Return the marked columns of the innermost statement, line by line."""
+    """Return the marked columns of the innermost statement: (line, first column, last column)."""
     if not found.where:
         return []
     at = found.where[0]
@@ -385,7 +385,7 @@ def _flops(item: Item, durations: Durations) -> int:
 
 
 def _rows(items: Sequence[Item], numbers: dict[int, int]) -> list[int]:
-    """Return the items of a queue by number; `-1 - item` ends a loop."""
+    """Return the items of a queue by number; `-1 - item` marks the end of a loop."""
     found: list[int] = []
     for item in items:
         number = numbers[id(item)]

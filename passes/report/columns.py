@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 SHORTEST = 32
-"""Shorter lists are not replaced."""
+"""Lists with fewer numbers are not replaced by an object."""
 _LARGEST = 1 << 52
-"""The largest number that JavaScript represents exactly, also with tenths."""
+"""A bound for the numbers that JavaScript represents exactly, also in tenths."""
 
 
 def packed(values: Sequence[Any]) -> Any:

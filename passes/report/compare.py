@@ -51,7 +51,7 @@ def comparison_of(
 def departed_of(values: model.ReportValues, record: Recording, other: Recording) -> model.Departed:
     """Return the first difference between the values of two recorded runs.
 
-    `values` are those of the first.
+    `values` are the values of the first run.
     """
     try:
         found = against_record(record, other, f"another run of {other.kernel}")
@@ -65,7 +65,7 @@ def departed_of(values: model.ReportValues, record: Recording, other: Recording)
 
 
 def _names(reports: tuple[model.Report, model.Report]) -> tuple[str, str]:
-    """Return names for the kernels: their own, or else their files, or else "this" and "other"."""
+    """Return names for the kernels: their own, else their files, else "this" and "other"."""
     kernels = [report.kernel for report in reports]
     if kernels[0] != kernels[1]:
         return kernels[0], kernels[1]
@@ -75,13 +75,13 @@ def _names(reports: tuple[model.Report, model.Report]) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """The file that most operations of a kernel come from."""
+    """The source file of most operations of a kernel."""
 
     text: str
     used: tuple[int, ...]
-    """The lines of the file with calls of the kernel itself."""
+    """The numbers of the file's lines with calls of the kernel itself."""
     start: int = 0
-    """The number of lines before those that are compared."""
+    """The number of lines of the file before those that are compared."""
     end: int | None = None
 
     @property
@@ -89,7 +89,7 @@ class _Source:
         return self.text.splitlines()[self.start : self.end]
 
     def body(self) -> _Source:
-        """Return the source from the first line of the kernel's function to its last used line."""
+        """Return the source cut to the kernel's function, up to the last used line."""
         if not self.used:
             return self
         lines = self.text.splitlines()
@@ -114,7 +114,7 @@ def _main_source(report: model.Report) -> _Source:
 
 
 def _beside(one: _Source, other: _Source) -> Iterator[tuple[int, int]]:
-    """Yield the numbers of equal lines in pairs, and of changed lines as far as both have some."""
+    """Yield pairs of line numbers: equal lines, and changed lines while both sides have some."""
     matcher = difflib.SequenceMatcher(None, one.lines, other.lines, autojunk=False)
     for _, first, first_end, second, second_end in matcher.get_opcodes():
         for step in range(max(first_end - first, second_end - second)):

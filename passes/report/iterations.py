@@ -1,4 +1,4 @@
-"""The iterations of unrolled loops, for each operation."""
+"""The iterations of unrolled loops that contain each operation."""
 
 from __future__ import annotations
 

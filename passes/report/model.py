@@ -28,12 +28,12 @@ class ReportSource:
 
     name: str
     text: str | None
-    """None if the file cannot be read."""
+    """The text of the file; None if the file cannot be read."""
 
 
 @dataclass(slots=True)
 class Ops:
-    """The operations of the kernel, in the order of the text."""
+    """The operations of the kernel as columns, in the order of the IR text."""
 
     first: list[int] = field(default_factory=list[int])
     """The first IR line of each operation."""
@@ -41,32 +41,35 @@ class Ops:
     chain: list[int] = field(default_factory=list[int])
     """The source position, an index into `Report.chains`."""
     iteration: list[int] = field(default_factory=list[int])
-    """The innermost iteration of an unrolled loop around it, a row of `ReportIterations`."""
+    """The innermost iteration of an unrolled loop around each operation.
+
+    It is a row of `ReportIterations`.
+    """
 
 
 @dataclass(slots=True)
 class ReportIterations:
-    """The iterations of loops that were unrolled by tracing."""
+    """The iterations of loops that tracing unrolled, as columns."""
 
     parent: list[int] = field(default_factory=list[int])
-    """The iteration of the loop around it."""
+    """The iteration of the surrounding loop, as a row of these columns; -1 for none."""
     number: list[int] = field(default_factory=list[int])
-    """The index of the iteration, from 0."""
+    """The index of the iteration in its loop, from 0."""
     count: list[int] = field(default_factory=list[int])
-    """The loop's trip count."""
+    """The trip count of the iteration's loop."""
 
 
 class ReportWait(NamedTuple):
     """A semaphore that an item waits for."""
 
     item: int
-    """The item that is waited for."""
+    """The item that is awaited, an index into `ReportItems`."""
     text: int
-    """The text in the listing, a string index."""
+    """The text of the wait in the listing, a string index."""
     carried: int
-    """1 if it is the item of the previous iteration."""
+    """1 if the awaited item is that of the previous iteration."""
     reason: int
-    """The dependence and the tile, a string index; -1 for an order that the user required."""
+    """The dependence and its tile, a string index; -1 for an order that the user required."""
 
 
 @dataclass(slots=True)
@@ -75,31 +78,31 @@ class ReportItems:
 
     op: list[int] = field(default_factory=list[int])
     queue: list[int] = field(default_factory=list[int])
-    """An index into `ReportCore.queues`."""
+    """The queue of each item, an index into `ReportCore.queues`."""
     mnemonic: list[int] = field(default_factory=list[int])
-    """The mnemonic, or a loop's header, a string index."""
+    """The mnemonic of each instruction, or the header of each loop, a string index."""
     words: list[list[int]] = field(default_factory=list[list[int]])
-    """The operands and immediates, string indices."""
+    """The operands and immediates of each item, string indices."""
     waits: list[list[ReportWait]] = field(default_factory=list[list[ReportWait]])
     signal: list[int] = field(default_factory=list[int])
     loop: list[int] = field(default_factory=list[int])
-    """The innermost loop around it."""
+    """The innermost loop around each item."""
     body: list[int] = field(default_factory=list[int])
-    """For a loop item: the number of the loop."""
+    """The number of the loop, for items that are loops."""
     bytes: list[int] = field(default_factory=list[int])
-    """The bytes that a transfer moves; 0 for other items."""
+    """The bytes that each transfer moves; 0 for other items."""
     flops: list[int] = field(default_factory=list[int])
-    """The flops of a matrix product; 0 for other items."""
+    """The floating-point operations of each matrix product; 0 for other items."""
 
 
 @dataclass(slots=True)
 class QueueRows:
-    """The listing of a queue."""
+    """The listing of one queue."""
 
     name: str
     is_ring: bool
     rows: list[int] = field(default_factory=list[int])
-    """Items in order, with a loop before its body; `-1 - item` ends a loop."""
+    """The items in order, each loop before its body; `-1 - item` marks the end of a loop."""
 
 
 @dataclass(slots=True)
@@ -111,26 +114,26 @@ class ReportCore:
     queues: list[QueueRows]
     items: ReportItems
     loops: list[int]
-    """The parent of each loop."""
+    """The parent of each loop; -1 for none."""
 
 
 @dataclass(slots=True)
 class Events:
-    """Simulated instructions, by the time when they could begin."""
+    """The simulated instructions as columns, sorted by the time when they could begin."""
 
     core: list[int] = field(default_factory=list[int])
     item: list[int] = field(default_factory=list[int])
     begin: list[float] = field(default_factory=list[float])
     free: list[float] = field(default_factory=list[float])
-    """When its queue can begin the next instruction."""
+    """The time when the event's queue can begin the next instruction."""
     end: list[float] = field(default_factory=list[float])
-    """When other instructions can see its results."""
+    """The time when other instructions can see the event's results."""
     stalled: list[float] = field(default_factory=list[float])
-    """The time that its queue was idle before it began."""
+    """The time that the event's queue was idle before the event."""
     reason: list[int] = field(default_factory=list[int])
-    """The last condition that it waited for, a string index."""
+    """The condition that the event waited for last, a string index."""
     cause: list[int] = field(default_factory=list[int])
-    """The event that it waited for last."""
+    """The event that this event waited for last; -1 for none."""
     path: list[int] = field(default_factory=list[int])
     """The events of the critical path."""
 
@@ -140,19 +143,22 @@ class ReportTile(NamedTuple):
 
     name: str
     size: str
-    """Shape and dtype."""
+    """The tile's shape and dtype."""
     partition: int
     partitions: int
     byte: int
     bytes: int
-    """Bytes per partition."""
+    """The tile's size in bytes per partition."""
     start: int
-    """The first position of its use, an index into `ReportMemory.positions`. `end` is the last."""
+    """The first position at which the tile is in use, an index into `ReportMemory.positions`.
+
+    `end` is the last such position.
+    """
     end: int
     op: int
-    """Its allocation."""
+    """The allocation of the tile, a row of `Ops`."""
     fixed: int
-    """1 if the user fixed the address."""
+    """1 if the user fixed the tile's address."""
 
 
 @dataclass(slots=True)
@@ -164,17 +170,17 @@ class ReportSpace:
     bank: int
     """The size of a bank in bytes; 0 without banks."""
     peak: int
-    """The maximum number of bytes in use per partition."""
+    """The largest number of bytes per partition in use at one position."""
     tiles: list[ReportTile]
 
 
 @dataclass(slots=True)
 class ReportMemory:
-    """The memories of a core."""
+    """The memories of one core."""
 
     core: int
     positions: list[int]
-    """The operation at each position of the program."""
+    """The operation at each position of the program, a row of `Ops`."""
     spaces: list[ReportSpace]
 
 
@@ -187,31 +193,34 @@ class ReportFinding:
     subject: str
     message: str
     where: list[Place]
-    """The source positions, innermost call first."""
+    """The source positions of the finding, innermost call first."""
     marked: list[tuple[int, int, int]]
-    """The marked parts: a line of the innermost position's file, first column, last column."""
+    """The marked parts of the source: (line, first column, last column).
+
+    Lines are those of the innermost position's file.
+    """
     operands: list[tuple[str, Place | None]]
     related: list[tuple[str, Place]]
     notes: list[str]
     help: str
     ir: str
-    """The operation, if its source is unknown."""
+    """The IR of the operation, if its source is unknown."""
     line: int
-    """The IR line with this text, if it is unique; otherwise -1."""
+    """The IR line with the text in `ir`; -1 if there is none, or if there are several."""
 
 
 @dataclass(slots=True)
 class ReportRule:
-    """A rule's documentation, as in `nkijit explain`."""
+    """The documentation of a rule, as in `nkijit explain`."""
 
     category: str
     severity: str
     kind: str
-    """The kind of an error."""
+    """The kind of error that a violation is."""
     says: str
     do: str
     source: str
-    """The public document that states it."""
+    """The public document that states the rule."""
 
 
 class ReportFigures(NamedTuple):
@@ -234,7 +243,7 @@ class ReportPicture(NamedTuple):
     columns: int
     cells_high: int
     cells: str
-    """Base64 of the cells, row by row, with 0 to 250 from the minimum to the maximum.
+    """The cells in base64, row by row; 0 to 250 are the numbers from minimum to maximum.
 
     252 is a cell without finite elements, 253 -Inf, 254 Inf, 255 NaN.
     """
@@ -249,23 +258,23 @@ class Pattern(NamedTuple):
     columns: int
     cells_high: int
     cells: str
-    """Base64 of the cells, row by row: from 0 for an uncovered cell to 255 for a covered one."""
+    """The cells in base64, row by row, from 0 for an uncovered cell to 255 for a covered one."""
 
 
 class Shown(NamedTuple):
     """An operand with its values."""
 
     text: int
-    """Its name, tile, shape and dtype, a string index."""
+    """The operand's name, tile, shape and dtype, a string index."""
     written: int
-    """1 if the instruction writes the operand: its values are those afterwards; 0 if it reads."""
+    """1 if the instruction writes the operand, and the values are those after it; else 0."""
     figures: int
     picture: int
-    """-1 without a picture, as their number is limited."""
+    """The picture of the values; -1 without one, as the number of pictures is limited."""
     pattern: int
-    """-1 for the whole tensor, or if the part is known only at run time."""
+    """The part of the tensor that the operand covers; -1 for the whole tensor, or if unknown."""
     op: int
-    """The allocation of its tensor."""
+    """The allocation of the operand's tensor, a row of `Ops`."""
 
 
 class ReportStep(NamedTuple):
@@ -273,20 +282,20 @@ class ReportStep(NamedTuple):
 
     op: int
     number: int
-    """Its number in the run."""
+    """The position of the instruction in the run, from 0."""
     loops: int
-    """The loops around it with their indices, a string index."""
+    """The loops around the instruction with their indices, a string index."""
     operands: list[int]
-    """The operands that it wrote. If it has pictures, also those that it read."""
+    """The operands that the instruction wrote; with pictures, also those that it read."""
 
 
 class Turn(NamedTuple):
-    """The first occurrence of NaN and infinities, or of saturated numbers."""
+    """The first time that NaN and infinities, or saturated numbers, occur in a run."""
 
     kind: str
     step: int
     text: str
-    """An explanation, of several lines."""
+    """An explanation in several lines of text."""
 
 
 @dataclass(slots=True)
@@ -294,7 +303,7 @@ class ReportValues:
     """The values that a recorded run has read and written."""
 
     instructions: int
-    """The number of executed instructions. Not all of them have steps."""
+    """The number of executed instructions; not all of them have steps."""
     pictured: int = 0
     """The number of steps with pictures."""
     not_finite: int = 0
@@ -315,11 +324,11 @@ class Comparison:
 
     names: tuple[str, str]
     figures: list[list[str]]
-    """Name, first kernel, second kernel, change from second to first."""
+    """Rows of: figure, first kernel, second kernel, change from second to first."""
     lines: list[list[str]]
-    """The largest differences between the critical paths, with a header."""
+    """The lines with the largest differences on the critical paths, after a header row."""
     instructions: list[list[str]]
-    """Queue and mnemonic, first kernel, second kernel, change from second to first."""
+    """Rows of: queue and mnemonic, first kernel, second kernel, change from second to first."""
     queues: list[str]
     """A unified diff of the queues, from the second kernel to the first."""
     source: list[tuple[int, int]]
@@ -331,9 +340,9 @@ class Departed:
     """The result of comparing the values of two recorded runs."""
 
     text: str
-    """A text of several lines."""
+    """The result in several lines of text."""
     step: int
-    """The first instruction that differs, a row of `ReportValues.steps`; -1 for none."""
+    """The first instruction with other values, a row of `ReportValues.steps`; -1 for none."""
 
 
 @dataclass(slots=True)
@@ -343,7 +352,7 @@ class Report:
     kernel: str
     target: str
     missing: str
-    """Why the listing or the timeline is missing, or which errors were ignored for them."""
+    """The reason why the listing or the timeline is missing, or errors that were ignored."""
     sources: list[ReportSource]
     chains: list[list[Place]]
     """Source positions with their callers, innermost call first."""
@@ -354,7 +363,7 @@ class Report:
     cores: list[ReportCore]
     events: Events | None
     profile: dict[str, Any] | None
-    """A `Profile` without its timeline. Positions are `Place`s."""
+    """The `Profile` without its timeline; positions are `Place`s."""
     memory: list[ReportMemory]
     findings: list[ReportFinding]
     rules: dict[str, ReportRule]
@@ -362,12 +371,12 @@ class Report:
     values: ReportValues | None = None
     """The values of a recorded run."""
     advice: dict[str, Any] | None = None
-    """An `Advice`. Positions are `Place`s."""
+    """The `Advice` on the kernel; positions are `Place`s."""
     other: Report | None = None
-    """The kernel to compare with."""
+    """The kernel with which the page compares its kernel."""
     comparison: Comparison | None = None
     departed: Departed | None = None
-    """Set if both runs were recorded."""
+    """The comparison of the two runs' values, if both runs were recorded."""
 
     def to_json(self) -> str:
         """Return everything as compact ASCII JSON, with long lists in the form of `packed`."""

@@ -17,7 +17,7 @@ class Printed:
 
     text: str
     lines: dict[Operation, tuple[int, int]]
-    """The first and last line of each operation, counted from 0, in the order of the text.
+    """The first and the last line of each operation, counted from 0, in the order of the text.
 
     An operation with regions ends on the line of its last brace. Terminators that the text omits
     are not included.
@@ -25,7 +25,7 @@ class Printed:
 
 
 class _CountingPrinter(IrPrinter):
-    """A printer that records the lines of operations."""
+    """A printer that records the lines on which operations begin and end."""
 
     def __init__(self, stream: StringIO):
         super().__init__(stream)

@@ -28,19 +28,19 @@ from nkijit.passes.values.record import Recording
 Array = npt.NDArray[Any]
 
 MOST_STEPS = 200_000
-"""The maximum number of instructions with statistics."""
+"""The largest number of instructions with statistics."""
 MOST_PICTURED = 3_000
-"""The maximum number of instructions with pictures."""
+"""The largest number of instructions with pictures."""
 MOST_BYTES = 3_000_000
-"""The approximate maximum size of all pictures, in bytes."""
+"""The approximate limit of the size of all pictures together, in bytes."""
 FINEST, COARSEST = 48, 6
-"""The range of a picture's cells per dimension."""
+"""The largest and the smallest number of cells of a picture per dimension."""
 BINS = 24
 """The number of bars in a histogram."""
 _EXACT = 1e10
-"""Smaller whole numbers, such as 32-bit integers, are not rounded."""
+"""Whole numbers below this limit, such as 32-bit integers, are not rounded."""
 _LARGEST_PATTERN = 1 << 24
-"""The maximum number of a tensor's elements for which access patterns are drawn."""
+"""The largest number of elements of a tensor whose access patterns are drawn."""
 
 
 def values_of(
@@ -87,7 +87,7 @@ def values_of(
 
 
 def _add_turns(values: model.ReportValues, record: Recording, pictures: _Pictures) -> None:
-    """Add the first NaN, infinity and saturated value, with pictures of their steps."""
+    """Add the first NaN, infinity and saturated number, with pictures of their instructions."""
     searches = (
         ("NaN or infinity", values.not_finite, record.first),
         ("saturated value", values.saturated, record.first_saturated),
@@ -110,7 +110,7 @@ def _add_turns(values: model.ReportValues, record: Recording, pictures: _Picture
 
 
 def _evenly(places: Sequence[object], most: int) -> set[int]:
-    """Select at most `most` instructions: evenly among those of each place, including the last."""
+    """Return at most `most` instructions: evenly among those of each place, with the last one."""
     if len(places) <= most:
         return set(range(len(places)))
     counts = Counter(places)
@@ -139,7 +139,7 @@ def _side(operands: int) -> int:
 
 
 class _Pictures:
-    """Statistics, pictures and access patterns. Equal ones are stored once."""
+    """The statistics, pictures and access patterns of a report; equal ones are stored once."""
 
     def __init__(self, side: int, string: Callable[[str], int], numbers: dict[Operation, int]):
         self._side, self._string, self._numbers = side, string, numbers

@@ -17,7 +17,7 @@ def integer_constant(number: int, kind: Attribute) -> ConstantOp:
 
 
 def constants_at_top(block: Block) -> list[ConstantOp]:
-    """The constants at the start of a kernel's body."""
+    """Return the constants at the start of a kernel's body."""
     found: list[ConstantOp] = []
     op = block.first_op
     while type(op) is ConstantOp:
@@ -27,7 +27,7 @@ def constants_at_top(block: Block) -> list[ConstantOp]:
 
 
 def in_order_of_use(block: Block, constants: list[ConstantOp]) -> list[ConstantOp]:
-    """The `constants` that operations of a block use, in the order of their first use."""
+    """Return those of `constants` that a block uses, in the order of their first use."""
     among: set[Operation] = set(constants)
     found: dict[ConstantOp, None] = {}
     for op in operations(block):
@@ -39,7 +39,7 @@ def in_order_of_use(block: Block, constants: list[ConstantOp]) -> list[ConstantO
 
 
 def follow_from_use(block: Block, constants: list[ConstantOp]) -> bool:
-    """True when the constants at the top can be omitted, as they are implied by their uses."""
+    """True if the constants at the top can be omitted from the text, as their uses imply them."""
     for op in constants:
         attr = op.properties["value"]
         named = not isinstance(attr, IntegerAttr) or op.result.name_hint == f"c{attr.value.data}"

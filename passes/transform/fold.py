@@ -27,15 +27,21 @@ from nkijit.passes.transform.nodes import (
 )
 
 _MOST_ROUNDS = 100
-"""Rounds that search from the shortest iterations on again; real kernels need about ten."""
+"""The number of rounds in which the search starts again from the shortest iterations.
+
+Later rounds continue from the length that was found last. Real kernels need about ten rounds.
+"""
 _MOST_SHIFTS = 8
-"""Most nodes that are tried as the first one of an iteration if locations are unknown."""
+"""The largest number of nodes that are tried as the first one of an iteration.
+
+Used if locations are unknown.
+"""
 _FEWEST_SAVED = 2
-"""Fewest operations that a loop must save: the size of a loop without its body."""
+"""The smallest number of operations that a loop must save: the size of a loop without its body."""
 
 
 def fold(nodes: list[Node], forms: NodeForms) -> list[Node]:
-    """Return the nodes with repetition replaced by loops."""
+    """Return the nodes with repeated nodes replaced by loops."""
     rounds = 0
     period = 0
     known: dict[int, list[Loop]] = {}
@@ -75,7 +81,7 @@ def _fold_shortest(
 
 
 def _with_single(nodes: list[Node], loop: Loop, known: dict[int, list[Loop]]) -> list[Node]:
-    """Replace isolated iterations of a loop by the loop with one iteration.
+    """Replace single iterations of a loop by a loop with one iteration.
 
     So a surrounding loop in which the trip count grows can include its first iteration. `known`
     contains the loops for which this has been done, by form.
@@ -100,7 +106,7 @@ def _with_single(nodes: list[Node], loop: Loop, known: dict[int, list[Loop]]) ->
 
 
 def _single(block: list[Node], like: Loop) -> Loop | None:
-    """Return a loop with one iteration and the form of another loop; None if it does not match."""
+    """Return a block as a loop of one iteration in the form of another loop; None if unlike."""
     made = [_Made(block)]
     refs: list[Ref] = []
     steps: list[RefStep] = []
@@ -128,7 +134,10 @@ def _single(block: list[Node], like: Loop) -> Loop | None:
 
 
 def _periods(ids: np.ndarray[tuple[int], np.dtype[np.int64]]) -> list[int]:
-    """Candidates for the length of iterations: distances to the previous node of the same form."""
+    """Return candidates for the length of an iteration.
+
+    These are the distances of nodes to the previous node of the same form.
+    """
     order = np.argsort(ids, kind="stable")
     same = ids[order][1:] == ids[order][:-1]
     distances = np.diff(order)[same]
@@ -163,7 +172,7 @@ def _fold_period(
 def _loops_in(
     nodes: list[Node], start: int, end: int, period: int, forms: NodeForms, multiples: set[int]
 ) -> list[tuple[int, Loop]]:
-    """Find loops in a region whose forms have a period, with their start positions.
+    """Find loops in a region whose forms have a period; returns each with its start position.
 
     Adds multiples of the period to `multiples` if differences of numbers recur with them.
     """
@@ -180,7 +189,7 @@ def _loops_in(
 def _loops_from(
     nodes: list[Node], start: int, end: int, period: int, forms: NodeForms, multiples: set[int]
 ) -> list[tuple[int, Loop]]:
-    """`_loops_in` for iterations that begin at the start of the region."""
+    """Do the same as `_loops_in`, for iterations that begin at the start of the region."""
     count = (end - start) // period
     if count < 2:
         return []
@@ -213,7 +222,7 @@ def _is_worth_it(loop: Loop) -> bool:
 
 
 def _is_likely(loop: Loop) -> bool:
-    """False if an inner loop runs once in one of two iterations, and more often in the other."""
+    """False for two iterations in which an inner loop runs once, and more often than once."""
     if len(loop.iterations) > 2:
         return True
     first, second = loop.iterations
@@ -225,7 +234,7 @@ def _is_likely(loop: Loop) -> bool:
 
 
 def _heads(period: Sequence[Node]) -> list[int] | None:
-    """The nodes of a period that may be first in an iteration, by position; None if unknown.
+    """Return the nodes of a period that may begin an iteration, by position; None if unknown.
 
     This is the node that is first in the source. If all calls are in one line, a later call may be
     an argument of the first call and then runs before it, so there are two candidates.
@@ -252,14 +261,14 @@ def _heads(period: Sequence[Node]) -> list[int] | None:
 
 
 def _end(node: Node) -> Place:
-    """The place of the last operation of a node."""
+    """Return the place in the source of the last operation of a node."""
     while isinstance(node, Loop):
         node = node.body[-1]
     return node.place
 
 
 class _Difference:
-    """The differences of numbers and uses between consecutive iterations."""
+    """The differences of the numbers and uses of two consecutive iterations."""
 
     __slots__ = ("back", "numbers", "ordinals")
 
@@ -285,10 +294,10 @@ class _Difference:
 
 
 def _even(steps: Sequence[_Difference]) -> list[tuple[int, int]]:
-    """Return runs of iterations with equal differences, as (first, end).
+    """Return the iterations that are loops, as (first, end), from the steps between iterations.
 
-    Three or more iterations are a loop. Two are a loop only if all differences within pairs are
-    equal, as for an inner loop of two iterations that is alone in an outer loop.
+    Three or more iterations with equal steps are a loop. Two are a loop only if all differences
+    within pairs are equal, as for an inner loop of two iterations that is alone in an outer loop.
     """
     runs: list[tuple[int, int]] = []
     position = left = 0
@@ -304,7 +313,7 @@ def _even(steps: Sequence[_Difference]) -> list[tuple[int, int]]:
 
 
 def _run(steps: Sequence[_Difference], start: int) -> int:
-    """Return the end of the run of steps that are equal to the first one."""
+    """Return the end of the run of steps that are equal to step `start`."""
     first = steps[start]
     ordinals = [True] * len(first.ordinals)
     back = [True] * len(first.back)
@@ -326,7 +335,7 @@ def _still(before: Sequence[bool], a: Sequence[int], b: Sequence[int]) -> list[b
 
 
 def _pairs(steps: Sequence[_Difference], start: int, end: int) -> list[tuple[int, int]]:
-    """Loops of two iterations among the blocks between longer loops."""
+    """Return loops of two iterations among the iterations between longer loops."""
     between = steps[start : end - 1]
     if not between or any(step.numbers != between[0].numbers for step in between[::2]):
         return []
@@ -378,7 +387,7 @@ def _loop(blocks: Sequence[list[Node]], forms: NodeForms) -> Loop | None:
 
 
 class _Made:
-    """The values that the nodes of an iteration create, by kind."""
+    """The values that the nodes of one iteration create, by kind."""
 
     def __init__(self, nodes: Sequence[Node]):
         self._starts: dict[int, list[int]] = {}
@@ -393,22 +402,23 @@ class _Made:
         self._totals = counts
 
     def before(self, kind: int, node: int) -> int:
-        """The number of values of a kind before a node."""
+        """Return the number of values of a kind that the nodes before `node` create."""
         at = bisect_left(self._makers.get(kind, ()), node)
         starts = self._starts.get(kind, ())
         return starts[at] if at < len(starts) else self._totals.get(kind, 0)
 
     def maker(self, kind: int, ordinal: int) -> int:
-        """The position of the node that creates a value."""
+        """Return the position of the node that creates value `ordinal` of a kind."""
         return self._makers[kind][bisect_right(self._starts[kind], ordinal) - 1]
 
 
 def _step(
     refs: Sequence[Ref], made: Sequence[_Made], node: int
 ) -> tuple[RefStep, Ref | None] | None:
-    """Return the step of a use, and for a value from outside the loop also its `Ref`.
+    """Return the step of a use and, for a value from outside the loop, also its `Ref`.
 
-    None when the use is inside in some iterations only, or its ordinals do not grow evenly.
+    None if the use is of the same iteration in some iterations only, or its ordinals do not grow
+    evenly.
     """
     kind = refs[0].kind
     # The number of values of the kind before each iteration.
@@ -431,7 +441,7 @@ def _step(
 def _inside(
     refs: Sequence[Ref], made: Sequence[_Made], begins: Sequence[int]
 ) -> tuple[RefStep, None] | None:
-    """`_step` of a value that is created in the same iteration."""
+    """Return `_step` for a value that is created in the same iteration."""
     kind = refs[0].kind
     places = [ref.ordinal - begin for ref, begin in zip(refs, begins, strict=True)]
     lows = [place + ref.low for place, ref in zip(places, refs, strict=True)]

@@ -1,4 +1,4 @@
-"""Names of the indices of loops that were found: as in the user's source."""
+"""Names for the indices of the loops that were found: those of the user's source loops."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nkijit.passes.transform.nodes import Loop, Node, Unit
 _LETTERS = "ijklmnpqrstuvwxyz"
 
 _Chain = tuple[tuple[str, int], ...]
-"""(file, line) of a chain of calls, the kernel's own first."""
+"""The (file, line) of each call of a chain, the kernel's own call first."""
 _Variable = str | None
 """The variable of a loop in the source; None if it has no usable name."""
 
@@ -67,7 +67,7 @@ def _units(nodes: Sequence[Node]) -> Iterator[Unit]:
 
 
 def _loops(nodes: Sequence[Node]) -> Iterator[Loop]:
-    """The outermost loops among nodes and in their regions."""
+    """Yield the outermost loops among nodes and in their regions."""
     for node in nodes:
         if isinstance(node, Loop):
             yield node
@@ -81,7 +81,7 @@ def _chain(unit: Unit) -> _Chain:
 
 
 def _around(chains: Sequence[_Chain]) -> tuple[_Variable, ...]:
-    """The variables of the source loops that contain all operations, the outermost first."""
+    """Return the variables of the source loops that contain all operations, outermost first."""
     found: list[_Variable] = []
     for frames in zip(*chains, strict=False):
         file, _ = frames[0]
@@ -111,7 +111,7 @@ def _parsed(lines: tuple[str, ...]) -> ast.Module | None:
 
 
 def _in(node: ast.AST, first: int, last: int) -> list[_Variable]:
-    """The variables of loops inside a node that contain the lines `first` to `last`."""
+    """Return the variables of the loops in a node that contain the lines `first` to `last`."""
     found: list[_Variable] = []
     if isinstance(node, (ast.For, ast.While)):
         if node.body[0].lineno <= first and last <= (node.body[-1].end_lineno or 0):
@@ -139,6 +139,6 @@ def _variable(loop: ast.For | ast.While) -> _Variable:
 
 
 def _named(target: ast.expr) -> _Variable:
-    """The name of a variable; None if it is not valid in IR, or only underscores."""
+    """Return the name of a variable; None if it is not valid in IR, or only underscores."""
     name = target.id if isinstance(target, ast.Name) else "_"
     return name if name.isascii() and name.strip("_") else None

@@ -12,23 +12,23 @@ from dataclasses import dataclass, field
 from xdsl.ir import Block, Operation
 
 Place = tuple[tuple[int, int], ...]
-"""Line and column of the calls that lead to an operation, the outermost first; () if unknown."""
+"""The line and column of each call that leads to an operation, outermost first; () if unknown."""
 
 
 @dataclass(slots=True)
 class NodeForm:
-    """The common part of nodes that differ only in numbers and values used."""
+    """The form of a node: everything but its numbers and the values that it uses."""
 
     index: int
-    """Equal for equal forms."""
+    """The index of the form; equal forms have equal indices."""
     masks: tuple[int, ...] = ()
-    """Positions of numbers that are bit sets of `GIVEN` and `OMITTED`."""
+    """The positions of the numbers that are bits: `GIVEN` and `OMITTED`."""
 
 
 GIVEN = 1
-"""The number can be written as an argument."""
+"""Bit of a number that can be written as an argument."""
 OMITTED = 2
-"""The number can be omitted where it is the default."""
+"""Bit of a number that can be omitted, as it is the argument's default."""
 
 
 @dataclass(slots=True)
@@ -41,16 +41,16 @@ class Ref:
     kind: int
     """The kind of the value."""
     ordinal: int
-    """The number of earlier values of the kind."""
+    """The number of values of the kind that were created before the value."""
     back: int
-    """The number of values of the kind from this one to the start of the node.
+    """The number of values of the kind from the used value to the start of the node.
 
     At least 1, unless the node itself creates the value.
     """
     low: int = 0
-    """Lowest ordinal, relative to this one, that other iterations of the node use; at most 0."""
+    """The lowest ordinal that any iteration of the node uses, relative to `ordinal`; at most 0."""
     high: int = 0
-    """Highest ordinal, relative to this one, that other iterations of the node use."""
+    """The highest ordinal that any iteration of the node uses, relative to `ordinal`."""
 
 
 @dataclass(slots=True, eq=False)
@@ -60,12 +60,12 @@ class Node:
     form: NodeForm
     numbers: tuple[int, ...]
     refs: Sequence[Ref]
-    """Uses of values that are created outside the node."""
+    """The uses of values that are created outside the node."""
     makes: dict[int, int]
-    """The number of values of each kind that it creates."""
+    """The number of values that the node creates, by kind."""
     place: Place
     size: int
-    """The number of operations in its written form."""
+    """The number of operations of the node in written form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +76,16 @@ class RefStep:
     inside: bool = False
     """True if the value is created in the same iteration."""
     maker: int = 0
-    """For an inside value, the first of the iteration's nodes that create such values."""
+    """For a value of the same iteration, the first node of an iteration that may create it."""
     last: int = 0
-    """The last of these nodes."""
+    """For a value of the same iteration, the last node of an iteration that may create it."""
     start: int = 0
-    """The ordinal among the values of these nodes, in the first iteration."""
+    """For a value of the same iteration, its number among those of nodes `maker` to `last`.
+
+    It is that of the first iteration.
+    """
     low: int = field(default=0, compare=False)
-    """The lowest and the highest ordinal in any iteration."""
+    """The lowest ordinal in any iteration; `high` is the highest one."""
     high: int = field(default=0, compare=False)
 
 
@@ -93,20 +96,20 @@ class Unit(Node):
     op: Operation
     regions: list[InRegion] = field(default_factory=list["InRegion"])
     own_numbers: int = 0
-    """The number of its numbers without those of its regions."""
+    """The number of the unit's numbers without those of its regions."""
     own_refs: int = 0
-    """The number of its uses without those of its regions."""
+    """The number of the unit's uses without those of its regions."""
     steps: tuple[RefStep, ...] = ()
-    """The uses in its regions, in the order of the nodes."""
+    """The uses in the unit's regions, in the order of the nodes."""
 
 
 @dataclass(slots=True)
 class InRegion:
-    """The contents of a region of an operation."""
+    """The nodes of one region of an operation."""
 
     block: Block
     arguments: list[int]
-    """The kinds of the block's arguments."""
+    """The kinds of the arguments of the region's block."""
     nodes: list[Node]
 
 
@@ -139,14 +142,14 @@ def add_regions(unit: Unit, numbers: Sequence[int], refs: Sequence[Ref]) -> None
 
 @dataclass(slots=True, eq=False)
 class Loop(Node):
-    """Consecutive iterations. Its numbers are the trip count and then those of its body."""
+    """Consecutive iterations. The loop's numbers are the trip count, then those of its body."""
 
     iterations: list[list[Node]]
     """The nodes of each iteration."""
     number_steps: tuple[int, ...]
-    """The growth of the numbers of the body's nodes per iteration."""
+    """The growth per iteration of the numbers of the body's nodes."""
     ref_steps: tuple[RefStep, ...]
-    """The values that the uses of the body's nodes refer to."""
+    """The values that the uses of the body's nodes refer to, per iteration."""
 
     @property
     def body(self) -> list[Node]:
@@ -155,7 +158,7 @@ class Loop(Node):
 
 
 class NodeForms:
-    """Numbers the forms of nodes and the kinds of values."""
+    """Assigns indices to the forms of nodes and to the kinds of values."""
 
     def __init__(self):
         self._forms: dict[Hashable, NodeForm] = {}
@@ -169,7 +172,7 @@ class NodeForms:
         return form
 
     def kind(self, key: Hashable) -> int:
-        """Return the kind of value for a key."""
+        """Return the kind of values that have a key."""
         return self._kinds.setdefault(key, len(self._kinds))
 
 
@@ -180,7 +183,7 @@ def added(counts: dict[int, int], more: dict[int, int]) -> None:
 
 
 def made_by(nodes: Sequence[Node]) -> dict[int, int]:
-    """The number of values of each kind that some nodes create."""
+    """Return the number of values that some nodes create, by kind."""
     counts: dict[int, int] = {}
     for node in nodes:
         added(counts, node.makes)
@@ -188,7 +191,7 @@ def made_by(nodes: Sequence[Node]) -> dict[int, int]:
 
 
 def has_loops(nodes: Sequence[Node]) -> bool:
-    """True when one of the nodes is a loop, or contains one in a region."""
+    """True if one of the nodes is a loop, or contains one in a region."""
     return any(
         not isinstance(node, Unit) or any(has_loops(region.nodes) for region in node.regions)
         for node in nodes

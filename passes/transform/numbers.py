@@ -21,7 +21,7 @@ from xdsl.ir import Attribute
 from nkijit.dialects.attributes import integer_attr
 
 Frame = Hashable
-"""The rest of an attribute, type or name without its integers: equal if only these differ."""
+"""An attribute, type or name without its integers: equal if only these differ."""
 
 _DECIMAL = re.compile(r"(?<!\d)(?:0|[1-9]\d{0,8})(?!\d)")
 """A number in a name, in the form of `str(number)`: without leading zeros."""
@@ -130,7 +130,7 @@ class Splits:
         """References to the attributes whose `id` is a key, so that the `id` is not reused."""
 
     def of(self, attr: Attribute) -> tuple[int, tuple[int, ...]]:
-        """The number of an attribute's frame, and its integers."""
+        """Return the number of an attribute's frame, and the integers of the attribute."""
         known = self._known.get(id(attr))
         if known is None:
             frame, numbers = split(attr)
@@ -140,5 +140,5 @@ class Splits:
         return known
 
     def number(self, frame: Frame) -> int:
-        """The number of a frame."""
+        """Return the number of a frame."""
         return self._frames.setdefault(frame, len(self._frames))

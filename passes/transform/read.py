@@ -40,7 +40,7 @@ from nkijit.passes.transform.views import SharedViews
 
 
 def optional_number(f: Field) -> int | None:
-    """The integer default of an argument that can be omitted; None for other arguments."""
+    """Return the integer default of an argument that can be omitted; None for other arguments."""
     kind = f.kind
     scalar = isinstance(kind, OperandKind) and kind.accepts_scalar and not kind.variadic
     if kind.required or not (scalar or isinstance(kind, IntegerKind)):
@@ -52,7 +52,7 @@ def optional_number(f: Field) -> int | None:
 
 
 def integer_of(value: SSAValue) -> tuple[int, Attribute] | None:
-    """The integer of a constant operand, with its type; None for other operands."""
+    """Return the integer of a constant operand, with its type; None for other operands."""
     owner = value.owner
     if type(owner) is not ConstantOp:
         return None
@@ -72,12 +72,12 @@ class Reader:
         self.forms = NodeForms()
         self.splits = Splits()
         self.shared = SharedViews(self.splits)
-        """Views that are directly before the first operation that uses them."""
+        """The views that are directly before the first operation that uses them."""
         self.top: list[ConstantOp] = []
-        """The constants at the top; empty if one occurs twice."""
+        """The constants at the top of the kernel; empty if one of them occurs twice."""
         self._values: dict[SSAValue, tuple[int, int]] = {}
         self.counts: dict[int, int] = {}
-        """The number of values of each kind so far."""
+        """The number of values that have been created so far, by kind."""
         self._places: dict[int, Place] = {}
         self.block = kernel.body.block
         self._arguments: dict[SSAValue, int] = {
@@ -85,7 +85,7 @@ class Reader:
         }
 
     def read(self) -> list[Node]:
-        """Return the nodes of the kernel's body with loops, without the constants at its top."""
+        """Return the nodes of the kernel's body, with loops, without the constants at the top."""
         first = self.block.first_op
         self.top = constants_at_top(self.block)
         if len({constant.properties["value"] for constant in self.top}) < len(self.top):
@@ -96,7 +96,7 @@ class Reader:
         return fold(list(self._nodes(self.block, first)), self.forms)
 
     def definition(self, value: SSAValue) -> tuple[int, int]:
-        """Kind and ordinal of a value that an operation created."""
+        """Return the kind and the ordinal of a value that an operation created."""
         return self._values[value]
 
     def _nodes(self, block: Block, first: Operation | None) -> Iterator[Node]:
@@ -153,7 +153,7 @@ class Reader:
         return unit
 
     def define(self, value: SSAValue, key: Hashable) -> int:
-        """Register a new value; return its kind."""
+        """Register a new value; returns the value's kind."""
         kind = self.forms.kind(key)
         ordinal = self.counts.get(kind, 0)
         self._values[value] = kind, ordinal
@@ -161,7 +161,7 @@ class Reader:
         return kind
 
     def argument(self, value: SSAValue) -> int | None:
-        """The position of a kernel argument; None for other values."""
+        """Return the position of a kernel argument; None for other values."""
         return self._arguments.get(value)
 
     def _place(self, location: LocationAttr) -> Place:
@@ -173,12 +173,15 @@ class Reader:
 
 
 def _place_of(location: LocationAttr) -> Place:
-    """Line and column of the calls of a location, the outermost first."""
+    """Return the line and column of each call of a location, outermost first."""
     return tuple((position.line, position.column) for position in positions(location)[::-1])
 
 
 class _Words:
-    """The form, numbers and uses of an operation, in the order in which `write` consumes them."""
+    """The form, the numbers and the uses of one operation.
+
+    They are read in the order in which `write` consumes them.
+    """
 
     def __init__(self, reader: Reader, op: Operation):
         self._reader = reader
@@ -191,11 +194,11 @@ class _Words:
         self.size = 1
 
     def add(self, *words: Hashable) -> None:
-        """Add words to the key of the form."""
+        """Add words to the key of the operation's form."""
         self.key += words
 
     def read(self) -> None:
-        """Read attributes, properties and operands."""
+        """Read the attributes, properties and operands of the operation."""
         op = self._op
         if op.attributes:
             self.add(*((name, self._fixed(attr)) for name, attr in op.attributes.items()))
@@ -286,7 +289,7 @@ class _Words:
         self.refs.append(Ref(kind, ordinal, self._reader.counts[kind] - ordinal))
 
     def result(self, value: OpResult | BlockArgument) -> int:
-        """Read a result or block argument; return its kind."""
+        """Read a result or block argument; returns its kind."""
         hint = value.name_hint
         name, numbers = ((), ()) if hint is None else split_text(hint)
         self.numbers += numbers

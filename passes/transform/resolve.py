@@ -1,6 +1,7 @@
-"""Resolution of the values that operations use: a value by its name, or an element of a list.
+"""Resolution of the values that operations use: by name, or as an element of a list.
 
-Values that a loop creates are used after it as elements of the list of all iterations' values.
+A value that a loop creates is used after the loop as an element of a list, which has the values of
+all iterations.
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ from dataclasses import dataclass, field
 from nkijit.passes.transform.nodes import Loop, Node, Unit, add_regions
 
 Definition = tuple[Unit, int]
-"""A value: the unit that creates it, and its kind."""
+"""The unit that creates a value, and the value's kind."""
 Steps = tuple[tuple[Loop, int], ...]
-"""The growth of a position per iteration of loops, the outermost first."""
+"""The growth of a position per iteration of each loop, outermost first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """Element `position` of the concatenation of `parts`: lists of loops and single values."""
+    """Element `position` of a concatenation; each part is a loop's list or a single value."""
 
     parts: tuple[tuple[Node, Definition], ...]
     position: int
@@ -36,11 +37,11 @@ class Resolved:
     """The values that all operations use."""
 
     uses: dict[tuple[Unit, int], Element] = field(default_factory=dict[tuple[Unit, int], Element])
-    """The value of each use, by unit and position among its uses."""
+    """The value of each use, by the unit and the index among the unit's uses."""
     lists: dict[Loop, dict[Definition, None]] = field(
         default_factory=dict[Loop, dict[Definition, None]]
     )
-    """The values of each loop that are used after it."""
+    """For each loop, its values that are used after the loop."""
 
 
 @dataclass(slots=True)
@@ -56,7 +57,7 @@ class _CannotResolveError(Exception):
 
 
 class _Scope:
-    """The values created so far in a block, or in an iteration of a loop."""
+    """The values that have been created in a block, or in an iteration of a loop."""
 
     def __init__(self):
         self._counts: dict[int, int] = {}
@@ -81,11 +82,14 @@ class _Scope:
         self._counts[kind] = start + count
 
     def made_by(self, kind: int, first: int, last: int) -> list[Node]:
-        """The nodes among `first` to `last` that create values of a kind."""
+        """Return those of the nodes `first` to `last` that create values of a kind."""
         return [node for node in self._nodes[first : last + 1] if node.makes.get(kind)]
 
     def makers(self, kind: int, low: int, high: int) -> tuple[int, list[Node]]:
-        """Return the nodes that create the values `low` to `high`, after their first ordinal."""
+        """Return the nodes that create the values `low` to `high` of a kind.
+
+        The first result is the ordinal of the first value that these nodes create.
+        """
         starts = self._starts.get(kind, ())
         first = max(0, bisect_right(starts, low) - 1)
         last = bisect_right(starts, high)
@@ -106,16 +110,16 @@ def resolve(nodes: list[Node]) -> Resolved:
 
 @dataclass(frozen=True, slots=True)
 class _Culprit:
-    """An outermost loop with a use that cannot be resolved."""
+    """The outermost loop around a use that cannot be resolved."""
 
     loop: Loop
     holder: list[Node]
-    """The list of nodes that contains it."""
+    """The list of nodes that contains the loop."""
     around: tuple[Unit, ...]
-    """The operations that contain it, the outermost first."""
+    """The operations that contain the loop, outermost first."""
 
     def take_apart(self) -> None:
-        """Replace it by its iterations."""
+        """Replace the loop by its iterations."""
         at = next(i for i, node in enumerate(self.holder) if node is self.loop)
         self.holder[at : at + 1] = [node for block in self.loop.iterations for node in block]
         for unit in reversed(self.around):
@@ -124,7 +128,7 @@ class _Culprit:
 
 class _Resolver:
     culprit: _Culprit
-    """The loop to unroll after `_CannotResolveError`."""
+    """The loop to unroll, after a `_CannotResolveError`."""
 
     def __init__(self):
         self.found = Resolved()
@@ -144,7 +148,7 @@ class _Resolver:
             scope.add(node)
 
     def _node(self, node: Node, holder: list[Node]) -> list[_Use]:
-        """Return the uses of values that are created outside a node; resolve all others."""
+        """Resolve the uses in a node; returns those of values from outside the node."""
         if isinstance(node, Loop):
             if self._outermost is not None:
                 return self._loop(node)
@@ -200,8 +204,8 @@ class _Resolver:
 
         Args:
             use: the use.
-            makers: the nodes that create all values that it refers to.
-            position: its position among the values of these nodes, in the first iterations.
+            makers: the nodes that create all values to which the use refers.
+            position: the position of the value among those of `makers`, in the first iterations.
             holder: the list of nodes that contains the use.
         """
         try:
@@ -245,7 +249,7 @@ def _makes(node: Node, definition: Definition) -> bool:
 
 
 def _only(node: Node, kind: int) -> Definition | None:
-    """The only operation in a node that creates values of a kind; None if there are several."""
+    """Return the only operation in a node that creates values of a kind, or None."""
     while isinstance(node, Loop):
         makers = [inner for inner in node.body if inner.makes.get(kind)]
         if len(makers) != 1:
@@ -255,7 +259,7 @@ def _only(node: Node, kind: int) -> Definition | None:
 
 
 def _select(loop: Loop, kind: int, position: int, steps: Steps) -> Element:
-    """Return an element of the values of a kind that a loop creates, in their order of creation."""
+    """Return an element of the values of a kind that a loop creates, by order of creation."""
     only = _only(loop, kind)
     if only is not None:
         return Element(((loop, only),), position, steps)

@@ -37,7 +37,7 @@ from nkijit.passes.transform.numbers import Splits, join, join_text
 from nkijit.passes.transform.views import AGAIN, Views
 
 MAX_OPERATIONS = 1 << 20
-"""Most operations and iterations of an unrolled kernel."""
+"""The largest number of operations, and of iterations, of an unrolled kernel."""
 
 
 def unrolled(kernel: KernelOp, origins: dict[Operation, Operation] | None = None) -> KernelOp:
@@ -96,7 +96,7 @@ class _Unroller:
         self._new: list[ConstantOp] = []
 
     def run(self) -> KernelOp:
-        """Return the kernel with all iterations written out."""
+        """Return the kernel with the iterations of all repeats written out."""
         old = self._kernel
         block = self._new_block(old.body.block)
         self._block(old.body.block, block)
@@ -299,7 +299,7 @@ class _Unroller:
     def _vary(
         self, op: Operation, properties: dict[str, Attribute], name: str, numbers: Sequence[int]
     ) -> None:
-        """Set the numbers of a property for the current iteration."""
+        """Set the numbers of a property to those of the current iteration."""
         plain = name.removesuffix("?")
         declared = op.SPEC.by_name.get(plain) if is_instruction(op) else None
         if declared is None or declared.is_operand:
@@ -330,7 +330,7 @@ def _insert(op: NisaOp, properties: dict[str, Attribute], name: str, attr: Attri
 
 
 def _view_type(op: ViewOp, properties: Mapping[str, Attribute]) -> Attribute:
-    """The type of a view with changed properties."""
+    """Return the type of a view with changed properties."""
     result, source = info_of(op.result), info_of(op.source)
     offset: Attribute = properties["offset"]
     assert isinstance(offset, IntegerAttr)

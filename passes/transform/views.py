@@ -1,4 +1,4 @@
-"""Views that are created before their first use and shared by all later uses.
+"""Views that are created directly before their first use, and shared by all later uses.
 
 The trace of a kernel contains each view of an allocation once, before the first instruction that
 uses it. So the position of a view is implied by the order of the instructions.
@@ -15,7 +15,7 @@ from nkijit.dialects.tiles import info_of
 from nkijit.passes.transform.numbers import Splits
 
 AGAIN = "nki.again"
-"""The attribute of a view that is created even if an equal view exists."""
+"""The attribute of a view that is created although an equal view exists."""
 
 
 class Views:
@@ -59,19 +59,19 @@ class Views:
 
 
 class SharedViews(Views):
-    """The views of a kernel that are directly before their first use, and can be omitted."""
+    """The views of a kernel that are directly before their first use, so the text can omit them."""
 
     def __init__(self, splits: Splits):
         super().__init__(splits)
         self._shared: set[Operation] = set()
         self.repeated: set[Operation] = set()
-        """Views that are created although an equal view exists."""
+        """The views that are created although an equal view exists."""
 
     def __contains__(self, view: object) -> bool:
         return view in self._shared
 
     def admit(self, views: Sequence[ViewOp], op: Operation) -> Sequence[ViewOp]:
-        """Register the views before an operation; return those that must be written explicitly."""
+        """Register the views before an operation; returns those that the text must contain."""
         start = len(views)
         fresh: list[bool] = []
         for view in views:
@@ -98,7 +98,7 @@ def _belongs(view: ViewOp, op: Operation) -> bool:
 
 
 def _views_of(op: Operation) -> Iterator[ViewOp]:
-    """The views that an operation uses, in the order in which they are created."""
+    """Yield the views that an operation uses, in the order of their creation."""
     for value in op.operands:
         owner = value.owner
         if type(owner) is ViewOp:

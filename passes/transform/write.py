@@ -1,4 +1,7 @@
-"""Conversion of nodes to operations: loops become `nki.repeat`, numbers that vary `Affine`."""
+"""Conversion of nodes to operations.
+
+Loops become `nki.repeat`, and numbers that vary become `Affine`.
+"""
 
 from __future__ import annotations
 
@@ -23,19 +26,19 @@ from nkijit.passes.transform.resolve import Definition, Element, Resolved
 from nkijit.passes.transform.views import AGAIN
 
 Steps = tuple[tuple[str, int], ...]
-"""(index of a loop, growth of a number per iteration)."""
+"""For each loop around, the index and the growth of a number per iteration."""
 
 
 class Writer:
     """Writes the body of a kernel."""
 
     def __init__(self, reader: Reader, resolved: Resolved, arguments: Mapping[SSAValue, SSAValue]):
-        """`arguments` maps the old kernel's arguments to those of the new one."""
+        """Create a writer. `arguments` maps the old kernel's arguments to those of the new one."""
         self._reader = reader
         self._resolved = resolved
         self._arguments = arguments
         self.constants: dict[ConstantOp, ConstantOp] = {}
-        """The new kernel's constants that are used by name, by those of the old kernel."""
+        """The new kernel's constants that are used by name, by the old kernel's constants."""
         self._values: dict[Definition, SSAValue] = {}
         self._lists: dict[tuple[Node, Definition], SSAValue] = {}
         self._blocks: list[Block] = []
@@ -48,7 +51,7 @@ class Writer:
         self._block(nodes, [((),) * len(node.numbers) for node in nodes], block)
 
     def constant(self, op: ConstantOp) -> SSAValue:
-        """The new kernel's copy of a constant."""
+        """Return the new kernel's copy of a constant."""
         made = self.constants.get(op)
         if made is None:
             made = self.constants[op] = op.clone()
@@ -59,7 +62,7 @@ class Writer:
         self._blocks[-1].add_op(op)
 
     def once(self, key: Hashable) -> SSAValue | None:
-        """The value that `keep` stored for a key, in this block or a surrounding one."""
+        """Return the value stored by `keep` for a key, in this block or around it; None if none."""
         return next((made[key] for made in self._made if key in made), None)
 
     def keep(self, key: Hashable, value: SSAValue) -> None:
@@ -71,16 +74,16 @@ class Writer:
         self._values[unit, kind] = value
 
     def argument(self, value: SSAValue) -> SSAValue | None:
-        """The new kernel's argument for an argument of the old kernel; None for other values."""
+        """Return the new kernel's argument for one of the old kernel; None for other values."""
         return self._arguments.get(value)
 
     @property
     def is_repeated(self) -> bool:
-        """True inside of loops."""
+        """True if the current block is in a loop."""
         return bool(self._indices)
 
     def used(self, unit: Unit, slot: int) -> SSAValue:
-        """Return the value of an operation's use, with an `nki.element` if it is in a list."""
+        """Return the value of a unit's use, with an `nki.element` if the value is in a list."""
         element = self._resolved.uses[unit, slot]
         if element.is_plain:
             return self._values[element.parts[0][1]]
@@ -175,7 +178,7 @@ class Writer:
 
 
 class _UnitWriter:
-    """Writes one operation; consumes its numbers in the order in which they were read."""
+    """Writes one operation; consumes the unit's numbers in the order in which they were read."""
 
     def __init__(self, writer: Writer, reader: Reader, unit: Unit, steps: Sequence[Steps]):
         self._writer = writer

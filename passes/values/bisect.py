@@ -31,34 +31,41 @@ from nkijit.passes.values.rounding import Tolerance, departs, rounding, toleranc
 from nkijit.passes.values.search import headline
 
 MOST_ALIGNED = 20_000
-"""Most instructions of two versions with different instructions that are aligned."""
+"""The largest number of instructions of two versions that are aligned if they differ."""
 _FILLING = 1e30
-"""Larger numbers are fill values of masks, which are ignored for the size of values."""
+"""Larger numbers are fill values of masks, which do not count for the size of a tensor's values."""
 _CANCELLED = 2.0**-10
-"""The size of a result's terms is at least this fraction of its largest operand. A result that
-cancels to less than that has lost accuracy, which counts as a departure."""
+"""The smallest size of a result's terms, as a fraction of the size of the largest operand.
+
+A result that cancels to less than that has lost accuracy, which counts as a departure.
+"""
 _STEEPEST = 128.0
-"""Upper limit for the amplification of relative errors: exp(x) amplifies by x, and is 0 below -104.
+"""The limit of an instruction's amplification of relative errors.
+
+exp(x) amplifies by x, and is 0 below -104.
 """
 
 Reference = Mapping[str, Any]
-"""Named intermediates. For each variable an array, a list with one array per instance, or a
-function that returns the array for the loop indices of an instance."""
+"""Named intermediates of the reference, by the name of the variable.
+
+Each is an array, a list with one array per instance, or a function that returns the array for the
+loop indices of an instance.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class _Exactness:
-    """The history of a tensor's values that determines their error bound."""
+    """The rounding history of a tensor's values, which determines their error bound."""
 
     roundings: int = 0
-    """The number of successive roundings to less than float32."""
+    """The number of successive roundings to a type that is narrower than float32."""
     dtype: str = "float32"
-    """The narrowest data type that they were rounded to."""
+    """The narrowest data type to which the values were rounded."""
     depth: int = 0
-    """The number of dependent float32 operations."""
+    """The number of dependent float32 operations since the inputs."""
 
     def with_(self, other: _Exactness) -> _Exactness:
-        """Return the history of values that depend on both."""
+        """Return the history of values that depend on the values of both histories."""
         narrow = max(self.dtype, other.dtype, key=lambda name: rounding(name).unit)
         return _Exactness(
             max(self.roundings, other.roundings), narrow, max(self.depth, other.depth)
@@ -72,7 +79,7 @@ class _Explained:
         self._known: dict[int, _Exactness] = {}
 
     def follow(self, instruction: RecordedInstruction) -> dict[str, tuple[Tolerance, float]]:
-        """Return the tolerance and the least size of the terms of each written tile, by operand."""
+        """Return, for each written operand, the tolerance and the smallest size of the terms."""
         operands = instruction.operands
         read = [o for o in operands if o.is_read]
         behind = _Exactness()
@@ -106,7 +113,7 @@ class _Explained:
 
     @staticmethod
     def _gain(instruction: RecordedInstruction, read: Sequence[RecordedOperand]) -> float:
-        """The factor by which an instruction amplifies relative errors of its operands."""
+        """Return the factor by which an instruction amplifies relative errors of its operands."""
         if "activation" not in instruction.op and "exponential" not in instruction.op:
             return 1.0
         scale = abs(instruction.numbers.get("scale", 1.0))
@@ -115,7 +122,7 @@ class _Explained:
 
 
 def _size(values: Array, filling: float = _FILLING) -> float:
-    """The largest magnitude of elements that are not fill values."""
+    """Return the largest magnitude of the elements that are not fill values."""
     if values.dtype.kind in "iub":
         return float(np.abs(values.astype(np.float64)).max(initial=0.0))
     size = np.abs(values.astype(np.float64))
@@ -125,7 +132,7 @@ def _size(values: Array, filling: float = _FILLING) -> float:
 def _terms(
     instruction: RecordedInstruction, written: RecordedOperand, read: Sequence[RecordedOperand]
 ) -> int:
-    """The number of dependent float32 operations of an instruction for each written element."""
+    """Return the number of dependent float32 operations for each written element."""
     if instruction.op in _MOVES:
         return 0
     if "matmul" in instruction.op:
@@ -135,7 +142,7 @@ def _terms(
 
 
 _MOVES = frozenset({"nisa.dma_copy", "nisa.tensor_copy", "nisa.nc_transpose", "nisa.memset"})
-"""Instructions that move elements, without arithmetic except for one rounding."""
+"""Instructions that move elements: no arithmetic except for one rounding."""
 
 
 # ------------------------------------------------------------------ results
@@ -143,22 +150,22 @@ _MOVES = frozenset({"nisa.dma_copy", "nisa.tensor_copy", "nisa.nc_transpose", "n
 
 @dataclass(frozen=True, slots=True)
 class Departure(ShownAsText):
-    """The first instruction whose result is too far from the reference. `print` it."""
+    """The first instruction whose result is too far from the reference; `print` shows it."""
 
     instruction: RecordedInstruction
     tile: str
-    """The kernel's name of the tensor that departs."""
+    """The name in the kernel of the tensor that departs."""
     values: Array
     reference: npt.NDArray[np.float64]
     allowed: npt.NDArray[np.float64]
-    """The largest error of each element that rounding explains."""
+    """The largest error of each element of the tensor that rounding explains."""
     departed: npt.NDArray[np.bool_]
     agreed: tuple[str, ...]
-    """Lines about its operands and about previous comparisons."""
+    """Lines of text about the instruction's operands and about previous comparisons."""
 
     @property
     def index(self) -> tuple[int, ...]:
-        """The index of the element with the largest error relative to the allowed one."""
+        """The index of the element with the largest error, relative to the allowed one."""
         with np.errstate(all="ignore"):
             beyond = np.abs(self.values.astype(np.float64) - self.reference) / self.allowed
         beyond[np.isnan(beyond)] = np.inf
@@ -186,11 +193,14 @@ class Departure(ShownAsText):
 
 @dataclass(frozen=True, slots=True)
 class Bisection(ShownAsText):
-    """The result of comparing a run with a reference. `print` it; true if a result departs."""
+    """The result of comparing a run with a reference; `print` shows it.
+
+    True in a condition if a result departs.
+    """
 
     departure: Departure | None
     compared: int
-    """The number of results compared, including the one that departs."""
+    """The number of compared results, including the one that departs."""
     against: str
     """The name of the reference."""
 
@@ -243,7 +253,7 @@ def against_record(record: Recording, other: Recording, name: str) -> Bisection:
 
 
 def _aligned(record: Recording, other: Recording) -> dict[int, int]:
-    """Map the numbers of a recording's instructions to those of corresponding ones in another."""
+    """Return, for instructions of a recording, the corresponding ones of another, by number."""
     one, two = ([_key(i) for i in each.instructions] for each in (record, other))
     if one == two:
         return {number: number for number in range(len(one))}
@@ -266,7 +276,7 @@ def _key(instruction: RecordedInstruction) -> tuple[Any, ...]:
 def _missing(
     partner: Mapping[int, int], other: Recording, there: RecordedInstruction
 ) -> Iterator[str]:
-    """Yield lines about instructions of only the other version, before an instruction."""
+    """Yield lines about instructions of the other version only, which precede an instruction."""
     known = set(partner.values())
     lacking = [n for n in range(there.number) if n not in known]
     for number in lacking[-3:]:
@@ -342,7 +352,7 @@ def against_names(record: Recording, reference: Reference, name: str) -> Bisecti
     explained, compared = _Explained(), 0
     agreed = ""
     since: list[str] = []
-    """Instructions since the last result that agreed."""
+    """The instructions after the last result that agreed."""
     for instruction in record.instructions:
         allowed = explained.follow(instruction)
         for variable, tile, array in wanted.get(instruction.number, ()):

@@ -1,4 +1,4 @@
-"""Downsampled arrays for pictures: a cell is the mean of its elements.
+"""Arrays reduced to pictures: a cell is the mean of several elements.
 
 A cell with a NaN or an infinity shows that instead.
 """
@@ -11,9 +11,12 @@ import numpy.typing as npt
 from nkijit.passes.values.instructions import Array
 
 LEVELS = 250
-"""The cell value of the largest finite number of a picture; that of the least one is 0."""
+"""The cell value of the picture's largest finite number; the least finite number has 0."""
 NOTHING, MINUS_INFINITY, INFINITY, NAN = 252, 253, 254, 255
-"""Cell values without a number, and for elements that hide all others in their cell."""
+"""Cell values for: no finite elements, -infinity, infinity and NaN.
+
+One infinity or NaN hides all other elements of its cell.
+"""
 
 
 def cells_of(rows: Array, side: int) -> npt.NDArray[np.uint8]:
@@ -40,18 +43,18 @@ def cells_of(rows: Array, side: int) -> npt.NDArray[np.uint8]:
 
 
 def _edges(length: int, side: int) -> Array:
-    """The first element of each cell along a dimension."""
+    """Return the index of the first element of each cell along a dimension."""
     cells = min(length, side)
     return np.arange(cells) * length // cells
 
 
 def sums_of(values: Array, side: int) -> Array:
-    """The sum of the elements of each cell."""
+    """Return the sum of the elements of each cell."""
     rows, columns = (_edges(length, side) for length in values.shape)
     return np.add.reduceat(np.add.reduceat(values, rows, axis=0), columns, axis=1)
 
 
 def sizes_of(shape: tuple[int, ...], side: int) -> Array:
-    """The number of elements of each cell."""
+    """Return the number of elements of each cell."""
     one, other = (np.diff([*_edges(length, side), length]) for length in shape)
     return np.multiply.outer(one, other)

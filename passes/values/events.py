@@ -29,9 +29,9 @@ class Event:
 
     def __init__(self, number: int, operation: Operation, written: Sequence[Array]):
         self.number = number
-        """Its position in the run, from 0."""
+        """The instruction's position in the run, from 0."""
         self.operation = operation
-        """The operation of the IR."""
+        """The instruction as an operation of the IR."""
         self._written = written
 
     @property
@@ -46,12 +46,15 @@ class Event:
 
     @property
     def tiles(self) -> dict[str, Array]:
-        """The tiles that it wrote, by the kernel's names of the tensors; only the parts touched."""
+        """The tiles that the instruction wrote, by the kernel's names of the tensors.
+
+        A tile has only the part of the tensor that was touched.
+        """
         return {operand.tile: array for operand, array in self._pairs()}
 
     @property
     def results(self) -> dict[str, Array]:
-        """The tiles that it wrote, by the names of its operands, e.g. `dst`."""
+        """The tiles that the instruction wrote, by the names of its operands, e.g. `dst`."""
         return {operand.name: array for operand, array in self._pairs()}
 
     def _pairs(self) -> Sequence[tuple[Any, Array]]:

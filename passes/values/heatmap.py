@@ -18,7 +18,7 @@ from nkijit.passes.values.cells import INFINITY, LEVELS, MINUS_INFINITY, NAN, NO
 from nkijit.passes.values.instructions import Array, Statistics
 
 SIDE = 128
-"""Most cells in each direction."""
+"""The largest number of cells in each direction."""
 _WIDTH = 264
 _SPECIAL = {
     NOTHING: (216, 216, 216),

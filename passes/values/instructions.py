@@ -1,4 +1,4 @@
-"""Descriptions of a run's instructions: names, source lines, loops, operands and statistics."""
+"""Descriptions of the instructions of a run: names, source lines, loops, operands, statistics."""
 
 from __future__ import annotations
 
@@ -23,23 +23,26 @@ from nkijit.passes.diagnostics.places import Position, positions
 
 Array = npt.NDArray[Any]
 LoopIndices = tuple[tuple[str, int], ...]
-"""(name, iteration) of surrounding loops, the outermost first."""
+"""(name, iteration) of each surrounding loop, outermost first."""
 DeviceLoops = tuple[tuple[Operation, int], ...]
-"""(loop, iteration) of surrounding loops on the device, the outermost first."""
+"""(loop, iteration) of each surrounding loop on the device, outermost first."""
 TracedIndices = tuple[tuple[str, int | None], ...]
-"""(name, iteration) of surrounding loops in the user's source; None for a loop on the device."""
+"""(name, iteration) of each surrounding loop in the user's source, outermost first.
+
+The iteration is None for a loop on the device.
+"""
 
 _NUMBERED = re.compile(r"\.(\d+)$")
 
 
 def authors_name(value: SSAValue) -> str:
-    """The kernel's name of a tensor, register or argument; `?` if unknown."""
+    """Return the kernel's name of a tensor, register or argument; `?` if unknown."""
     hint = base_of(value).name_hint
     return "?" if hint is None else _NUMBERED.sub(r"_\1", hint)
 
 
 def loop_name(op: Operation) -> str:
-    """The kernel's name of a loop's induction variable, or `loop`; `while` for one without."""
+    """Return the name of a loop's induction variable, or `loop`; `while` for a loop without one."""
     if isinstance(op, ForOp):
         hint = op.body.block.args[0].name_hint
         return "loop" if hint is None else _NUMBERED.sub(r"_\1", hint)
@@ -47,12 +50,12 @@ def loop_name(op: Operation) -> str:
 
 
 def named(loops: DeviceLoops) -> LoopIndices:
-    """Replace loops on the device by their names."""
+    """Return loops on the device by name, with their iterations."""
     return tuple((loop_name(op), value) for op, value in loops)
 
 
 def merged(traced: TracedIndices, device: LoopIndices) -> LoopIndices:
-    """Combine the Python loops and the device loops around an instruction, as far as known."""
+    """Return the Python loops and device loops around an instruction, as far as known."""
     inner = iter(device)
     found: list[tuple[str, int]] = []
     for name, value in traced:
@@ -73,23 +76,23 @@ class OperandShape:
     """An operand of an instruction, without values."""
 
     name: str
-    """Its name in the signature, e.g. `data`."""
+    """The operand's name in the instruction's signature, e.g. `data`."""
     tile: str
-    """The kernel's name of its tensor; empty for a number."""
+    """The kernel's name of the operand's tensor; empty for a number."""
     value: SSAValue
     role: Role
     shape: tuple[int, ...]
     dtype: str
-    """The public name of its data type, e.g. `bfloat16`."""
+    """The public name of the operand's data type, e.g. `bfloat16`."""
 
     @property
     def is_read(self) -> bool:
-        """True if the instruction reads it."""
+        """True if the instruction reads the operand."""
         return self.role is not Role.write
 
     @property
     def is_written(self) -> bool:
-        """True if the instruction writes it."""
+        """True if the instruction writes the operand."""
         return self.role is not Role.read
 
     def __str__(self) -> str:
@@ -98,7 +101,7 @@ class OperandShape:
 
 
 def operands_of(op: Operation) -> tuple[OperandShape, ...]:
-    """The tiles that an instruction touches, written ones first, as in signatures."""
+    """Return the tiles that an instruction touches, written ones first, as in signatures."""
     found: list[OperandShape] = []
     for effect in effects(op):
         info = info_of(effect.value)
@@ -116,7 +119,7 @@ def operands_of(op: Operation) -> tuple[OperandShape, ...]:
 
 
 def numbers_of(op: Operation) -> dict[str, float]:
-    """The constant numbers among an instruction's arguments, by name."""
+    """Return the constant numbers among an instruction's arguments, by name."""
     found: dict[str, float] = {}
     if isinstance(op, NisaOp):
         for f, value in op.given_operands():
@@ -131,14 +134,14 @@ def numbers_of(op: Operation) -> dict[str, float]:
 
 
 def as_authors_see(value: SSAValue, array: Array) -> Array:
-    """Reshape stored values to a tile's shape, and convert stored booleans to bool."""
+    """Return stored values in a tile's shape, with stored booleans as bool."""
     info = info_of(value)
     shaped = array.reshape(info.shape)
     return shaped != 0 if info.dtype.kind is Kind.boolean else shaped
 
 
 def place_of(op: Operation) -> Position | None:
-    """The innermost call in the user's source that created an operation; None if unknown."""
+    """Return the innermost call in the user's source that created an operation, or None."""
     places = positions(op.location)
     return places[0] if places else None
 
@@ -149,7 +152,7 @@ def short_place(place: Position | None) -> str:
 
 
 def smallest_normal(dtype: np.dtype[Any]) -> float:
-    """The smallest normal number of a float type; 0 for integers and booleans."""
+    """Return the smallest normal number of a float type; 0 for integers and booleans."""
     if dtype.kind in "biu":
         return 0.0
     return float(cast(Any, ml_dtypes).finfo(dtype).smallest_normal)
@@ -182,9 +185,9 @@ class Statistics:
     mean: float
     zeros: int
     subnormals: int
-    """Nonzero elements below the smallest normal number in magnitude."""
+    """The number of nonzero elements that are smaller than the smallest normal number."""
     saturated: int
-    """Elements at an end of the range of their data type; see `ends_of`."""
+    """The number of elements at an end of the range of their data type; see `ends_of`."""
 
     @staticmethod
     def of(array: Array) -> Statistics:

@@ -1,6 +1,6 @@
 """The items of a recording: instructions, their operands, and tiles.
 
-They are created when they are accessed, and their values are computed then.
+Items are created when they are accessed, and their values are computed then.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Items(Sequence[_T]):
     """A sequence that creates its items when they are accessed."""
 
     def __init__(self, name: str, count: int, make: Callable[[int], _T]):
-        """`name` describes the items for `repr`; `make(number)` creates an item."""
+        """Create a sequence. `name` describes the items in `repr`; `make(number)` creates one."""
         self._name, self._count, self._make = name, count, make
 
     def __len__(self) -> int:
@@ -67,12 +67,12 @@ class Items(Sequence[_T]):
 
 @dataclass(frozen=True, slots=True)
 class RecordedForm:
-    """The common part of all executions of an operation."""
+    """The properties that all executions of an operation share."""
 
     op: Operation
     operands: tuple[OperandShape, ...]
     indices: TracedIndices
-    """The loops that it was traced in."""
+    """The loops in the user's source around the operation, from its trace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class StepValues:
 
     before: tuple[Array, ...]
     after: tuple[Array | None, ...]
-    """None for operands that are only read."""
+    """The values after the instruction; None for operands that are only read."""
 
     @staticmethod
     def of(instruction: RecordedInstruction) -> StepValues:
@@ -93,15 +93,15 @@ class StepValues:
 
     @property
     def size(self) -> int:
-        """Bytes of all arrays."""
+        """The number of bytes of all arrays."""
         return sum(a.nbytes for a in (*self.before, *self.after) if a is not None)
 
 
 class RecordedOperand:
     """An operand of an instruction that has run.
 
-    `name` is its name in the signature (`data`), `tile` the kernel's name of its tensor; `shape`
-    and `dtype` are those of the operand, which may be a part of the tensor.
+    `name` is the operand's name in the signature (`data`), `tile` the kernel's name of the tensor.
+    `shape` and `dtype` are those of the operand, which may be a part of the tensor.
     """
 
     __slots__ = ("_instruction", "_number", "_shape")
@@ -111,12 +111,12 @@ class RecordedOperand:
 
     @property
     def name(self) -> str:
-        """Its name in the signature of the instruction."""
+        """The operand's name in the signature of the instruction."""
         return self._shape.name
 
     @property
     def tile(self) -> str:
-        """The kernel's name of its tensor."""
+        """The kernel's name of the operand's tensor."""
         return self._shape.tile
 
     @property
@@ -126,32 +126,35 @@ class RecordedOperand:
 
     @property
     def dtype(self) -> str:
-        """The public name of the data type that it is stored in."""
+        """The public name of the data type in which the operand is stored."""
         return self._shape.dtype
 
     @property
     def is_read(self) -> bool:
-        """True if the instruction reads it."""
+        """True if the instruction reads the operand."""
         return self._shape.is_read
 
     @property
     def is_written(self) -> bool:
-        """True if the instruction writes it."""
+        """True if the instruction writes the operand."""
         return self._shape.is_written
 
     @property
     def value(self) -> SSAValue:
-        """The operand's value in the IR."""
+        """The operand as a value of the IR."""
         return self._shape.value
 
     @property
     def before(self) -> Array:
-        """Its contents before the instruction; uninitialised elements are NaN (integers: 4)."""
+        """The operand's contents before the instruction.
+
+        Uninitialised elements are NaN; in integer types they are 4.
+        """
         return self._instruction._values().before[self._number]  # pyright: ignore[reportPrivateUsage]
 
     @property
     def after(self) -> Array:
-        """Its contents after the instruction."""
+        """The operand's contents after the instruction."""
         values = self._instruction._values()  # pyright: ignore[reportPrivateUsage]
         after = values.after[self._number]
         return values.before[self._number] if after is None else after
@@ -173,10 +176,10 @@ class RecordedInstruction:
         loops: LoopIndices,
         values_of: Callable[[int], StepValues],
     ):
-        """`values_of(number)` computes the operands' values of an instruction."""
+        """Create instruction `number`. `values_of(number)` computes its operands' values."""
         self._form, self._loops, self._values_of = form, loops, values_of
         self.number = number
-        """Its position in the run, from 0."""
+        """The instruction's position in the run, from 0."""
 
     @property
     def op(self) -> str:
@@ -195,7 +198,7 @@ class RecordedInstruction:
 
     @property
     def calls(self) -> list[Position]:
-        """The chain of calls in the kernel that led to it, the innermost first."""
+        """The chain of calls in the kernel that led to the instruction, innermost first."""
         return positions(self._form.op.location)
 
     @property
@@ -208,12 +211,12 @@ class RecordedInstruction:
 
     @property
     def operands(self) -> tuple[RecordedOperand, ...]:
-        """The tiles that it touches, written ones first."""
+        """The tiles that the instruction touches, written ones first."""
         return tuple(RecordedOperand(self, n, shape) for n, shape in enumerate(self._form.operands))
 
     @property
     def numbers(self) -> dict[str, float]:
-        """The constant numbers among its arguments, by name."""
+        """The constant numbers among the instruction's arguments, by name."""
         return numbers_of(self._form.op)
 
     def __getitem__(self, name: str) -> RecordedOperand:
@@ -226,17 +229,17 @@ class RecordedInstruction:
 
     @property
     def result(self) -> Array:
-        """Its first destination after it ran. Raises RecordError if it writes no tile."""
+        """The first destination after the instruction. Raises RecordError if there is none."""
         return self._written().after
 
     @property
     def before(self) -> Array:
-        """Its first destination before it ran. Raises RecordError if it writes no tile."""
+        """The first destination before the instruction. Raises RecordError if there is none."""
         return self._written().before
 
     @property
     def results(self) -> dict[str, Array]:
-        """All destinations after it ran, by the names of its operands."""
+        """All destinations after the instruction, by the names of the operands."""
         return {operand.name: operand.after for operand in self.operands if operand.is_written}
 
     def _written(self) -> RecordedOperand:
@@ -286,8 +289,8 @@ class RecordedTile:
 
     A variable has an instance for each tensor that was allocated with its name. A tensor that is
     written in a loop on the device has an instance for each iteration, and one each for the writes
-    before and after the loop. Instances are in execution order. NumPy functions accept it as an
-    array.
+    before and after the loop. Instances are in execution order. NumPy functions accept an instance
+    as an array.
     """
 
     __slots__ = ("_base", "_contents_of", "_instructions", "_numbers", "loops", "name")
@@ -300,10 +303,11 @@ class RecordedTile:
         instructions: Sequence[RecordedInstruction],
         contents_of: Callable[[SSAValue, int], Array],
     ):
-        """
+        """Create an instance.
+
         Args:
             base: the tensor in the IR.
-            numbers: the numbers of the instructions that wrote it.
+            numbers: the numbers of the instructions that wrote the instance.
             loops: the loops around the allocation, and around the writes down to the innermost
                 loop on the device.
             instructions: all instructions of the run.
@@ -321,12 +325,12 @@ class RecordedTile:
 
     @property
     def dtype(self) -> str:
-        """The public name of its data type."""
+        """The public name of the tensor's data type."""
         return info_of(self._base).dtype.name
 
     @property
     def writes(self) -> list[RecordedInstruction]:
-        """The instructions that wrote it or a part of it."""
+        """The instructions that wrote the instance or a part of it."""
         return [self._instructions[number] for number in self._numbers]
 
     @property

@@ -51,7 +51,10 @@ from nkijit.passes.values.search import Found, Given, Holds, Predicate, fills, n
 from nkijit.passes.values.text import record_text
 
 _INTERVAL = 16
-"""Instructions between checkpoints, which doubles when the checkpoints exceed their budget."""
+"""The number of instructions between checkpoints.
+
+Doubled whenever the checkpoints exceed their budget.
+"""
 _MOST_CHECKPOINTS = 512
 
 
@@ -95,12 +98,12 @@ class Recording:
         self._cache: OrderedDict[int, StepValues] = OrderedDict()
         self._cached = 0
         self._room = budget // 4
-        """Size of the cache of values, in bytes."""
+        """The limit of the cache of values, in bytes."""
         self._forms: list[RecordedForm] = []
         self._form_of = array("l")
-        """The index in `_forms` of each instruction."""
+        """For each instruction, its index in `_forms`."""
         self._loops: list[DeviceLoops] = []
-        """The loops on the device around each instruction, with their iterations."""
+        """For each instruction, the loops on the device around it with their iterations."""
         self._checkpoints: list[Checkpoint] = []
         self._run(budget // 2)
         self.results = [np.array(result) for result in plan.results(self._cursor.env)]
@@ -164,7 +167,7 @@ class Recording:
 
     @cached_property
     def _instances(self) -> dict[str, list[tuple[SSAValue, list[int], LoopIndices]]]:
-        """The instances of each variable, with the instructions that wrote them.
+        """For each variable, its instances: (tensor, numbers of the writers, loops).
 
         An instance consists of consecutive writes of a tensor in one iteration of the surrounding
         device loops.
@@ -186,9 +189,9 @@ class Recording:
         return found
 
     def _loops_of(self, base: SSAValue, loops: DeviceLoops) -> LoopIndices:
-        """The loops of an instance: around its allocation, and down to the innermost device loop.
+        """Return the loops around an instance's allocation, and those down to the device loop.
 
-        Python loops inside that device loop write the same instance in every iteration.
+        Python loops inside the innermost device loop write the same instance in every iteration.
         """
         traced = self._indices.get(cast(Operation, base.owner), ())
         around = self._indices.get(loops[-1][0], ()) if loops else ()
@@ -266,7 +269,7 @@ class Recording:
     # ---------------------------------------------------------------- values
 
     def _go_to(self, number: int) -> None:
-        """Move the cursor to an instruction, from its position or the nearest checkpoint."""
+        """Move the cursor to an instruction: from its current position, or from a checkpoint."""
         cursor = self._cursor
         place = bisect_right(self._checkpoints, number, key=lambda c: c.count) - 1
         nearest = self._checkpoints[place]
@@ -283,7 +286,7 @@ class Recording:
                 cursor.run(shows=False)
 
     def _step(self) -> StepValues:
-        """Run the next instruction; return its operands' values before and after."""
+        """Run the next instruction; returns its operands' values before and after."""
         cursor = self._cursor
         form = self._forms[self._form_of[cursor.count]]
         op = form.op
@@ -433,7 +436,7 @@ class Recording:
 
 
 _MOST_FIGURES = 12
-"""Most variables whose values a notebook shows with a recording."""
+"""The largest number of variables whose values a notebook shows with a recording."""
 _CELL = re.compile(r"(Cell In\[\d+\])(, line )(\d+)")
 
 
@@ -445,6 +448,6 @@ def _holds(predicate: Predicate, values: Array) -> Any:
 
 
 def _ends_with(path: str, end: str) -> bool:
-    """True if a path ends with all parts of another one."""
+    """True if the last parts of a path are all parts of another one."""
     parts, wanted = PurePath(path).parts, PurePath(end).parts
     return parts[-len(wanted) :] == wanted

@@ -27,7 +27,7 @@ from nkijit.passes.numerics.storage import STORAGE, dtype_of_array
 
 Array = npt.NDArray[Any]
 DTypeLike = DType | str | np.dtype[Any] | type
-"""A data type: NKI's, its public name (`"bfloat16"`), or one that `np.dtype` accepts."""
+"""A data type: NKI's, its public name (`"bfloat16"`), or an argument of `np.dtype`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +37,11 @@ class Rounding:
     unit: float
     """The unit roundoff: the largest relative error of a normal number."""
     absolute: float
-    """The largest absolute error near zero; 0.5 for integers."""
+    """The largest absolute error of numbers near zero; 0.5 for integers."""
     largest: float
     """The largest finite number."""
     has_infinity: bool
-    """True if larger numbers become infinite; otherwise they become the largest number or NaN."""
+    """True if numbers above `largest` become infinite; otherwise they become `largest` or NaN."""
 
 
 @dataclass(frozen=True, slots=True)

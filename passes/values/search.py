@@ -33,14 +33,16 @@ def saturated(values: Array) -> npt.NDArray[np.bool_]:
 
 
 Given = Callable[[Array, Array, bool], bool]
-"""Returns True if an instruction's constant numbers explain the values that it wrote. The last
-argument is True if it reads a tile."""
+"""Returns True if an instruction's constant numbers explain the values that it wrote.
+
+The arguments are the numbers, the values, and True if the instruction reads a tile.
+"""
 
 
 def fills(numbers: Array, values: Array, reads: bool) -> bool:
     """True if an instruction fills its result with a number near the largest of the data type.
 
-    An instruction that reads a tile clamps instead, unless the largest number is so large that it
+    An instruction that reads a tile clamps values instead, unless the number is so large that it
     can only be the fill value of a mask.
     """
     _, high = ends_of(values.dtype)
@@ -49,7 +51,7 @@ def fills(numbers: Array, values: Array, reads: bool) -> bool:
 
 
 _ABOUT = 2.0**-8
-"""Relative distance from the largest number within which a number is a fill value: 3.4e38."""
+"""The relative distance from the largest number up to which a number is a fill value: 3.4e38."""
 _FILLING = 1e30
 
 
@@ -64,21 +66,24 @@ def not_finite(values: Array) -> npt.NDArray[np.bool_]:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The first instruction that wrote matching elements. `print` it."""
+    """The first instruction that wrote matching elements; `print` shows it."""
 
     instruction: RecordedInstruction
     operand: RecordedOperand
-    """The operand that it wrote."""
+    """The operand with the matching elements, which the instruction wrote."""
     index: tuple[int, ...]
-    """The index of the first matching element."""
+    """The index of the first matching element in the operand."""
     count: int
-    """The number of matching elements."""
+    """The number of matching elements in the operand."""
     had: RecordedOperand | None
-    """The operand that had matching elements before; None when the instruction produced them."""
+    """The operand that had matching elements before the instruction.
+
+    None if the instruction produced the first ones.
+    """
 
     @property
     def value(self) -> float:
-        """The first matching element."""
+        """The value of the first matching element."""
         return float(self.operand.after[self.index])
 
     def __str__(self) -> str:
@@ -120,7 +125,10 @@ def headline(instruction: RecordedInstruction, text: str) -> list[str]:
 def operands_at(
     instruction: RecordedInstruction, written: RecordedOperand, index: tuple[int, ...]
 ) -> list[str]:
-    """Return a line per operand that is read: its element or row for an element of the result."""
+    """Return a line for each operand that is read.
+
+    A line has the element, or row, of the operand that belongs to element `index` of the result.
+    """
     lines: list[str] = []
     for operand in instruction.operands:
         if not operand.is_read:

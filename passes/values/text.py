@@ -9,7 +9,7 @@ from nkijit.passes.values.instructions import Statistics, short_place
 from nkijit.passes.values.items import RecordedInstruction
 
 MOST_LINES = 40
-"""Most rows of the table."""
+"""The largest number of rows of the table."""
 
 
 def record_text(

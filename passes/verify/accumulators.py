@@ -52,20 +52,23 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic
 
 @dataclass(slots=True, eq=False)
 class _Value:
-    """Possible contents of a register, compared by identity."""
+    """One possible content of a register; compared by identity."""
 
     operator: str | None = None
     """The operator of the reduction; None if undefined."""
     by: _Event | None = None
-    """The instruction that last set the register; None if none has."""
+    """The instruction that last set the register; None if no instruction has."""
     clobbered_by: NisaOp | None = None
     known: bool = True
-    """False after a finding, to avoid follow-up findings."""
+    """False after a finding about the content, to avoid follow-up findings."""
 
 
 _Values = frozenset[_Value]
 _Pieces = dict[_Values, int]
-"""Possible contents, with the lanes that have them as bits. Immutable: visits replace it."""
+"""For each set of possible contents, the lanes that have it, as bits.
+
+Immutable: visits replace the mapping.
+"""
 _State = dict[engine, _Pieces]
 
 _START: _Values = frozenset({_Value()})
@@ -74,23 +77,23 @@ _UNKNOWN = _Value(known=False)
 
 @dataclass(frozen=True, slots=True)
 class _Use:
-    """The accumulator use that instructions of one form share."""
+    """The use of accumulators that all instructions of one form share."""
 
     owner: engine
     operator: str | None
     continues: bool
-    """It reduces onto the current contents."""
+    """True if the instruction reduces onto the current contents."""
     sets: bool
     clobbers: bool
     reads: bool
     requested: bool
-    """The kernel requests the reduction explicitly; it is not a default."""
+    """True if the kernel requests the reduction explicitly; False for a default."""
     begins: bool
-    """The kernel explicitly begins a reduction."""
+    """True if the kernel explicitly begins a reduction."""
     reads_out: bool
-    """It reads through `reduce_res`, which kernels pass for complete results."""
+    """True if the instruction reads through `reduce_res`, which is for complete results."""
     data: int
-    """The index of the operand that determines its lanes."""
+    """The index of the operand whose partitions determine the lanes of the instruction."""
     all_lanes: int
     """All lanes of the engine, as bits."""
 
@@ -104,9 +107,9 @@ class _Event:
     use: _Use
     lanes: int
     read_later: int = 0
-    """Those of its lanes that are read after it, on at least one path."""
+    """The lanes of the instruction that are read after it, on at least one path, as bits."""
     leaves: _Values = frozenset()
-    """The contents of its lanes after it has set them."""
+    """The contents of the instruction's lanes after it has set them."""
 
 
 def check_accumulators(kernel: KernelOp) -> Iterator[Diagnostic]:
@@ -135,7 +138,7 @@ class _Reader:
         self._lanes: dict[int, int] = {}
 
     def event(self, op: Operation) -> _Event | None:
-        """Return the event of an operation; None if it does not use accumulators."""
+        """Return the event of an operation; None if the operation does not use accumulators."""
         op_class = type(op)
         if op_class not in self._declared:
             spec = op.SPEC if isinstance(op, NisaOp) else None
@@ -196,21 +199,22 @@ class _Flow:
     def __init__(self, start: _Pieces) -> None:
         self.start = start
         self.found: dict[tuple[int, str], Diagnostic] = {}
-        """By position of the event and rule id."""
+        """The findings by the position of the event and the rule id."""
         self.replaced: dict[_Event, tuple[str, NisaOp]] = {}
-        """For each instruction that set accumulators: how, and to which other, its values were
-        lost."""
+        """For each instruction that set accumulators, how and to which one the values were lost."""
         self.blamed: set[_Event] = set()
         """Instructions with findings, and the instructions that set the values in question.
-        `accumulator-lost` is not reported for them."""
+
+        `accumulator-lost` is not reported for them.
+        """
         self.resumed: dict[_Event, _Resumption] = {}
         self.continued: set[_Event] = set()
-        """Instructions whose values another instruction continues."""
+        """Instructions whose accumulated values another instruction continues."""
         self._clobbered: dict[tuple[_Value, NisaOp], _Value] = {}
         self._began: dict[engine, list[_Event]] = {}
-        """The instructions that begin reductions, in program order."""
+        """The instructions that begin reductions, by engine, in program order."""
         self._read_by: dict[_Event, _Event] = {}
-        """For each instruction that set accumulators: the first that reads its values out."""
+        """For each instruction that set accumulators, the first one that reads its values out."""
 
     def keys(self, event: _Event) -> Iterable[engine]:
         return (event.use.owner,)
@@ -268,7 +272,7 @@ class _Flow:
                         self._read_by.setdefault(value.by, event)
 
     def _note_continued(self, event: _Event, by: _Event, lanes: int) -> None:
-        """Note that `event` continues, in some lanes, the values that `by` has set."""
+        """Record that `event` continues, in some lanes, the values that `by` has set."""
         self.continued.add(by)
         last, reader = self.last_begin(event), self._read_by.get(by)
         if last is None or last.position <= by.position:
@@ -299,7 +303,7 @@ class _Flow:
         return self._clobbered[key]
 
     def _check(self, event: _Event, pieces: _Pieces, certain: bool) -> list[_Unusable]:
-        """Report and return the contents that the instruction cannot use."""
+        """Report the contents that an instruction cannot use, and return them."""
         undefined: list[_Unusable] = []
         mixed: list[_Unusable] = []
         use, op = event.use, event.op
@@ -350,7 +354,7 @@ class _Resumption:
     by: _Event
     """The instruction that last set the accumulators."""
     reader: _Event | None
-    """The instruction that read them out before the other reduction began."""
+    """The instruction that read the accumulators out before the other reduction began."""
     last: _Event
     """The instruction that began the other reduction."""
     lanes: int = 0
@@ -359,14 +363,14 @@ class _Resumption:
 
 @dataclass(slots=True)
 class _Unusable:
-    """Contents of some lanes that an instruction cannot use."""
+    """Possible contents of some lanes that an instruction cannot use."""
 
     value: _Value
     lanes: int
     among: _Values
-    """All possible contents of these lanes."""
+    """All possible contents of the lanes, usable or not."""
     sure: bool = False
-    """True if none of `among` can be used."""
+    """True if the instruction can use none of `among`."""
 
 
 def _put(pieces: _Pieces, lanes: int, contents: _Values) -> _Pieces:
@@ -386,7 +390,10 @@ def _changed(pieces: _Pieces, lanes: int, change: Callable[[_Value], _Value]) ->
 
 
 def _needed(owner: engine) -> Callable[[_Event, int], int]:
-    """The step of the backward walk: the lanes of an engine that are read after an event."""
+    """Return the step of the backward walk for an engine.
+
+    From the lanes that are read after an event, the step computes those that are read before it.
+    """
 
     def visit(event: _Event, needed: int) -> int:
         use = event.use
@@ -469,7 +476,10 @@ def _same_result(one: NisaOp, other: NisaOp) -> bool:
 
 
 def _undefined(event: _Event, wrong: list[_Unusable], last: _Event | None) -> Diagnostic:
-    """`last` is the last instruction that began a reduction; None unless one is continued."""
+    """Return the finding that an instruction uses undefined accumulators.
+
+    `last` is the last instruction that began a reduction; None unless one is continued.
+    """
     first = next((w for w in wrong if w.sure), wrong[0])
     value = first.value
     subject = "reduce_cmd.reduce continues on" if event.use.continues else "'reduce_res' reads"
@@ -532,7 +542,7 @@ def _where(event: _Event, wrong: list[_Unusable]) -> Iterator[str]:
 
 
 def _uses(event: _Event, lanes: int) -> Iterator[str]:
-    """Yield a note on the lanes of an instruction, if a finding is about some of them only."""
+    """Yield a note about the lanes of a finding, unless they are all lanes of the instruction."""
     if lanes != event.lanes:
         yield f"the instruction uses {_named(event.lanes)}"
 
@@ -545,7 +555,7 @@ def _lanes(wrong: Iterable[_Unusable]) -> int:
 
 
 def _in_lanes(event: _Event, lanes: int | None = None) -> str:
-    """Name the lanes of a message, by default an instruction's; empty if it uses all lanes."""
+    """Return text that names lanes, by default an instruction's; empty for all lanes."""
     lanes = event.lanes if lanes is None else lanes
     return "" if lanes == event.use.all_lanes else f" in {_named(lanes)}"
 

@@ -59,12 +59,12 @@ def _share_bytes(one: AllocOp, two: AllocOp) -> bool:
 
 @dataclass(slots=True)
 class _Region:
-    """The positions (inclusive) between which a tile's bytes must be preserved."""
+    """The positions (inclusive) between which a tile's bytes must not be overwritten."""
 
     start: int
     end: int
     reads_last: bool
-    """All accesses at the end are reads."""
+    """True if all accesses at the last position are reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +74,15 @@ class _Clash:
     position: int
     """The position at which the second tile is first used."""
     needed: int
-    """The position at or after `position` at which the first tile is in use."""
+    """The first position from `position` on at which the first tile is in use."""
 
 
 class _Uses:
     """The accesses to tiles at fixed addresses.
 
     A tile that is completely overwritten has no live contents before that, so its live range is
-    split into regions. It is not split inside loops on the device, whose next iteration may need
-    the contents.
+    split into regions. The range is not split inside loops on the device, whose next iteration may
+    need the contents.
     """
 
     def __init__(self, found: Liveness):
@@ -115,7 +115,7 @@ class _Uses:
                     regions[-1].end, regions[-1].reads_last = end, reads_last
 
     def _outermost(self) -> dict[int, tuple[int, int]]:
-        """Map each position inside a loop to the first and last position of its outermost loop."""
+        """For each position in a loop, the first and last position of its outermost loop."""
         inside: dict[int, tuple[int, int]] = {}
         for loop in self._loops:
             if loop.start not in inside:
@@ -124,7 +124,7 @@ class _Uses:
         return inside
 
     def clash(self, one: LiveRange, two: LiveRange) -> _Clash | None:
-        """Return where one tile is first used while the other is in use; None if nowhere."""
+        """Return where a tile is first used while another is in use; None if nowhere."""
         regions = [
             (region, live, other)
             for live, other in ((one, two), (two, one))

@@ -34,7 +34,7 @@ from nkijit.passes.diagnostics.diagnose import describe_operand, diagnose
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 
 MOST_ROWS = 8
-"""Rows of the table of live tiles in a finding."""
+"""The largest number of rows in the table of live tiles that a finding shows."""
 
 
 def check_capacity(kernel: KernelOp) -> Iterator[Diagnostic]:
@@ -47,7 +47,10 @@ def check_capacity(kernel: KernelOp) -> Iterator[Diagnostic]:
 
 
 def _crowded(kernel: KernelOp) -> list[MemoryRegion]:
-    """The memories that cannot hold all tiles of the kernel at once, or have fixed addresses."""
+    """Return the memories that cannot hold all tiles of the kernel at once.
+
+    Memories with tiles at fixed addresses are included.
+    """
     allocs = [op for op in kernel.operations if type(op) is AllocOp]
     return [region for region in SPACES if not _holds_all(allocs, region, kernel.target)]
 

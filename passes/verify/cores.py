@@ -51,14 +51,17 @@ def check_cores(kernels: Sequence[KernelOp]) -> Iterator[Diagnostic]:
 
 @dataclass(slots=True)
 class _Program:
-    """The operations of one core, split into phases at its meetings with the other core."""
+    """The operations of one core, divided into phases by its meetings with the other core."""
 
     kernel: KernelOp
     phases: list[list[Operation]] = field(default_factory=lambda: [[]])
     meetings: list[NisaOp] = field(default_factory=list[NisaOp])
     """The barriers and collectives that end the phases."""
     is_whole: bool = True
-    """False if a loop contains an instruction that waits for the other core."""
+    """False if a loop contains an instruction that waits for the other core.
+
+    Races are not checked then.
+    """
     ranges: Ranges = field(init=False)
 
     def __post_init__(self) -> None:
@@ -78,7 +81,7 @@ class _Program:
 
 
 def _meetings(programs: Sequence[_Program]) -> Iterator[Diagnostic]:
-    """Compare the waiting instructions of two cores pairwise, up to the first mismatch."""
+    """Compare the waiting instructions of two cores in pairs, up to the first difference."""
     if not all(program.is_whole for program in programs):
         return
     one, two = [
@@ -108,7 +111,7 @@ def _meetings(programs: Sequence[_Program]) -> Iterator[Diagnostic]:
 
 @dataclass(slots=True)
 class _Keys:
-    """Keys of waiting instructions; those that meet have equal keys."""
+    """Keys of waiting instructions. Instructions that meet have equal keys."""
 
     kernel: KernelOp
     _shared: dict[SSAValue, int] = field(init=False)
@@ -158,22 +161,22 @@ def _pair(first: SendrecvOp, second: SendrecvOp) -> Iterator[Diagnostic]:
 
 @dataclass(slots=True)
 class _Shared:
-    """The accesses of both cores to one tensor in shared HBM, by cell."""
+    """The accesses of both cores to one tensor in shared HBM, cell by cell."""
 
     reach: Reach
     cells: Cells
     written: list[Marks]
-    """Per core and cell, the number of the operation that wrote it last."""
+    """For each core and cell, the number of the operation that wrote the cell last."""
     read: list[Marks]
-    """Per core and cell, the number of the last operation that read it before the core wrote it."""
+    """For each core and cell, the number of the last read before the core itself wrote the cell."""
     own: list[npt.NDArray[np.bool_]]
-    """Per core, the cells that it has written so far."""
+    """For each core, the cells that it has written so far."""
     first_unordered: int = 0
-    """Operations before this number are ordered before all later ones, by a meeting."""
+    """The lowest number of an operation that no meeting orders before the current ones."""
     noted: list[tuple[int, Footprint, bool]] = field(
         default_factory=list[tuple[int, Footprint, bool]]
     )
-    """The accesses of this phase: core, cells, and whether they are written."""
+    """The accesses in the current phase: core, cells, and whether the cells are written."""
     _footprints: dict[Extent, Footprint] = field(default_factory=dict[Extent, Footprint])
 
     @staticmethod
@@ -194,7 +197,7 @@ class _Shared:
         )
 
     def note(self, core: int, effect: Effect, number: int) -> None:
-        """Record that a core reads or writes a tile."""
+        """Record an access of a core to a tile."""
         extent = extent_of(effect.value, self.reach)
         footprint = self._footprints.get(extent)
         if footprint is None:
@@ -210,7 +213,7 @@ class _Shared:
         marks[~footprint.part(self.own[core])] = number
 
     def may_meet(self) -> bool:
-        """Return whether an access of this phase may conflict with the other core; ends the phase.
+        """Whether an access of this phase may conflict with the other core; ends the phase.
 
         Checking only the accessed cells is faster than checking the entire tensor.
         """
@@ -223,7 +226,7 @@ class _Shared:
         return False
 
     def pairs(self, one: Marks, two: Marks) -> Iterator[tuple[int, int]]:
-        """Yield the distinct pairs of operations that marked a cell since the last meeting."""
+        """Yield the pairs of operations that marked the same cell since the last meeting."""
         both = (one >= self.first_unordered) & (two >= self.first_unordered)
         if both.any():
             many = int(two.max()) + 1
@@ -272,7 +275,7 @@ def _races(programs: Sequence[_Program]) -> Iterator[Diagnostic]:
 
 @dataclass(slots=True)
 class _Difference:
-    """Whether the cores run different programs; computed on first use."""
+    """Whether the cores run different programs; computed when first used."""
 
     programs: Sequence[_Program]
     _known: bool | None = None

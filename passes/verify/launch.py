@@ -49,7 +49,7 @@ def _difference(kernel: KernelOp, message: str) -> Diagnostic:
 
 
 def _is_same(one: SSAValue, two: SSAValue) -> bool:
-    """True if the two allocations have the same type, and the same name or source location."""
+    """True if two allocations have the same type, and the same name or source location."""
     if one.type != two.type:
         return False
     places = [positions(_owner(value).location) for value in (one, two)]

@@ -164,10 +164,12 @@ def _broadcast(op: DmaCopyOp, target: Target) -> _Warning | None:
 
 
 _LEAST_BROADCAST_LOSS = 2048
-"""The smallest waste of a broadcast load that is reported, in cycles. Below it, alternatives take
-as long."""
+"""The smallest loss of a broadcast load that is reported, in cycles.
+
+Below it, alternatives take as long.
+"""
 _LEAST_LOSS = 128
-"""The smallest waste that is reported, in cycles."""
+"""The smallest loss that is reported, in cycles."""
 
 
 def _slow_mode(op: NisaOp, target: Target) -> _Warning | None:
@@ -207,7 +209,7 @@ def _in_fast_memory(tile: TileInfo, vector: Vector) -> bool:
 
 
 def _packed(tile: TileInfo) -> TileInfo:
-    """The tile with its elements contiguous."""
+    """Return the tile with contiguous elements."""
     return replace(tile, strides=AccessPattern.contiguous(tile.shape).strides)
 
 
@@ -228,7 +230,7 @@ def _wide_result(op: TensorTensorOp, target: Target) -> _Warning | None:
 
 
 _FEW = 4
-"""An instruction uses few partitions if it uses at most this fraction of them: a quarter."""
+"""The inverse of the largest fraction of partitions that count as few: a quarter."""
 
 
 def _few_partitions(op: NisaOp, target: Target) -> _Warning | None:
@@ -249,13 +251,13 @@ def _few_partitions(op: NisaOp, target: Target) -> _Warning | None:
 
 
 class _Tables:
-    """Tracks the activation function table that the Scalar Engine holds."""
+    """The activation function table that the Scalar Engine holds, during a walk."""
 
     def __init__(self, target: Target):
         self._cycles = target.timing.scalar.table_load_ns * target.timing.clocks.core_ghz
         self._resident: str | None = None
         self._replaced: dict[str, NisaOp] = {}
-        """For each table that was loaded before, the instruction that replaced it."""
+        """For each table that was replaced, the instruction that loaded the replacing table."""
         self._reported: set[NisaOp] = set()
 
     def follow(self, op: NisaOp) -> Iterator[Diagnostic]:
@@ -321,7 +323,10 @@ def _repeated_loads(program: Dependences) -> Iterator[Diagnostic]:
 
 
 _PART_OF_SBUF = 4
-"""The limit of the fraction of SBUF that repeated loads take: a quarter. More may not fit."""
+"""The limit for the tiles of repeated loads: SBUF's size divided by this number.
+
+Larger tiles may not fit.
+"""
 
 
 def _widened(kernel: KernelOp) -> Iterator[Diagnostic]:

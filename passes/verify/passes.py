@@ -43,11 +43,11 @@ class VerificationPass(ModulePass):
     """A pass that raises NkiValidationError if a rule is broken."""
 
     NEEDS_ALL: ClassVar[bool] = False
-    """Skipped after tracing errors, to avoid follow-up findings."""
+    """True if the pass is skipped after tracing errors, to avoid follow-up findings."""
     SUSPECTED: ClassVar[tuple[RuleText, ...]] = ()
     """The rules that `suspect` reports."""
     ADVICE: ClassVar[tuple[RuleText, ...]] = ()
-    """The rules that `advise` reports."""
+    """The rules about which `advise` returns warnings."""
 
     def find(self, kernel: KernelOp) -> Iterable[Diagnostic]:
         """Return the findings about the program of one core, in program order."""
@@ -317,7 +317,7 @@ def with_advice(
     kernels: Sequence[KernelOp],
     passes: Sequence[type[VerificationPass]] = WHOLE,
 ) -> list[Diagnostic]:
-    """Add the advice that `find_all` gives to findings that it returned without advice."""
+    """Return findings that `find_all` returned without advice, with the advice added."""
     advised = list(found)
     if _has_errors(advised):
         return advised
@@ -332,6 +332,6 @@ def _has_errors(found: Iterable[Diagnostic]) -> bool:
 
 
 def _add(found: list[Diagnostic], more: Iterable[Diagnostic]) -> None:
-    """Add the findings of one core that were not reported for another."""
+    """Add those findings of one core that were not reported for another core."""
     known = set(found)
     found += [d for d in collapse(more) if d not in known]

@@ -44,18 +44,22 @@ class _Tile:
 
     value: SSAValue
     base: int
-    """The position of its allocation among the kernel's operations."""
+    """The position of the tile's allocation among the kernel's operations."""
     alloc: AllocOp
     region: ByteSet
-    """Its bytes, relative to the allocation."""
+    """The bytes of the tile, relative to its allocation."""
     known: bool
-    """False if an index selects its bytes at run time."""
+    """False if an index selects the tile's bytes at run time."""
     bank: object
-    """Key of the bank that contains it: the allocation's number (None if the address is fixed) and
-    the bank's number. None for several banks."""
+    """A key of the bank that contains the tile; None if the tile spans several banks.
+
+    The key is the allocation's number (None if the address is fixed) and the bank's number.
+    """
     place: ByteSet
-    """Its bytes in PSUM, or relative to the allocation if the address is not fixed. Comparable
-    between tiles of one bank."""
+    """The bytes of the tile in PSUM, or relative to the allocation if its address is not fixed.
+
+    Comparable between tiles of one bank.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +67,11 @@ class _Form:
     """The properties that instructions of one form share."""
 
     roles: Sequence[tuple[int, Role]]
-    """Index and role of each operand."""
+    """The index and the role of each operand."""
     is_matmul: bool | None
-    """The Tensor Engine runs it; None if the engine depends on the operands."""
+    """True if the Tensor Engine runs the instruction; None if the operands decide the engine."""
     accumulation: Accumulation | None
-    """None for instructions that never add to `dst`."""
+    """How a matmul treats `dst`; None for instructions that never add to `dst`."""
 
 
 @dataclass(slots=True, eq=False)
@@ -81,43 +85,47 @@ class _Event:
     reads: list[_Tile]
     writes: list[_Tile]
     added: ByteSet = NOWHERE
-    """The bytes to which a matmul adds."""
+    """The bytes to which a matmul adds; none for other operations."""
     visited: bool = False
 
 
 @dataclass(slots=True)
 class _Memory:
-    """The state of an allocation's bytes. Immutable by convention: visits replace it."""
+    """The state of the bytes of one allocation. Immutable by convention: visits replace it."""
 
     sure: ByteSet = NOWHERE
-    """Certainly written by an engine whose results matmuls can add to. Tiles with run-time
-    addresses count as written."""
+    """Bytes that were certainly written with results to which matmuls can add.
+
+    Tiles with run-time addresses count as written.
+    """
     maybe: ByteSet = NOWHERE
-    """Written in this way on at least one path."""
+    """Bytes that were written with results to which matmuls can add, on at least one path."""
     replaced: ByteSet = NOWHERE
-    """The bytes of `maybe` that another engine has since overwritten with a result that matmuls
-    cannot add to, on at least one path."""
+    """Bytes of `maybe` that another engine has overwritten since, on at least one path.
+
+    Matmuls cannot add to the results of that engine.
+    """
     read: ByteSet = NOWHERE
-    """Read since the last write, on at least one path."""
+    """Bytes that were read since they were last written, on at least one path."""
 
 
 _EMPTY = _Memory()
 _State = dict[int, _Memory]
-"""By the number of the allocation."""
+"""The state of each allocation, by its number."""
 
 
 @dataclass(slots=True, eq=False)
 class _Group:
-    """A matmul and the matmuls that add to its result, all in one bank."""
+    """A matmul, and the matmuls that add to its result, all in one bank."""
 
     first: Operation
     place: ByteSet
     last: int
-    """`_Flow._clock` at its latest matmul."""
+    """The value of `_Flow._clock` at the latest matmul of the group."""
     tile: _Tile
-    """The tile that its latest matmul wrote."""
+    """The tile that the latest matmul of the group wrote."""
     memory: _Memory
-    """The state of the allocation after that matmul."""
+    """The state of the allocation after the latest matmul of the group."""
 
 
 def check_psum(kernel: KernelOp) -> Iterator[Diagnostic]:
@@ -147,9 +155,9 @@ class _Reader:
         self._layouts: dict[tuple[object, ...], tuple[ByteSet, ByteSet, int | None]] = {}
         self._forms: dict[tuple[object, ...], _Form] = {}
         self._multiplied: dict[int, ByteSet] = {}
-        """The bytes that matmuls have written, by allocation."""
+        """The bytes that matmuls have written, by allocation and relative to it."""
         self.placed: dict[int, ByteSet] = {}
-        """The same in PSUM addresses, for allocations with a fixed address."""
+        """The bytes of PSUM that matmuls have written, by allocation, for fixed addresses."""
         self._position = 0
         for number, op in enumerate(kernel.operations):
             if type(op) is AllocOp and info_of(op.result).region is MemoryRegion.psum:
@@ -183,7 +191,7 @@ class _Reader:
         return _Tile(value, number, alloc, region, known, bank_key, place)
 
     def event(self, op: Operation) -> _Event | None:
-        """Return the event of an operation; None if it does not access PSUM."""
+        """Return the event of an operation; None if the operation does not access PSUM."""
         if id(op) not in self.touching:
             return None
         key = form_key(op)
@@ -213,8 +221,8 @@ class _Reader:
     def _added(self, tile: _Tile, accumulation: Accumulation | None) -> ByteSet:
         """Return the bytes to which a matmul adds.
 
-        With `accumulate=None`, as in the interpreter, these are the bytes that earlier matmuls in
-        program order have written.
+        With `accumulate=None`, these are the bytes that earlier matmuls in program order have
+        written, as in the interpreter.
         """
         before = self._multiplied.get(tile.base, NOWHERE)
         if not before.covers(tile.region):
@@ -243,7 +251,7 @@ class _Reader:
 
 
 def _bank(place: ByteSet, target: Target) -> int | None:
-    """The bank that contains all bytes; None if they span several."""
+    """Return the bank that contains all bytes of a set; None if they span several banks."""
     banks = {
         column // target.psum_bank_bytes
         for _, columns in place.pieces
@@ -253,19 +261,19 @@ def _bank(place: ByteSet, target: Target) -> int | None:
 
 
 class _Flow:
-    """The forward walk."""
+    """The forward walk over the accesses to PSUM."""
 
     start = _EMPTY
 
     def __init__(self, target: Target, placed: dict[int, ByteSet]):
         self.found: dict[tuple[int, str], Diagnostic] = {}
-        """By position of the event and rule id."""
+        """The findings by the position of the event and the rule id."""
         self._resets = target.version < nc_version.gen4
-        """Matmuls can add only to results of matmuls."""
+        """True if matmuls can add only to results of matmuls: before NeuronCore-v4."""
         self._placed = placed
         self._clock = 0
         self._groups: dict[object, list[_Group]] = {}
-        """By bank."""
+        """The groups of each bank, by the bank's key."""
         self._latest: dict[object, _Group] = {}
         self._readers: dict[int, dict[_Tile, Operation]] = {}
         self._writers: dict[int, dict[_Tile, Operation]] = {}
@@ -305,7 +313,7 @@ class _Flow:
                     state[tile.base] = self._written(memory, tile.region)
 
     def _written(self, memory: _Memory, region: ByteSet) -> _Memory:
-        """The state after a write by an engine other than the Tensor Engine."""
+        """Return the state after a write by another engine than the Tensor Engine."""
         read = memory.read - region
         if not self._resets:
             return _Memory(memory.sure | region, memory.maybe | region, NOWHERE, read)
@@ -480,7 +488,7 @@ def _is_open(group: _Group, state: _State) -> bool:
 
 
 def _multiplied(memory: _Memory, tile: _Tile) -> _Memory:
-    """The state after a write by a matmul."""
+    """Return the state after a write by a matmul."""
     region = tile.region
     if not tile.known:
         return replace(memory, sure=memory.sure | region, maybe=memory.maybe | region)
@@ -492,7 +500,7 @@ def _multiplied(memory: _Memory, tile: _Tile) -> _Memory:
 
 
 def _latest(history: dict[int, dict[_Tile, Operation]], tile: _Tile) -> Operation | None:
-    """The latest operation in `history` that accessed bytes of a tile, at a known address."""
+    """Return the latest operation in `history` that accessed bytes of a tile at a known address."""
     seen = history.get(tile.base, {})
     return next(
         (op for t, op in reversed(seen.items()) if t.known and t.region.meets(tile.region)), None

@@ -1,4 +1,4 @@
-"""The verification passes that check the rules declared by ops, one pass per category."""
+"""The verification passes that check the rules that ops declare: one pass per category."""
 
 from __future__ import annotations
 
@@ -64,30 +64,30 @@ def _broken_rules(
 
 @cache
 def _rules_of(op_class: type[Operation], checked: bool) -> tuple[Rule, ...]:
-    """The rules of an operation; only those that depend on offsets if its form has been checked."""
+    """Return the rules to check for an operation; those on offsets only if its form was checked."""
     rules = all_rules_of(op_class)
     return tuple(rule for rule in rules if rule.by_offset) if checked else rules
 
 
 _LIMITS = ("scale", "bound", "count")
-"""The properties of a view that limit the values of its index."""
+"""The properties of a view that bound the elements that its index can select."""
 
 
 class _Forms:
-    """Keys of operations: those with equal keys break the same rules, except `by_offset` rules."""
+    """Keys of operations that are equal if the same rules are broken, except `by_offset` ones."""
 
     def __init__(self, target: Target):
         self._target = target
         self._numbers: dict[object, int] = {}
         self._types: dict[int, int] = {}
-        """By the identity of a tile's type: a number for the type without its offset."""
+        """For each tile type, by `id`, the number of the type without its offset."""
         self._values: dict[int, tuple[object, int, int]] = {}
-        """By the identity of an operand: its key, its allocation, and its index or 0."""
+        """For each operand, by `id`: its key, the `id` of its allocation, and its index's or 0."""
         self._places: dict[tuple[int, int, bool], int] = {}
-        """Numbers of on-chip tiles at known places, by the tile's and its allocation's type."""
+        """The numbers of on-chip tiles with known positions, by types of tile and allocation."""
 
     def key(self, op: Operation) -> tuple[object, ...]:
-        """The key of an operation."""
+        """Return a key of the properties of an operation that rules depend on."""
         # A tuple: making xDSL's own sequence is slow.
         operands = operand_tuple(op)
         if type(op) is ViewOp and len(operands) == 1:
@@ -114,7 +114,7 @@ class _Forms:
         return tuple(parts)
 
     def _type(self, value: SSAValue) -> int:
-        """A number that is equal for tiles that differ only in their offset."""
+        """Return a number that is equal for tiles that differ only in their offset."""
         number = self._types.get(id(value.type))
         if number is None:
             tile = info_of(value)
@@ -128,7 +128,7 @@ class _Forms:
         return self._numbers.setdefault(form, len(self._numbers))
 
     def _value_key(self, value: SSAValue) -> tuple[object, int, int]:
-        """Return a value's key, the identity of its allocation, and that of its index or 0.
+        """Return a value's key, the `id` of its allocation, and that of its index or 0.
 
         A scalar's key is the value itself: rules may read the constant that defines it.
         """
@@ -145,7 +145,11 @@ class _Forms:
         return self._number(form), id(base), id(index)
 
     def _place(self, value: SSAValue, base: SSAValue) -> int:
-        """The number of a tile without its index: its type, and where rules may see it begin."""
+        """Return the number of a tile without its index.
+
+        It stands for the tile's type, and for the start of the tile as far as rules may depend on
+        it.
+        """
         tile = info_of(value)
         if not tile.region.on_chip:
             return self._type(value)
@@ -161,7 +165,7 @@ class _Forms:
     def _form(
         self, value: SSAValue, base: SSAValue, address: tuple[int, int] | None
     ) -> tuple[object, ...]:
-        """The properties of an on-chip tile that rules may read."""
+        """Return the properties of an on-chip tile on which rules may depend."""
         partition, byte = (0, 0) if base is value else start_of(value, access_of(value))
         form = (self._type(value), partition, address and address[0])
         if info_of(value).region is MemoryRegion.psum:

@@ -62,7 +62,7 @@ def check_schedule(kernel: KernelOp) -> Iterator[Diagnostic]:
 
 
 def _against_data(kernel: KernelOp) -> Iterator[Diagnostic]:
-    """Yield findings about edges to a later instruction that depends on the consumer's results."""
+    """Yield findings about edges to a later instruction that depends on the waiting one."""
     for block in blocks_out_of_order(kernel):
         stuck = Arrangement(block).stuck
         if not stuck:
@@ -86,14 +86,14 @@ def _against_data(kernel: KernelOp) -> Iterator[Diagnostic]:
 
 
 def _whole(op: Operation) -> list[str]:
-    """A note for an instruction that can only be moved together with its loop."""
+    """Return a note for an instruction in a loop, which can only be moved with the whole loop."""
     if isinstance(op, (ForOp, WhileOp)):
         return ["the instruction is in a loop that runs as a whole"]
     return []
 
 
 class _Waits:
-    """The dependences among units of a block that cannot be ordered."""
+    """The dependences among the units of a block that no order satisfies."""
 
     def __init__(self, units: Sequence[Unit]):
         self._units = units
@@ -104,7 +104,7 @@ class _Waits:
             for op in unit.instructions
             if op.label in unit.labels
         }
-        """Instructions by name, with their units."""
+        """The units and instructions by the instruction's name."""
 
     def _of(self, unit: Unit) -> list[Unit]:
         found = self._known.get(unit)
@@ -142,7 +142,7 @@ def loop_block(block: Block | None) -> Block | None:
 
 
 def _encloses(block: Block | None, op: Operation) -> bool:
-    """True if an operation is in the loop of `block` or in a nested loop."""
+    """True if an operation is in the loop with the body `block`, or in a loop nested in it."""
     wanted = loop_block(block)
     here = op.parent_block()
     while here is not None:
@@ -162,7 +162,7 @@ def _loop_of(op: Operation) -> str:
 
 
 def _cycles(before: dict[NisaOp, list[NisaOp]]) -> Iterator[Diagnostic]:
-    """Yield a finding for each cycle, by walking backward along the edges."""
+    """Yield a finding for each cycle of edges, found by walking backward along them."""
     done: set[NisaOp] = set()
     for start in before:
         path: dict[NisaOp, Iterator[NisaOp]] = {}

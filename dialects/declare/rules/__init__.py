@@ -1,4 +1,4 @@
 """Reusable rules: each function returns one rule for the named fields of an op.
 
-`Rule` documents the properties that a check may depend on. A rule about an omitted operand holds.
+`Rule` documents the properties that a check may depend on. A check ignores omitted operands.
 """

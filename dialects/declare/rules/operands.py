@@ -36,7 +36,7 @@ from nkijit.dialects.tiles import is_tile
 
 
 def gpsimd_without_psum(*names: str) -> Rule:
-    """None of these operands is in PSUM if the GpSimd Engine runs the instruction."""
+    """Return the rule that no operand is in PSUM if the GpSimd Engine runs the instruction."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         if engine_of(op, target) is not engine.gpsimd:
@@ -53,14 +53,14 @@ def gpsimd_without_psum(*names: str) -> Rule:
 
 
 def buffer_names(regions: tuple[MemoryRegion, ...]) -> tuple[str, ...]:
-    """The names of memory regions; both kinds of HBM together become `hbm`."""
+    """Return the names of memory regions; both kinds of HBM together become `hbm`."""
     any_hbm = set(HBM) <= set(regions)
     named = ["hbm" if any_hbm and r in HBM else r.value for r in regions]
     return tuple(dict.fromkeys(named))
 
 
 def in_buffer(regions: tuple[MemoryRegion, ...], *names: str) -> Rule:
-    """These operands live in one of `regions`."""
+    """Return the rule that the named operands are in one of `regions`."""
     legal = one_of(buffer_names(regions))
 
     def check(op: NisaOp, target: Target) -> Violation | None:
@@ -76,9 +76,10 @@ def in_buffer(regions: tuple[MemoryRegion, ...], *names: str) -> Rule:
 def _where_to_write(
     op: NisaOp, name: str, regions: tuple[MemoryRegion, ...], wanted: MemoryRegion
 ) -> str | None:
-    """The fix for a written operand; None for one that is read, which the rule's help covers.
+    """Return the help for a written operand in an illegal buffer; None for a read operand.
 
-    A result cannot be copied to a legal buffer before the instruction.
+    The rule's own help is to copy the operand to a legal buffer before the instruction, which is
+    impossible for a result.
     """
     if op.SPEC.by_name[name.partition("[")[0]].role is Role.read:
         return None
@@ -90,7 +91,7 @@ def _where_to_write(
 
 
 def not_both_in_psum(first: str, second: str) -> Rule:
-    """The two operands are not both in PSUM."""
+    """Return the rule that the two operands are not both in PSUM."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         a, b = tile_of(op, first), tile_of(op, second)
@@ -105,18 +106,18 @@ def not_both_in_psum(first: str, second: str) -> Rule:
 
 
 def dtype_in(dtypes: tuple[str, ...], *names: str) -> Rule:
-    """Tiles in these operands have one of the named data types."""
+    """Return the rule that tiles in the named operands have one of these data types."""
     demand = f"must be {one_of(dtypes)}, it is {{dtype}}"
     return _dtype(lambda d: d.name in dtypes, demand, names, Limits(names, dtypes=dtypes))
 
 
 def dtype_not(dtypes: tuple[str, ...], *names: str) -> Rule:
-    """Tiles in these operands have none of the named data types."""
+    """Return the rule that tiles in the named operands have none of these data types."""
     return _dtype(lambda d: d.name not in dtypes, "cannot be {dtype}", names)
 
 
 def dtype_float(*names: str) -> Rule:
-    """Tiles in these operands are of a floating-point type."""
+    """Return the rule that tiles in the named operands are of a floating-point type."""
     return _dtype(lambda d: d.kind is Kind.float, "must be of a float type, it is {dtype}", names)
 
 
@@ -137,7 +138,7 @@ def _dtype(
 
 
 def computable(*names: str, unless_same_dtype: bool = False) -> Rule:
-    """None of these tiles is of a packed type.
+    """Return the rule that no named tile is of a packed type.
 
     `unless_same_dtype` allows packed types for a plain copy: all operands are tiles of one type.
     """
@@ -156,7 +157,7 @@ def computable(*names: str, unless_same_dtype: bool = False) -> Rule:
 
 
 def same_dtype(*names: str) -> Rule:
-    """Tiles in these operands have the same data type."""
+    """Return the rule that tiles in the named operands have the same data type."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         tiles = {name: tile.dtype.name for name, tile in tiles_in(op, names)}
@@ -169,7 +170,10 @@ def same_dtype(*names: str) -> Rule:
 
 
 def constant_held(name: str, dst: str = "dst") -> Rule:
-    """The data type of `dst` can hold a constant that is stored in it unchanged."""
+    """Return the rule that `dst` has a data type that can hold the constant in field `name`.
+
+    The constant is stored unchanged.
+    """
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         number = constant_of(op, name)
@@ -189,9 +193,9 @@ def not_held(op: NisaOp, dst: str, what: str, number: float) -> Violation | None
 
 
 def bits_held(operators: tuple[tuple[str, str], ...], data: str) -> Rule:
-    """A constant operand of a bitvec operator fits the width of `data`; shifts are below the width.
+    """Return the rule that a constant operand of a bitvec operator fits the width of `data`.
 
-    `operators` are pairs of fields: an operator and its number.
+    A shift must be below that width. `operators` are pairs of fields: an operator and its number.
     """
 
     def check(op: NisaOp, target: Target) -> Violation | None:
@@ -219,7 +223,7 @@ def bits_held(operators: tuple[tuple[str, str], ...], data: str) -> Rule:
 
 
 def bitvec_on_integers(operators: tuple[str, ...], *names: str) -> Rule:
-    """With a bitvec operator, tiles and numbers are integers, and all tiles have one width."""
+    """Return the rule that a bitvec operator has integers only, and tiles of one width."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         if not is_bitvec(op, *operators):

@@ -31,7 +31,7 @@ from nkijit.dialects.tiles import is_tile
 
 
 def activation_function(name: str) -> Rule:
-    """The field holds an activation function."""
+    """Return the rule that the field holds an activation function."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         word = op.value_of(name)
@@ -48,7 +48,7 @@ def alu_operator(
     arities: tuple[int, ...] = (2,),
     bypass: bool = False,
 ) -> Rule:
-    """The fields hold ALU operators of these kinds and arities."""
+    """Return the rule that the fields hold ALU operators of these kinds and arities."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         for name in names:
@@ -70,7 +70,7 @@ def alu_operator(
 
 
 def comparison(*names: str, legal: tuple[str, ...]) -> Rule:
-    """The fields hold one of these comparisons."""
+    """Return the rule that the fields hold one of the legal comparisons."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         for name in names:
@@ -84,7 +84,7 @@ def comparison(*names: str, legal: tuple[str, ...]) -> Rule:
 
 
 def same_kind(first: str, second: str) -> Rule:
-    """Both operators are bitvec, or both arithmetic."""
+    """Return the rule that the two operators are both bitvec, or both arithmetic."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         a, b = alu_of(op, first), alu_of(op, second)
@@ -99,9 +99,9 @@ def same_kind(first: str, second: str) -> Rule:
 
 
 def op_pair(first: str, second: str, legal: tuple[tuple[str, str], ...]) -> Rule:
-    """The two operators are one of the legal pairs.
+    """Return the rule that the two operators are one of the legal pairs.
 
-    Not checked if only `first` is bypass, as `op1_needs_op0` reports that.
+    If only `first` is bypass, there is no violation, as `op1_needs_op0` reports one.
     """
 
     def check(op: NisaOp, target: Target) -> Violation | None:
@@ -115,7 +115,10 @@ def op_pair(first: str, second: str, legal: tuple[tuple[str, str], ...]) -> Rule
 
 
 def op1_needs_op0(second: str, first: str) -> Rule:
-    """`second` is set only if `first` is set."""
+    """Return the rule that the second operator is set only if the first one is.
+
+    An operator is set if it is present and not bypass.
+    """
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         if not is_set(op, second) or is_set(op, first):
@@ -126,7 +129,10 @@ def op1_needs_op0(second: str, first: str) -> Rule:
 
 
 def reverse_needs_op(*pairs: tuple[str, str]) -> Rule:
-    """A reverse flag is set only with its operator. `pairs` are (flag, operator)."""
+    """Return the rule that a reverse flag is True only if its operator is set.
+
+    `pairs` are the fields (flag, operator).
+    """
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         for flag, operator in pairs:
@@ -138,7 +144,10 @@ def reverse_needs_op(*pairs: tuple[str, str]) -> Rule:
 
 
 def op_with_operand(operator: str, operand: str) -> Rule:
-    """Operator and operand are both present or both omitted; a unary operator needs no operand."""
+    """Return the rule that operator and operand are both present or both omitted.
+
+    A unary operator needs no operand.
+    """
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         alu = alu_of(op, operator)
@@ -155,7 +164,10 @@ def op_with_operand(operator: str, operand: str) -> Rule:
 
 
 def unary_operand(*pairs: tuple[str, str]) -> Rule:
-    """The operand of a unary operator is omitted or 0. `pairs` are (operator, operand)."""
+    """Return the rule that the operand of a unary operator is omitted or 0.
+
+    `pairs` are the fields (operator, operand).
+    """
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         for operator, operand in pairs:
@@ -174,7 +186,7 @@ def unary_operand(*pairs: tuple[str, str]) -> Rule:
 
 
 def reduce_op_in(*legal: str, name: str = "reduce_op") -> Rule:
-    """The operator of the accumulators is one of these, or omitted."""
+    """Return the rule that the operator of the accumulators is one of `legal`, or omitted."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         word = op.value_of(name)
@@ -187,7 +199,7 @@ def reduce_op_in(*legal: str, name: str = "reduce_op") -> Rule:
 
 
 def reduce_cmd_in(*legal: reduce_cmd) -> Rule:
-    """`reduce_cmd` is one of these."""
+    """Return the rule that `reduce_cmd` is one of `legal`."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         command = op.value_of("reduce_cmd")
@@ -200,8 +212,11 @@ def reduce_cmd_in(*legal: reduce_cmd) -> Rule:
 
 
 def reduce_cmd_needs_op(*, reset: bool) -> Rule:
-    """Every reducing command has a `reduce_op`. With `reset`, so does the command that only resets,
-    because the identity depends on the operator."""
+    """Return the rule that every command that reduces has a `reduce_op`.
+
+    With `reset`, `reduce_cmd.reset` needs one as well, because the identity depends on the
+    operator.
+    """
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         command = op.value_of("reduce_cmd")
@@ -214,7 +229,10 @@ def reduce_cmd_needs_op(*, reset: bool) -> Rule:
 
 
 def reduce_res_needs_op() -> Rule:
-    """An optional reduction that is requested by `reduce_res` or `reduce_cmd` has a `reduce_op`."""
+    """Return the rule that a requested reduction has a `reduce_op`.
+
+    `reduce_res` or `reduce_cmd` requests the optional reduction.
+    """
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         if op.value_of("reduce_op") is not None:
@@ -230,7 +248,7 @@ def reduce_res_needs_op() -> Rule:
 
 
 def reduce_init_unset() -> Rule:
-    """`reduce_init` has its default unless `reduce_cmd` loads it."""
+    """Return the rule that `reduce_init` has its default unless `reduce_cmd` loads it."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         init, command = op.operand_named("reduce_init"), op.value_of("reduce_cmd")
@@ -244,7 +262,7 @@ def reduce_init_unset() -> Rule:
 
 
 def load_needs_init(name: str) -> Rule:
-    """The operand that `reduce_cmd.load_reduce` loads is present."""
+    """Return the rule that `reduce_cmd.load_reduce` requires the operand that it loads, `name`."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         command = op.value_of("reduce_cmd")

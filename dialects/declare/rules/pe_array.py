@@ -24,17 +24,19 @@ MULTIPLY_MOVING = "MULTIPLY_MOVING"
 Columns = Callable[[NisaOp, TileInfo], int]
 
 _ROW_TILES = (32, 64)
-"""Rows, and also columns, of the tiles that the array is split into. 32 requires NeuronCore-v3 or
-newer."""
+"""Legal heights and widths of the tiles into which the array is split.
+
+32 requires NeuronCore-v3 or newer.
+"""
 
 
 def free_size(op: NisaOp, tile: TileInfo) -> int:
-    """Columns of an input whose contraction runs only over the partitions."""
+    """Return the number of columns of an input whose contraction runs only over the partitions."""
     return tile.free_size
 
 
 def product_shape(columns: Columns) -> Rule:
-    """`dst` has the shape of the product of the inputs."""
+    """Return the rule that `dst` has the shape of the product of the inputs."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         dst, stationary, moving = _tiles(op)
@@ -57,7 +59,7 @@ def product_shape(columns: Columns) -> Rule:
 
 
 def fits_the_array(columns: Columns) -> Rule:
-    """Rows and columns of the inputs fit the array, or its tile, and the result fits PSUM."""
+    """Return the rule that the inputs fit the array, or its tile, and that the result fits PSUM."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         dst, stationary, moving = _tiles(op)
@@ -90,7 +92,7 @@ def fits_the_array(columns: Columns) -> Rule:
 
 
 def tiling_mode(rows_only: Callable[[NisaOp], str | None]) -> Rule:
-    """`tile_position` and `tile_size` name a tile of the array.
+    """Return the rule that `tile_position` and `tile_size` name a tile of the array.
 
     `rows_only` returns the reason why the array cannot be split into columns, or None.
     """

@@ -26,7 +26,7 @@ from nkijit.dialects.tiles import TileInfo
 
 
 def same_shape(first: str, second: str) -> Rule:
-    """The two tiles have the same shape."""
+    """Return the rule that the two tiles have the same shape."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         a, b = tile_of(op, first), tile_of(op, second)
@@ -41,7 +41,7 @@ def same_shape(first: str, second: str) -> Rule:
 
 
 def one_element(name: str) -> Rule:
-    """The tile has a single element."""
+    """Return the rule that the tile has a single element."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         tile = tile_of(op, name)
@@ -56,22 +56,22 @@ def one_element(name: str) -> Rule:
 
 
 def partitions_match(*names: str) -> Rule:
-    """These tiles have the same partition size."""
+    """Return the rule that the tiles have the same partition size."""
     return Rule(PARTITIONS, _same(names, lambda t: t.partitions, "partitions"))
 
 
 def free_size_match(*names: str) -> Rule:
-    """These tiles have the same number of elements per partition."""
+    """Return the rule that the tiles have the same number of elements per partition."""
     return Rule(FREE_SIZE, _same(names, lambda t: t.free_size, "elements per partition"))
 
 
 def size_match(*names: str) -> Rule:
-    """These tensors have the same number of elements."""
+    """Return the rule that the tensors have the same number of elements."""
     return Rule(SIZE, _same(names, lambda t: t.size, "elements"))
 
 
 def not_transposed(first: str, second: str) -> Rule:
-    """These tensors do not have the same dimensions in another order.
+    """Return the rule that one tensor does not have the other's dimensions in another order.
 
     Other shapes of the same size are legal: they split and merge dimensions in a copy. Dimensions
     of size 1 are ignored.
@@ -105,7 +105,7 @@ def _same(names: tuple[str, ...], measure: Callable[[TileInfo], int], unit: str)
 
 
 def column_of(name: str, data: str) -> Rule:
-    """A tile in `name` has one element for each partition of `data`."""
+    """Return the rule that a tile in `name` has one element for each partition of `data`."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         column, tile = tile_of(op, name), tile_of(op, data)
@@ -124,7 +124,7 @@ def column_of(name: str, data: str) -> Rule:
 
 
 def at_most_dims(limit: int, *names: str) -> Rule:
-    """These tiles have at most `limit` dimensions."""
+    """Return the rule that the tiles have at most `limit` dimensions."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         for name in names:
@@ -140,7 +140,7 @@ def at_most_dims(limit: int, *names: str) -> Rule:
 
 
 def free_size_in(low: int, high: int, *names: str) -> Rule:
-    """These tiles have `low` to `high` elements per partition."""
+    """Return the rule that the tiles have `low` to `high` elements per partition."""
     legal = str(low) if low == high else f"{low} to {high}"
 
     def check(op: NisaOp, target: Target) -> Violation | None:
@@ -157,7 +157,7 @@ def free_size_in(low: int, high: int, *names: str) -> Rule:
 
 
 def whole_gpsimd_cores(*names: str) -> Rule:
-    """The number of partitions of these tiles is a multiple of those of a GpSimd core."""
+    """Return the rule that the tiles consist of whole groups of a GpSimd core's partitions."""
     group = PARTITIONS_PER_GPSIMD_CORE
 
     def check(op: NisaOp, target: Target) -> Violation | None:
@@ -172,11 +172,11 @@ def whole_gpsimd_cores(*names: str) -> Rule:
 
 
 MAX_PATTERN_DIMS = 4
-"""Dimensions of a generated pattern."""
+"""Largest number of dimensions of a generated pattern."""
 
 
 def pattern_fits(name: str) -> Rule:
-    """`pattern` is well formed and has as many elements as a partition of the tile."""
+    """Return the rule that `pattern` is well formed and has as many elements as a partition."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         pattern, tile = op.value_of("pattern"), tile_of(op, name)

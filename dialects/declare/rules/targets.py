@@ -21,7 +21,7 @@ from nkijit.dialects.rule_texts.targets import (
 
 
 def since(version: nc_version) -> Rule:
-    """The instruction requires this generation or a newer one."""
+    """Return the rule that the instruction requires this generation or a newer one."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         if target.version >= version:
@@ -35,7 +35,7 @@ def since(version: nc_version) -> Rule:
 
 
 def operators_since(*names: str) -> Rule:
-    """The operators in these fields exist on the target."""
+    """Return the rule that the operators in the fields exist on the target."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         for name in names:
@@ -54,7 +54,10 @@ def operators_since(*names: str) -> Rule:
 def argument_since(
     version: nc_version, what: str, given: Callable[[NisaOp], bool], *operands: str
 ) -> Rule:
-    """An argument value, described by `what`, requires a generation or a newer one."""
+    """Return the rule that an argument's value requires a generation or a newer one.
+
+    `what` describes the value, and `given` returns True for instructions that have it.
+    """
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         if target.version >= version or not given(op):
@@ -69,7 +72,7 @@ def argument_since(
 
 
 def engine_supported() -> Rule:
-    """`engine` is one that the instruction supports."""
+    """Return the rule that `engine` is one that the instruction supports."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         chosen = op.value_of("engine")

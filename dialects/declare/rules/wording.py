@@ -8,5 +8,5 @@ def quoted(names: tuple[str, ...]) -> str:
 
 
 def one_of(values: tuple[str, ...]) -> str:
-    """Words as a choice: `a, b or c`."""
+    """Format words as a choice: `a, b or c`."""
     return values[0] if len(values) == 1 else f"{', '.join(values[:-1])} or {values[-1]}"

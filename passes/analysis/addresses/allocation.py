@@ -22,16 +22,16 @@ class Block(NamedTuple):
     """A tile, as input of an assignment."""
 
     start: int
-    """The first position at which it is in use."""
+    """The first position at which the block is in use."""
     end: int
-    """The last position at which it is in use."""
+    """The last position at which the block is in use."""
     size: int
-    """Bytes per partition."""
+    """The size of the block in bytes per partition."""
     partitions: int
     address: tuple[int, int] | None = None
-    """Its (partition, byte), if fixed."""
+    """The (partition, byte) of a fixed block; None if the address is to be assigned."""
     align: int = 1
-    """The alignment of its first byte, unless it is fixed."""
+    """The alignment in bytes of the block's first byte, unless the address is fixed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +39,12 @@ class Space:
     """The capacity of each partition of a memory."""
 
     capacity: int
-    """Bytes per partition."""
+    """The capacity in bytes per partition."""
     bank: int | None = None
-    """Bytes of a bank; a block crosses a bank's end only if it begins at the start of a bank."""
+    """Bytes of a bank, if the memory has banks; None otherwise.
+
+    A block extends beyond the end of a bank only if it begins at the start of a bank.
+    """
 
     @staticmethod
     def sbuf(target: Target) -> Space:
@@ -59,9 +62,9 @@ class Layout:
     """An assignment of addresses."""
 
     addresses: Sequence[tuple[int, int]]
-    """The (partition, byte) of every block, in the order of the input."""
+    """The (partition, byte) of each block, in the order of the input."""
     height: int
-    """The byte after the last one in use."""
+    """The height of the layout: the byte after the last one in use, per partition."""
 
 
 QUADRANTS = 4
@@ -69,5 +72,5 @@ QUADRANTS = 4
 
 @lru_cache(maxsize=256)
 def quadrants_of(partitions: int) -> int:
-    """The minimum number of quadrants that contain a number of partitions."""
+    """Return the smallest number of quadrants that contain a number of partitions."""
     return min(QUADRANTS, -(-partitions // PARTITIONS_PER_QUADRANT))

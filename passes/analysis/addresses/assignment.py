@@ -33,9 +33,12 @@ from nkijit.passes.analysis.addresses.gaps import (
 )
 
 _MOST_CONFLICTS = 1_000_000
-"""The most pairs of overlapping blocks for which the sweep is improved; more take seconds."""
+"""Above this number of pairs of overlapping blocks, the sweep's result is not improved.
+
+Improving it would take seconds.
+"""
 _ROUNDS = 64
-"""The most changes to the order of placement."""
+"""The largest number of changes to the order of placement."""
 
 
 def assign(
@@ -64,7 +67,7 @@ def assign(
 
 
 def _best(blocks: Sequence[Block], space: Space, goal: int, quick: bool) -> Layout:
-    """The lowest layout among those up to the first that reaches the goal."""
+    """Return the lowest layout of all methods up to the first that reaches the goal."""
     best = _NONE
     for layout in _sweeps(blocks, space, goal) if quick else _layouts(blocks, space):
         if layout.height < best.height:
@@ -79,7 +82,7 @@ _NONE = Layout((), TOP)
 
 
 def _sweeps(blocks: Sequence[Block], space: Space, most: int = TOP) -> Iterator[Layout]:
-    """Layouts of sweeps; a sweep that exceeds `most` is aborted."""
+    """Yield layouts of sweeps; a sweep that exceeds the height `most` is aborted."""
     yield _sweep(blocks, space, most)
     # Backwards in time, the last allocation is placed first.
     yield _sweep([_backwards(block) for block in blocks], space, most)
@@ -91,7 +94,7 @@ def _backwards(block: Block) -> Block:
 
 
 def _layouts(blocks: Sequence[Block], space: Space) -> Iterator[Layout]:
-    """Layouts of several methods, the fastest method first."""
+    """Yield layouts of several methods, the fastest method first."""
     yield from _sweeps(blocks, space)
     conflicts = _conflicts(blocks)
     if conflicts is None:
@@ -127,7 +130,7 @@ def _by_area(block: Block) -> tuple[int, ...]:
 
 @lru_cache(maxsize=256)
 def _places(partitions: int) -> tuple[tuple[int, range], ...]:
-    """The possible first partitions of a block, each with the quadrants that it then covers."""
+    """Return the possible first partitions of a block, each with the quadrants that it covers."""
     quadrants = quadrants_of(partitions)
     firsts = start_partitions(partitions)
     return tuple(
@@ -136,7 +139,7 @@ def _places(partitions: int) -> tuple[tuple[int, range], ...]:
 
 
 def _fit(size: int, align: int, bank: int | None, low: int, high: int) -> int | None:
-    """The first byte of a gap where a block can begin; None if it does not fit."""
+    """Return the first byte in the gap `low` to `high` where a block can begin, or None."""
     at = -(-low // align) * align
     if bank is not None and at % bank + size > bank:
         at = -(-low // bank) * bank
@@ -144,7 +147,7 @@ def _fit(size: int, align: int, bank: int | None, low: int, high: int) -> int | 
 
 
 def _sweep(blocks: Sequence[Block], space: Space, most: int) -> Layout:
-    """Place blocks in the order in which they come into use, each in the gap that it fills best."""
+    """Place blocks in the order of their first use, each in the gap that it fills best."""
     fixed = _Fixed(blocks)
     free = [(i, b) for i, b in enumerate(blocks) if b.address is None]
     # A single set of gaps is enough if no two blocks fit next to each other.
@@ -183,7 +186,7 @@ def _sweep_line(
     ends: Sequence[tuple[int, int]],
     most: int,
 ) -> Layout:
-    """`_sweep` for blocks that all begin at partition 0 and are not fixed."""
+    """Do the same as `_sweep`, for blocks that all begin at partition 0 and are not fixed."""
     gaps, bank = SizedGaps(), space.bank
     lows = [0] * len(blocks)
     ended = height = 0
@@ -211,9 +214,9 @@ def _lanes_of(lanes: list[Gaps], partitions: int, first: int) -> list[Gaps]:
 
 
 def _best_gap(block: Block, space: Space, lanes: list[Gaps], fixed: _Fixed) -> tuple[int, int]:
-    """The (partition, byte) at which a block leaves the least of a gap free.
+    """Return the (partition, byte) at which a block leaves the fewest bytes of a gap free.
 
-    A cut through a wide gap costs the most.
+    The unbounded gap above all blocks is the last choice.
     """
     places: list[tuple[int, int, int]] = []
     for first, _ in _places(block.partitions):
@@ -227,9 +230,9 @@ def _best_gap(block: Block, space: Space, lanes: list[Gaps], fixed: _Fixed) -> t
 
 
 def _tightest(gaps: Iterable[Interval], block: Block, bank: int | None) -> tuple[int, int]:
-    """Find the gap that a block fills best: the bytes it leaves free there, and where it begins.
+    """Return the bytes that stay free in the gap that a block fills best, and the block's start.
 
-    The last gap is unbounded, so any block fits; the rest of it counts as `TOP`.
+    The last gap is unbounded, so any block fits; the bytes that stay free in it count as `TOP`.
     """
     size, align = block.size, max(block.align, 1)
     best, place = TOP + 1, -1
@@ -250,7 +253,7 @@ def _tightest(gaps: Iterable[Interval], block: Block, bank: int | None) -> tuple
 
 
 def _tightest_by_size(gaps: SizedGaps, block: Block, bank: int | None) -> int:
-    """The first byte of a block in the gap that it fills best, found by the size of the gap."""
+    """Return the first byte of a block in the gap that it fills best, found by the gap's size."""
     size, align, by_size = block.size, max(block.align, 1), gaps.by_size
     for place in range(bisect_left(by_size, (size, -1)), len(by_size)):
         whole, low = by_size[place]
@@ -261,7 +264,7 @@ def _tightest_by_size(gaps: SizedGaps, block: Block, bank: int | None) -> int:
 
 
 class _Fixed:
-    """The fixed blocks, grouped by address: a loop uses an address many times."""
+    """The fixed blocks, grouped by address: a loop uses the same address many times."""
 
     def __init__(self, blocks: Sequence[Block]):
         found: dict[tuple[int, int, int, int], list[Interval]] = {}
@@ -282,7 +285,7 @@ class _Fixed:
         return bool(self._at)
 
     def overlapping(self, block: Block, first: int) -> list[Interval]:
-        """The bytes, sorted, of fixed blocks that overlap a block at partition `first`."""
+        """Return the sorted byte ranges of fixed blocks that collide with a block at `first`."""
         end_partition = first + block.partitions
         result: list[Interval] = []
         for (low, high, top, bottom), starts, latest in self._at:
@@ -294,7 +297,7 @@ class _Fixed:
 
 
 def _conflicts(blocks: Sequence[Block]) -> list[list[int]] | None:
-    """For each block, the blocks in use together with it; None if there are too many."""
+    """Return, for each block, the blocks in use at the same time; None if there are too many."""
     result: list[list[int]] = [[] for _ in blocks]
     live: dict[int, None] = {}
     ends: list[tuple[int, int]] = []
@@ -316,7 +319,7 @@ def _conflicts(blocks: Sequence[Block]) -> list[list[int]] | None:
 def _in_order(
     blocks: Sequence[Block], space: Space, order: Sequence[int], conflicts: list[list[int]]
 ) -> Layout:
-    """Place blocks one by one, each at the lowest byte that earlier ones leave free."""
+    """Place blocks one by one, each at the lowest byte that the placed blocks leave free."""
     placed = {i: b.address for i, b in enumerate(blocks) if b.address is not None}
     for index in order:
         block = blocks[index]

@@ -12,7 +12,7 @@ from nkijit.passes.analysis.addresses.allocation import Block, Space
 from nkijit.passes.analysis.writes.liveness import LiveRange
 
 SPACES = (MemoryRegion.sbuf, MemoryRegion.psum)
-"""The on-chip memories, in the order in which they are reported."""
+"""The on-chip memories, in the order of reports."""
 
 
 def space_of(region: MemoryRegion, target: Target) -> Space:
@@ -37,7 +37,7 @@ def blocks_of(ranges: Iterable[LiveRange], target: Target) -> list[Block]:
 
 
 def _form_of(tile: TileInfo, target: Target) -> tuple[int, int, int]:
-    """Bytes per partition, number of partitions, and alignment of the first byte."""
+    """Return a tile's bytes per partition, its partitions, and the alignment of its first byte."""
     is_sbuf = tile.region is MemoryRegion.sbuf
     align = target.sbuf_min_align if is_sbuf else target.psum_min_align
     return (

@@ -1,4 +1,4 @@
-"""Lower bounds of the memory that live blocks need, and a sufficient condition that they fit.
+"""Lower bounds of the memory that live blocks need, and a condition under which they fit.
 
 Apart from sorting, both take time linear in the number of blocks.
 """
@@ -23,11 +23,11 @@ from nkijit.passes.analysis.bytes.cuts import Cuts
 
 @dataclass(frozen=True, slots=True)
 class Peak:
-    """The most bytes per partition that are needed at one position."""
+    """The largest number of bytes per partition that blocks need at one position."""
 
     bytes: int
     position: int
-    """The first position with this need; -1 without any block."""
+    """The first position at which this many bytes are needed; -1 if there are no blocks."""
 
 
 def lower_bound(blocks: Sequence[Block]) -> Peak:
@@ -45,12 +45,12 @@ def lower_bound(blocks: Sequence[Block]) -> Peak:
 
 
 def lower_bound_of_banks(blocks: Iterable[Block], bank: int) -> Peak:
-    """`lower_bound` in bytes of whole banks: two blocks cannot both fill most of one bank."""
+    """Return `lower_bound` in whole banks: two blocks cannot both fill more than half of a bank."""
     return lower_bound([filled for b in blocks if (filled := _filling(b, bank)) is not None])
 
 
 def _filling(block: Block, bank: int) -> Block | None:
-    """A block reduced to the banks of which it fills more than half; None if there are none."""
+    """Return a block reduced to the banks of which it fills more than half; None if it has none."""
     first = 0 if block.address is None else block.address[1]
     low, after = first // bank, -(-(first + block.size) // bank)
     if 2 * (min((low + 1) * bank, first + block.size) - first) <= bank:
@@ -64,17 +64,17 @@ def _filling(block: Block, bank: int) -> Block | None:
 
 
 class InUse:
-    """The total size of the blocks in use, over the program."""
+    """The total size of the blocks in use at each position of the program."""
 
     def __init__(self, blocks: Sequence[Block], unit: int = 1):
-        """`unit`: round sizes up to a multiple of this number of bytes."""
+        """Add up the sizes, rounded up to a multiple of `unit` bytes."""
         self._starts = np.array([b.start for b in blocks], np.int64)
         self._ends = np.array([b.end for b in blocks], np.int64)
         sizes = np.array([-(-b.size // unit) * unit for b in blocks], np.int64)
         self._changes = np.concatenate([-sizes, sizes])
 
     def peak(self, more: int = 0) -> Peak:
-        """Return the peak, if each block is in use for `more` additional positions."""
+        """Return the largest total size, if each block stays in use for `more` positions."""
         # At equal positions, ends come before starts.
         times = np.concatenate([self._ends + (more + 1), self._starts])
         order = np.argsort(times, kind="stable")
@@ -86,17 +86,17 @@ class InUse:
 
 
 class _Bound:
-    """The lower bound at each position, from sums over the blocks in use."""
+    """The lower bound at a position, updated while the position moves through the program."""
 
     def __init__(self, blocks: Sequence[Block]):
         self.blocks = blocks
         self.sums = [0, 0, 0, 0, 0]
-        """Bytes of the free blocks, by their number of quadrants."""
+        """Bytes of the blocks in use without a fixed address, by their number of quadrants."""
         # Heaps of the blocks of one and of two quadrants, the largest first. A block that has ended
         # is removed when it reaches the top.
         self.narrow: tuple[list[tuple[int, int]], ...] = ([], [], [])
         self.fixed = [_Coverage() for _ in range(QUADRANTS)]
-        """For each quadrant, the fixed blocks that cover its first partition."""
+        """For each quadrant, the bytes of its first partition that fixed blocks cover."""
 
     def peak(self) -> Peak:
         blocks = self.blocks
@@ -152,7 +152,7 @@ class _Bound:
 
 
 class _Coverage:
-    """The number of bytes covered by a changing set of intervals."""
+    """The number of bytes that a changing set of intervals covers."""
 
     def __init__(self) -> None:
         self.total = 0
@@ -160,7 +160,7 @@ class _Coverage:
         """The number of intervals that cover each byte."""
 
     def count(self, low: int, high: int, sign: int) -> None:
-        """Add (`sign` 1) or remove (-1) an interval."""
+        """Add an interval (`sign` 1) or remove it (-1)."""
         indices = self._counts.cut_out(low, high)
         cuts, counts = self._counts.at, self._counts.values
         for index in indices:

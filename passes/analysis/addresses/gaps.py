@@ -1,4 +1,4 @@
-"""Free bytes of partitions as sorted intervals, and intersections of these."""
+"""The free bytes of partitions as sorted intervals, and intersections of such intervals."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Gaps:
         self.highs = [TOP]
 
     def take(self, low: int, high: int) -> None:
-        """Mark free bytes as used."""
+        """Mark the free bytes from `low` to `high` as used."""
         index = bisect_right(self.lows, low) - 1
         start, end = self.lows[index], self.highs[index]
         if start == low:
@@ -38,7 +38,7 @@ class Gaps:
                 self.highs.insert(index + 1, end)
 
     def give(self, low: int, high: int) -> None:
-        """Mark used bytes as free."""
+        """Mark the used bytes from `low` to `high` as free."""
         lows, highs = self.lows, self.highs
         first = index = bisect_left(lows, low)
         if index and highs[index - 1] == low:
@@ -53,14 +53,14 @@ class Gaps:
 
 
 class SizedGaps(Gaps):
-    """Gaps with an index by size."""
+    """Free bytes of some partitions, with an index of the gaps by size."""
 
     __slots__ = ("by_size",)
 
     def __init__(self) -> None:
         super().__init__()
         self.by_size = [(TOP, 0)]
-        """Sorted (size, first byte) of each gap."""
+        """(size, first byte) of each gap, sorted."""
 
     def take(self, low: int, high: int) -> None:
         by_size = self.by_size
@@ -88,7 +88,7 @@ class SizedGaps(Gaps):
 
 
 def common_gaps(lanes: Sequence[Gaps]) -> Iterable[Interval]:
-    """The bytes that are free in all given quadrants."""
+    """Return the bytes that are free in all of the given quadrants."""
     common: Iterable[Interval] = lanes[0]
     for lane in lanes[1:]:
         common = _intersection(common, lane)
@@ -112,7 +112,7 @@ def _intersection(one: Iterable[Interval], two: Iterable[Interval]) -> Iterator[
 
 
 def gaps_outside(gaps: Iterable[Interval], blocked: Sequence[Interval]) -> Iterator[Interval]:
-    """Gaps minus blocked intervals, which are sorted and may overlap."""
+    """Yield the parts of gaps outside of blocked intervals, which are sorted and may overlap."""
     for low, high in gaps:
         for start, end in blocked:
             if end <= low:

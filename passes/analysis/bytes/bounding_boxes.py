@@ -21,7 +21,7 @@ class BoundingBox(NamedTuple):
     right: int
 
     def meets(self, other: BoundingBox) -> bool:
-        """Whether both have a byte in common."""
+        """Whether two boxes have a byte in common."""
         return (
             self.left < other.right
             and other.left < self.right
@@ -30,14 +30,14 @@ class BoundingBox(NamedTuple):
         )
 
     def spans(self, other: BoundingBox) -> bool:
-        """Whether it contains all partitions of the other one."""
+        """Whether a box contains all partitions of another box."""
         return self.top <= other.top and other.bottom <= self.bottom
 
 
 def bounding_box_of(value: SSAValue, address: tuple[int, int]) -> BoundingBox:
-    """Return the bounding box of a tile; its allocation begins at `address`: (partition, byte).
+    """Return the bounding box of a tile whose allocation begins at `address` (partition, byte).
 
-    It is at most the box of the allocation, even for a view that reaches beyond it.
+    The box of a view that reaches beyond its allocation is cut to the allocation's box.
     """
     allocation = base_of(value)
     base, tile = info_of(allocation), info_of(value)

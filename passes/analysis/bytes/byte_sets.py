@@ -16,7 +16,7 @@ from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.bytes.rows import partitions_of, start_of
 
 Piece = tuple[int, int]
-"""(bits of partitions, bits of the bytes in each of them)."""
+"""Some partitions, and the bytes that the set has in each of them; both as bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class ByteSet:
         return bool(self.pieces)
 
     def covers(self, other: ByteSet) -> bool:
-        """Whether every byte of the other set is in this one."""
+        """Whether the set contains every byte of the other set."""
         if self is other:
             return True
         if len(self.pieces) == len(other.pieces) == 1:
@@ -92,7 +92,7 @@ class ByteSet:
 
 
 def _byte_set(pieces: list[Piece]) -> ByteSet:
-    """The canonical set of pieces with disjoint partitions."""
+    """Return the set of pieces with disjoint partitions, in canonical form."""
     if len(pieces) > 1:
         rows_of: dict[int, int] = {}
         for rows, columns in pieces:
@@ -127,9 +127,9 @@ def whole(value: SSAValue) -> ByteSet:
 
 
 def _columns(access: AccessPattern, size: int, lowest: int) -> int:
-    """The bytes of a partition that a view covers, as bits.
+    """Return the bits of the bytes of a partition that a view covers.
 
-    `size`: bytes of an element. `lowest`: the first byte of its first element.
+    `size`: bytes of an element. `lowest`: the byte at which the first element begins.
     """
     bits = (1 << size) - 1
     for stride, count in zip(access.strides[1:], access.shape[1:], strict=True):

@@ -14,12 +14,15 @@ class Cuts(Generic[V]):
     __slots__ = ("at", "values")
 
     def __init__(self, value: V):
-        """`value`: of all bytes. A cut copies the reference: replace values, do not mutate them."""
+        """Create a map of all bytes to `value`.
+
+        Cuts copy the reference: replace values, do not mutate them.
+        """
         self.at = [0]
         self.values = [value]
 
     def cut(self, byte: int) -> int:
-        """Cut before a byte; returns the index of the value that starts there."""
+        """Cut before a byte; returns the index of the value that begins there."""
         index = bisect_left(self.at, byte)
         if index == len(self.at) or self.at[index] != byte:
             self.at.insert(index, byte)
@@ -27,6 +30,6 @@ class Cuts(Generic[V]):
         return index
 
     def cut_out(self, low: int, high: int) -> range:
-        """Cut at `low` and `high`; returns the indices of the values of the bytes in between."""
+        """Cut at `low` and `high`; returns the indices of the values between them."""
         first = self.cut(low)
         return range(first, self.cut(high))

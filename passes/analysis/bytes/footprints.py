@@ -25,7 +25,7 @@ from nkijit.dialects.tiles import info_of
 
 Marks = npt.NDArray[Any]
 MOST_CELLS = 1 << 26
-"""The most cells that a tensor is divided into, as their marks must fit into memory.
+"""The largest number of cells of a tensor, as an array of marks must fit into memory.
 
 Views that step through a huge tensor can need more.
 """
@@ -51,28 +51,28 @@ class Extent(NamedTuple):
 
     @property
     def high(self) -> int:
-        """The last byte."""
+        """The last byte of the set."""
         return self.low + _span(self.terms)
 
     @property
     def run(self) -> int:
-        """The length of the contiguous runs of bytes in it."""
+        """The length in bytes of the contiguous runs that the set consists of."""
         return self.terms[0][1] if self.terms and self.terms[0][0] == 1 else 1
 
     @property
     def is_run(self) -> bool:
-        """Whether it is a single contiguous run of bytes."""
+        """Whether the set is a single contiguous run of bytes."""
         return not self.terms or (len(self.terms) == 1 and self.terms[0][0] == 1)
 
     def part(self, marks: Marks) -> Marks:
-        """The set's elements in an array with one mark per byte of the tensor: a view."""
+        """Return a view of the set's elements in an array with one mark per byte of the tensor."""
         size = marks.itemsize
         shape = tuple([count for _, count in self.terms])
         strides = tuple([stride * size for stride, _ in self.terms])
         return np.ndarray(shape, marks.dtype, marks, self.low * size, strides)
 
     def split(self, pitch: int) -> tuple[Extent, Extent] | None:
-        """Split into rows of `pitch` bytes and columns, if the set is the product of both."""
+        """Split the set into rows of `pitch` bytes and columns; None unless it is their product."""
         row, column = divmod(self.low, pitch)
         rows, columns = _rows_and_columns(self.terms, pitch)
         inside = Extent(column, columns)
@@ -81,20 +81,20 @@ class Extent(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def _normal(terms: Terms) -> tuple[int, Terms]:
-    """The normal form of a set of any terms: the offset of its first byte, and its terms."""
+    """Return the offset of the first byte and the terms, ascending and with positive strides."""
     lower, sorted_terms = ascending(0, terms)
     return lower, tuple(merged(sorted_terms))
 
 
 @lru_cache(maxsize=4096)
 def _span(terms: Terms) -> int:
-    """The distance from the first to the last byte of a set."""
+    """Return the distance from the first to the last byte of a set."""
     return sum([stride * (count - 1) for stride, count in terms])
 
 
 @lru_cache(maxsize=4096)
 def _rows_and_columns(terms: Terms, pitch: int) -> tuple[Terms, Terms]:
-    """The terms across rows of `pitch` bytes, in rows, and the terms within a row."""
+    """Split terms into those across rows of `pitch` bytes, in rows, and those within a row."""
     rows: list[tuple[int, int]] = []
     columns: list[tuple[int, int]] = []
     for stride, count in terms:
@@ -110,7 +110,10 @@ def _rows_and_columns(terms: Terms, pitch: int) -> tuple[Terms, Terms]:
 
 @lru_cache(maxsize=4096)
 def _in_bytes(strides: tuple[int, ...], shape: tuple[int, ...], size: int) -> tuple[int, Terms]:
-    """`_normal` for an access pattern of elements of `size` bytes."""
+    """Return the bytes of a pattern as a normal form; `size` is the size of an element.
+
+    See `_normal`.
+    """
     pairs = zip(strides, shape, strict=True)
     return _normal((*((stride * size, n) for stride, n in pairs), (1, size)))
 
@@ -142,14 +145,14 @@ def extent_of(
 
 
 class Footprint(NamedTuple):
-    """The cells of a view: a strided block of an array with a mark per cell."""
+    """The cells of a view: a strided block of an array with one mark per cell."""
 
     offset: int
     shape: tuple[int, ...]
     strides: tuple[int, ...]
 
     def part(self, marks: Marks) -> Marks:
-        """The view's part of `marks`, an array over all cells; shares its memory."""
+        """Return the view's part of `marks`, an array over all cells, without a copy."""
         size = marks.itemsize
         strides = tuple([stride * size for stride in self.strides])
         return np.ndarray(self.shape, marks.dtype, marks, self.offset * size, strides)
@@ -169,9 +172,12 @@ class Cells:
         grids = (_Grid.of(extents, size, pitch) for pitch in (size, *_pitches(reach)))
         self._grid = min([grid for grid in grids if grid is not None], key=lambda g: g.cells)
         self.exact = self._grid.cells <= MOST_CELLS
-        """False if there would be too many cells: one cell then represents the whole tensor."""
+        """True if the cells are exact.
+
+        False if there would be more than `MOST_CELLS`: one cell then represents the whole tensor.
+        """
         self.count = self._grid.cells if self.exact else 1
-        """The number of cells."""
+        """The number of cells of the tensor."""
 
     def footprint(self, extent: Extent) -> Footprint:
         """Return the cells of one of the extents passed to the constructor."""
@@ -186,11 +192,11 @@ class FewCells:
     numbers: dict[Extent, list[int]]
     """The numbers of the cells of each extent."""
     bits: dict[Extent, int]
-    """The same, as the bits of an integer."""
+    """The cells of each extent as the bits of an integer."""
 
 
 FEW = 64
-"""The largest number of cells for which lists are faster than arrays."""
+"""The largest number of cells that are stored in lists instead of arrays."""
 
 
 def cut(reach: Reach, extents: Iterable[Extent]) -> Cells | FewCells:
@@ -214,7 +220,7 @@ def _cut(reach: Reach, extents: tuple[Extent, ...]) -> Cells | FewCells:
 
 
 def _pitches(reach: Reach) -> list[int]:
-    """The sizes in bytes at which a tensor's structure repeats, outermost dimension first."""
+    """Return the sizes in bytes of the rows at which a tensor's structure repeats, descending."""
     if reach.extended:
         return [reach.pitch]
     info = reach.allocation
@@ -224,7 +230,7 @@ def _pitches(reach: Reach) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class _Grid:
-    """Cells as pairs of a row's cell and a column's cell."""
+    """A two-dimensional grid of cells: a row's cell and a column's cell identify a cell."""
 
     rows: _Line
     columns: _Line
@@ -256,7 +262,10 @@ class _Grid:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """Cells of a line of bytes: of equal size, or between cuts if all extents are runs."""
+    """The cells that divide a line of bytes.
+
+    They have equal sizes or, if all extents are runs, end at the ends of extents.
+    """
 
     cells: int
     unit: int

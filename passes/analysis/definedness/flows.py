@@ -74,28 +74,28 @@ class Reading(Protocol):
     target: Target
 
     def marks(self, name: str, number: int = 0) -> Marks:
-        """The marks of an operand's tile in its shape; `number` selects a tile of a list."""
+        """Return the marks of an operand's tile in its shape; `number` selects a tile of a list."""
         ...
 
     def data(self, name: str) -> Data | None:
-        """The stored values of an operand's tile, in its shape; None if they are not known."""
+        """Return the stored values of an operand's tile, in its shape; None if unknown."""
         ...
 
     def holds(self) -> npt.NDArray[np.bool_] | None:
-        """Where the condition of a selection holds; None if it is not known."""
+        """Return where the condition of a selection holds; None if unknown."""
         ...
 
     def added(self) -> npt.NDArray[np.bool_] | bool | None:
-        """Where a matmul adds to its destination; None if it is not known."""
+        """Return where a matmul adds to its destination; None if unknown."""
         ...
 
     def accumulators(self) -> Marks:
-        """The marks of the engine's accumulators, which the flow may change."""
+        """Return the marks of the engine's accumulators, which the flow may change."""
         ...
 
 
 Left = dict[str, Marks]
-"""The marks of written operands, by name; operands that are missing are defined.
+"""The marks of the written operands, by name; a missing operand is completely defined.
 
 An array has as many elements as its tile, in any shape, or broadcasts to (P, F).
 """
@@ -126,7 +126,7 @@ def left_by(reading: Reading) -> Left:
 
 
 def _rows(r: Reading, name: str, number: int = 0) -> Marks:
-    """The marks of an operand as (P, F); defined for numbers and omitted operands."""
+    """Return the marks of an operand as (P, F); numbers and omitted operands are defined."""
     if tile_of(r.op, name) is None:
         return _NONE
     marks = r.marks(name, number)
@@ -134,7 +134,7 @@ def _rows(r: Reading, name: str, number: int = 0) -> Marks:
 
 
 def _row(marks: Marks) -> Marks:
-    """The largest mark of each row: (P, 1)."""
+    """Return the largest mark of each row: (P, 1)."""
     return marks.max(axis=1, keepdims=True, initial=DEFINED)
 
 
@@ -147,7 +147,7 @@ def _in_place(r: Reading) -> Left:
 
 
 def _accumulated(r: Reading, results: Marks) -> Left:
-    """The marks of `dst`, and of `reduce_res` through the accumulators."""
+    """Return the marks of `dst` and, through the accumulators, of `reduce_res`."""
     left = {"dst": results}
     if r.op.SPEC.accumulators is None:
         return left
@@ -166,7 +166,7 @@ def _accumulated(r: Reading, results: Marks) -> Left:
 
 
 def _start(r: Reading, registers: Marks) -> Marks:
-    """The marks of the accumulators before the first result: (P, 1)."""
+    """Return the marks of the accumulators before the first result: (P, 1)."""
     use, command = r.op.SPEC.accumulators, accumulator_command(r.op)
     assert use is not None
     if command is reduce_cmd.load_reduce:
@@ -192,7 +192,7 @@ def _scan(r: Reading) -> Left:
 
 
 def _running(values: Marks, start: Marks) -> Marks:
-    """The marks of a scan: each result depends on the earlier ones of its row, and on `start`."""
+    """Return the marks of a scan: a result depends on earlier ones of its row, and on `start`."""
     first = np.broadcast_to(start, (len(values), 1))
     running = np.maximum.accumulate(np.concatenate((first, values), axis=1), axis=1)
     return cast(Marks, running[:, 1:])
@@ -259,7 +259,7 @@ def _matmul_mx(r: Reading) -> Left:
 
 
 def _product(r: Reading, rows: Marks, columns: Marks) -> Left:
-    """The marks of a product; `rows`: per stationary column, `columns`: per moving column."""
+    """Return the marks of a product from those per stationary and per moving column."""
     product = np.maximum(rows[:, None], columns[None, :])
     added = r.added()
     if added is None:  # the earlier contents count as defined
@@ -271,7 +271,10 @@ def _product(r: Reading, rows: Marks, columns: Marks) -> Left:
 
 
 def _selected(r: Reading, stationary: Marks, moving: Marks) -> Marks:
-    """The marks in transpose mode: each column of `moving` has a single one that selects a row."""
+    """Return the marks of a product in transpose mode.
+
+    Each column of `moving` has a single one, which selects a row of `stationary`.
+    """
     spoilt = moving.max(axis=0)
     selector = r.data("moving")
     if selector is None:
@@ -406,7 +409,7 @@ def _select_reduce(r: Reading) -> Left:
 
 
 def _chosen(holds: npt.NDArray[np.bool_] | None, one: Marks, other: Marks) -> Marks:
-    """The marks that a condition selects; if it is not known, marks that both inputs have."""
+    """Return the marks that a condition selects; if unknown, the marks that both inputs have."""
     if holds is None:
         return np.minimum(one, other)
     return np.where(holds, one, other)

@@ -52,9 +52,9 @@ from nkijit.passes.analysis.flow.matmul_writes import where_matmuls_add
 Mask = npt.NDArray[np.bool_]
 
 MOST_BYTES = 1 << 26
-"""Larger tensors count as defined: their marks would not fit into memory."""
+"""Tensors of more bytes count as defined: their marks would not fit into memory."""
 MOST_ROUNDS = 8
-"""The number of walks of a loop after which tensors that it changes count as defined."""
+"""The largest number of walks of a loop; tensors that it changes then count as defined."""
 
 
 def reached_from(kernels: Sequence[KernelOp], sources: Iterable[SSAValue]) -> set[SSAValue]:
@@ -118,7 +118,7 @@ def _leaving(cores: Sequence[_Core], origins: Origins) -> Iterator[Use]:
 
 
 def _combined_marks(cores: Sequence[_Core], value: SSAValue) -> Marks | None:
-    """The marks of a result of the first core, combined over the cores that write this memory."""
+    """Return the marks of a result of the first core, combined over the cores that write it."""
     first, base = cores[0], base_of(value)
     shadow = first.shadow(base)
     if shadow is None:
@@ -140,7 +140,7 @@ def _combined_marks(cores: Sequence[_Core], value: SSAValue) -> Marks | None:
 
 
 def _argument_marks(shadow: Shadow, access: AccessPattern, size: int, marks: Marks) -> Marks:
-    """The marks of an argument's elements: unwritten ones are defined within the argument."""
+    """Return the marks of an argument's elements; unwritten ones in the argument are defined."""
     unwritten = marks == UNWRITTEN
     outside = shadow.outside(access, size)
     if outside is not None:
@@ -149,7 +149,7 @@ def _argument_marks(shadow: Shadow, access: AccessPattern, size: int, marks: Mar
 
 
 class _Core(Tracker):
-    """The marks of one core's program."""
+    """The marks of one core's memory, during a walk over its program."""
 
     def __init__(
         self,
@@ -166,16 +166,16 @@ class _Core(Tracker):
         self._wrong = wrong
         self._shadows: dict[SSAValue, Shadow | None] = {}
         self._names: dict[SSAValue, list[SSAValue]] = {}
-        """For each shared tensor, its values on this core and on the others."""
+        """For each shared tensor, the values of that tensor on this core and on the other cores."""
         self._theirs: dict[SSAValue, Shadow] = {}
-        """Marks where other cores may write: such memory counts as defined on this core."""
+        """Marks of the memory that other cores may write; it counts as defined on this core."""
         self._seen: set[tuple[Operation, str]] = set()
         self._certain = True
-        """Whether uses are reported: False while the marks of a loop are not final."""
+        """True while uses are reported; False while the marks of a loop are not final."""
         self._added: dict[Operation, Mask | bool | None] = {}
 
     def follow(self) -> None:
-        """Walk the program to its end."""
+        """Walk the whole program of the core."""
         self._resolve_matmuls()
         program = event_tree(self.kernel.body.block, self._event)
         self._walk(program)
@@ -212,7 +212,7 @@ class _Core(Tracker):
             self._join(entry)
 
     def _walk_again(self, body: EventTree[Operation]) -> None:
-        """Walk further iterations until only the marks common to all iterations remain."""
+        """Walk further iterations of a loop, until its marks are those of every iteration."""
         reports, self._certain = self._certain, False
         for _ in range(MOST_ROUNDS):
             before = self._saved(body)
@@ -228,7 +228,7 @@ class _Core(Tracker):
         self._join(before)
 
     def _marks_in(self, body: EventTree[Operation]) -> dict[Any, Marks]:
-        """The marks that a loop may change."""
+        """Return the marks that a loop may change."""
         found: dict[Any, Marks] = {}
         for op in events_of(body):
             if is_instruction(op) and op.SPEC.accumulators is not None:
@@ -243,7 +243,7 @@ class _Core(Tracker):
         return {key: marks.copy() for key, marks in self._marks_in(body).items()}
 
     def _join(self, other: dict[Any, Marks]) -> bool:
-        """Intersect the marks with `other`; returns whether that differs from `other`."""
+        """Intersect the marks with `other`; returns whether the result differs from `other`."""
         changed = False
         for key, before in other.items():
             now = self.accumulators[key] if isinstance(key, str) else self.shadow(key)
@@ -284,7 +284,7 @@ class _Core(Tracker):
         return self._shadows[base]
 
     def meet(self, others: Sequence[_Core]) -> None:
-        """Record where other cores may write: that memory is defined here at any time."""
+        """Record which memory the other cores may write: it counts as defined on this core."""
         for other in others:
             for mine, theirs in zip(self.shared, other.shared, strict=False):
                 self._names.setdefault(mine, [mine]).append(theirs)
@@ -369,7 +369,7 @@ class _Core(Tracker):
 
 
 def _everywhere(value: SSAValue, reach: Reach) -> AccessPattern:
-    """The location of a tile in its tensor's memory; of an indirect tile, all it can select."""
+    """Return a tile's location in its tensor's memory; for an indirect tile, all it can select."""
     owner = value.owner
     dynamic = owner.dynamic if isinstance(owner, ViewOp) else None
     access = reach.place(access_of(value), info_of(value).dtype.itemsize)
@@ -377,5 +377,5 @@ def _everywhere(value: SSAValue, reach: Reach) -> AccessPattern:
 
 
 def _selected_axes(indirection: Indirection, rank: int) -> tuple[int, ...]:
-    """The dimensions of `selectable` elements along which an index selects."""
+    """Return the dimensions of `selectable` elements along which an index selects."""
     return tuple(range(1, rank)) if indirection is Indirection.tensor else (0,)

@@ -22,7 +22,7 @@ from nkijit.passes.analysis.definedness.shadow import MARK, UNWRITTEN, Marks
 Mask = npt.NDArray[np.bool_]
 
 MOST = np.iinfo(MARK).max - UNWRITTEN - 1
-"""The number of distinct origins; later ones count as the last one."""
+"""The largest number of distinct origins; later ones count as the last one."""
 
 USES: dict[type[Operation], dict[str, str]] = {
     RegisterLoadOp: {"src": "goes into a register"},
@@ -31,21 +31,21 @@ USES: dict[type[Operation], dict[str, str]] = {
     SetRngSeedOp: {"src_seeds": "seeds a generator"},
     RandSetStateOp: {"src_seeds": "seeds a generator"},
 }
-"""Operands that control an instruction, with a phrase for the effect of their values.
+"""For each operation, the operands that control it, with a phrase for their values' effect.
 
-Index tiles of indirect accesses are handled by `use_of`.
+`use_of` handles the index tiles of indirect accesses.
 """
 
 
 def use_of(op: Operation, effect: Effect) -> str | None:
-    """A phrase for the effect of a value on control or addressing; None for plain computation."""
+    """Return a phrase for the effect of a value on control or addresses; None for plain data."""
     if effect.touched.is_index:
         return f"says where '{effect.touched.operand}' is"
     return USES.get(type(op), {}).get(effect.touched.operand)
 
 
 def leaving(kernel: KernelOp) -> Iterator[tuple[Effect, str]]:
-    """Yield the tensors through which values leave a kernel, with a phrase for how they do."""
+    """Yield the tensors through which values leave a kernel, each with a phrase for the way."""
     end = kernel.body.block.last_op
     # A trace that ended with an error has no results.
     results = effects(end) if isinstance(end, ReturnOp) else ()
@@ -62,12 +62,12 @@ def leaving(kernel: KernelOp) -> Iterator[tuple[Effect, str]]:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """A read of partly unwritten memory."""
+    """An origin of undefined values: a read of partly unwritten memory."""
 
     op: Operation
     effect: Effect
     missing: Mask
-    """The unwritten elements of the tile at its first read."""
+    """True for the elements of the tile that were unwritten at the read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,21 +75,21 @@ class Use:
     """A use of undefined values that affects behaviour or results."""
 
     op: Operation
-    """The operation that uses them; for a tensor that leaves the kernel, its last writer."""
+    """The operation that uses the values; for a tensor that leaves the kernel, its last writer."""
     effect: Effect
-    """The tile that contains them."""
+    """The tile that contains the undefined values."""
     how: str
     """A phrase for the use, which completes the sentence of a finding."""
     undefined: Mask
-    """Which elements of the tile are undefined."""
+    """True for the undefined elements of the tile."""
     origin: Origin
     leaves: bool = False
-    """Whether they leave the kernel."""
+    """True if the values leave the kernel."""
 
 
 @dataclass(slots=True)
 class Origins:
-    """Numbers for the reads that introduce undefined values: marks above `UNWRITTEN`."""
+    """The origins of undefined values, by number: a mark above `UNWRITTEN` is such a number."""
 
     _found: list[Origin] = field(default_factory=list[Origin])
     _numbers: dict[tuple[Operation, str], int] = field(
@@ -100,7 +100,7 @@ class Origins:
     )
 
     def introduced(self, op: Operation, effect: Effect, marks: Marks) -> Marks:
-        """Replace the mark `UNWRITTEN` of a read tile by the number of this read."""
+        """Replace the mark `UNWRITTEN` in the marks of a read tile by the number of this read."""
         missing = marks == UNWRITTEN
         if not missing.any():
             return marks
@@ -120,14 +120,14 @@ class Origins:
                 self._writers[base, int(number)] = op
 
     def used(self, op: Operation, effect: Effect, how: str, marks: Marks) -> Use | None:
-        """Return the use of a tile on which an operation depends; None if all of it is defined."""
+        """Return the use of a tile on which an operation depends; None if the tile is defined."""
         undefined = marks > UNWRITTEN
         if not undefined.any():
             return None
         return Use(op, effect, how, undefined, self.of(marks[undefined]))
 
     def left(self, effect: Effect, how: str, marks: Marks) -> Use | None:
-        """Return the use of a tensor that leaves the kernel; None if all of it is defined."""
+        """Return the use of a tensor that leaves the kernel; None if the tensor is defined."""
         undefined = marks > UNWRITTEN
         if not undefined.any():
             return None
@@ -137,5 +137,5 @@ class Origins:
         return Use(op, effect, how, undefined, origin, leaves=True)
 
     def of(self, numbers: Any) -> Origin:
-        """The origin with the lowest of these numbers, which was the first to be read."""
+        """Return the origin with the lowest of some numbers: the one that was read first."""
         return self._found[int(numbers.min()) - UNWRITTEN - 1]

@@ -37,7 +37,7 @@ _P = TypeVar("_P", bound=Part)
 
 
 def part_of(op: NisaOp, name: str, tile: TileInfo, values: Values) -> Mask | None:
-    """Return which elements of an operand an instruction accesses; None if it is not known."""
+    """Return which elements of an operand an instruction accesses; None if unknown."""
     touched = _PARTS.get((type(op), name))
     return None if touched is None else touched(op, tile, values)
 
@@ -54,14 +54,17 @@ def part(op_class: type[NisaOp], *names: str) -> Callable[[_P], _P]:
 
 
 def _rows_of(tile: TileInfo, rows: list[int]) -> Mask:
-    """A mask of whole rows of a tile."""
+    """Return a mask of whole rows of a tile."""
     mask = np.zeros(tile.shape, np.bool_)
     mask[rows] = True
     return mask
 
 
 def first_elements(tile: TileInfo, count: int) -> Mask:
-    """The first elements of every 16 partitions, with the partition as the fastest index."""
+    """Return a mask of the first elements of every 16 partitions.
+
+    The partition is the fastest index.
+    """
     group = PARTITIONS_PER_GPSIMD_CORE
     number = np.arange(tile.free_size) * group + np.arange(group)[:, None]
     return np.tile(number < count, (tile.partitions // group, 1)).reshape(tile.shape)
@@ -106,9 +109,9 @@ def _gathered(op: NisaOp, tile: TileInfo, values: Values) -> Mask | None:
 
 
 def used_indices(op: NisaOp, tile: TileInfo) -> Mask:
-    """The indices that `local_gather` uses: the first ones of each GpSimd core's partitions.
+    """Return a mask of the indices that `local_gather` uses.
 
-    The partition is the fastest index.
+    These are the first ones of each GpSimd core's partitions; the partition is the fastest index.
     """
     count = valid_indices(op)
     assert count is not None

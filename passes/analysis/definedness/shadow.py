@@ -23,13 +23,13 @@ Mask = npt.NDArray[np.bool_]
 DEFINED = 0
 """The mark of a value that is defined, or not known to be undefined."""
 UNWRITTEN = 1
-"""The mark of memory that has not been written. Higher marks are numbers of `Origins`."""
+"""The mark of memory that has not been written; higher marks are numbers of `Origins`."""
 KEPT = -1
-"""In the result of a flow, the mark of an element that the instruction does not write."""
+"""A mark in the result of a flow: the instruction does not write this element."""
 
 
 class Shadow:
-    """A mark for each unit of a tensor's memory; a unit is a whole number of bytes."""
+    """The marks of a tensor's memory. A unit, which has one mark, is a whole number of bytes."""
 
     def __init__(
         self,
@@ -44,8 +44,8 @@ class Shadow:
 
         Args:
             bases: the tensor's value on each core.
-            reach: its memory.
-            mark: the initial mark.
+            reach: the tensor's memory.
+            mark: the initial mark inside the tensor.
             outside: the mark outside the tensor, which writes do not change.
             pieces: the bytes of a unit; 0 for the largest unit that divides all views' elements.
         """
@@ -69,7 +69,7 @@ class Shadow:
         Args:
             access: the elements' location in the tensor's memory (`Reach.place`).
             itemsize: bytes of an element.
-            key: an index that selects some of them.
+            key: an index that selects some of the elements.
             least: return the least, not the largest mark of an element's units.
         """
         pieces = self._pieces(self.marks, access, itemsize)[key]
@@ -94,7 +94,7 @@ class Shadow:
         return np.asarray(pieces.any(axis=-1), np.bool_)
 
     def _pieces(self, marks: npt.NDArray[Any], access: AccessPattern, itemsize: int) -> Any:
-        """A view of an array of marks: (*shape, units of an element)."""
+        """Return a view of an array of marks with the shape (*shape, units per element)."""
         count, size = itemsize // self._unit, marks.itemsize
         strides = (*(stride * count * size for stride in access.strides), size)
         shape = (*access.shape, count)

@@ -55,14 +55,14 @@ class Tracker(ABC):
 
     @abstractmethod
     def entirely_unwritten(self, op: Operation, effect: Effect) -> None:
-        """Handle an operation that reads a completely unwritten tile."""
+        """Handle an operation's read of a completely unwritten tile."""
 
     @abstractmethod
     def used(self, use: Use) -> None:
         """Handle a use of undefined values."""
 
     def marks_read(self, op: Operation) -> dict[str, list[Marks]]:
-        """Return the marks of the tiles that an operation reads, by operand; reports uses."""
+        """Return the marks of the tiles that an operation reads, by operand, and report uses."""
         found: dict[str, list[Marks]] = {}
         for effect in effects(op):
             if effect.role is Role.write:
@@ -75,7 +75,7 @@ class Tracker(ABC):
         return found
 
     def _taken(self, op: Operation, effect: Effect, marks: Marks) -> Marks:
-        """The marks of a tile that is read, with origins; defined after a report."""
+        """Return the marks of a read tile, as numbers of origins; all defined after a report."""
         if not marks.any():
             return marks
         touched = self.touched(op, effect)

@@ -16,7 +16,7 @@ from nkijit.passes.analysis.bytes.rows import partitions_of
 
 
 def accumulator_command(op: NisaOp) -> reduce_cmd:
-    """The accumulator command of an instruction that has accumulators, explicit or implied."""
+    """Return the accumulator command, explicit or implied, of an instruction with accumulators."""
     use = op.SPEC.accumulators
     assert use is not None
     if use.optional and op.value_of(use.operator_field) is None:
@@ -25,7 +25,7 @@ def accumulator_command(op: NisaOp) -> reduce_cmd:
 
 
 def accumulator_operator(op: NisaOp) -> str | None:
-    """The reduction operator of an instruction that has accumulators, explicit or implied.
+    """Return the reduction operator, explicit or implied, of an instruction with accumulators.
 
     None if a reducing command has no operator, which another rule reports.
     """
@@ -38,12 +38,12 @@ def accumulator_operator(op: NisaOp) -> str | None:
 
 
 def accumulator_lanes(op: NisaOp) -> slice:
-    """The accumulators that an instruction uses: one per partition of its data."""
+    """Return the accumulators that an instruction uses: one per partition of its data."""
     return lanes_of(accumulated_tile(op))
 
 
 def accumulated_tile(op: NisaOp) -> SSAValue:
-    """The tile whose partitions select the accumulators that an instruction uses."""
+    """Return the tile whose partitions select the accumulators that an instruction uses."""
     data = next(f for f in op.SPEC.operand_fields if f.role is Role.read)
     return op.required(data.name)
 
@@ -57,7 +57,7 @@ def reads_accumulators(op: NisaOp) -> bool:
 
 
 def lanes_of(value: SSAValue) -> slice:
-    """The engine lanes that process a tile: one per partition.
+    """Return the engine lanes that process a tile: one per partition.
 
     An allocation without a fixed address starts at partition 0.
     """

@@ -40,7 +40,7 @@ class Dependence(NamedTuple):
     """A dependence on an earlier event."""
 
     before: int
-    """The number of the earlier event."""
+    """The number of the earlier event that must end first."""
     kind: DependenceKind
     value: SSAValue
     """The tile of the later operation that causes the dependence."""
@@ -58,13 +58,13 @@ class Execution(NamedTuple):
     dependences: Sequence[Dependence]
     effects: Sequence[Effect]
     sources: Collection[int]
-    """The numbers of all events, also of its own queue, that wrote data it reads or keeps."""
+    """The numbers of all events, in any queue, whose data the operation reads or keeps."""
 
 
 _STORES = len(engine)
 _PRINTS = len(engine) + 1
 QUEUES = len(engine) + 2
-"""The number of queues."""
+"""The number of queues: one per member of `engine`, one for DMAs to HBM, and one for prints."""
 
 
 def queue_of(op: Operation, target: Target) -> int | None:
@@ -84,7 +84,7 @@ def queue_of(op: Operation, target: Target) -> int | None:
 
 
 def share_bytes(one: Operation, two: Operation) -> bool:
-    """Whether two operations access the same bytes and at least one of them writes these."""
+    """Whether two operations access the same bytes, and at least one of them writes there."""
     return any(
         base_of(a) is base_of(b) and info_of(a).overlaps(info_of(b))
         for a, role_a in reads_and_writes(one)
@@ -98,7 +98,7 @@ def _has_no_choice(op: NisaOp) -> bool:
 
 
 class Dependences:
-    """The dependences of one core's program, computed on first use."""
+    """The dependences of one core's program, computed when first used."""
 
     def __init__(self, kernel: KernelOp):
         self.kernel = kernel
@@ -111,28 +111,28 @@ class Dependences:
 
 
 class _Part(Protocol):
-    """The most recent accesses to the bytes of a tensor that one tile covers."""
+    """The most recent accesses to the bytes that one tile of a tensor covers."""
 
     def writers(self) -> Collection[int]:
-        """The most recent writers of the bytes; `NOBODY` for bytes without a writer."""
+        """Return the most recent writers of the bytes; `NOBODY` for bytes without a writer."""
         ...
 
     def readers(self) -> Collection[int]:
-        """The most recent readers of the bytes in each queue."""
+        """Return the most recent readers of the bytes in each queue."""
         ...
 
     def read(self, queue: int, event: int) -> None:
-        """Record a reader."""
+        """Record an event that reads the bytes."""
         ...
 
     def write(self, event: int) -> None:
-        """Record a writer."""
+        """Record an event that writes the bytes."""
         ...
 
 
 @final
 class _Whole:
-    """A tensor that each of its tiles covers completely (the common case)."""
+    """The accesses to a tensor that each of its tiles covers completely (the common case)."""
 
     __slots__ = ("readers", "writer")
 
@@ -144,7 +144,7 @@ class _Whole:
 
 
 class _Few:
-    """A tensor with few cells, in lists, which are faster than short arrays."""
+    """The accesses to each cell of a tensor with few cells: lists are faster than short arrays."""
 
     def __init__(self, count: int):
         self.count = count
@@ -153,7 +153,7 @@ class _Few:
 
 
 class _OfFew:
-    """A tile of a tensor with few cells."""
+    """The part of a `_Few` that one tile covers."""
 
     __slots__ = ("_cells", "_tensor")
 
@@ -184,7 +184,7 @@ class _OfFew:
 
 
 class _Many:
-    """A tensor with many cells, in arrays."""
+    """The accesses to each cell of a tensor with many cells, in arrays."""
 
     def __init__(self, count: int):
         self.count = count
@@ -193,7 +193,7 @@ class _Many:
 
 
 class _OfMany:
-    """A tile of a tensor with many cells."""
+    """The part of a `_Many` that one tile covers."""
 
     __slots__ = ("_footprint", "_tensor")
 
@@ -221,18 +221,21 @@ class _OfMany:
 
 
 _FewCells = tuple[Sequence[list[int]], int]
-"""The cells of each tile of a tensor, and the number of cells of the tensor."""
+"""For each tile of a tensor, its cells; and the total number of the tensor's cells."""
 
 
 class _Tensors:
-    """The tensors of a program. The cells are shared by tensors whose tiles have the same types."""
+    """Tracked tensors; those whose tiles have the same types share the computation of cells."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[int, ...], _FewCells | None] = {}
-        """Cells by the `id` of the tensor's and tiles' types; None if each tile is the whole."""
+        """The cells of tensors whose tiles have the same types; None if each tile is the whole.
+
+        The key is the `id` of the tensor's type and of each tile's type.
+        """
 
     def tiles_of(self, base: SSAValue) -> list[TrackedTile]:
-        """Return the tiles of a tensor that has not been accessed yet."""
+        """Return the tiles of a tensor, without accesses."""
         used = used_of(base)
         if len(used) == 1:
             return [TrackedTile(used[0], _Whole())]
@@ -258,7 +261,7 @@ class _Tensors:
 
 
 def _cut(base: SSAValue, used: Sequence[SSAValue]) -> _FewCells | list[_OfMany] | None:
-    """The cells that each tile of a tensor covers: `_FewCells`, or an `_OfMany` each if many.
+    """Return the cells that each tile of a tensor covers: `_FewCells`, or an `_OfMany` per tile.
 
     None if each tile counts as the whole tensor.
     """
@@ -284,7 +287,7 @@ class TrackedTile:
     def __init__(self, value: SSAValue, of: _Whole | _Part):
         self.value = value
         self.of = of
-        """The whole tensor, or the tile's part of it."""
+        """The accesses to the whole tensor, or to the tile's part of it."""
         self.known = info_of(value).indirection is None
         """Whether the tile's address is known before run time."""
 
@@ -302,16 +305,22 @@ class TrackedTile:
             of.write(event)
 
     def oldest_writer(self) -> int:
-        """The first of the tile's most recent writers; `NOBODY` if some byte has no writer."""
+        """Return the first of the tile's most recent writers.
+
+        `NOBODY` if a byte of the tile has no writer.
+        """
         of = self.of
         return of.writer if type(of) is _Whole else min(of.writers())
 
 
 class Accesses:
-    """The most recent accesses to every tensor of a program, which give the next dependences."""
+    """The most recent accesses to every tensor of a program, from which dependences follow."""
 
     def __init__(self, reordered: Collection[int] = ()) -> None:
-        """`reordered`: queues in which writes to tensors that nothing reads may be reordered."""
+        """Start without accesses.
+
+        `reordered`: queues in which writes to tensors that nothing reads may be reordered.
+        """
         self._reordered = reordered
         self._tensors = _Tensors()
         self.queues: list[int] = []
@@ -335,12 +344,12 @@ class Accesses:
 
         Args:
             queue: the queue of the event.
-            touched: its effects: (tile, role, whether it covers only a part of the tile).
+            touched: the event's effects: (tile, role, whether it covers only a part of the tile).
             ordered: the queue whose earlier events have certainly ended when this one starts.
-            block: the number of the innermost loop around it that may run zero times. A dependence
-                on such a loop's event does not replace one on an earlier event of that queue: an
-                operation after the loop must wait for both.
-            sources: gets the events whose results it reads.
+            block: the number of the innermost loop around the event that may run zero times. A
+                dependence on an event of such a loop does not replace one on an earlier event of
+                that queue: an operation after the loop must wait for both.
+            sources: gets the events whose results the event reads.
         """
         queues = self.queues
         number = len(queues)
@@ -389,7 +398,10 @@ class Accesses:
         ordered: int,
         sources: set[int] | None,
     ) -> None:
-        """Append the dependences of an access to a part of a tensor; `kind`: on its writers."""
+        """Append the dependences of an access to a part of a tensor.
+
+        `kind` is the kind of the dependences on the part's writers.
+        """
         writers = part.writers()
         if sources is not None and kind is DependenceKind.true:
             sources.update(writers)
@@ -440,7 +452,7 @@ class _Walk:
         self._fixed: dict[type[Operation], int] = {}
 
     def walk(self, block: Block, again: bool = False) -> Iterator[Execution]:
-        """Yield the events of a block; `again`: this is the second walk of a loop around it."""
+        """Yield the events of a block; `again` is True in the second walk of a loop around it."""
         for op in block.ops:
             queue = self._queue(op)
             if queue is not None:
@@ -454,7 +466,7 @@ class _Walk:
                         yield from self.walk(region.block, second)
 
     def _queue(self, op: Operation) -> int | None:
-        """`queue_of`, cached by class for instructions that run on a single engine."""
+        """Return `queue_of`, cached by class for instructions that run on a single engine."""
         kind = type(op)
         if kind in DECLARATIONS:
             return None

@@ -30,7 +30,7 @@ def has_edges(kernel: KernelOp) -> bool:
 
 
 def blocks_out_of_order(kernel: KernelOp) -> Iterator[Block]:
-    """Return the blocks in which an operation waits for a later one."""
+    """Yield the blocks in which an operation waits for a later one."""
     return (block for block in _blocks(kernel) if _is_late(block))
 
 
@@ -69,7 +69,7 @@ def _is_late(block: Block) -> bool:
 
 
 def _places(block: Block) -> dict[str, int]:
-    """The position in a block of each named instruction; nested ones have that of their loop."""
+    """Return the position in a block of each named instruction; for a nested one, its loop's."""
     return {
         op.label: number
         for number, unit in enumerate(block.ops)
@@ -89,14 +89,14 @@ class Unit:
     op: Operation
     number: int
     actors: list[Operation] = field(init=False)
-    """The operations in it that read or write tiles or registers."""
+    """The operations of the unit that read or write tiles or registers."""
     instructions: list[NisaOp] = field(init=False)
     labels: set[str] = field(init=False)
-    """The names of its named instructions."""
+    """The names of the unit's named instructions."""
     awaited: set[str] = field(init=False)
-    """The names of instructions outside of it that must run first."""
+    """The names of instructions outside of the unit that must run before it."""
     keys: dict[SSAValue, None] = field(init=False)
-    """Values that it uses; units that must keep their order have at least one in common."""
+    """Values that the unit uses. Units that must keep their order have one or more in common."""
 
     def __post_init__(self) -> None:
         inside = list(self.op.walk())
@@ -113,7 +113,7 @@ class Unit:
             self.keys.update(dict.fromkeys(_registers(op)))
 
     def needs(self, other: Unit) -> bool:
-        """Whether it must stay after another unit that precedes it."""
+        """Whether the unit must stay after another unit that precedes it."""
         if not self.keys.keys().isdisjoint(other.op.results):
             return True
         return any(
@@ -124,7 +124,7 @@ class Unit:
 
 
 class Arrangement:
-    """A new order of a block: operations are delayed until those that they wait for are placed."""
+    """A new order of a block, in which operations are placed after those that they wait for."""
 
     def __init__(self, block: Block):
         """Compute the order; `apply` changes the block."""
@@ -133,9 +133,9 @@ class Arrangement:
         """The names of instructions that have not been placed."""
         self._done: list[Operation] = []
         self._held: dict[SSAValue, dict[Unit, None]] = {}
-        """The delayed units, by their keys."""
+        """The delayed units that use each value."""
         self._waiters: dict[Unit | str, list[Unit]] = {}
-        """The delayed units, each listed under one unit or name that it waits for."""
+        """The delayed units by one unit or name that each of them waits for."""
         self._last: list[Operation] = []
         units: list[Unit] = []
         for number, op in enumerate(block.ops):
@@ -148,7 +148,7 @@ class Arrangement:
                 self._place_or_delay(units[-1])
         done = {id(op) for op in self._done}
         self.stuck = [unit for unit in units if id(unit.op) not in done]
-        """Units that cannot be placed: they wait for each other, or for such units."""
+        """The units that cannot be placed: they wait for each other, or for such units."""
 
     def apply(self) -> None:
         """Reorder the operations of the block."""
@@ -203,7 +203,7 @@ def _share_registers(one: Operation, two: Operation) -> bool:
 
 
 def _registers(op: Operation) -> set[SSAValue]:
-    """The registers that an operation uses, including those that index its tiles."""
+    """Return the registers that an operation uses, including those that index its tiles."""
     found = {value for value in op.operands if isinstance(value.type, RegisterType)}
     indices = {index_of(value) for value, _ in reads_and_writes(op)}
     return found | {i for i in indices if i is not None and isinstance(i.type, RegisterType)}

@@ -40,9 +40,9 @@ class Repetition(Generic[E]):
     op: Operation
     body: EventTree[E]
     least: int
-    """The minimum trip count."""
+    """The smallest possible trip count."""
     most: int | None
-    """The maximum trip count; None if it is known only at run time."""
+    """The largest possible trip count; None if it is known only at run time."""
 
 
 EventTree = list[EventSequence[E]]
@@ -103,16 +103,16 @@ def _add_loop(program: EventTree[E], loop: Repetition[E]) -> None:
 
 
 class Flow(Protocol[_E_contra, K, V]):
-    """A forward dataflow analysis: a map from keys to facts.
+    """A forward dataflow analysis, whose state maps keys to facts.
 
     Facts are replaced, never mutated, and compared with `==`.
     """
 
     start: V
-    """The fact of each key before the program."""
+    """The fact of each key at the start of the program."""
 
     def keys(self, event: _E_contra) -> Iterable[K]:
-        """The keys whose facts an event may change."""
+        """Return the keys whose facts an event may change."""
         ...
 
     def visit(self, event: _E_contra, state: dict[K, V], certain: bool) -> None:
@@ -124,14 +124,14 @@ class Flow(Protocol[_E_contra, K, V]):
         ...
 
     def join(self, one: V, two: V) -> V:
-        """The fact that holds if either of two may hold."""
+        """Return the fact that holds if either of two may hold."""
         ...
 
 
 def forward(
     program: EventTree[E], state: dict[K, V], flow: Flow[E, K, V], certain: bool = True
 ) -> None:
-    """Apply a program to a state.
+    """Apply the events of a program to a state.
 
     The first iteration of a loop sees only the state before the loop; the others see the join over
     all iterations.
@@ -174,11 +174,11 @@ def events_of(program: EventTree[E]) -> Iterator[E]:
 
 
 def backward(program: EventTree[E], needed: int, visit: Callable[[E, int], int]) -> int:
-    """Walk a program from its end; returns the set needed at its start.
+    """Walk a program from its end to its start; returns the set needed at its start.
 
     Args:
         program: the program.
-        needed: the set needed at its end, as bits.
+        needed: the set needed at the program's end, as bits.
         visit: maps an event and the set needed after it to the set needed before it. It is called
             again with larger sets while a loop has not reached its fixed point.
     """

@@ -27,16 +27,19 @@ Mask = npt.NDArray[np.bool_]
 
 
 class UndecidedError(Exception):
-    """It is known only at run time whether a matmul adds."""
+    """Raised if it is known only at run time whether a matmul adds."""
 
 
 MOST_TILES = 16
-"""Up to this number of tiles, overlaps are computed pairwise instead of with marks for bytes."""
+"""The largest number of tiles of a tensor whose overlaps are computed in pairs.
+
+A tensor with more tiles gets a mark per byte.
+"""
 
 
 @dataclass(slots=True)
 class _Tensor:
-    """An allocation, and the parts of it that matmuls have written."""
+    """An allocation, with the parts of it that matmuls have written."""
 
     reach: Reach
     tiles: dict[tuple[Extent, int], SSAValue] = field(
@@ -44,9 +47,9 @@ class _Tensor:
     )
     """The written tiles, one for each set of bytes and element size."""
     scattered: bool = False
-    """A matmul has written it at an address known only at run time."""
+    """True if a matmul has written the allocation at an address known only at run time."""
     flags: Mask | None = None
-    """A flag per byte, created when needed; only the flag of an element's first byte is used."""
+    """A flag for each byte, created when needed; an element uses the flag of its first byte."""
 
     def write(self, value: SSAValue) -> None:
         """Record the write of a matmul to a tile with a known address."""
@@ -57,7 +60,7 @@ class _Tensor:
                 self.part(self.flags, value)[...] = True
 
     def key(self, value: SSAValue) -> tuple[Extent, int]:
-        """A key that is equal for tiles with the same elements."""
+        """Return a key that is equal for tiles with the same elements."""
         return extent_of(value, self.reach), info_of(value).dtype.itemsize
 
     def before(self, value: SSAValue) -> Mask | bool:
@@ -81,7 +84,7 @@ class _Tensor:
         return flags if flags.any() else False
 
     def part(self, flags: Mask, value: SSAValue) -> npt.NDArray[Any]:
-        """The flags of a tile's elements: a view into `flags`."""
+        """Return a view of the flags of a tile's elements."""
         info = info_of(value)
         size = info.dtype.itemsize
         access = self.reach.place(info.pattern, size)
@@ -110,10 +113,12 @@ class MatmulWrites:
         tensor.scattered = True
 
     def added(self, op: NisaOp, target: Target) -> Mask | bool:
-        """Return where a matmul adds to its dst: True, False, or a mask (P, F); records the write.
+        """Return where a matmul adds to its dst (True, False, or a mask), and record the write.
+
+        The mask has the shape (P, F).
 
         Raises:
-            UndecidedError: the answer is known only at run time.
+            UndecidedError: whether it adds is known only at run time.
         """
         dst = op.required("dst")
         tensor = self._tensor(dst)

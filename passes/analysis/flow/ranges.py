@@ -31,12 +31,15 @@ class Range:
     low: int
     high: int
     exact: bool
-    """At an operation that always runs (`Ranges.always_runs`), some iteration reaches each end."""
+    """True if each end is reached in some iteration, at an operation that always runs.
+
+    See `Ranges.always_runs`.
+    """
 
 
 @dataclass(slots=True)
 class _History:
-    """The range of a register after each place that changes it; None when unknown."""
+    """The range of a register after each place that changes it; None where it is unknown."""
 
     places: list[int] = field(default_factory=list[int])
     held: list[Range | None] = field(default_factory=list["Range | None"])
@@ -51,7 +54,7 @@ class _History:
 
 
 def constant_range(loop: ForOp) -> range | None:
-    """The values of the induction variable if all bounds are constants; None otherwise."""
+    """Return the values of the induction variable if all bounds are constants; None otherwise."""
     bounds = [scalar_constant(bound) for bound in bounds_of(loop)]
     lower, upper, step = [bound if isinstance(bound, int) else None for bound in bounds]
     if lower is None or upper is None or step is None or step < 1:
@@ -65,7 +68,7 @@ def surely_runs(loop: ForOp | WhileOp) -> bool:
 
 
 class Ranges:
-    """The integers of a kernel that can be bounded before it runs.
+    """The values of a kernel's integers as ranges, as far as they are known before it runs.
 
     At the head of a loop, a register has the union of its range before the loop and of all values
     that the loop writes to it. So no body is walked twice.
@@ -96,7 +99,7 @@ class Ranges:
         return Range(number, number, True) if isinstance(number, int) else None
 
     def trip_counts(self, loop: ForOp) -> tuple[int, int | None]:
-        """Return the minimum and the maximum trip count; the maximum is None if it is unbounded."""
+        """Return the smallest and the largest trip count; the largest is None if unbounded."""
         bounds = self._bounds(loop)
         if bounds is None:
             return 0, None
@@ -205,7 +208,7 @@ class Ranges:
         return self.range_of(op.src, op) if isinstance(op, RegisterMoveOp) else None
 
     def _is_stable(self, value: SSAValue, written: Collection[SSAValue]) -> bool:
-        """Whether a value does not depend on the registers `written`."""
+        """Whether a value does not depend on the registers in `written`."""
         if isinstance(value, BlockArgument):
             loop = value.block.parent_op()
             bounds = bounds_of(loop) if isinstance(loop, ForOp) else ()

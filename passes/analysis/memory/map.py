@@ -26,15 +26,15 @@ from nkijit.passes.diagnostics.places import Position, positions
 
 @dataclass(frozen=True, slots=True, repr=False)
 class LiveTile(ShownFields):
-    """A tile with the author's name for it, and its lifetime."""
+    """A tile with its name in the kernel, and its lifetime."""
 
     name: str
     shape: tuple[int, ...]
     dtype: str
     bytes: int
-    """Bytes per partition."""
+    """The size of the tile in bytes per partition."""
     start: int
-    """The first instruction at which it is in use, counted from 0; the last is `end`."""
+    """The first instruction at which the tile is in use, counted from 0; `end` is the last."""
     end: int
     allocated: Position | None
     first_use: Position | None
@@ -47,7 +47,7 @@ class LiveTile(ShownFields):
 
     @property
     def size(self) -> str:
-        """Shape and data type as text."""
+        """The tile's shape and data type as text."""
         return f"{'x'.join(map(str, self.shape))} {self.dtype}"
 
 
@@ -56,9 +56,9 @@ class TileMap(LiveTile):
     """A tile with its address on the map."""
 
     address: tuple[int, int]
-    """The (partition, byte) of its start."""
+    """The (partition, byte) at which the tile begins."""
     fixed: bool
-    """Whether the author fixed the address."""
+    """True if the kernel fixes the address."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -72,15 +72,15 @@ class SpaceMap(ShownFields):
     bank: int | None
     """Bytes of a bank; None for SBUF."""
     peak: int
-    """A lower bound of the most bytes per partition that one instruction needs."""
+    """A lower bound of the largest number of bytes per partition in use at one instruction."""
     peak_at: int
-    """The first instruction with this need, counted from 0; -1 if there are no tiles."""
+    """The first instruction with the peak, counted from 0; -1 if there are no tiles."""
     peak_banks: int
-    """A lower bound of the most banks of PSUM in use at once; 0 for SBUF."""
+    """A lower bound of the largest number of PSUM banks in use at once; 0 for SBUF."""
     peak_instruction: str
     peak_place: Position | None
     height: int
-    """The byte after the last one that the map uses."""
+    """The byte after the last one that the map uses, per partition."""
     tiles: tuple[TileMap, ...]
     """The tiles in the order of allocation."""
 
@@ -93,22 +93,22 @@ class SpaceMap(ShownFields):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class LoopMap(ShownFields):
-    """A loop on the device; tiles that it carries are in use in all of it."""
+    """A loop on the device. The tiles that it carries are in use in the whole loop."""
 
     start: int
-    """The first instruction of its body, counted from 0; the last is `end`."""
+    """The first instruction of the loop's body, counted from 0; `end` is the last."""
     end: int
     place: Position | None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class CoreMap(ShownFields):
-    """The memories of one core."""
+    """The memory maps of one core."""
 
     core: int
     instructions: int
     unused: tuple[str, ...]
-    """Names of tiles without accesses; they take no memory."""
+    """The names of tiles without accesses, which take no memory."""
     loops: tuple[LoopMap, ...]
     """Loops on the device, outer ones before inner ones."""
     spaces: tuple[SpaceMap, ...]
@@ -180,7 +180,7 @@ def _banks(blocks: Sequence[Block], peak: Peak, space: Space) -> int:
 
 
 def live_tile(found: Liveness, live: LiveRange) -> LiveTile:
-    """Describe a live range with the author's names and positions."""
+    """Describe a live range with the tile's name and source position."""
     tile, alloc = live.tile, live.alloc
     return LiveTile(
         name_of(alloc),
@@ -202,7 +202,7 @@ def _mapped(found: Liveness, live: LiveRange, address: tuple[int, int]) -> TileM
 
 
 def name_of(alloc: AllocOp) -> str:
-    """The author's `name=`, else the variable's name."""
+    """Return an allocation's `name=`, else the name of the variable that it is assigned to."""
     if alloc.tensor_name is not None:
         return alloc.tensor_name.data
     return alloc.result.name_hint or "unnamed"

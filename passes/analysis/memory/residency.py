@@ -34,38 +34,38 @@ class Action(Enum):
     """An action on a tile before an instruction that needs the tile or its memory."""
 
     begin = "begin"
-    """It gets memory for contents that the instruction writes."""
+    """The tile gets memory, for contents that the instruction writes."""
     fill = "fill"
-    """It gets memory, and its filler loads it."""
+    """The tile gets memory, and the load that fills it runs."""
     store = "store"
-    """It is stored in HBM."""
+    """The tile is stored in HBM."""
     load = "load"
-    """It gets memory and is loaded from the copy in HBM."""
+    """The tile gets memory, and is loaded from its copy in HBM."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """An action before an instruction."""
+    """An action on a tile before an instruction."""
 
     position: int
-    """The position of the instruction."""
+    """The position of the instruction in the program."""
     tile: SSAValue
     action: Action
     filler: DmaCopyOp | None = None
-    """The load that fills the tile."""
+    """For `fill`, the load that fills the tile."""
     repeated: bool = False
-    """Whether the filler has run before."""
+    """True if the filler has run before."""
 
 
 @dataclass(frozen=True, slots=True)
 class Residency:
-    """The actions that make the tiles of a program fit."""
+    """The actions that make the tiles of a program fit into SBUF."""
 
     steps: list[Step]
 
     @property
     def moved(self) -> list[Step]:
-        """The additional loads and stores: repeated, stored or loaded again."""
+        """The additional loads and stores: tiles that are stored, and loads that run again."""
         return [s for s in self.steps if s.repeated or s.action in (Action.store, Action.load)]
 
     @property
@@ -79,31 +79,31 @@ class Residency:
 class _Use:
     position: int
     reads: bool
-    """The use needs the earlier contents."""
+    """True if the use needs the tile's earlier contents."""
     writes: bool
 
 
 @dataclass(slots=True, eq=False)
 class _Tile:
     number: int
-    """Its index in the order of allocation; it breaks ties between equal next uses."""
+    """The tile's index in the order of allocation, which decides between equal next uses."""
     base: SSAValue
     size: int
-    """Bytes per partition."""
+    """The size of the tile in bytes per partition."""
     uses: list[_Use] = field(default_factory=list[_Use])
     done: int = 0
-    """The number of uses that the walk has passed."""
+    """The number of the tile's uses that the walk has passed."""
     resident: bool = False
     filler: DmaCopyOp | None = None
-    """A load that can restore its contents."""
+    """A load that can restore the contents of the tile."""
     filled: bool = False
-    """The filler has run."""
+    """True if the filler has run."""
     stored: bool = False
-    """HBM has a copy of its contents."""
+    """True if HBM has a copy of the tile's contents."""
 
     @property
     def next_read(self) -> int | None:
-        """The position of the next use, if that needs the tile's contents; None otherwise."""
+        """The position of the next use, if it needs the tile's contents; None otherwise."""
         if self.done == len(self.uses):
             return None
         use = self.uses[self.done]
@@ -111,20 +111,21 @@ class _Tile:
 
 
 def residency(live: Liveness, capacity: int) -> Residency | None:
-    """Make the tiles of a program fit into `capacity` bytes of each partition of SBUF.
+    """Return actions that make the tiles of a program fit into SBUF.
 
-    Returns None if an instruction's tiles, together with those that cannot move, exceed it.
+    `capacity` is in bytes per partition. None if an instruction's tiles, together with those that
+    cannot move, exceed it.
     """
     return _Walk(live, capacity).run()
 
 
 def peak(live: Liveness) -> int:
-    """The most bytes per partition of SBUF in use at one position."""
+    """Return the largest number of bytes per partition of SBUF in use at one position."""
     return max(_across(live.ranges, len(live.instructions)), default=0)
 
 
 def _across(ranges: Iterable[LiveRange], positions: int) -> list[int]:
-    """The bytes per partition of SBUF in use at each position."""
+    """Return the bytes per partition of SBUF in use at each position."""
     changes = [0] * (positions + 1)
     for live in ranges:
         if live.tile.region is MemoryRegion.sbuf:
@@ -151,18 +152,18 @@ class _Walk:
             if effect.role is not Role.read
         }
         self._meets = any(type(op) in WAITING for op in live.instructions)
-        """Whether the kernel waits for other cores, which may write shared tensors."""
+        """True if the kernel waits for other cores, which may write shared tensors."""
         self._used: list[list[_Tile]] = [
             self._uses(op, p) for p, op in enumerate(live.instructions)
         ]
         self._taken = 0
-        """Bytes per partition of the resident tiles."""
+        """Bytes per partition that the resident tiles occupy."""
         self._heap: list[tuple[int, int, _Tile]] = []
         """A heap of resident tiles, the furthest next use first; it may have outdated entries."""
         self._steps: list[Step] = []
 
     def _available_bytes(self, staying: Iterable[LiveRange], capacity: int) -> list[int]:
-        """Bytes per partition available for movable tiles before each instruction.
+        """Return the bytes per partition that movable tiles can use at each instruction.
 
         The first instruction of a loop gets the minimum over the loop, as nothing moves inside.
         """
@@ -176,7 +177,10 @@ class _Walk:
         return available
 
     def _ancestor_of(self, op: Operation) -> Operation | None:
-        """The ancestor of an instruction in the kernel's own block; None if it is in that block."""
+        """Return the operation of the kernel's own block that contains an instruction.
+
+        None if the instruction is in the kernel's own block.
+        """
         return None if op.parent is self._block else self._block.find_ancestor_op_in_block(op)
 
     def _uses(self, op: Operation, position: int) -> list[_Tile]:
@@ -203,7 +207,7 @@ class _Walk:
         return Residency(self._steps)
 
     def _defer(self, op: Operation, used: list[_Tile]) -> bool:
-        """Delay a load until its tile is needed; returns False if that is not possible."""
+        """Delay a load until an instruction needs its tile; returns False if impossible."""
         if len(used) != 1 or type(op) is not DmaCopyOp or not self._fills(op, used[0]):
             return False
         (tile,) = used
@@ -216,7 +220,7 @@ class _Walk:
         return True
 
     def _fills(self, op: DmaCopyOp, tile: _Tile) -> bool:
-        """Whether a load fills a tile with the same contents whenever it runs."""
+        """Whether a load fills a tile with the same contents at whatever position it runs."""
         if op.parent is not self._block or op.instruction_name is not None or op.runs_after:
             return False
         if any(index_of(value) is not None for value in op.operands):
@@ -230,7 +234,7 @@ class _Walk:
         return not tile.uses[tile.done].reads
 
     def _arrive(self, position: int, used: list[_Tile]) -> bool:
-        """Make an instruction's tiles resident; returns False if memory is insufficient."""
+        """Make the tiles of an instruction resident; returns False if memory is insufficient."""
         missing = sum(tile.size for tile in used if not tile.resident)
         if not self._evict(position, missing, used):
             return False

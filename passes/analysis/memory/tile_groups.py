@@ -13,12 +13,12 @@ class TileGroup:
     """Tiles of equal shape and data type that one source line allocates."""
 
     tile: LiveTile
-    """The first of them, with a lifetime that spans those of all."""
+    """The first tile of the group, with a lifetime that spans those of all its tiles."""
     count: int
 
     @property
     def bytes(self) -> int:
-        """The total bytes per partition."""
+        """The total bytes per partition of the group's tiles."""
         return self.count * self.tile.bytes
 
 

@@ -12,7 +12,7 @@ from nkijit.passes.diagnostics.tables import aligned
 
 
 def table_of(groups: Sequence[TileGroup], most: int) -> list[str]:
-    """Format the `most` largest groups of tiles as a table; a last line counts the others."""
+    """Format the `most` largest groups of tiles as a table; the last line counts the others."""
     rows = [("tile", "shape and type", "bytes", "in use", "allocated at")]
     rows += [_row(group) for group in groups[:most]]
     return [*aligned_tiles(rows), *_others(groups[most:])]

@@ -43,7 +43,7 @@ DeviceLoop = ForOp | WhileOp
 
 @dataclass(slots=True, repr=False, eq=False)
 class LiveRange(ShownFields):
-    """An on-chip allocation and the positions, both inclusive, between which it is in use."""
+    """The positions, both inclusive, between which an on-chip allocation is in use."""
 
     alloc: AllocOp
     result: SSAValue
@@ -51,14 +51,14 @@ class LiveRange(ShownFields):
     start: int
     end: int
     first: int
-    """Position of the first access in the text; `start` is lower when a loop carries the tile."""
+    """The position of the first access in program order; `start` is lower for carried tiles."""
     last: int
-    """Position of the last access in the text."""
+    """The position of the last access in program order."""
     tile: TileInfo
     """The type of the allocation."""
 
     def overlaps(self, other: LiveRange) -> bool:
-        """Whether both are in use at some position."""
+        """Whether two allocations are both in use at some position."""
         return self.start <= other.end and other.start <= self.end
 
 
@@ -79,7 +79,7 @@ class Liveness(ShownFields):
     instructions: Sequence[Operation]
     """The operation at each position: instructions, prints and the return."""
     ranges: Sequence[LiveRange]
-    """One for each on-chip allocation that is accessed, in the order of allocation."""
+    """The live ranges of the on-chip allocations that are accessed, in the order of allocation."""
     unused: Sequence[AllocOp]
     """On-chip allocations without accesses."""
     loops: Sequence[LoopRange]
@@ -110,7 +110,7 @@ def _liveness(kernel: KernelOp) -> Liveness:
 # ------------------------------------------------------------------ accesses
 
 _OTHERS = (DevicePrintOp, ReturnOp)
-"""Operations besides instructions that have a position."""
+"""The operations that have a position besides instructions."""
 
 
 @dataclass(slots=True)
@@ -122,13 +122,13 @@ class _LoopUses:
 
 
 class _Walk:
-    """A walk that numbers the instructions and collects the accesses."""
+    """A walk that numbers the instructions and collects the accesses to on-chip allocations."""
 
     def __init__(self, kernel: KernelOp) -> None:
         self._kernel = kernel
         self.instructions: list[Operation] = []
         self.ranges: list[LiveRange] = []
-        """The live ranges of all on-chip allocations; -1 while an allocation has no access."""
+        """The live ranges of all on-chip allocations; positions are -1 before the first access."""
         self.loops: list[_LoopUses] = []
         # For each value, by identity (hashing one costs a call): the allocations that it accesses.
         self._touched: dict[int, tuple[LiveRange, ...]] = {}
@@ -197,7 +197,7 @@ class _Walk:
             self._open[-1].uses.update(loop.uses)
 
     def _widen(self, loop: _LoopUses) -> None:
-        """Extend the ranges of allocations that are live in a whole loop; inner loops first."""
+        """Extend the live ranges of allocations in use in a whole loop; inner loops first."""
         if not loop.uses:
             return
         used_before: dict[SSAValue, bool] = {
@@ -214,32 +214,32 @@ class _Walk:
 
 
 class _Iteration(CoreWrites):
-    """One iteration of a loop, before which nothing counts as written."""
+    """The walk of one iteration of a loop, before which nothing counts as written."""
 
     EXACT = False
 
     def __init__(self, kernel: KernelOp, memories: Memories, used_before: dict[SSAValue, bool]):
-        """`used_before`: for each allocation of the loop, whether it has an earlier access."""
+        """Start an iteration. `used_before`: whether each allocation was accessed before."""
         super().__init__(kernel, memories)
         self._used_before = used_before
         self._target = kernel.target
 
     def reads(self, op: Operation, effect: Effect) -> bool:
-        """Partial writes and accumulation also count as reads."""
+        """Whether an effect reads a tile; partial writes and accumulation count as reads."""
         if effect.role is Role.read or effect.partial:
             return True
         starts = _starts(op, self._target) and not self._used_before[base_of(effect.value)]
         return effect.role is Role.update and not starts
 
     def tensor_of(self, value: SSAValue) -> WrittenTensor | None:
-        """None for tensors that are not among the loop's allocations."""
+        """Return the tensor of a tile; None if it is not among the loop's allocations."""
         return super().tensor_of(value) if base_of(value) in self._used_before else None
 
 
 def _carried(
     kernel: KernelOp, memories: Memories, loop: DeviceLoop, used_before: dict[SSAValue, bool]
 ) -> set[SSAValue]:
-    """The allocations that a loop's body may read before it has overwritten them."""
+    """Return the allocations that a loop's body may read before it has overwritten them."""
     iteration = _Iteration(kernel, memories, used_before)
     ops = [op for region in loop.regions for op in region.block.ops]
     found = iteration.walk(ops, None)
@@ -247,7 +247,7 @@ def _carried(
 
 
 def _starts(op: Operation, target: Target) -> bool:
-    """Whether an instruction overwrites its destination if nothing has been accumulated there."""
+    """Whether an instruction overwrites a destination to which no matmul has added."""
     if not is_instruction(op):
         return False
     return accumulation_of(op, target) in (Accumulation.overwrites, Accumulation.by_location)

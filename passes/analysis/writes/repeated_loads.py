@@ -24,13 +24,13 @@ class Load:
 
     op: DmaCopyOp
     contents: Hashable
-    """Equal for loads of the same bytes in the same order."""
+    """A key that is equal for loads of the same bytes in the same order."""
     runs_again: bool
-    """Whether it is in a device loop and loads the same data in each iteration."""
+    """True if the load is in a device loop and loads the same data in each iteration."""
 
 
 def loads_of(program: Dependences) -> list[Load]:
-    """Return the loads of a kernel that have known addresses and always load the same data."""
+    """Return the loads of a kernel from known addresses that always load the same data."""
     seen: dict[DmaCopyOp, set[tuple[frozenset[int], int]]] = {}
     runs: dict[DmaCopyOp, int] = {}
     meetings = 0

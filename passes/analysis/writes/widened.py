@@ -17,7 +17,10 @@ from nkijit.dialects.tiles import info_of
 
 
 def narrow_sources(kernel: KernelOp) -> dict[SSAValue, DType]:
-    """Return the source type of tiles that only widening copies, and their transposes, fill."""
+    """Return the tiles that are filled only by widening copies and transposes of such copies.
+
+    Each tile is mapped to the narrower data type of its values.
+    """
     found: dict[SSAValue, DType | None] = {}
     for op in kernel.operations:
         for effect in effects(op):
@@ -36,7 +39,10 @@ def narrow_sources(kernel: KernelOp) -> dict[SSAValue, DType]:
 
 
 def _narrow(src: SSAValue, dst: SSAValue, found: dict[SSAValue, DType | None]) -> DType | None:
-    """The narrow type of a copy's values: the copy widens it, or its source was widened from it."""
+    """Return the narrow data type of a copied tile's values; None if there is none.
+
+    Either the copy widens the source, or the source itself has only values of a narrower type.
+    """
     read, written = info_of(src).dtype, info_of(dst).dtype
     if written.kind is not Kind.float or read.kind is not Kind.float:
         return None

@@ -1,4 +1,4 @@
-"""Which parts of a kernel's tensors have been written when an operation reads them.
+"""The parts of a kernel's tensors that have been written when an operation reads them.
 
 Addresses known only at run time, loops that may run zero times and other cores cause a difference
 between parts that certainly have been written and parts that may have been. `written_tensors.py`
@@ -55,24 +55,24 @@ class Verdict(Enum):
     unwritten = "unwritten"
     """Some element has certainly not been written."""
     unknown = "unknown"
-    """It depends on data."""
+    """Data or other cores decide whether every element has been written."""
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A tile that an operation reads."""
+    """An operation's read of a tile."""
 
     op: Operation
     effect: Effect
     verdict: Verdict
     missing: Mask | None = None
-    """Which elements of the tile have certainly not been written.
+    """True for the elements of the tile that have certainly not been written.
 
     None unless `verdict` is `unwritten`. Also None for tiles at addresses known only at run time,
     and for tensors of more than `REPORTED_EXACTLY` bytes.
     """
     entire: bool = False
-    """No element has been written."""
+    """True if no element of the tile has been written."""
 
 
 _MEETINGS = frozenset(MEETINGS)
@@ -120,15 +120,15 @@ def _introduce(cores: Sequence[_Core]) -> None:
 
 @dataclass(slots=True)
 class _Loop:
-    """A loop during the walk of its body."""
+    """A loop whose body is being walked."""
 
     body: Block
     runs: bool
-    """Whether it runs at least once."""
+    """True if the loop certainly runs at least once."""
     together: list[tuple[WrittenTensor, SSAValue, Scope | None]] = field(
         default_factory=list["tuple[WrittenTensor, SSAValue, Scope | None]"]
     )
-    """Indirect tiles that all iterations together write: (tensor, tile, scope)."""
+    """Indirect tiles that all iterations of the loop together write: (tensor, tile, scope)."""
 
 
 class CoreWrites:
@@ -139,7 +139,7 @@ class CoreWrites:
     """
 
     EXACT: ClassVar[bool] = True
-    """Whether to compute `Read.missing`."""
+    """True if the walk computes `Read.missing`."""
 
     def __init__(
         self,
@@ -156,18 +156,18 @@ class CoreWrites:
         self._memories = memories or Memories()
         # By identity: hashing a value costs a call.
         self._tensors: dict[int, WrittenTensor | None] = {}
-        """The tensor of each tile; None for those that are not tracked."""
+        """The tensor of each tile by `id`; None for tiles of tensors that are not tracked."""
         self._reported: set[SSAValue] = set()
         """Tiles that have been reported as unwritten."""
         self._by_index: dict[SSAValue, list[tuple[WrittenTensor, SSAValue]]] = {}
-        """Indirect tiles that count as written until their index changes, by that index."""
+        """For each index, the indirect tiles that count as written until that index changes."""
         self._loops: list[_Loop] = []
         """The loops around the current operation, outermost first."""
 
     # ---------------------------------------------------------------- walking
 
     def walk(self, ops: Iterable[Operation], scope: Scope | None) -> Iterator[Read]:
-        """Continue the walk with these operations and yield their reads."""
+        """Continue the walk with some operations, and yield their reads."""
         for op in ops:
             kind = type(op)
             if kind in DECLARATIONS:
@@ -206,7 +206,7 @@ class CoreWrites:
             tensor.write(value, scope, True)
 
     def _forget_written(self, loop: Operation) -> None:
-        """Forget tiles whose index the loop changes: later iterations use other elements."""
+        """Forget written tiles whose index the loop changes: iterations use other elements."""
         if not self._by_index:
             return
         for op in _inside(loop):
@@ -325,9 +325,9 @@ class _Core(CoreWrites):
             if several
             else []
         )
-        """The tensors in shared HBM that it allocates, in an order that is equal on all cores."""
+        """The core's tensors in shared HBM, in an order that is equal on all cores."""
         self.meetings = 0
-        """The number of meetings before the first one in a loop (of unknown trip count)."""
+        """The number of meetings before the first one that is in a loop."""
         for op in kernel.body.block.ops if several else ():
             if any(type(inner) in _MEETINGS for inner in _inside(op)):
                 break
@@ -347,7 +347,7 @@ class _Core(CoreWrites):
             self._tensor(base).write(base, None, True)
 
     def phases(self, meetings: int) -> list[list[Operation]]:
-        """Split the operations after each of the first `meetings` meetings."""
+        """Split the operations into phases: each of the first `meetings` meetings ends one."""
         found: list[list[Operation]] = [[]]
         for op in directly_in(self._kernel.body.block):
             found[-1].append(op)
@@ -356,7 +356,7 @@ class _Core(CoreWrites):
         return found
 
     def announce(self, ops: Sequence[Operation], other: _Core) -> None:
-        """Record that another core may write to shared tensors during a phase of this one."""
+        """Record that operations of another core may write to this core's shared tensors."""
         mine = {
             id(theirs.base): tensor
             for tensor, theirs in zip(self.shared, other.shared, strict=False)
@@ -381,12 +381,12 @@ class _Core(CoreWrites):
 
 
 def _inside(op: Operation) -> list[Operation]:
-    """The operations nested in an operation."""
+    """Return the operations nested in an operation."""
     return [inner for region in op.regions for inner in operations(region.block)]
 
 
 def _writes(ops: Iterable[Operation]) -> Iterator[Effect]:
-    """The writing effects of operations and their nested operations."""
+    """Return the writing effects of operations, including nested ones."""
     for top in ops:
         for op in (top, *_inside(top)):
             yield from (e for e in effects(op) if e.role is not Role.read)

@@ -40,24 +40,24 @@ from nkijit.passes.analysis.flow.ranges import constant_range
 Mask = npt.NDArray[np.bool_]
 
 REPORTED_EXACTLY = 1 << 26
-"""The largest tensor, in bytes, for which the missing elements are listed."""
+"""The size in bytes of the largest tensor for which the unwritten elements are reported."""
 
 
 @dataclass(slots=True, eq=False)
 class Scope:
-    """The body of a loop that might not run."""
+    """The body of a loop that might not run, as the scope of a write."""
 
     closed: bool = False
-    """The loop has ended: writes in it are not certain from here on."""
+    """True if the loop has ended: writes in the loop are not certain from here on."""
 
 
 _CLOSED = Scope(closed=True)
 
 
 class Memory:
-    """The memory of a tensor, and the part of it that each of its tiles covers.
+    """The memory of a tensor, and the part of the memory that each tile covers.
 
-    Everything is computed on first use, and shared by the analyses of a kernel.
+    Everything is computed when first used, and shared by the analyses of a kernel.
     """
 
     # A kernel has as many tensors as instructions.
@@ -65,7 +65,7 @@ class Memory:
 
     def __init__(self, base: SSAValue):
         self.names: tuple[SSAValue, ...] = (base,)
-        """The value of the tensor in each core's kernel."""
+        """The values that denote the tensor in the kernels of all cores."""
         self._extents: dict[int, Extent] | None = None
         self._reach: Reach | None = None
         self._extended: bool | None = None
@@ -80,7 +80,7 @@ class Memory:
 
     @property
     def extended(self) -> bool:
-        """Whether views reach beyond the tensor; cheaper to compute than `reach`."""
+        """Whether views reach beyond the tensor; faster to compute than `reach`."""
         if self._extended is None:
             own = info_of(self.names[0])
             self._extended = any(
@@ -130,7 +130,7 @@ class _Bits:
         self._tensor = cells.bits[tensor]
         self._may = self._must = 0
         self._open: dict[Scope, int] = {}
-        """The cells that are certainly written besides `_must`, while each scope is open."""
+        """For each open scope, the cells that are certainly written in it besides `_must`."""
 
     def write(self, extent: Extent, scope: Scope | None, certain: bool) -> None:
         bits = self._cells[extent] & self._tensor
@@ -155,9 +155,9 @@ class _Masks:
         self._cells = cells
         self._must, self._may = (np.zeros(cells.count, np.bool_) for _ in range(2))
         self._open: dict[Scope, Mask] = {}
-        """The cells that are certainly written besides `_must`, while each scope is open."""
+        """For each open scope, the cells that are certainly written in it besides `_must`."""
         self._tensor: Mask | None = None
-        """The cells of the tensor itself if views reach beyond it: nothing writes the others."""
+        """The cells of the tensor itself, if views reach beyond it; nothing writes others."""
         if extended:
             self._tensor = np.zeros(cells.count, np.bool_)
             cells.footprint(tensor).part(self._tensor)[...] = True
@@ -195,21 +195,21 @@ class _Unknown:
 
 
 class _State(NamedTuple):
-    """Which elements of a tile have been written."""
+    """Whether the elements of a tile have been written."""
 
     certainly: bool
-    """All of them have certainly been written."""
+    """True if all elements of the tile have certainly been written."""
     perhaps: bool
-    """All of them may have been written."""
+    """True if all elements of the tile may have been written."""
     some: bool
-    """Some of them may have been written."""
+    """True if some element of the tile may have been written."""
 
 
 _S = TypeVar("_S")
 
 
 def _still_open(found: dict[Scope, _S]) -> Iterable[Scope]:
-    """The scopes that have not ended; removes the others."""
+    """Return the scopes that have not ended, and remove the others from `found`."""
     for scope in [scope for scope in found if scope.closed]:
         del found[scope]
     return found
@@ -228,23 +228,26 @@ class WrittenTensor:
         self.base = base
         self.memory = memory
         self.known: dict[int, Scope | None] = {}
-        """Tiles (by `id`) that are certainly written while the scope is open; None: to the end."""
+        """The tiles (by `id`) that are certainly written, and the scope in which that holds.
+
+        None as the scope means: to the end of the program.
+        """
         self._entries: list[tuple[SSAValue, Scope | None, bool]] = []
         """All writes: (tile, scope, whether all of the tile is written if the scope runs)."""
         self._possible: set[Extent] | None = None
-        """The extents of the uncertain writes."""
+        """The extents of the writes that are not certain."""
         self._complete: list[Scope | None] = []
-        """Scopes in which the whole memory was written."""
+        """The scopes in which the whole memory was written."""
         self._marks: _Bits | _Masks | _Unknown | None = None
         self._marked = 0
-        """The number of entries that are included in `_marks`."""
+        """The number of `_entries` that are included in `_marks`."""
         self._touched: Mask | None = None
         self._touching = 0
-        """The number of entries that are included in `_touched`."""
+        """The number of `_entries` that are included in `_touched`."""
         self._learnt: dict[WrittenTensor, int] | None = None
 
     def knows(self, value: SSAValue) -> bool:
-        """Whether a look-up suffices to see that a tile is written."""
+        """Whether a look-up is enough to find that a tile is written."""
         complete = self._complete
         while complete:
             scope = complete[-1]
@@ -255,7 +258,7 @@ class WrittenTensor:
         return scope is None or not scope.closed
 
     def write(self, value: SSAValue, scope: Scope | None, certain: bool) -> None:
-        """Record a write of a tile; `certain`: it writes all elements."""
+        """Record a write of a tile; with `certain`, all of its elements are written."""
         if not certain:
             extent = self.memory.extent(value)
             if self._possible is None:
@@ -280,7 +283,7 @@ class WrittenTensor:
         return extent.low == 0 and extent.is_run and extent.run == reach.size
 
     def note(self, value: SSAValue, scope: Scope | None) -> None:
-        """Record that a tile is certainly written while the scope is open."""
+        """Record that a tile is certainly written while a scope is open."""
         if not (self.memory.extended and leaves_its_tensor(value)):
             self.known[id(value)] = scope
 
@@ -333,13 +336,13 @@ class WrittenTensor:
 
 
 def _bytes_of(value: SSAValue) -> int:
-    """The bytes of a tile's elements; repeated elements count each time."""
+    """Return the number of bytes of a tile's elements; repeated elements count each time."""
     tile = info_of(value)
     return tile.size * tile.dtype.itemsize
 
 
 def steps_of(value: SSAValue) -> tuple[int, int, int] | None:
-    """The values of the induction variable that indexes a tile: (first, step, count).
+    """Return the values of the induction variable that indexes a tile: (first, step, count).
 
     None for tiles that no induction variable with constant bounds indexes.
     """

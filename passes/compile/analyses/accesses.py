@@ -21,7 +21,7 @@ from nkijit.dialects.tiles import TileInfo, info_of
 
 @dataclass(slots=True)
 class Access:
-    """The access of one operation to one tensor."""
+    """All effects of one operation on one tensor."""
 
     op: Operation
     place: int
@@ -29,9 +29,9 @@ class Access:
     effects: list[Effect]
     """The operation's effects on the tensor."""
     reads: bool
-    """The operation uses earlier contents of the tensor, or writes only a part of a tile."""
+    """True if the operation uses earlier contents of the tensor, or writes only part of a tile."""
     writes: bool
-    """The operation writes at least a part of the tensor."""
+    """True if the operation writes at least a part of the tensor."""
 
 
 Accesses = dict[SSAValue, list[Access]]
@@ -69,7 +69,7 @@ def accesses_of(operations: Iterable[Operation]) -> Accesses:
 
 
 def between(touched: list[Access], first: int, last: int) -> list[Access]:
-    """The accesses to a tensor after place `first`, up to and including place `last`."""
+    """Return the accesses to a tensor after place `first`, up to and including place `last`."""
     start = bisect_right(touched, first, key=attrgetter("place"))
     return touched[start : bisect_right(touched, last, key=attrgetter("place"))]
 
@@ -94,12 +94,12 @@ def is_own(base: SSAValue) -> bool:
 
 
 def fills_tile(value: SSAValue) -> bool:
-    """Whether a value covers its whole tensor."""
+    """Whether a tile covers the whole tensor that it is a view of."""
     return fills(info_of(base_of(value)), info_of(value))
 
 
 def elements_of(value: SSAValue) -> TileInfo | None:
-    """A key of the elements that a tile covers within its tensor; None for indirect tiles."""
+    """Return a key of the elements that a tile covers in its tensor; None for indirect tiles."""
     return info_of(value) if index_of(value) is None else None
 
 

@@ -22,9 +22,9 @@ class Analyses:
     def __init__(self, kernel: KernelOp):
         self.kernel = kernel
         self.costs_by_form = Costs(kernel.target)
-        """Costs by instruction form; they stay valid when the kernel changes."""
+        """Costs by instruction form, which stay valid when the kernel changes."""
         self.orders: dict[object, tuple[float, Sequence[int]]] = {}
-        """The time in ns and the best order of a region, by a key of the scheduler's inputs."""
+        """The best order of a region and its time in ns, by a key of the scheduler's inputs."""
 
     def changed(self) -> None:
         """Discard the cached analyses: operations, operands or the order have changed."""
@@ -42,7 +42,7 @@ class Analyses:
         return {id(op): place for place, op in enumerate(self.operations)}
 
     def ends_of(self, op: Operation) -> tuple[int, int]:
-        """The places of an operation and of the last operation nested in it."""
+        """Return the places of an operation and of the last operation nested in it."""
         last = op
         while last.regions and (inner := last.regions[-1].blocks[-1].last_op) is not None:
             last = inner
@@ -99,4 +99,4 @@ class Analyses:
 
 
 _FOUND = tuple(name for name, found in vars(Analyses).items() if isinstance(found, cached_property))
-"""The names of the analyses that `changed` discards."""
+"""The names of the cached analyses, all of which `changed` discards."""

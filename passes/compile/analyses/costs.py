@@ -13,19 +13,19 @@ from nkijit.passes.lower.program import Queue
 
 
 class InstructionCost(NamedTuple):
-    """The cost of an instruction; times in ns."""
+    """The cost of an instruction, with times in ns."""
 
     queue: Queue
     resource: object
-    """The resource that the instruction occupies: its queue, or `"dma"`, which all rings share."""
+    """The resource that the instruction occupies: a queue, or `"dma"`, which all rings share."""
     issue: float
-    """How long the resource cannot begin another instruction."""
+    """The time from the instruction's start until the resource can begin another one."""
     latency: float
-    """The time from the start until other instructions can use the results."""
+    """The time from the instruction's start until other instructions can use the results."""
     table: str | None
-    """The table of activation functions that the instruction needs."""
+    """The activation table that the instruction needs; None if it needs none."""
     form: int
-    """The number of the instruction's form: equal for equivalent instructions."""
+    """The number of the instruction's form; equivalent instructions have the same form."""
 
 
 class Costs:
@@ -43,7 +43,7 @@ class Costs:
         return self._known.get(form.number) or self._find(op, form)
 
     def if_movable(self, op: NisaOp) -> InstructionCost | None:
-        """Return the cost of a movable instruction; None for others (see `is_movable`)."""
+        """Return the cost of an instruction if it is movable (see `is_movable`); None otherwise."""
         form = self._forms.of(op)
         movable = self._movable.get(form.number)
         if movable is None:

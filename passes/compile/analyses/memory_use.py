@@ -14,15 +14,15 @@ from nkijit.passes.analysis.writes.liveness import liveness
 
 
 class MemoryUse:
-    """Bytes per partition in use at each instruction; in PSUM, whole banks."""
+    """The bytes per partition in use at each instruction; in PSUM, in whole banks."""
 
     def __init__(self, kernel: KernelOp, region: MemoryRegion, part: float):
-        """
+        """Compute the memory use from the live ranges of a kernel.
+
         Args:
-            kernel: the kernel as it is now.
-                kernel: the kernel in its current form.
-                region: SBUF or PSUM.
-                part: the fraction of the memory that may be in use where a lifetime is extended.
+            kernel: the kernel in its current form.
+            region: SBUF or PSUM.
+            part: the fraction of the memory that may be in use where a lifetime is extended.
         """
         target = kernel.target
         in_sbuf = region is MemoryRegion.sbuf
@@ -50,10 +50,10 @@ class MemoryUse:
         """Extend the lifetime of a tile if memory allows; returns whether it does.
 
         Args:
-                base: the tile.
-                replaced: tiles whose lifetimes end with this change: `base` replaces them.
-                first: the new lifetime includes this instruction, or this loop from its start.
-                last: the new lifetime includes this instruction, or this loop to its end.
+            base: the tile.
+            replaced: tiles whose lifetimes end with this change: `base` replaces them.
+            first: the new lifetime includes this instruction, or this loop from its start.
+            last: the new lifetime includes this instruction, or this loop to its end.
         """
         start, end = self._ranges[base]
         start, end = min(start, self._range(first)[0]), max(end, self._range(last)[1])

@@ -21,16 +21,16 @@ class Tiles:
 
     @cached_property
     def _places(self) -> dict[Operation, int]:
-        """The index of each allocation among the allocations of the kernel, in program order."""
+        """The index of each allocation in program order, among all allocations of the kernel."""
         return {op: place for place, op in enumerate(self._analyses.of_kind.get(AllocOp, ()))}
 
     def merge(self, replacement: SSAValue, replaced: SSAValue, filled: NisaOp) -> None:
         """Replace a tile by another one of the same type in the same block.
 
         Args:
-                replacement: the tile that replaces it.
-                replaced: the replaced tile; its allocation is erased.
-                filled: the instruction that fills `replaced`; it is erased.
+            replacement: the tile that is used instead.
+            replaced: the replaced tile; its allocation is erased.
+            filled: the instruction that fills `replaced`; it is erased.
         """
         here, there = cast(AllocOp, replacement.owner), cast(AllocOp, replaced.owner)
         places = self._places

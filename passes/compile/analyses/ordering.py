@@ -39,20 +39,20 @@ from nkijit.passes.analysis.flow.accumulators import accumulator_command
 from nkijit.passes.compile.analyses.accesses import Access, Accesses, accesses_of
 
 Predecessors = list[set[int]]
-"""For each instruction of a region, the indices of those that must precede it."""
+"""For each instruction of a region, the indices of the instructions that must precede it."""
 
 
 @dataclass(frozen=True)
 class Kept:
-    """The engine state, besides memory, that instructions of a kernel leave for later ones."""
+    """The engine state, other than memory, that instructions of a kernel leave for later ones."""
 
     target: Target
     accumulators: frozenset[engine]
-    """The engines on which an instruction continues with accumulators that an earlier one left."""
+    """The engines whose accumulators an instruction leaves for a later one."""
 
     @staticmethod
     def by(kernel: KernelOp, operations: Iterable[Operation] | None = None) -> Kept:
-        """Analyse a kernel; `operations`: all its operations that have accumulators, if known."""
+        """Analyse a kernel. `operations`: its operations with accumulators, if known."""
         continuing = {
             op.SPEC.accumulators.engine
             for op in (kernel.operations if operations is None else operations)
@@ -105,7 +105,7 @@ def predecessors(
     accesses: Accesses | None = None,
     numbers: Sequence[int] | None = None,
 ) -> Predecessors:
-    """Return the instructions that must precede each one, as indices into the region.
+    """Return, for each instruction of a region, the indices of those that must precede it.
 
     Args:
         region: the instructions of the region.
@@ -142,7 +142,10 @@ def predecessors(
 
 
 def _wait(accesses: Iterable[tuple[int, bool]], found: Predecessors) -> None:
-    """Add dependences between accesses to the same bytes: (instruction, whether it writes)."""
+    """Add the dependences between accesses to the same bytes.
+
+    An access is (index of the instruction, whether it writes).
+    """
     writer = -1
     readers: list[int] = []
     for number, writes in accesses:
@@ -158,7 +161,7 @@ def _wait(accesses: Iterable[tuple[int, bool]], found: Predecessors) -> None:
 
 
 def _wait_for_others(region: Sequence[NisaOp], engine_state: Kept, found: Predecessors) -> None:
-    """Add dependences on users of the same engine state, and on instructions named in `after`."""
+    """Add the dependences through engine state, and on instructions named in `after`."""
     states: dict[object, int] = {}
     named: dict[str, int] = {}
     for number, op in enumerate(region):
@@ -180,7 +183,7 @@ def _has_states(kind: type[NisaOp]) -> bool:
 
 
 def _sharing(bases: Iterable[SSAValue]) -> Iterator[list[SSAValue]]:
-    """Yield groups of tensors with overlapping fixed addresses."""
+    """Yield groups of tensors whose fixed addresses overlap."""
     placed: list[tuple[str, int, int, SSAValue]] = []
     for base in bases:
         address = fixed_address_of(base)
@@ -202,7 +205,7 @@ def _sharing(bases: Iterable[SSAValue]) -> Iterator[list[SSAValue]]:
 
 
 def _parts(base: SSAValue, touched: Sequence[Access]) -> dict[int, list[int]] | _Many | None:
-    """The cells of each tile of a tensor, by `id`; None if all tiles count as sharing bytes."""
+    """Return the cells of each tile of a tensor, by `id`; None if all tiles may overlap."""
     first = touched[0].effects[0].value
     if all([effect.value is first for access in touched for effect in access.effects]):
         return None  # the common case
@@ -221,7 +224,7 @@ def _parts(base: SSAValue, touched: Sequence[Access]) -> dict[int, list[int]] | 
 def _by_cell(
     touched: Sequence[Access], cells: dict[int, list[int]], numbers: Sequence[int]
 ) -> Iterable[list[tuple[int, bool]]]:
-    """The accesses to each cell of a tensor with few cells, in the form that `_wait` takes."""
+    """Return the accesses to each cell of a tensor with few cells, as arguments of `_wait`."""
     found: defaultdict[int, list[tuple[int, bool]]] = defaultdict(list)
     for access in touched:
         number = numbers[access.place]
@@ -233,9 +236,9 @@ def _by_cell(
 
 
 class _Many:
-    """The last accesses to a tensor with many cells, in arrays.
+    """The last accesses to each cell of a tensor with many cells, in arrays.
 
-    Each cell has its last writer and a chain of the readers since. Cells with the same readers
+    A cell has its last writer and a chain of the readers after that. Cells with the same readers
     share a chain.
     """
 
@@ -246,7 +249,7 @@ class _Many:
         self._writers = np.full(cells.count, -1)
         self._readers = np.full(cells.count, -1)
         self._chains: list[tuple[int, int]] = []
-        """(reader, index of the rest of its chain or -1)."""
+        """The links of chains: (reader, index of the next link or -1)."""
 
     def wait(self, touched: Sequence[Access], numbers: Sequence[int], found: Predecessors) -> None:
         """Add the dependences between accesses."""
@@ -282,5 +285,5 @@ class _Many:
 
 
 def _distinct(numbers: Any) -> list[int]:
-    """The distinct non-negative numbers in an array."""
+    """Return the distinct non-negative numbers of an array."""
     return [number for number in np.unique(numbers).tolist() if number >= 0]

@@ -31,7 +31,7 @@ from nkijit.passes.compile.analyses.costs import InstructionCost
 from nkijit.passes.compile.analyses.ordering import Kept, predecessors
 
 _DECLARATIONS = (*DECLARATIONS, ConstantOp, RegisterOp, arith.ConstantOp)
-"""Operations that may be anywhere before their uses."""
+"""Operations that execute nothing and may be anywhere before their uses."""
 
 Uses = dict[SSAValue, tuple[int, int]]
 """The places of the first and of the last use of each on-chip tensor."""
@@ -45,26 +45,26 @@ def declares(kind: type[Operation]) -> bool:
 
 
 class Region:
-    """Instructions that may be reordered, with the inputs of the scheduler."""
+    """A straight-line region of instructions, with the inputs of the scheduler."""
 
     def __init__(self, block: Block):
         self.block = block
         self.ops: list[NisaOp] = []
         self.costs: list[InstructionCost] = []
-        """The cost of each instruction."""
+        """The cost of each instruction of the region."""
         self.start = self.end = 0
-        """The places of the first and of the last instruction in the program."""
+        """The places in the program of the first and of the last instruction."""
         self.fence: Operation | None = None
-        """The operation that ends the region; None at the end of a block."""
+        """The operation after the region, which ends it; None at the end of a block."""
         self.order: Sequence[int] | None = None
-        """The best order for these costs, as indices into `ops`; None until it is computed."""
+        """The best order with the costs in `costs`, as indices into `ops`; None until computed."""
         self.accesses: Accesses = {}
         self.used = [0.0, 0.0]
-        """Bytes per partition, in SBUF and in PSUM, of tiles also used outside the region."""
+        """Bytes per partition, in SBUF and in PSUM, of tiles used also outside the region."""
         self.sizes: list[tuple[int, float]] = []
-        """For each tile used only in this region: (0: SBUF or 1: PSUM, bytes per partition)."""
+        """The memory (0: SBUF, 1: PSUM) and the bytes per partition of each tile used only here."""
         self.users: list[int] = []
-        """The number of instructions that use each of these tiles."""
+        """The number of instructions that use each tile of `sizes`."""
         self.tiles: list[list[int]] = []
         """For each instruction, the tiles that it uses, as indices into `sizes`."""
         self.after: list[list[int]] = []
@@ -74,7 +74,7 @@ class Region:
 
 
 class Regions:
-    """All regions of a kernel."""
+    """All straight-line regions of a kernel."""
 
     def __init__(
         self,
@@ -85,22 +85,23 @@ class Regions:
         accesses: Accesses,
         engine_state: Kept,
     ):
-        """
+        """Divide a kernel into regions.
+
         Args:
-                kernel: the kernel in its current form.
-                nests: its operations with (xDSL) regions.
-                places: the program position of each operation, by `id`.
-                costs: the cost of each movable instruction, by `id`.
-                accesses: all accesses of the kernel.
-                engine_state: the engine state of the kernel.
+            kernel: the kernel in its current form.
+            nests: the kernel's operations with (xDSL) regions.
+            places: the index of each operation in program order, by `id`.
+            costs: the cost of each movable instruction, by `id`.
+            accesses: all accesses of the kernel.
+            engine_state: the engine state of the kernel.
         """
         self._kernel, self._accesses, self._engine_state = kernel, accesses, engine_state
         self._places = places
         self._nested = bool(nests)
         self.in_blocks = [(block, self._cut(block, costs)) for block in _blocks(kernel, nests)]
-        """Each block with its regions, in program order; a region's `fence` follows it."""
+        """Each block with its regions, in program order."""
         self._numbers: list[int] = []
-        """For each place of the program that is in a region, the index in that region."""
+        """For each place in the program that belongs to a region, the index in that region."""
         self._uses: dict[Block, Uses] = {}
 
     def _cut(self, block: Block, costs: Mapping[int, InstructionCost]) -> list[Region]:
@@ -152,7 +153,7 @@ class Regions:
                 tiles[numbers[access.place]].append(tile)
 
     def _distribute(self) -> None:
-        """Distribute accesses to the regions, and add up the memory in use at the start of each."""
+        """Distribute the accesses to the regions, and set the memory in use when each starts."""
         within: list[Region | None] = [None] * len(self._places)
         self._numbers = [0] * len(self._places)
         for _, regions in self.in_blocks:
@@ -187,7 +188,7 @@ def _blocks(kernel: KernelOp, nests: Sequence[Operation]) -> Iterator[Block]:
 
 
 def _uses(outermost: Block, accesses: Accesses, *, nested: bool) -> dict[Block, Uses]:
-    """The uses of on-chip tensors by block, including nested blocks.
+    """Return the uses of on-chip tensors by block, including nested blocks.
 
     `nested`: whether the outermost block has nested blocks.
     """
@@ -208,7 +209,7 @@ def _uses(outermost: Block, accesses: Accesses, *, nested: bool) -> dict[Block, 
 
 
 def _set_used(uses: Uses, regions: Sequence[Region], target: Target) -> None:
-    """Set `used` of each region to the size of its block's tensors in use when it starts."""
+    """Set `used` of each region to the bytes of its block's tensors in use when it starts."""
     regions = [region for region in regions if region.ops]
     starts = [region.start for region in regions]
     more = [[0.0, 0.0] for _ in range(len(starts) + 1)]
@@ -225,7 +226,7 @@ def _set_used(uses: Uses, regions: Sequence[Region], target: Target) -> None:
 
 
 def _size_of(base: SSAValue, target: Target) -> tuple[int, float]:
-    """The memory of an on-chip tensor (0: SBUF, 1: PSUM) and its bytes per partition.
+    """Return the memory of an on-chip tensor (0: SBUF, 1: PSUM) and its bytes per partition.
 
     In PSUM, the size is rounded up to whole banks.
     """

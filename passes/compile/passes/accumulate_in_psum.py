@@ -50,9 +50,9 @@ from nkijit.passes.compile.analyses.memory_use import MemoryUse
 from nkijit.passes.compile.passes.rename_tiles import Origins
 
 MAX_PSUM_USE = 0.75
-"""The fraction of PSUM that may be in use during a sum; the rest is for short-lived results."""
+"""The largest fraction of PSUM in use during a sum; the rest is for short-lived results."""
 _MAX_OPEN = 8
-"""The most sums of one tensor that are tracked at a time; PSUM has no more banks."""
+"""The largest number of sums of a tensor that are tracked at a time: PSUM has no more banks."""
 
 
 def accumulate_in_psum(
@@ -101,27 +101,27 @@ class _Term:
 
     matmul: NisaOp
     place: int
-    """The place of the matmul in the program."""
+    """The index of the matmul in program order."""
     product: SSAValue
     """The tile that the matmul writes."""
     addition: NisaOp
     total: SSAValue
-    """The tile that the addition adds to."""
+    """The tile to which the addition adds the product."""
 
 
 @dataclass(slots=True)
 class _Sum:
-    """Consecutive additions to one tile."""
+    """Consecutive additions of products to one tile."""
 
     begins: NisaOp
     """The instruction that initialises the tile: a copy or a `memset`."""
     ready: int
-    """The place in the program after which the next matmul of the sum must be."""
+    """The index in program order after which the next matmul of the sum must be."""
     terms: list[_Term] = field(default_factory=list[_Term])
 
     @property
     def held(self) -> SSAValue:
-        """The tile in PSUM that will hold the sum."""
+        """The tile in PSUM in which the sum is accumulated."""
         if isinstance(self.begins, TensorCopyOp):
             return self.begins.required("src")
         return self.terms[0].product
@@ -143,10 +143,10 @@ class _Sum:
 
 
 def _sums_of(touched: list[Access], accesses: Accesses, kernel: KernelOp) -> list[_Sum]:
-    """The sums of a tensor that can be accumulated in PSUM."""
+    """Return the sums of a tensor that can be accumulated in PSUM."""
     found: list[_Sum] = []
     open_sums: dict[TileInfo, _Sum] = {}
-    """The sums that may still get terms, by the elements of their tile."""
+    """The sums that may still get terms, by the elements of the tile to which they add."""
     for access in touched:
         term = _term(access, accesses, kernel)
         own = None if term is None else elements_of(term.total)
@@ -171,7 +171,7 @@ def _touches(access: Access, tile: TileInfo) -> bool:
 
 
 def _term(access: Access, accesses: Accesses, kernel: KernelOp) -> _Term | None:
-    """The matmul and the addition of an access, if it only adds a matmul's product to a tile."""
+    """Return the matmul and the addition of an access; None if it is not such an addition."""
     op = access.op
     if not isinstance(op, TensorTensorOp) or not is_free(op) or op.value_of("op") != "add":
         return None
@@ -210,7 +210,7 @@ def _holds_sums(value: SSAValue) -> bool:
 
 
 def _started_by(access: Access, accesses: Accesses) -> _Sum | None:
-    """A sum that starts with this access, if a sum in PSUM can start the same way."""
+    """Return a sum that starts with this access; None if a sum in PSUM cannot start so."""
     op = access.op
     if not isinstance(op, (MemsetOp, TensorCopyOp)) or not is_free(op):
         return None
@@ -237,7 +237,7 @@ def _multiplies(op: Operation) -> bool:
 
 
 def _tiles(found: _Sum) -> tuple[SSAValue, set[SSAValue]]:
-    """The tile that holds a sum, and the tiles of its terms."""
+    """Return the tile that will hold a sum, and the tiles of the sum's terms."""
     return base_of(found.held), {base_of(term.product) for term in found.terms}
 
 
@@ -263,12 +263,12 @@ def _rewrite(found: _Sum, origins: Origins) -> None:
 
 
 def _copied(last: _Term, held: SSAValue) -> list[Operation]:
-    """Create the copy of a sum."""
+    """Create the copy of an accumulated sum to its destination."""
     return [created(TensorCopyOp, (last.total, held), (), {}, last.addition.location)]
 
 
 def _added(last: _Term, held: SSAValue) -> list[Operation]:
-    """Create a constant zero and an instruction that adds it to a sum."""
+    """Create a constant zero and the instruction that adds it to a sum."""
     zero = arith.ConstantOp(FloatAttr(0.0, f32))
     properties = {
         "op0": last.addition.properties["op"],

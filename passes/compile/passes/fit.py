@@ -30,7 +30,7 @@ from nkijit.passes.compile.passes.rename_tiles import Origins
 _OpT = TypeVar("_OpT", bound=Operation)
 
 MAX_USE = 0.6
-"""The fraction of SBUF that tiles may occupy after spilling; the rest lets loads run ahead."""
+"""The largest fraction of SBUF in use after spilling; the rest lets loads run ahead."""
 
 
 def fit(
@@ -68,14 +68,14 @@ def fit(
 
 
 def _upper_bound(analyses: Analyses) -> int:
-    """An upper bound of the bytes per partition of SBUF that are in use at a time.
+    """Return an upper bound of the bytes per partition of SBUF in use at a time.
 
     A tile used in a loop counts for the whole loop, as if it were carried around. This needs no
     `liveness`, and suffices to see that most kernels fit.
     """
     count = len(analyses.operations)
     first, last = list(range(count)), list(range(count))
-    """For each place, the first and the last place of the outermost operation that contains it."""
+    """For each place, the first and last place of the outermost operation around it."""
     for op in analyses.nests:
         if op.parent is analyses.kernel.body.block:
             start, end = analyses.ends_of(op)
@@ -103,11 +103,11 @@ class _Rewriting:
         self._now: dict[SSAValue, SSAValue] = {}
         """The current allocation of each tile that has been replaced."""
         self._views: dict[SSAValue, dict[int, SSAValue]] = {}
-        """For each replaced tile: the new values of the tile and its views, by original `id`."""
+        """For each replaced tile, the new values of the tile and its views, by original `id`."""
         self._filled: dict[Operation, SSAValue] = {}
-        """The original destinations of loads that are moved or repeated."""
+        """The original destination of each load that is moved or repeated."""
         self._stored: dict[SSAValue, SSAValue] = {}
-        """The HBM tensor to which each tile was stored."""
+        """The HBM tensor in which each spilled tile is stored."""
         self._seen: set[SSAValue] = set()
 
     def apply(self, found: Residency) -> None:
@@ -144,7 +144,7 @@ class _Rewriting:
             self._insert(load, op, op)
 
     def _begin(self, tile: SSAValue, op: Operation) -> None:
-        """Give a tile a new allocation from here on; its first use keeps the original one."""
+        """Give a tile a new allocation from here on, except for its first use."""
         if tile not in self._seen:
             self._seen.add(tile)
             return

@@ -90,7 +90,7 @@ def forward_copies(
 
 
 class _Busy:
-    """The busy time of each queue, in ns."""
+    """The busy time of each queue, in ns, before and during the pass."""
 
     def __init__(self, costs: Iterable[InstructionCost]):
         self._of: defaultdict[Queue, float] = defaultdict(float)
@@ -99,7 +99,7 @@ class _Busy:
         self._most = max(self._of.values(), default=0.0)
 
     def allows(self, more: Mapping[Queue, float]) -> bool:
-        """Whether a change makes neither the sum nor the maximum of the busy times longer."""
+        """Whether a change increases neither the sum nor the maximum of the busy times."""
         if sum(more.values()) > 0:
             return False
         return all(
@@ -107,7 +107,7 @@ class _Busy:
         )
 
     def change(self, more: Mapping[Queue, float]) -> None:
-        """Apply a change of the busy times, in ns per queue."""
+        """Record a change of the busy times, in ns per queue."""
         for queue, each in more.items():
             self._of[queue] += each
 
@@ -122,9 +122,9 @@ class _Copy:
     readers: list[NisaOp]
 
     def source_of(self, value: SSAValue) -> SSAValue | ViewOp | None:
-        """The elements of the source that correspond to a tile of the copy.
+        """Return the elements of the source that correspond to a tile of the copy.
 
-        Returns a value, a new view, or None if there is no such view.
+        This is a value or a new view; None if there is no such view.
         """
         mine, theirs = info_of(self.dst), info_of(self.src)
         if elements_of(value) is None:
@@ -179,7 +179,7 @@ def _changes(touched: list[Access], first: int, last: int) -> bool:
 
 @dataclass(slots=True)
 class _Change:
-    """The change of a copy's readers, which can be taken back."""
+    """A change of a copy's readers that can be undone."""
 
     copy: _Copy
     target: Target
@@ -191,10 +191,10 @@ class _Change:
     """The replaced operands: (reader, operand number, old value)."""
     _views: list[ViewOp] = field(default_factory=list[ViewOp])
     more: dict[Queue, float] = field(default_factory=dict[Queue, float])
-    """The additional busy time of each queue, in ns; negative for a gain."""
+    """The additional busy time of each queue, in ns; negative if the change saves time."""
 
     def is_legal(self) -> bool:
-        """Change the readers; returns False at the first that cannot be changed."""
+        """Change the readers; returns False at the first reader that must not be changed."""
         cost = self.costs.of(self.copy.op)
         self.more[cost.queue] = -cost.issue
         return all(self._is_changed(op) for op in self.copy.readers)
@@ -225,7 +225,7 @@ class _Change:
         return True
 
     def take_back(self) -> None:
-        """Restore the operands of the readers and remove the new views."""
+        """Undo the change: restore the readers' operands and remove the new views."""
         for op, number, value in self._before:
             op.operands[number] = value
         for view in self._views:
@@ -234,7 +234,7 @@ class _Change:
 
 
 def _broken(op: NisaOp, target: Target) -> Iterator[bool]:
-    """For each rule of an instruction and its views, whether the instruction breaks it."""
+    """Yield, for each rule of an instruction and its views, whether the instruction breaks it."""
     views = [value.owner for value in op.operands if isinstance(value.owner, ViewOp)]
     for one in (op, *views):
         for rule in all_rules_of(type(one)):

@@ -60,7 +60,7 @@ def _inner_first(block: Block) -> Iterator[ForOp | WhileOp]:
 
 
 class _Places:
-    """The places at which a tensor is accessed, and at which it is written; ascending."""
+    """The places, ascending, at which a tensor is accessed, and at which it is written."""
 
     def __init__(self, accesses: list[Access]):
         self.touched = [access.place for access in accesses]
@@ -86,7 +86,7 @@ class _Program:
         first, last = self._analyses.ends_of(loop)
         meets = _count(self._meetings, first, last) > 0
         hoisted_writes: Counter[SSAValue] = Counter()
-        """For each tensor, the number of its writes that have left the loop."""
+        """The number of each tensor's writes that have left the loop."""
         count = 0
         for op in list(block.ops):
             if not is_instruction(op) or not is_free(op) or not is_movable(op):
@@ -106,7 +106,7 @@ class _Program:
     def _invariant(
         self, op: NisaOp, first: int, last: int, hoisted_writes: Counter[SSAValue], *, meets: bool
     ) -> SSAValue | None:
-        """The tensor that a loop's instruction writes, if the instruction is loop-invariant."""
+        """Return the tensor that an instruction of a loop writes; None if it must stay there."""
         if any(True for _ in self._engine_state.of(op)):
             return None
         done = effects(op)

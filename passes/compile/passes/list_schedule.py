@@ -36,20 +36,20 @@ from nkijit.passes.compile.analyses.regions import Region, declares
 from nkijit.passes.lower.program import Queue
 
 MAX_USE = 0.75
-"""The fraction of SBUF that tiles may use at a time; the rest allows for gaps between them."""
+"""The fraction of SBUF that tiles may use at a time; the rest allows for gaps between tiles."""
 RESERVE = 0.15
-"""A further fraction of SBUF, for the next `_NEXT` instructions in program order."""
+"""The further fraction of SBUF that the oldest `_NEXT` unstarted instructions may use."""
 NEAR = 1.005
-"""An order within this factor of the busiest resource's time is good enough: stop searching."""
+"""The search stops at an order whose time is within this factor of the busiest resource's."""
 AHEAD = 1.02
-"""The author's order is simulated without memory limits.
+"""The factor of the author's time that another order may take, if none was better so far.
 
-So the first order that respects these limits may take up to this factor of its time.
+The author's order is simulated without memory limits, which all others respect.
 """
 _NEXT = 64
-"""The number of instructions, from the oldest one that has not started, that may use `RESERVE`."""
+"""The number of instructions, counted from the oldest unstarted one, that may use `RESERVE`."""
 _MAX_CHECKED = 8
-"""The number of ready instructions of a lane that are checked for one that fits into memory."""
+"""How many ready instructions of a lane are checked for one that fits into memory."""
 
 
 def list_schedule(kernel: KernelOp, analyses: Analyses | None = None) -> int:
@@ -81,7 +81,7 @@ def list_schedule(kernel: KernelOp, analyses: Analyses | None = None) -> int:
 def _arrange(block: Block, regions: Sequence[Region]) -> None:
     """Reorder the operations of a block, with each declaration before its first use."""
     ops = list(directly_in(block))
-    # HBM tensors keep their order: it says which tensors of other cores they correspond to.
+    # HBM tensors keep their order, by which they correspond to tensors of other cores.
     placed: list[Operation] = [
         op for op in ops if type(op) is AllocOp and not info_of(op.result).region.on_chip
     ]
@@ -109,13 +109,16 @@ def _arrange(block: Block, regions: Sequence[Region]) -> None:
 
 
 _MAX_CACHED = 256
-"""The most instructions of a region whose order is cached; longer ones are hardly ever equal."""
+"""The largest number of instructions of a region whose order is cached.
+
+Longer regions are hardly ever equal to another one.
+"""
 
 
 def best_order(
     region: Region, costs: Sequence[InstructionCost], analyses: Analyses
 ) -> tuple[float, Sequence[int]]:
-    """`fastest`, cached for short regions with equal dependences, costs and tiles."""
+    """Return `fastest`, cached for short regions with equal dependences, costs and tiles."""
     target = analyses.kernel.target
     if len(costs) > _MAX_CACHED:
         return fastest(region, costs, target)
@@ -160,7 +163,7 @@ def fastest(
 
 
 def _ranks(region: Region, costs: Sequence[InstructionCost]) -> list[float]:
-    """The longest time in ns from the start of each instruction to the end of a dependent one."""
+    """Return the longest time in ns from each instruction's start to a dependent one's end."""
     ranks = [0.0] * len(costs)
     after = region.after
     for number in range(len(ranks) - 1, -1, -1):
@@ -173,7 +176,7 @@ def _ranks(region: Region, costs: Sequence[InstructionCost]) -> list[float]:
 
 
 def _busiest(costs: Sequence[InstructionCost]) -> float:
-    """The busy time of the busiest resource, in ns."""
+    """Return the busy time of the busiest resource, in ns."""
     busy: dict[object, float] = {}
     for cost in costs:
         busy[cost.resource] = busy.get(cost.resource, 0.0) + cost.issue
@@ -185,48 +188,51 @@ _FITS = inf, inf
 
 
 class _Stuck(NamedTuple):
-    """Why no checked instruction of a lane fits into memory, so that it is not checked again early.
+    """A state in which no checked instruction of a lane fits into memory.
 
-    One of these instructions may fit when any of the following changes.
+    The instructions are not checked again until one of the fields' conditions holds.
     """
 
     ready: int
-    """The number of ready instructions."""
+    """The number of ready instructions at the last check; another number repeats the check."""
     sbuf: float
-    """`_Run._freed` of SBUF has reached this number of bytes."""
+    """The number of bytes in `_Run._freed` of SBUF from which the check is repeated."""
     psum: float
-    """`_Run._freed` of PSUM has reached this number of bytes."""
+    """The number of bytes in `_Run._freed` of PSUM from which the check is repeated."""
     tiles: list[int]
-    """Another instruction has allocated one of these tiles, which then costs nothing more."""
+    """Tiles whose allocation repeats the check: they then need no further memory."""
     first: float
-    """All instructions before this place have started, so that `RESERVE` applies to another one."""
+    """The value of `_Run._first` from which the check is repeated.
+
+    Another instruction may use `RESERVE` then.
+    """
 
 
 class _Resource:
-    """A queue, or all DMA engines together."""
+    """A resource that runs one instruction at a time: a queue, or all DMA engines together."""
 
     def __init__(self, number: int):
         self.event = -1 - number
-        """The key of the event "resource is free": negative, unlike indices of instructions."""
+        """The key of the event that the resource is free; negative, unlike instruction indices."""
         self.free = 0.0
-        """When the resource is free, in ns."""
+        """The time in ns at which the resource is free."""
         self.mask = 0
-        """The bits of the lanes that use the resource."""
+        """The lanes that use the resource, as bits."""
 
 
 class _Lane:
-    """A queue and its instructions that have not started."""
+    """A queue with its instructions that have not started."""
 
     def __init__(self, queue: Queue, resource: _Resource, number: int):
         self.resource = resource
         self.bit = 1 << number
         self.has_tables = queue is Queue.scalar
         self.in_order: list[int] = []
-        """Its instructions in reverse program order (only `_end_in_order`)."""
+        """The lane's instructions in reverse program order (only for `_end_in_order`)."""
         self.ready: list[tuple[float, int]] = []
-        """A heap of its ready instructions: (priority, index)."""
+        """A heap of the lane's ready instructions: (priority, index)."""
         self.stuck: _Stuck | None = None
-        """Why none of its ready instructions fits into memory; None if one may fit."""
+        """The state in which no ready instruction fits into memory; None if one may fit."""
         resource.mask |= self.bit
 
 
@@ -237,7 +243,7 @@ class _Engines:
         lanes: dict[Queue, _Lane] = {}
         resources: dict[object, _Resource] = {}
         self.lane_of: list[_Lane] = []
-        """The lane of each instruction."""
+        """The lane of each instruction, by index."""
         for cost in costs:
             lane = lanes.get(cost.queue)
             if lane is None:
@@ -249,7 +255,7 @@ class _Engines:
         self._of_mask: dict[int, list[_Lane]] = {}
 
     def lanes_of(self, mask: int) -> Sequence[_Lane]:
-        """The lanes of a mask of bits."""
+        """Return the lanes of a mask of bits."""
         if not mask:
             return ()
         found = self._of_mask.get(mask)
@@ -258,7 +264,7 @@ class _Engines:
         return found
 
     def freed(self, event: int, events: list[tuple[float, int]], now: float) -> int:
-        """The bits of all lanes that become free at `now`; removes these events."""
+        """Return the bits of all lanes that become free at `now`, and remove their events."""
         mask = self._resources[-1 - event].mask
         while events and events[0][1] < 0 and events[0][0] == now:
             mask |= self._resources[-1 - heappop(events)[1]].mask
@@ -266,7 +272,10 @@ class _Engines:
 
 
 def _end_in_order(region: Region, costs: Sequence[InstructionCost], target: Target) -> float:
-    """The time in ns at which a region ends if queues keep program order; ignores memory limits."""
+    """Return the time in ns at which a region ends if queues keep program order.
+
+    Ignores memory limits.
+    """
     engines = _Engines(costs)
     lane_of, after, missing = engines.lane_of, region.after, list(region.waiting)
     for number in range(len(costs) - 1, -1, -1):
@@ -309,7 +318,7 @@ def _end_in_order(region: Region, costs: Sequence[InstructionCost], target: Targ
 
 
 class _Run:
-    """A simulation of a region on engines that run ready instructions by priority."""
+    """A simulation of a region in which queues start ready instructions by priority."""
 
     def __init__(
         self,
@@ -320,19 +329,20 @@ class _Run:
         *,
         forced: bool,
     ):
-        """
+        """Prepare a simulation.
+
         Args:
-                region: the region.
-                costs: the cost of each instruction.
-                target: the hardware.
-                priorities: the priority of each instruction; the least runs first.
-                forced: when nothing fits into memory and nothing runs, start the first ready
-                    instruction anyway.
+            region: the region.
+            costs: the cost of each instruction.
+            target: the hardware.
+            priorities: the priority of each instruction; the least runs first.
+            forced: when nothing fits into memory and nothing runs, start the first ready
+                instruction anyway.
         """
         self.order: list[int] = []
         """The indices of the instructions in the order in which they start."""
         self.end = 0.0
-        """When all instructions have ended, in ns."""
+        """The time in ns at which all instructions have ended."""
         self._region, self._costs, self._priorities = region, costs, priorities
         self._tiles, self._sizes = region.tiles, region.sizes
         self._forced = forced
@@ -355,13 +365,13 @@ class _Run:
         self._first = 0
         """The index of the oldest instruction that has not started."""
         self._moved = False
-        """Whether `_first` has changed since stuck lanes were last checked."""
+        """True if `_first` has changed since stuck lanes were last checked."""
         self._stuck_lanes = 0
-        """The bits of the lanes in which no ready instruction fits into memory."""
+        """The lanes in which no ready instruction fits into memory, as bits."""
         self._events: list[tuple[float, int]] = []
 
     def run(self) -> bool:
-        """Simulate to the end; returns False if memory runs out."""
+        """Simulate the region to its end; returns False if memory runs out."""
         engines, events, order = self._engines, self._events, self.order
         lane_of, priorities = engines.lane_of, self._priorities
         after, missing = self._region.after, list(self._region.waiting)
@@ -402,9 +412,9 @@ class _Run:
             lanes = engines.lanes_of(mask)
 
     def _force(self, now: float) -> bool:
-        """Start the first ready instruction beyond the limits that `_lack` checks.
+        """Start the first ready instruction, although it exceeds the limits that `_lack` checks.
 
-        Returns False if the whole memory is too small for it.
+        Returns False if the whole memory is too small for the instruction.
         """
         if not self._forced:
             return False
@@ -468,12 +478,12 @@ class _Run:
         return found[1]
 
     def _table_ns(self, number: int) -> float:
-        """The time to load the table that an instruction needs, in ns; 0 if it is loaded."""
+        """Return the time in ns to load the table that an instruction needs; 0 if it is loaded."""
         table = self._costs[number].table
         return 0.0 if table is None or table == self._table else self._load_ns
 
     def _lack(self, number: int) -> tuple[float, float]:
-        """The bytes of SBUF and of PSUM that must be freed before an instruction can start.
+        """Return the bytes of SBUF and of PSUM that must be freed for an instruction to start.
 
         A memory with enough free space gives inf, so it does not count in a minimum.
         """
@@ -520,7 +530,7 @@ class _Run:
         heappush(self._events, (ended, number))
 
     def _end(self, number: int) -> bool:
-        """End an instruction; returns whether that frees tiles."""
+        """Record the end of an instruction; returns whether that frees tiles."""
         left, some = self._left, False
         for tile in self._tiles[number]:
             left[tile] -= 1
@@ -533,5 +543,5 @@ class _Run:
 
 
 def _first(lane: _Lane) -> tuple[float, int]:
-    """The best ready entry of a lane."""
+    """Return the entry (priority, index) of the best ready instruction of a lane."""
     return lane.ready[0]

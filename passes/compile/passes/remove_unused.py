@@ -68,7 +68,7 @@ class _Readers:
         self._known: dict[SSAValue, set[Operation]] = {}
 
     def of(self, base: SSAValue) -> set[Operation]:
-        """Return the readers of a tensor that have not been removed; callers may change the set."""
+        """Return the readers of a tensor that are not removed; the caller may change the set."""
         found = self._known.get(base)
         if found is None:
             found = self._known[base] = {
@@ -79,9 +79,9 @@ class _Readers:
         return found
 
     def _reads(self, access: Access, base: SSAValue) -> bool:
-        """Whether an access uses the contents of a tensor for something else.
+        """Whether an access uses the contents of a tensor for more than updating that tensor.
 
-        An operation that only updates this tensor is no reader of it, unless it has another effect.
+        An operation that only updates the tensor does not count, unless it has another effect.
         """
         if all(effect.role is Role.write for effect in access.effects):
             return False
@@ -91,7 +91,7 @@ class _Readers:
 
 
 def _written(op: Operation) -> set[SSAValue]:
-    """The tensors that an operation writes."""
+    """Return the tensors that an operation writes."""
     return {base_of(effect.value) for effect in effects(op) if effect.role is not Role.read}
 
 

@@ -36,7 +36,7 @@ from nkijit.passes.compile.analyses.accesses import Access
 from nkijit.passes.compile.analyses.cache import Analyses
 
 Origins = dict[Operation, Operation]
-"""Maps each operation of a changed kernel to the original that it is a copy of."""
+"""For each operation of a changed kernel, the original that it is a copy of."""
 
 
 def rename_tiles(
@@ -67,7 +67,7 @@ def rename_tiles(
 
 @dataclass(slots=True)
 class _Access:
-    """The accesses of an operation to one tensor, by tile."""
+    """The accesses of one operation to one tensor, by tile."""
 
     op: Operation
     read: list[SSAValue]
@@ -130,7 +130,10 @@ def _accesses(base: SSAValue, touched: Sequence[Access], target: Target) -> list
 
 
 def _adds(op: Operation, target: Target) -> bool | None:
-    """Whether an operation adds to the tile it updates; None if that depends on earlier writes."""
+    """Whether an operation adds to the tile that it updates.
+
+    None if that depends on earlier writes.
+    """
     if not is_instruction(op):
         return True
     accumulation = accumulation_of(op, target)
@@ -140,7 +143,7 @@ def _adds(op: Operation, target: Target) -> bool | None:
 
 
 class _Needed:
-    """The cells of a tensor that later instructions need, during a backward walk."""
+    """The cells of a tensor whose contents later instructions need, in a backward walk."""
 
     def __init__(self, base: SSAValue, tiles: Iterable[SSAValue]):
         reach = reach_of(base)
@@ -151,7 +154,7 @@ class _Needed:
         self._extents = extents
 
     def set(self, value: SSAValue, needed: bool) -> None:
-        """Mark the contents of a tile as needed, or not needed, before this point."""
+        """Mark the contents of a tile as needed, or as not needed, at the current point."""
         extent = self._extents[id(value)]
         if needed:
             self._needed.add(extent)
@@ -160,12 +163,12 @@ class _Needed:
 
     @property
     def nothing(self) -> bool:
-        """Whether no contents are needed."""
+        """Whether the contents of no cell are needed."""
         return not self._needed
 
 
 class _Few:
-    """A set of cells, as the bits of an integer; for few cells."""
+    """A set of a tensor's cells as the bits of an integer, for few cells."""
 
     def __init__(self, cells: FewCells):
         self._bits_of = cells.bits
@@ -182,7 +185,7 @@ class _Few:
 
 
 class _Many:
-    """A set of cells, as an array of marks; for many cells."""
+    """A set of a tensor's cells as an array of marks, for many cells."""
 
     def __init__(self, cells: Cells):
         self._cells = cells
@@ -211,10 +214,10 @@ class _Many:
 
 
 def _unneeded(base: SSAValue, accesses: Sequence[_Access]) -> tuple[list[int], bool] | None:
-    """Return the accesses before which no contents of a tensor are needed, except the first access.
+    """Return the accesses before which no contents of a tensor are needed, as indices.
 
-    The second result: whether contents are needed before the first access. None for tensors with
-    too many cells to be exact.
+    The first access is not among them; the second result is whether contents are needed before it.
+    None for tensors with too many cells to be exact.
     """
     tiles = {id(value): value for a in accesses for value in (*a.read, *a.written)}
     needed = _Needed(base, tiles.values())
@@ -233,7 +236,7 @@ def _unneeded(base: SSAValue, accesses: Sequence[_Access]) -> tuple[list[int], b
 
 
 def _rename(alloc: AllocOp, accesses: Sequence[_Access], origins: Origins) -> None:
-    """Move some accesses of a tensor to an allocation of their own."""
+    """Give some accesses of a tensor new allocations."""
     base = alloc.result
     new: dict[int, SSAValue] = {}  # by identity: hashing a value costs a call
     copy = copied_before(alloc, accesses[0].op, new)

@@ -13,9 +13,9 @@ from nkijit.passes.compile.analyses.cache import Analyses
 
 
 def resolve_accumulation(kernel: KernelOp, analyses: Analyses | None = None) -> int:
-    """Set `accumulate` where it is omitted and equal for all elements; returns the count.
+    """Set `accumulate` where it is omitted and has the same value for all elements.
 
-    `analyses`: cached analyses of the kernel.
+    Returns the number of changed matmuls. `analyses`: cached analyses of the kernel.
     """
     resolved = 0
     for op, added in where_matmuls_add(kernel, (analyses or Analyses(kernel)).operations):

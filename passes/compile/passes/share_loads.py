@@ -52,21 +52,21 @@ from nkijit.passes.compile.passes.list_schedule import MAX_USE
 
 _PLACE = attrgetter("place")
 _MAX_CANDIDATES = 64
-"""The most loads of one tensor that are candidates for sharing at a time, if it is written."""
+"""The largest number of candidates for sharing per tensor, if the kernel writes the tensor."""
 
 
 @dataclass(slots=True)
 class _Load:
-    """A tile loaded with a part of an HBM tensor."""
+    """A load of a part of an HBM tensor into a whole tile."""
 
     op: DmaCopyOp
     place: int
     tile: SSAValue
-    """The allocation; the load fills all of it."""
+    """The allocation that the load fills completely."""
     source: TileInfo
     loaded: TileInfo
     last: int
-    """The place of the last use of the contents."""
+    """The place of the last use of the loaded contents."""
     user: Operation
     """The operation of the last use: an instruction or a loop."""
     until: float
@@ -131,7 +131,7 @@ def share_loads(kernel: KernelOp, analyses: Analyses | None = None) -> int:
 
 
 def _places_of(access: Access, load: DmaCopyOp, analyses: Analyses) -> tuple[int, int, Operation]:
-    """The first and the last place at which an access may run, as seen from a load.
+    """Return the first and the last place at which an access may run, as seen from a load.
 
     An access in a loop that does not contain the load is re-executed until the outermost such loop
     ends. The third result is that loop; without one, it is the access itself.
@@ -153,7 +153,7 @@ def _overlaps_any(source: TileInfo, written: list[TileInfo]) -> bool:
 
 
 def _load(access: Access, analyses: Analyses) -> _Load | None:
-    """The load that an access is, if it fills a whole tile without fixed address."""
+    """Return an access as a load; None unless it fills a whole tile without a fixed address."""
     op = access.op
     if not isinstance(op, DmaCopyOp):
         return None
@@ -200,5 +200,5 @@ def _is_in(block: Block | None, op: Operation) -> bool:
 
 
 def _fits(first: _Load, second: _Load, memory: MemoryUses) -> bool:
-    """Extend the first tile's lifetime to the second's last use, if memory allows."""
+    """Extend the first tile's lifetime to the last use of the second, if memory allows."""
     return memory.of(first.tile).extend(first.tile, [second.tile], first.op, second.user)

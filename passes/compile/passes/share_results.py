@@ -63,9 +63,9 @@ class _Result:
 
     op: NisaOp
     place: int
-    """The place of the instruction in the program."""
+    """The index of the instruction in program order."""
     tile: SSAValue | None
-    """The tile with the result; None if it cannot be shared, or has not been checked yet."""
+    """The tile with the result; None if the tile cannot be shared or has not been checked yet."""
 
 
 class _Program:
@@ -76,10 +76,10 @@ class _Program:
         self._memory = MemoryUses(analyses.kernel, MAX_USE)
         self._tiles = Tiles(analyses)
         self._last: dict[Hashable, _Result] = {}
-        """The latest result of equivalent instructions, by `_key`."""
+        """The latest result of each class of equivalent instructions, by `_key`."""
 
     def is_shared(self, op: NisaOp, place: int, form: int) -> bool:
-        """Remove an instruction if an earlier result can replace its own; returns whether it does.
+        """Remove an instruction if an earlier result can replace its own; returns whether so.
 
         `form`: equal for instructions that differ only in names and in the offsets of their tiles.
         """
@@ -103,7 +103,7 @@ class _Program:
         return False
 
     def _filled(self, op: NisaOp) -> SSAValue | None:
-        """The tile that an instruction fills, if it is its only effect and its only write."""
+        """Return the tile that an instruction fills; None if it has other effects or writes."""
         if not is_free(op) or any(True for _ in self._analyses.engine_state.of(op)):
             return None
         written = [effect for effect in effects(op) if effect.role is not Role.read]
@@ -123,7 +123,7 @@ class _Program:
         return tile if first.op is op and not _writes(others) else None
 
     def _reads_the_same(self, last: _Result, op: NisaOp, place: int) -> bool:
-        """Whether an instruction reads only known elements that nothing wrote since `last`."""
+        """Whether an instruction reads only elements that are known and unchanged since `last`."""
         for effect in effects(op):
             if effect.role is Role.read:
                 base = base_of(effect.value)
@@ -150,7 +150,7 @@ class _Program:
 
 
 def _key(op: NisaOp, form: int) -> Hashable:
-    """Equal for equivalent instructions of one block that read the same elements."""
+    """Return a key that is equal for equivalent instructions of a block with equal operands."""
     key: list[object] = [op.parent, form]
     for _, value, role, _ in effects(op):
         if role is Role.read:

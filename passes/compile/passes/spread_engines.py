@@ -33,9 +33,9 @@ from nkijit.passes.lower.ports import shared_ports
 from nkijit.passes.lower.program import Queue
 
 _GAIN = 0.98
-"""A region's new time must be below this fraction of its old one; less gain is not reliable."""
+"""A region's new time must be below this fraction of its old one; less is unreliable."""
 _SPREAD = (TensorTensorOp, TensorScalarOp, TensorCopyOp, MemsetOp)
-"""Instructions that several engines execute with the same result."""
+"""Instructions that several engines can execute with the same result."""
 
 
 def spread_engines(kernel: KernelOp, analyses: Analyses | None = None) -> int:
@@ -53,11 +53,11 @@ def spread_engines(kernel: KernelOp, analyses: Analyses | None = None) -> int:
 
 
 _Choice = tuple[Attribute | None, InstructionCost]
-"""A value of `engine` (None: the default), and the cost of the instruction with it."""
+"""A value of `engine` (None: the default), and the instruction's cost with that value."""
 
 
 class _Program:
-    """The state of the pass: the engine choices of each instruction form."""
+    """The state of the pass: the possible engines of each instruction form."""
 
     def __init__(self, analyses: Analyses):
         self.analyses = analyses
@@ -68,7 +68,10 @@ class _Program:
         self._known: dict[int, list[_Choice]] = {}
 
     def distribute(self, region: Region) -> int:
-        """Distribute the instructions of a region if that makes it faster; returns their number."""
+        """Distribute the instructions of a region if that makes it faster.
+
+        Returns the number of instructions that changed their engine.
+        """
         choices = list(map(self._choices, region.ops, region.costs))
         if all(len(each) == 1 for each in choices):
             return 0
@@ -94,7 +97,7 @@ class _Program:
         return len(moved)
 
     def _choices(self, op: NisaOp, default: InstructionCost) -> list[_Choice]:
-        """The engines on which an instruction may run, the default first."""
+        """Return the engines on which an instruction may run, the default first."""
         known = self._known.get(default.form)
         if known is not None and (len(known) == 1 or is_free(op)):
             return known
@@ -129,7 +132,7 @@ def _set_engine(op: NisaOp, attribute: Attribute | None) -> None:
 
 
 def _choose(choices: Sequence[Sequence[_Choice]]) -> list[_Choice]:
-    """Choose an engine for each instruction; only those of the busiest resource move."""
+    """Return a choice for each instruction; only those of the busiest resource change engine."""
     total: dict[object, float] = {}
     for (_, cost), *_ in choices:
         total[cost.resource] = total.get(cost.resource, 0.0) + cost.issue

@@ -17,7 +17,7 @@ from nkijit.passes.interpret.records.errors import InterpretationError
 BACKEND_VARIABLE = "NKIJIT_BACKEND"
 AUTO, NUMPY, NATIVE = "auto", "numpy", "native"
 WORTH_IT = 3
-"""The run of a kernel at which native code is first compiled for it."""
+"""The number of the run of a kernel at which native code is first compiled for the kernel."""
 
 
 def wanted() -> str:
@@ -49,16 +49,16 @@ def native() -> Any:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class BackendReport(ShownAsText):
-    """The backends of a kernel's instructions in its next run; see `str`."""
+    """The numbers of a kernel's instructions that each backend computes in the next run."""
 
     native: int
-    """Instructions in native code."""
+    """The number of instructions in native code."""
     numpy: int
-    """Instructions that NumPy computes."""
+    """The number of instructions that NumPy computes."""
     reasons: Mapping[str, int]
-    """Reasons why NumPy computes instructions despite native code, with the number of each."""
+    """The number of instructions that NumPy computes, by the reason why native code does not."""
     failure: str | None = None
-    """The error that prevented native code, if it was tried."""
+    """The error of an attempt to compile native code; None without one."""
 
     def __repr__(self) -> str:
         return f"<backend: {self.native} instructions in native code, {self.numpy} in NumPy>"

@@ -28,14 +28,14 @@ from nkijit.passes.numerics.storage import untrapped
 
 @dataclass(slots=True)
 class _Level:
-    """The position of a run in a body."""
+    """The position of a run in one body: the kernel's, or that of a loop."""
 
     body: Body
     position: int = 0
     loop: Loop | None = None
     """The loop that contains the body; None for the kernel's body."""
     numbers: range = range(0)
-    """The values of the induction variable."""
+    """The values of the loop's induction variable."""
     done: int = 0
     """The number of iterations of the loop that have begun."""
 
@@ -48,7 +48,7 @@ class Checkpoint:
     """The number of instructions that have run."""
     levels: tuple[_Level, ...]
     changed: Mapping[int, Any]
-    """The slots whose value differs from the beginning of the run."""
+    """The values of the slots that differ from the beginning of the run, by slot."""
     contents: Mapping[int, Array]
     """The contents of tensors and states, by slot."""
 
@@ -57,7 +57,7 @@ class Cursor:
     """A run of a plan on one core, one instruction at a time."""
 
     def __init__(self, plan: Plan, inputs: Sequence[Any]):
-        """`inputs` has one array per kernel argument; they are not written."""
+        """Start a run. `inputs` has one array per kernel argument; these arrays are not written."""
         self._plan = plan
         self.env = plan.start(inputs, watched=True)
         self._held = plan.held()
@@ -71,11 +71,11 @@ class Cursor:
         self.count = 0
         """The number of instructions that have run."""
         self._written = {held.slot for held in self._held}
-        """Slots of tensors that have been written since the last checkpoint."""
+        """The slots of the tensors that have been written since the last checkpoint."""
 
     @property
     def loops(self) -> tuple[tuple[Operation, int], ...]:
-        """The loops on the device around the next instruction, with their iteration.
+        """The loops on the device around the next instruction, each with its current iteration.
 
         For a counted loop, the iteration is the value of its induction variable; others count from
         0.
@@ -89,7 +89,7 @@ class Cursor:
         )
 
     def next(self) -> Operation | None:
-        """Advance to the next instruction, without running it, and return it; None at the end."""
+        """Advance to the next instruction without running it, and return it; None at the end."""
         return untrapped(self._next)
 
     def _next(self) -> Operation | None:
@@ -156,7 +156,7 @@ class Cursor:
     # ---------------------------------------------------------------- checkpoints
 
     def keep(self, before: Checkpoint | None = None) -> Checkpoint:
-        """Return a checkpoint of the current state; `before` is the previous one of this run."""
+        """Return a checkpoint of the current state; `before` is the run's previous checkpoint."""
         position = self._levels[0].position if self._levels else len(self._plan.body.ops)
         # Inside a loop, `position` is already after it.
         still = position - (len(self._levels) > 1)

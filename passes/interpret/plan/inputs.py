@@ -1,4 +1,4 @@
-"""The arguments of a kernel for a run: checked, and as bytes of their stored data types."""
+"""The arguments of a kernel in a run: checks, and conversion to bytes of the stored data types."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class Input:
 
 
 def _in_order(array: Array, use: Use) -> Array:
-    """A copy in C order; elements that the kernel does not touch may be missing."""
+    """Return a copy in C order; elements that the kernel does not touch may be missing."""
     if use.touched is None:
         return np.array(array, order="C", copy=True)
     ordered = np.empty(array.shape, array.dtype)

@@ -1,12 +1,12 @@
-"""The caller's arrays in a run: lent to it without a copy where possible.
+"""The caller's arrays as memory of a run: lent to the run without a copy where possible.
 
 A kernel may touch only a small part of a large tensor, such as a cache to which it adds a row. So a
 run works directly on the memory of the caller's array. Before it writes a page, it saves the page's
 contents (`Loan`), and a run that fails restores them. The pages that a kernel writes are known
 before it runs, except where addresses are known only at run time.
 
-The run works on a copy of an array that is not in C order. The copy holds the rows on the pages
-that the kernel may touch, and the rows on the pages that it wrote are copied back.
+An array that is not in C order is copied, and the run works on the copy. The copy holds the rows on
+the pages that the kernel may touch, and the rows on the pages that it wrote are copied back.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from nkijit.passes.numerics.storage import storage
 _T = TypeVar("_T")
 
 SMALL = 1 << 20
-"""Tensors up to this many bytes are saved entirely: that is faster than determining their pages."""
+"""Tensors of at most this many bytes are saved completely, which is faster than finding pages."""
 SEARCH = 1 << 16
-"""The bytes that can be copied in the time that determining the pages of an instruction takes."""
+"""The number of bytes that can be copied while an instruction's pages are determined."""
 ROW = 1 << 9
-"""The bytes that can be copied in the time that selecting one row of an array takes."""
+"""The number of bytes that can be copied while one row of an array is selected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +46,9 @@ class Use:
     """A kernel's accesses to the memory of an argument."""
 
     touched: Pages | None = None
-    """The pages that it may touch; None for all."""
+    """The pages that the kernel may touch; None for all."""
     written: Pages | None = None
-    """The pages that it may write at addresses known before it runs; None for all."""
+    """The pages that the kernel may write at addresses known before it runs; None for all."""
 
     @staticmethod
     def together(uses: Sequence[Use]) -> Use:
@@ -62,7 +62,7 @@ _ALL = Use()
 
 
 def all_of_it(_number: int) -> Use:
-    """The use of an argument about which nothing is known: all pages."""
+    """Return the use of an argument about which nothing is known: all pages."""
     return _ALL
 
 
@@ -105,7 +105,7 @@ def _has_pages(value: SSAValue, slots: Slots) -> bool:
 
 
 def _pages_of(patterns: Iterable[tuple[AccessPattern, int]] | None, base: SSAValue) -> Pages | None:
-    """The pages of some patterns; None if they are most of a tensor."""
+    """Return the pages of some patterns; None if these are most of a tensor."""
     if patterns is None:
         return None
     most = info_of(base).size * info_of(base).dtype.itemsize // PAGE // 2
@@ -124,7 +124,7 @@ class Before:
 
     def __init__(self) -> None:
         self._all: list[tuple[Array, Any, Array]] = []
-        """Array, part, and contents of the part, in the order in which they were saved."""
+        """(array, part, contents of the part), in the order in which they were saved."""
 
     def keep(self, array: Array, part: Any = ...) -> None:
         """Save the contents of a part of an array that is about to be written."""
@@ -152,7 +152,7 @@ class Loan:
 
     def __init__(self) -> None:
         self.before = Before()
-        """The contents of the arrays before the run."""
+        """The contents of the lent arrays before the run."""
         self._lent: list[Lent] = []
 
     def run(self, function: Callable[[Loan], _T]) -> _T:
@@ -171,12 +171,12 @@ class Loan:
             raise
 
     def lend(self, memory: Array, use: Use, copied: Copied | None) -> Lent:
-        """Add an array of the caller's that a run may write.
+        """Add an array of the caller's that the run may write.
 
         Args:
             memory: the bytes that the run works on.
-            use: the kernel's use of them.
-            copied: the array that they were copied from; None if they are the array's own memory.
+            use: the kernel's use of these bytes.
+            copied: the array of which they are a copy; None if they are the array's own memory.
         """
         # `before` and not the loan: a reference cycle would retain memory until garbage collection.
         self._lent.append(Lent(self.before, memory, use, copied))
@@ -185,30 +185,30 @@ class Loan:
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """An array that a run uses through a copy."""
+    """An array of the caller's that a run uses through a copy."""
 
     array: Array
-    """The caller's array."""
+    """The caller's array, of which the run uses a copy."""
     contents: Callable[[], Array]
-    """Returns the contents of the copy, in the shape and data type of the array."""
+    """Returns the contents of the copy, in the shape and data type of the caller's array."""
 
 
 class Lent:
-    """An array that a run may write."""
+    """A lent array: one that a run may write."""
 
     def __init__(self, before: Before, memory: Array, use: Use, copied: Copied | None):
-        """`before` saves the contents of pages; the other arguments are those of `Loan.lend`."""
+        """Lend an array. `before` saves contents; the other arguments are those of `Loan.lend`."""
         self._before = before
         self._memory = memory
         self._lock = Lock()
-        """Several cores may write at the same time."""
+        """Held while pages are saved, as several cores may write at the same time."""
         self._copied = copied
         self._marks: npt.NDArray[np.bool_] | None = None
-        """The pages that were saved, or, in a copy, written; None for all."""
+        """The marks of the pages that were saved (or, in a copy, written); None if all were."""
         self._patience = memory.size
-        """The bytes that may still be copied page by page before copying the rest is faster."""
+        """The bytes that may still be copied by page; after that, copying the rest is faster."""
         self._whole = memory.size // PAGE
-        """The number of complete pages."""
+        """The number of complete pages of the memory."""
         if use.written is None:
             if copied is None:
                 before.keep(memory)

@@ -69,7 +69,10 @@ class Listener(Protocol):
     """Receives every operation that has run, with the tiles that it wrote."""
 
     def did_run(self, op: Operation, written: Sequence[Array]) -> None:
-        """`written` has views of the tiles in their stored data types."""
+        """Receive an operation that has run; `written` has views of the tiles that it wrote.
+
+        The views have the stored data types.
+        """
         ...
 
 
@@ -86,11 +89,11 @@ class _Buffer:
     fill: float | None
     """The value of unwritten elements; None if they are never read."""
     shared: int
-    """Its number among the tensors that cores share, or -1."""
+    """The number of the tensor among those that cores share; -1 if they do not share it."""
 
     @property
     def size(self) -> int:
-        """Its size in bytes."""
+        """The size of the memory in bytes."""
         return self.elements * self.dtype.itemsize
 
     def make(self) -> Array:
@@ -109,15 +112,18 @@ class Held:
     """
 
     slot: int
-    """The slot of its bytes."""
+    """The slot of the tensor's bytes."""
     first: int
-    """-1 for tensors that are defined when the run begins, or that outlive it."""
+    """The position in the body from which the tensor holds its contents, up to position `last`.
+
+    -1 for tensors that are defined when the run begins, or that outlive it.
+    """
     last: int
     unwritten: Array | None
     """The value of an unwritten element, as an array; None for an argument."""
 
     def clear(self, env: Env) -> None:
-        """Fill it with the value of unwritten memory."""
+        """Fill the tensor with the value of unwritten memory."""
         if self.unwritten is not None:
             env[self.slot].view(self.unwritten.dtype)[...] = self.unwritten
 
@@ -160,7 +166,7 @@ class Plan:
         self.resolved = {
             op: found for body in self.body.all() for op, found in body.resolved.items()
         }
-        """Operands of instructions with run-time addresses."""
+        """The operands with run-time addresses, by instruction."""
         self._count = sum(
             form.record is not None for body in self.body.all() for form in body.forms
         )
@@ -175,9 +181,12 @@ class Plan:
         self._own: list[_Buffer] = []
         """The tensors that outlive a run, or that cores share."""
         self._passing: list[_Buffer] = []
-        """Temporary tensors, which are in an arena."""
+        """The temporary tensors, which are in an arena."""
         self.filled: dict[int, float] = {}
-        """Shared tensors that may be read before this core has completely written them."""
+        """The value of unwritten elements of shared tensors that this core may read first.
+
+        The key is the tensor's number among the shared tensors.
+        """
         returned = {base_of(value) for value in kernel.return_op.values}
         self._lives: dict[int, Lifetime] = {}
         """The lifetimes of temporary tensors, by slot."""
@@ -217,9 +226,9 @@ class Plan:
         self._scratch = tuple(slots.scratch.items())
         self._workspace, self._arranged, self.bases = slots.new(), slots.new(), slots.new()
         self._native: Any = None
-        """The plan as native code, once it exists."""
+        """The plan as native code; None before that exists."""
         self.failed: Exception | None = None
-        """The error that prevented native code."""
+        """The error that prevented native code; None without one."""
         self._runs = 0
         self._arrangement = self._arrange()
         passing = {buffer.slot for buffer in self._passing}
@@ -246,13 +255,13 @@ class Plan:
 
     @property
     def lasting_slots(self) -> set[int]:
-        """Slots that hold the same memory in every run with the same workspace."""
+        """The slots that hold the same memory in every run of a workspace."""
         passing = {buffer.slot for buffer in self._passing}
         return passing | {n for n, v in enumerate(self.slots.template) if v is not None}
 
     @property
     def written_arguments(self) -> set[int]:
-        """Positions of the arguments that the kernel writes."""
+        """The positions of the arguments that the kernel writes."""
         return set(self._written)
 
     def held(self) -> list[Held]:
@@ -279,7 +288,10 @@ class Plan:
         return [buffer.slot for buffer in buffers if buffer.fill is None]
 
     def filling(self, contents: Mapping[int, float]) -> Plan:
-        """Return a plan that initialises more shared tensors: those that others may read first."""
+        """Return a plan that also initialises shared tensors that other cores may read first.
+
+        `contents`: the value of unwritten elements, by the number of the shared tensor.
+        """
         plan = copy(self)
         plan._own = [
             replace(buffer, fill=contents.get(buffer.shared, buffer.fill)) for buffer in self._own
@@ -320,7 +332,7 @@ class Plan:
             apart: give every tensor its own initialised memory, for running single steps.
             watched: the caller inspects single operations, as a listener would.
 
-        Other arguments that the kernel writes are copied.
+        Written arguments that are not in `memory` are copied.
         """
         slots = self.slots
         watched = watched or apart or listener is not None
@@ -369,7 +381,7 @@ class Plan:
 
     @property
     def backend(self) -> BackendReport:
-        """The backend of the next run."""
+        """The backend of the plan's next run."""
         count = self._count
         code = None if wanted() == NUMPY else self._native
         if code is None:
@@ -378,7 +390,7 @@ class Plan:
         return BackendReport(code.count, count - code.count, code.refused)
 
     def native_elements(self, env: Env) -> int:
-        """Return the elements that native code computes in a run; loop bodies count once."""
+        """Return the number of elements that native code computes; loop bodies count once."""
         return 0 if env[self.body.native] is None else self._native.program.elements
 
     def _native_code(self) -> Any:
@@ -421,9 +433,9 @@ class Plan:
         return {b.slot: b.size for b in self._passing if b.slot not in returned}
 
     def _prepare(self, arrangement: Arrangement | None) -> Env:
-        """Return the part of an environment that all runs share: memory of temporary tensors.
+        """Return the part of an environment that runs share: memory of temporary tensors.
 
-        Without an arrangement, each of them has its own memory.
+        Without an arrangement, each temporary tensor has its own memory.
         """
         env = self.slots.template.copy()
         if arrangement is None:
@@ -452,7 +464,7 @@ class Plan:
 
     @property
     def inputs(self) -> list[tuple[str, bool]]:
-        """The name of every input, and whether the kernel writes it."""
+        """The name of each input, and whether the kernel writes it."""
         return [(argument.name, argument.is_written) for argument in self.arguments]
 
     def run(

@@ -22,7 +22,7 @@ from nkijit.passes.interpret.steps.body import Driver, numbers_of
 from nkijit.passes.lower.program import EngineInstruction, Program, Queue, What
 
 Name = tuple[str, int]
-"""An operand: the name of its effect, and its position among the effects of that name."""
+"""An operand: the operand name of an effect, and a number among the effects with that name."""
 
 
 @dataclass(slots=True)
@@ -34,22 +34,22 @@ class Action:
     """
 
     reads: Mapping[Name, SSAValue] = field(default_factory=dict[Name, SSAValue])
-    """Operands that are read from memory when it begins."""
+    """The operands that the instruction reads from memory when it begins."""
     touched: Sequence[SSAValue] = ()
     """All operands of the computation."""
     writes: Sequence[tuple[SSAValue, Indirect | None]] = ()
-    """Operands that are written to memory when it ends."""
+    """The operands that the instruction writes to memory when it ends."""
     later: Sequence[SSAValue] = ()
-    """Results that a later stage writes out."""
+    """The results that a later stage writes to memory."""
     ahead: Mapping[Name, SSAValue] = field(default_factory=dict[Name, SSAValue])
-    """Operands that an earlier stage has read."""
+    """The operands that an earlier stage has read from memory."""
     loads: bool = False
-    """True for a stage that reads ahead."""
+    """True for an earlier stage, which only reads operands."""
     step: Step | None = None
     driver: Driver | None = None
-    """Set for instructions in which cores or ranks meet."""
+    """The steps of an instruction in which cores or ranks meet; None for others."""
     registers: Sequence[int] = ()
-    """For DMA triggers: the slots of the registers that the DMA uses."""
+    """For a DMA trigger, the slots of the registers that the DMA uses."""
 
 
 @dataclass(slots=True)
@@ -57,18 +57,18 @@ class Control:
     """The control of a loop in the queues of a core."""
 
     numbers: Callable[[Env], range] | None
-    """For counted loops: the values of the induction variable, from the current bounds."""
+    """For a counted loop, returns the values of the induction variable from the current bounds."""
     index: int
     """The slot of the induction variable."""
     continues: Callable[[Env], bool] | None
-    """For conditional loops: the current condition."""
+    """For a conditional loop, evaluates the condition."""
 
 
 class Actions:
     """The actions of all instructions and loops of a program."""
 
     def __init__(self, plan: Plan, program: Program):
-        """`plan` is the compiled kernel of the program."""
+        """Determine the actions of a program; `plan` is the compiled kernel of the program."""
         self._slots = plan.slots
         self._resolved = plan.resolved
         self._bound = {op: (step, driver) for op, step, driver in plan.body.bound()}

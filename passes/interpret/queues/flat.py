@@ -25,12 +25,12 @@ from nkijit.passes.interpret.records.indirect import Indirect
 from nkijit.passes.lower.program import Placement
 
 PATTERNS = (0xFF, 0x7F, 0xFB)
-"""Byte patterns of unwritten memory: NaN or large numbers in most data types."""
+"""Bytes that fill unwritten memory: NaN or large numbers in most data types."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MemoryTile:
-    """An operand: all elements that it may access, as unsigned integers.
+    """An operand of an instruction as bits: all elements that the instruction may access.
 
     `home` is a view of the core's memory. `own` is a view of the array that the interpreter
     computes on, which holds the pattern except while an instruction runs.
@@ -89,7 +89,10 @@ class Memory:
                 own[slots.base(base)][...] = pattern
 
     def tile(self, value: SSAValue) -> MemoryTile | None:
-        """Return an operand; None for tensors that are never written, which need no home."""
+        """Return an operand as a `MemoryTile`.
+
+        None for tensors that are never written, which need no home.
+        """
         if value not in self._tiles:
             self._tiles[value] = self._find(value)
         return self._tiles[value]

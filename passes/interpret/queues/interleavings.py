@@ -17,16 +17,16 @@ from nkijit.passes.lower.program import Item
 
 
 class Moment(Enum):
-    """The phases of an instruction; a move performs one."""
+    """The phases of an instruction. A move performs one of them."""
 
     begin = "begin"
-    """It begins; in an engine queue, it also reads. A loop begins, iterates or ends."""
+    """An instruction begins; in an engine queue, it also reads. A loop begins, iterates or ends."""
     read = "read"
-    """A transfer reads."""
+    """A DMA transfer reads its source."""
     write = "write"
-    """A transfer writes."""
+    """A DMA transfer writes its destination."""
     end = "end"
-    """It ends and signals; in an engine queue, it writes first."""
+    """An instruction ends and signals; in an engine queue, it writes first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +37,12 @@ class Move:
     """The number of the core among all cores of the run."""
     queue: Queue
     item: Item
-    """An instruction or a loop."""
+    """The instruction or loop that makes the move."""
     moment: Moment
     inside: frozenset[Item]
-    """The loops that the queue is in."""
+    """The loops around the current position of the queue."""
     place: int = 0
-    """The position of the item among those in flight in the queue."""
+    """The index of the item among the items in flight in the queue."""
 
 
 class Interleaving(Protocol):
@@ -60,12 +60,12 @@ class Uniform:
     random: Random
 
     def choose(self, moves: Sequence[Move]) -> Move:
-        """Return any of the moves."""
+        """Return one of the moves, at random."""
         return self.random.choice(moves)
 
 
 Class = tuple[int, Queue, Moment]
-"""A class of moves with the same priority."""
+"""A class of moves with the same priority: (core, queue, moment)."""
 
 
 @dataclass(slots=True)
@@ -78,9 +78,9 @@ class Priorities:
 
     random: Random
     change: float = 0.01
-    """The probability that a priority changes, per choice."""
+    """The probability that a priority changes when a move is chosen."""
     bias: Callable[[Move], float] = field(default=lambda move: 0.0)
-    """Added to the random priorities, which are between 0 and 1."""
+    """Returns the number that is added to a move's random priority, which is between 0 and 1."""
     _of: dict[Class, float] = field(default_factory=dict[Class, float])
 
     def choose(self, moves: Sequence[Move]) -> Move:
@@ -98,27 +98,27 @@ class Priorities:
 
 
 def late_transfers(move: Move) -> float:
-    """Bias: DMAs run as late as possible."""
+    """Return a bias under which DMAs run as late as possible."""
     return -1.0 if move.queue.is_ring else 0.0
 
 
 def early_transfers(move: Move) -> float:
-    """Bias: DMAs run as early as possible."""
+    """Return a bias under which DMAs run as early as possible."""
     return 1.0 if move.queue.is_ring else 0.0
 
 
 def late_ends(move: Move) -> float:
-    """Bias: instructions begin early and end late."""
+    """Return a bias under which instructions begin early and end late."""
     return -1.0 if move.moment in (Moment.write, Moment.end) else 0.0
 
 
 def starved(queue: Queue) -> Callable[[Move], float]:
-    """Bias: one queue moves only if no other can."""
+    """Return a bias function under which a queue moves only if no other can."""
     return lambda move: -1.0 if move.queue is queue else 0.0
 
 
 def apart(before: Item, waiter: Item) -> Callable[[Move], float]:
-    """Bias: `before` happens as late as possible, `waiter` as early as possible."""
+    """Return a bias function under which `before` runs late and `waiter` early."""
 
     def bias(move: Move) -> float:
         if move.item is before or before in move.inside:

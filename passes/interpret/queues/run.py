@@ -49,7 +49,7 @@ class Queues:
     """A lowered kernel for a launch: the queues of each core."""
 
     def __init__(self, programs: Sequence[Program]):
-        """`programs` has one program per core, in order."""
+        """Prepare a launch. `programs` has one program per core, in order."""
         self._programs = tuple(programs)
         self._plans = launched_together([Plan(program.kernel) for program in programs])
         self._actions = [Actions(*both) for both in zip(self._plans, programs, strict=True)]
@@ -132,7 +132,7 @@ class Queues:
 
 
 class _Run:
-    """The queues of all cores."""
+    """One run of the queues of all cores."""
 
     def __init__(self, cores: Sequence[CoreState]):
         self._cores = {core.where for core in cores}
@@ -144,7 +144,10 @@ class _Run:
         self._arrived: list[Arrival] = []
 
     def run(self, interleaving: Interleaving) -> None:
-        """Move until all queues are done. Raises QueueError if no move is possible before."""
+        """Move until all queues are done.
+
+        Raises QueueError if no move is possible before that.
+        """
         queues = list(self._queues.values())
         while moves := [move for queue in queues for move in queue.moves()]:
             move = interleaving.choose(moves)
@@ -159,7 +162,7 @@ class _Run:
             raise QueueError("\n".join(["the queues wait for each other for ever:", *stuck]))
 
     def _arrive(self, arrival: Arrival) -> None:
-        """Register an arrival at a meeting; if it is the last one, read the members' operands."""
+        """Register an arrival at a meeting; when the last member arrives, read all operands."""
         meeting = arrival.flight.meeting
         assert meeting is not None
         absent = meeting.members - self._cores

@@ -47,7 +47,7 @@ class QueueError(InterpretationError):
 # ------------------------------------------------------------------ the state of a core
 
 OperandBits = dict[Name, tuple[MemoryTile, Array]]
-"""Operands with the bits that memory held when they were read."""
+"""The operands of an instruction with the bits that memory held when they were read."""
 
 
 @dataclass(slots=True, eq=False)
@@ -62,21 +62,21 @@ class CoreState:
     env: Env
     """The environment in which instructions compute."""
     homes: Env
-    """The environment that holds the HBM tensors of the run."""
+    """The environment that holds the run's HBM tensors."""
     memory: Memory
     listener: Listener | None
     counts: Counter[tuple[Queue, Loop | None]] = field(
         default_factory=Counter[tuple[Queue, "Loop | None"]]
     )
-    """The signal count of each queue, per block."""
+    """The number of signals of each queue in each block."""
     rings: dict[Queue, deque[tuple[EngineInstruction, dict[int, Any]]]] = field(
         default_factory=dict[Queue, "deque[tuple[EngineInstruction, dict[int, Any]]]"]
     )
-    """For each ring, the pending triggers, with the register values that their DMAs use."""
+    """For each ring, the pending triggers, each with the register values that its DMA uses."""
     rounds: dict[tuple[Queue, Loop], list[bool]] = field(
         default_factory=dict[tuple[Queue, Loop], list[bool]]
     )
-    """For each engine queue and loop: True for each iteration, and a final False."""
+    """For each engine queue and loop, True for each iteration that began, and False at the end."""
 
 
 @dataclass(slots=True, eq=False)
@@ -86,14 +86,14 @@ class Flight:
     item: Item
     operands: OperandBits
     registers: dict[int, Any]
-    """The values of registers that are private to the queue or the transfer."""
+    """The values of the registers that are private to the queue or to the transfer."""
     meeting: Meeting | None = None
     group: list[Arrival] | None = None
-    """All members of the meeting, once all have arrived."""
+    """The members of the meeting, when all have arrived; None before that."""
     due: Moment = Moment.end
-    """Its next moment."""
+    """The next moment of the item."""
     total: int | None = None
-    """For the end of a conditional loop: the count that its queue has reached."""
+    """For the end of a conditional loop, the signal count that the loop's queue has reached."""
 
 
 @dataclass(slots=True, eq=False)
@@ -114,14 +114,14 @@ class _Frame:
     inside: frozenset[Item]
     numbers: Iterator[int] | None = None
     done: int = 0
-    """The number of iterations."""
+    """The number of iterations that have begun."""
 
 
 # ------------------------------------------------------------------ a queue
 
 
 class Sequencer:
-    """A queue of a core during a run."""
+    """The state of one queue of a core in a run."""
 
     def __init__(self, core: CoreState, queue: Queue):
         self.core = core
@@ -131,18 +131,18 @@ class Sequencer:
         self._started: Counter[Loop] = Counter()
         """The number of iterations of each loop that have begun."""
         self._turns = 0
-        """Iterations of all loops; counted in engine queues only."""
+        """The number of iterations of all loops; counted in engine queues only."""
         self._locals: dict[int, Any] = {}
-        """Induction variables, by slot."""
+        """The values of induction variables, by slot."""
         self._bounds: dict[Operation, range] = {}
-        """Iteration ranges of loops that have been tested but have not begun."""
+        """The iteration ranges of loops that have been tested but have not begun."""
         self._followed: Counter[Loop] = Counter()
-        """In rings: the number of entries of `CoreState.rounds` that were followed, per loop."""
+        """In a ring, the number of entries of `CoreState.rounds` that it has followed, per loop."""
         self._leaders = _leaders(core.program, queue) if queue.is_ring else {}
         self._held: dict[EngineInstruction, OperandBits] = {}
-        """The stationary tiles in the PE array, by the instruction that loaded them."""
+        """The stationary tiles in the PE array, by the instruction that loaded each."""
         self._pending: dict[Operation, list[tuple[MemoryTile, Array]]] = {}
-        """Computed results that have not been written out yet."""
+        """The results that have been computed but not written to memory, by operation."""
         self._table = ""
 
     # -------------------------------------------------------------- moves
@@ -165,12 +165,12 @@ class Sequencer:
             yield Move(core, queue, item, Moment.begin, inside)
 
     def _next(self) -> Item | None:
-        """The next item, or the loop that begins its next iteration."""
+        """Return the next item, or the loop whose next iteration begins."""
         frame = self._frames[-1]
         return frame.items[frame.at] if frame.at < len(frame.items) else frame.loop
 
     def _due(self, flight: Flight) -> Moment | None:
-        """The next moment of an item in flight; None while it waits for a meeting."""
+        """Return the next moment of an item in flight; None while the item waits for a meeting."""
         if flight.meeting is not None and flight.group is None:
             return None
         return flight.due
@@ -201,7 +201,7 @@ class Sequencer:
         return not self._unsatisfied(item)
 
     def _answer(self, loop: Loop) -> bool | None:
-        """In rings: True if the loop runs another iteration; None if that is not known yet."""
+        """In a ring, return True if the loop runs another iteration; None if that is still open."""
         rounds = self.core.rounds.get((self._leaders[loop], loop), ())
         followed = self._followed[loop]
         return rounds[followed] if followed < len(rounds) else None
@@ -280,14 +280,14 @@ class Sequencer:
         return self.core.actions.of(cast(EngineInstruction, flight.item))
 
     def take(self, action: Action) -> OperandBits:
-        """Return an instruction's operands with the bits that memory holds now."""
+        """Return an instruction's operands with the bits that memory holds at this moment."""
         found = ((name, self.core.memory.tile(value)) for name, value in action.reads.items())
         return {name: (tile, tile.home.copy()) for name, tile in found if tile is not None}
 
     # -------------------------------------------------------------- loops
 
     def _numbers(self, loop: Loop) -> range | None:
-        """The values of a loop's induction variable; None for a conditional loop."""
+        """Return the values of a loop's induction variable; None for a conditional loop."""
         known = self._bounds.pop(loop.op, None)
         numbers = self.core.actions.control(loop.op).numbers
         if known is not None or numbers is None:
@@ -360,7 +360,7 @@ class Sequencer:
     # -------------------------------------------------------------- ending
 
     def _end(self) -> None:
-        """End the item that began first."""
+        """End the oldest item in flight."""
         flight = self.in_flight.popleft()
         item = flight.item
         if isinstance(item, EngineInstruction) and not self.queue.is_ring:
@@ -470,7 +470,7 @@ class Sequencer:
                 tile.leave()
 
     def _with(self, registers: dict[int, Any], function: Callable[[Env], _T]) -> _T:
-        """Call a function while registers hold the queue's private values."""
+        """Call a function while registers hold the values that are private to the queue."""
         env = self.core.env
         before = {slot: env[slot] for slot in registers}
         for slot, value in registers.items():
@@ -520,7 +520,7 @@ def _text(item: Item) -> str:
 
 
 def _leaders(program: Program, ring: Queue) -> dict[Loop, Queue]:
-    """For each loop of a ring, a queue that triggers transfers in it."""
+    """Return, for each loop of a ring, a queue that triggers transfers in the loop."""
     leaders: dict[Loop, Queue] = {}
     for loop in program.loops:
         if ring in loop.queues:

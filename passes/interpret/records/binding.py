@@ -1,4 +1,4 @@
-"""The properties of one instruction that are known before a run: arguments and slots of tiles."""
+"""The properties of one instruction that are known before a run: arguments, slots of tiles."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class Binding:
     """The properties of one instruction that are known before a run."""
 
     def __init__(self, slots: Slots, op: NisaOp, history: Any = None):
-        """`history` is the instruction's dependence on earlier ones (`registry.semantics`)."""
+        """Bind an instruction. `history`: its dependence on earlier ones (`registry.semantics`)."""
         self.op = op
         self.slots = slots
         self.history = history
         self.target = slots.target
         self.indirects: list[Located] = []
-        """Operands with run-time addresses."""
+        """The operands with run-time addresses."""
 
     # ---------------------------------------------------------------- arguments
 
@@ -53,7 +53,7 @@ class Binding:
         return self.tile(name).dtype
 
     def number(self, name: str) -> int | float | None:
-        """Return a scalar operand's number, or its default if it is absent; None for a tile."""
+        """Return the number of a scalar operand, or its default if omitted; None for a tile."""
         value = self.op.operand_named(name)
         if value is None:
             return self.op.SPEC.by_name[name].default
@@ -130,7 +130,7 @@ class Binding:
         return stored
 
     def valid_rows(self, name: str) -> int | None:
-        """Return the slot of the mask of rows that are in bounds (`oob_mode.skip`).
+        """Return the slot of a mask of the rows whose index is in bounds (`oob_mode.skip`).
 
         None for an operand without an index vector. The caller restores the other rows.
         """
@@ -144,11 +144,11 @@ class Binding:
     # ---------------------------------------------------------------- engines and registers
 
     def lanes(self, name: str) -> slice:
-        """Return the lanes of an engine that work on a tile."""
+        """Return the engine lanes that process a tile."""
         return lanes_of(self.operand(name))
 
     def register(self, name: str) -> Callable[[Env], int]:
-        """Return a function that reads a register or integer operand, or gives its default."""
+        """Return a function that reads a register or integer operand, or gives the default."""
         value = self.op.operand_named(name)
         if value is None:
             default = self.op.SPEC.by_name[name].default
@@ -167,21 +167,24 @@ class Binding:
         return range(self.slots.kernel.core[1])
 
     def core_slot(self) -> int:
-        """Return the slot of the rank and core that run (`machine.Core`)."""
+        """Return the slot of the `machine.Core` that runs: its rank and core."""
         return self.slots.named("core")
 
     def watch_slot(self) -> int:
-        """Return the slot of the run's RaceWatch, or None in it."""
+        """Return the slot that holds the run's RaceWatch, or None without one."""
         return self.slots.named("watch")
 
     def shared_number(self, value: SSAValue) -> int:
-        """Return the number of an operand's tensor, which is the same on all cores; see `Slots`."""
+        """Return the number of an operand's tensor that is the same on all cores; see `Slots`."""
         return self.slots.shared_number(base_of(value))
 
     # ---------------------------------------------------------------- slots of tiles
 
     def slot_of(self, name: str, value: SSAValue, shape: Shape) -> int:
-        """Return the slot of an operand in a shape that one of its views has."""
+        """Return the slot of an operand in a shape.
+
+        The shape must be that of one of the operand's views.
+        """
         return self._locate(name, value, shape)[0]
 
     def _locate(self, name: str, value: SSAValue, shape: Shape) -> tuple[int, Shape | None]:

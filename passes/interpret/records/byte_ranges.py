@@ -13,7 +13,7 @@ PAGE = 4096
 """The size of a page in bytes."""
 
 Pages = npt.NDArray[np.intp]
-"""Numbers of pages of a tensor's memory, in ascending order."""
+"""The numbers of some pages of a tensor's memory, in ascending order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +47,11 @@ class ByteRanges:
         return ByteRanges(starts, length)
 
     def pages(self) -> Pages:
-        """Return the pages that contain these bytes."""
+        """Return the numbers of the pages that contain the bytes."""
         return self.blocks(PAGE)
 
     def blocks(self, size: int) -> npt.NDArray[np.intp]:
-        """Return the numbers, in order, of the blocks of `size` bytes that contain these bytes."""
+        """Return the numbers of the blocks of `size` bytes that contain the bytes, ascending."""
         first, last = self.starts // size, (self.starts + self.length - 1) // size
         if len(first) == 1:
             return np.arange(int(first[0]), int(last[0]) + 1)

@@ -30,9 +30,9 @@ from nkijit.passes.numerics.storage import storage
 
 Array = npt.NDArray[Any]
 Env = list[Any]
-"""The slots of one run."""
+"""The values of all slots in one run, by slot number."""
 Step = Callable[[Env], object]
-"""The effect of an operation in a run."""
+"""A function that has the effect of an operation on the environment of a run."""
 
 
 UNWRITTEN_INTEGER = 4
@@ -40,7 +40,7 @@ UNWRITTEN_INTEGER = 4
 
 
 def unwritten(dtype: DType) -> float:
-    """Return the value of unwritten elements."""
+    """Return the value of unwritten elements of a data type."""
     return np.nan if dtype.kind is Kind.float else UNWRITTEN_INTEGER
 
 
@@ -64,7 +64,7 @@ class OperandTile:
         return OperandTile(value, base_of(value), info_of(value))
 
     def overlaps(self, other: OperandTile) -> bool:
-        """True if the two share a byte, or may."""
+        """True if two tiles share a byte, or may."""
         return self.base is other.base and self.info.overlaps(other.info)
 
     def covers(self, other: OperandTile) -> bool:
@@ -86,7 +86,7 @@ class Views:
     """
 
     number: int
-    """Its index in `Slots.views`."""
+    """The index of this group of views in `Slots.views`."""
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     strides: tuple[int, ...]
@@ -134,7 +134,7 @@ class Views:
 
 
 def _place(base: int, offset: int) -> int:
-    """Encode a base and an offset as one number."""
+    """Return a base and an offset as one number."""
     return (base << 48) + offset
 
 
@@ -144,34 +144,38 @@ class Slots:
 
     kernel: KernelOp
     precise: bool
-    """Low-precision tensors keep their data type; False keeps them in float32."""
+    """True if low-precision tensors keep their data type; False if they are kept in float32."""
     launch: Sequence[KernelOp] = ()
     """The programs of all cores, if there are several."""
     target: Target = field(init=False)
     template: Env = field(default_factory=list[Any])
-    """The contents of slots before a run fills them: constants, else None."""
+    """The contents of slots at the start of a run: constants, or None until the run sets them."""
     views: list[Views] = field(default_factory=list[Views])
     scratch: dict[tuple[tuple[int, ...], int], int] = field(
         default_factory=dict[tuple[tuple[int, ...], int], int]
     )
-    """Slots of float32 arrays for intermediate results, by shape and number."""
+    """The slots of float32 arrays for intermediate results, by shape and number."""
     states: dict[str, tuple[int, Callable[[], Array]]] = field(
         default_factory=dict[str, tuple[int, Callable[[], Array]]]
     )
-    """Slots of arrays that outlive instructions, with a function that makes the initial contents.
+    """The slot of each array that outlives instructions, and the function that creates the array.
+
+    The key is the name of the array.
     """
     lent: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
-    """For arguments written at run-time addresses: the slots of their `lending.Lent`, or of None.
+    """For each argument that is written at run-time addresses, the slot of its `lending.Lent`.
+
+    The slot holds None if the argument is not lent.
     """
     matmuls: MatmulWrites = field(default_factory=MatmulWrites)
     # Keyed by identity: xDSL's hash of a value is slow, and values live as long as the kernel.
     _bases: dict[int, int] = field(default_factory=dict[int, int])
     _by_layout: dict[tuple[Any, ...], Views] = field(default_factory=dict[tuple[Any, ...], Views])
-    """Views by shape, strides and data type."""
+    """The groups of views, by shape, strides and data type."""
     _known: list[dict[int, int]] = field(default_factory=list[dict[int, int]])
-    """For each `Views`, its slots by base and offset; rebuilt on demand after `close`."""
+    """For each group of views, their slots by base and offset; rebuilt on demand after `close`."""
     _kinds: array[int] = field(default_factory=_numbers)
-    """For each slot, the number of its views, or -1."""
+    """For each slot, the index of its group of views; -1 for other slots."""
     _named: dict[str, int] = field(default_factory=dict[str, int])
     _registers: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     _shared: dict[SSAValue, int] | None = None
@@ -183,7 +187,7 @@ class Slots:
         self.target = self.kernel.target
 
     def new(self, value: Any = None) -> int:
-        """Return a new slot, which holds `value` when a run begins."""
+        """Return a new slot that holds `value` when a run begins."""
         self._check_open()
         self.template.append(value)
         self._kinds.append(-1)
@@ -215,7 +219,7 @@ class Slots:
         self.template[self.base(op.result)] = memory.view(np.uint8)
 
     def reach(self, base: SSAValue) -> Reach:
-        """Return the memory of a tensor, including the parts of all cores' views beyond it."""
+        """Return the memory of a tensor, extended by views of any core that reach beyond it."""
         slot = self.base(base)
         reach = self._reaches.get(slot)
         if reach is None:
@@ -249,7 +253,7 @@ class Slots:
         return memory
 
     def scratch_of(self, shape: tuple[int, ...], number: int = 0) -> int:
-        """Return the slot of a float32 array for intermediate results, which steps share."""
+        """Return the slot of a float32 array for intermediate results; steps share these arrays."""
         key = (shape, number)
         slot = self.scratch.get(key)
         if slot is None:
@@ -265,7 +269,7 @@ class Slots:
         return self.lent[base]
 
     def state(self, name: str, initial: Callable[[], Array]) -> int:
-        """Return the slot of a state that outlives instructions; a run begins with `initial()`."""
+        """Return the slot of an array that outlives instructions; `initial()` creates it."""
         if name not in self.states:
             self.states[name] = self.new(), initial
         return self.states[name][0]
@@ -277,7 +281,7 @@ class Slots:
         return self.view_at(views, self.base(base), access.offset * stored.itemsize)
 
     def view_at(self, views: Views, base: int, offset: int) -> int:
-        """Return the slot of a view of the memory in slot `base`, from byte `offset` on."""
+        """Return the slot of a view of the memory in slot `base`, which begins at byte `offset`."""
         if not self._known:
             self._known = [each.by_place() for each in self.views]
         at, known = _place(base, offset), self._known[views.number]
@@ -289,14 +293,14 @@ class Slots:
         return slot
 
     def views_of(self, slot: int) -> Views | None:
-        """Return the views that a slot belongs to; None for other slots."""
+        """Return the group of views that a slot belongs to; None for other slots."""
         number = self._kinds[slot]
         return None if number < 0 else self.views[number]
 
     def _views_with_layout(
         self, access: AccessPattern, dtype: DType, stored: np.dtype[Any], base: SSAValue
     ) -> Views:
-        """The views with the shape and strides of a pattern."""
+        """Return the group of views with the shape and strides of a pattern."""
         of = info_of(base).dtype
         if dtype is not of and (
             stored.itemsize != dtype.itemsize or self.stored(of).itemsize != of.itemsize
@@ -317,7 +321,7 @@ class Slots:
         return views
 
     def shaped(self, value: SSAValue, shape: tuple[int, ...]) -> tuple[int, tuple[int, ...] | None]:
-        """Return a slot for `value` in `shape`, and a run-time reshape if no view has it."""
+        """Return a slot of `value` in a shape, and the shape to reshape to if no view has it."""
         base, info = base_of(value), info_of(value)
         access = self.access(value)
         if access.shape != shape:
@@ -332,7 +336,7 @@ class Slots:
         return storage(dtype, precise=self.precise)
 
     def named(self, name: str, value: Any = None) -> int:
-        """Return the slot of a value of which each run has one; it holds `value` initially."""
+        """Return the slot of a named value that each run has; its initial value is `value`."""
         slot = self._named.get(name)
         if slot is None:
             slot = self._named[name] = self.new(value)
@@ -343,7 +347,7 @@ class Slots:
         return shared_tensors(self.kernel)
 
     def shared_number(self, base: SSAValue) -> int:
-        """Return the number of a tensor that all cores access and may write; -1 for others."""
+        """Return the number of a tensor that all cores can access and write; -1 for others."""
         if self._shared is None:
             self._shared = {value: number for number, value in enumerate(self.shared_tensors())}
         return self._shared.get(base, -1)
@@ -374,6 +378,6 @@ class Slots:
 
 
 def _view_as(base: SSAValue, dtype: DType) -> Operation:
-    """The first view that reads an allocation as another data type."""
+    """Return the first view that reads an allocation as another data type."""
     views = (use.operation for use in base.uses if isinstance(use.operation, ViewOp))
     return next(view for view in views if info_of(view.result).dtype is dtype)

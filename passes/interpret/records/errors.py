@@ -19,7 +19,7 @@ class OutOfBoundsError(InterpretationError):
     """An index that is known only at run time is out of bounds of its tensor.
 
     Attributes:
-        element: the number of the first element that it selects, within the part that it indexes.
+        element: the number of the first selected element, within the part that the index addresses.
         elements: the number of elements in that part.
     """
 

@@ -1,4 +1,4 @@
-"""Operands with run-time addresses, which are resolved before each instruction.
+"""Operands with run-time addresses, which are computed before each instruction.
 
 A scalar index moves a view. For index vectors and tensor indirection, elements are gathered into a
 separate array before the instruction, or scattered from one after it. An index out of bounds ends
@@ -36,27 +36,27 @@ class Indirect:
     role: Role
     part: DynamicPart
     slots: list[tuple[int, tuple[int, ...]]]
-    """The slots from which the instruction takes the elements, and the shape in each."""
+    """The slots in which the instruction expects the elements, with the shape in each slot."""
     rows: int
-    """The slot of a view of all elements that indices can select, with an extra first dimension."""
+    """The slot of a view of all elements that indices can select; dim 0 is the index."""
     index: Callable[[Env], Any]
     selected: tuple[int, ...]
-    """The shape of the elements as selected by indices."""
+    """The shape of the selected elements."""
     free: tuple[int, ...]
-    """For tensor indirection, the free dimensions of `rows`: one if a view can merge them."""
+    """The free dimensions of `rows`, for tensor indirection: one if a view can merge them."""
     dtype: np.dtype[Any]
     skips: bool
     valid: int
-    """The slot of a mask of the rows that are in bounds; None in it means all."""
+    """The slot of a mask of the rows that are in bounds; the slot holds None if all are."""
     lent: int | None
-    """The slot of the `Lent` that is notified before a write (`Slots.lent_as`)."""
+    """The slot of the `Lent` to notify before a write (`Slots.lent_as`); None without one."""
     pattern: AccessPattern
-    """The pattern of `rows`."""
+    """The access pattern of the view in `rows`."""
     handled: bool = field(default=False)
-    """The instruction itself evaluates `valid`."""
+    """True if the instruction itself evaluates the mask in `valid`."""
 
     def enter(self, env: Env) -> bool:
-        """Put the elements into their slots; False if the whole instruction is skipped."""
+        """Put the elements into their slots; returns False if the whole instruction is skipped."""
         index = self.index(env)
         if self.part.indirection is Indirection.scalar:
             if not 0 <= index < self.part.bound:
@@ -86,7 +86,7 @@ class Indirect:
         return env[slot].reshape(shape)
 
     def selects(self, env: Env) -> Array:
-        """Return a copy of the elements that the index selects now; 0 if out of bounds."""
+        """Return a copy of the elements that the index currently selects; 0 if out of bounds."""
         index = np.asarray(self.index(env))
         wrong = (index < 0) | (index >= self.part.bound)
         inside = np.where(wrong, 0, index)
@@ -100,7 +100,7 @@ class Indirect:
         return found.reshape(self.slots[0][1])
 
     def leave(self, env: Env, valid: Array | None) -> None:
-        """Scatter the results of the instruction, restricted to `valid` if it is given."""
+        """Scatter the results of the instruction, restricted to the mask `valid` if given."""
         if self.part.indirection is Indirection.scalar or self.role is Role.read:
             return
         index = self.index(env)
@@ -115,7 +115,7 @@ class Indirect:
             env[self.rows][tensor_places(index, self.free)] = values
 
     def runs(self, env: Env) -> ByteRanges:
-        """Return the byte ranges of its tensor that legal indices select now."""
+        """Return the byte ranges of the tensor that indices in bounds currently select."""
         pattern, size = self.pattern, self.dtype.itemsize
         if self.part.indirection is Indirection.tensor:
             key, rest = self.places(env), ()
@@ -132,7 +132,7 @@ class Indirect:
         return ByteRanges(starts.reshape(-1), inner.length)
 
     def places(self, env: Env) -> Any:
-        """Return the key into `rows` of the elements that legal indices select now."""
+        """Return the key into `rows` of the elements that indices in bounds currently select."""
         index = np.asarray(self.index(env))
         if self.part.indirection is Indirection.tensor:
             return tensor_places(np.clip(index, 0, self.part.bound - 1), self.free)
@@ -155,7 +155,10 @@ class Indirect:
 def make_indirect(
     slots: Slots, op: NisaOp, name: str, role: Role, value: SSAValue, shape: tuple[int, ...]
 ) -> tuple[Indirect, tuple[int, ...] | None]:
-    """Return the resolver of an operand, and a run-time reshape if no view has the shape."""
+    """Return an `Indirect` for an operand in a shape.
+
+    The second result is the shape to reshape to at run time, if no view has the shape.
+    """
     view = value.owner
     assert isinstance(view, ViewOp)
     part = view.dynamic
@@ -197,7 +200,7 @@ def make_indirect(
 
 
 def merged_free_dims(access: AccessPattern) -> AccessPattern:
-    """Return a tile's pattern as (partitions, free elements), if a view can be that."""
+    """Return a tile's pattern as (partitions, free elements) if a view can have that shape."""
     try:
         return access.reshape((access.shape[0], math.prod(access.shape[1:])), on_chip=True)
     except ViewError:
@@ -247,27 +250,27 @@ def index_reader(
 
 
 class Located(NamedTuple):
-    """An operand of an instruction with a run-time address."""
+    """An operand with a run-time address, in the shape that the instruction requests."""
 
     indirect: Indirect
     value: SSAValue
     shape: tuple[int, ...]
-    """The requested shape."""
+    """The shape that the instruction requests."""
     reshape: tuple[int, ...] | None
-    """A run-time reshape, if no view has the shape."""
+    """The shape to reshape to at run time, if no view has it; None otherwise."""
 
 
 Locate = Callable[[str, SSAValue, tuple[int, ...]], int]
-"""Returns the slot of an operand, given its name, value and shape."""
+"""Returns the slot of an operand, given the operand's name, value and shape."""
 
 
 def with_indirects(op: NisaOp, step: Step, found: list[Located], locate: Locate) -> Step:
-    """Return an instruction's step, preceded and followed by the resolution of its addresses.
+    """Return a step that computes the addresses of an instruction's operands, then runs it.
 
     Args:
         op: the instruction.
-        step: its computation once its operands are in place.
-        found: its operands with run-time addresses; `locate` may add to them.
+        step: the computation once its operands are in place.
+        found: the operands with run-time addresses; `locate` may add to this list.
         locate: returns the slot of another operand.
     """
     masked = [

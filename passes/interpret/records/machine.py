@@ -44,20 +44,20 @@ Settle = Callable[[Mapping[Core, "Meeting"]], None]
 
 @dataclass(slots=True)
 class Meeting:
-    """A core that waits for others."""
+    """A meeting that a core waits for."""
 
     op: Operation
     key: tuple[Any, ...]
-    """Identifies the meeting: waiting cores with equal keys wait for each other."""
+    """The key of the meeting: waiting cores with equal keys wait for each other."""
     members: frozenset[Core]
     settle: Settle
-    """Called once, on one member, with the meetings of all."""
+    """Ends the meeting. Called once, on one member, with the meetings of all members."""
     offer: Any = None
-    """The data that the core contributes."""
+    """The data that the core contributes to the meeting."""
 
     @property
     def place(self) -> str:
-        """The instruction with its line in the kernel."""
+        """The instruction, with its line in the kernel."""
         return place_of(self.op)
 
 
@@ -72,11 +72,11 @@ Runner = Generator[Meeting, None, None]
 
 @dataclass(slots=True)
 class Team:
-    """The cores of a run, and the meeting that each waits in."""
+    """The cores of a run, each with the meeting in which it waits."""
 
     runners: dict[Core, Runner]
     threaded: bool = False
-    """Run cores in threads between meetings, if there are several CPUs."""
+    """True to run cores in threads between meetings, if there are several CPUs."""
     waiting: dict[Core, Meeting] = field(default_factory=dict[Core, Meeting])
     cores: frozenset[Core] = field(init=False)
 
@@ -98,7 +98,7 @@ class Team:
                 raise self._deadlock()
 
     def _advance(self, ready: Sequence[Core]) -> Iterator[Meeting | None]:
-        """Run each core up to its next meeting; None for a core that has ended."""
+        """Run each core up to its next meeting; yields this, or None for a core at its end."""
         runners = [self.runners[core] for core in ready]
         if not self.threaded or len(runners) == 1:
             return (next(runner, None) for runner in runners)
@@ -116,7 +116,7 @@ class Team:
             raise InterpretationError(f"{meeting.place} runs on {core}, which is in no group of it")
 
     def _settle(self) -> list[Core]:
-        """Settle the complete meetings; returns the cores that can continue."""
+        """Settle the meetings with all members; returns the cores that can continue."""
         ready: list[Core] = []
         for core in sorted(self.waiting, key=_order):
             meeting = self.waiting.get(core)
@@ -155,7 +155,7 @@ def _order(core: Core) -> tuple[int, int]:
 
 
 class _Threads:
-    """A thread pool with one thread per CPU, created on first use."""
+    """A thread pool with one thread per CPU, created when first used."""
 
     def __init__(self) -> None:
         self._pool: ThreadPoolExecutor | None = None
@@ -163,7 +163,7 @@ class _Threads:
     def map(
         self, function: Callable[[Runner], Meeting | None], runners: Sequence[Runner]
     ) -> Iterator[Meeting | None]:
-        """Wait for all runners and return their results in order."""
+        """Call a function with each runner, in threads; returns the results in order."""
         if self._pool is None:
             self._pool = ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="nkijit-core")
         is_over = threading.Event()
@@ -187,7 +187,7 @@ class _Threads:
         return (each.result() for each in futures)
 
     def reset(self) -> None:
-        """Forget the pool: a forked child has none of its threads."""
+        """Forget the thread pool, as a forked child has none of its threads."""
         self._pool = None
 
 

@@ -12,13 +12,13 @@ from nkijit.passes.interpret.records.records import Destination, Source
 from nkijit.passes.numerics.storage import loader, rounder
 
 Read = Callable[[Env], Any]
-"""Returns the values of an operand in a run."""
+"""Returns the values of an operand in the environment of a run."""
 
 FLOAT32 = np.dtype(np.float32)
 
 
 def is_direct(source: Source, slots: Slots) -> bool:
-    """True if the environment holds the values as they are used."""
+    """True if the environment holds the values of an operand in the form in which they are used."""
     if source.reshape is not None or source.lanes is not None:
         return False
     return source.dtype is None or loader(source.dtype, slots.precise) is None

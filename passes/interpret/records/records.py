@@ -1,8 +1,8 @@
 """The computations of instructions as data: records, between semantics and backends.
 
-Semantics (`nisa/`) turn an operation into a record. It describes the computation and its slots, but
-not the implementation. A backend (`backends/`) turns a record into a step. Other users of records
-read `Plan.records`.
+Semantics (`nisa/`) turn an operation into a record, which describes the computation and its slots,
+but not the implementation. A backend (`backends/`) turns a record into a step. Other code reads
+records from `Plan.records`.
 
 Unless a record says otherwise, operands are read as float32, arithmetic is float32, and results are
 rounded once to the data type of the destination.
@@ -29,31 +29,31 @@ Function = Callable[..., object]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """An operand that is read: its slot, and the conversion to the values that are used."""
+    """An operand that is read: a slot, and the conversion of its contents to values."""
 
     slot: int
     dtype: DType | None = None
     """The stored data type, if values are converted to float32; None to use them as stored."""
     reshape: Shape | None = None
-    """The shape of the values, if no view of the operand has it."""
+    """The shape of the values, if they must be reshaped: no view of the operand has it."""
     lanes: slice | None = None
-    """The rows that are used, for accumulator registers."""
+    """The rows of accumulator registers that are used; None for all."""
     tile: OperandTile | None = None
     """The tile that contains the values; None for numbers and registers."""
     constant: Any = None
-    """The values, if they are the same in every run; the slot holds them too."""
+    """The values, if they are the same in every run. The slot holds them as well."""
 
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """A tile that is written."""
+    """A tile that is written: a slot, and the conversion of results to its contents."""
 
     slot: int
     dtype: DType
     shape: Shape
     """The shape of the written values."""
     reshape: Shape | None
-    """The shape of the array in the slot, if no view of the tile has `shape`."""
+    """The shape of the array in the slot, if no view of the tile has `shape`; else None."""
     tile: OperandTile
 
 
@@ -61,17 +61,17 @@ class Destination:
 
 
 class Table(Enum):
-    """The table of the function that an operator's name refers to."""
+    """The table of functions in which an operator's name is looked up."""
 
     alu = "alu"
     activation = "activation"
     running = "running"
-    """The operator along the free dimension: each result is combined with the previous one."""
+    """A scan along the free dimension: each result is combined with the previous one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """An operator applied to the results so far: `x op operand`, or `operand op x` in reverse."""
+    """An operator that is applied to the values x so far: `x op operand`, or reversed."""
 
     word: str
     operand: Source | None = None
@@ -80,7 +80,7 @@ class Applied:
 
 
 class Arithmetic(Enum):
-    """The type of the values in a chain or a reduction."""
+    """The kind of numbers in a chain or a reduction."""
 
     float32 = "float32"
     bits = "bits"
@@ -97,17 +97,17 @@ class AccumulatorUse:
     """
 
     registers: Source
-    """One float32 for each row of the results."""
+    """One float32 register for each row of the results."""
     start: Source | float | None
-    """The value that the registers are set to before the first write; None keeps their contents."""
+    """The value to which the registers are set before the first write; None keeps them."""
     word: str | None
-    """The operator that adds results to the registers; None to add none."""
+    """The operator that adds results to the registers; None if nothing is added."""
     keeps_last: bool = False
-    """The registers receive the last result of each row instead."""
+    """True if the registers receive the last result of each row instead of a reduction."""
     into: Destination | None = None
-    """The tile that the registers are written to afterwards."""
+    """The tile to which the registers are written afterwards; None for no tile."""
     negate: bool = False
-    """The written values are negated; the registers are not."""
+    """True to negate the values written to `into`; the registers are not negated."""
 
 
 # ------------------------------------------------------------------ records
@@ -149,7 +149,7 @@ class Copy:
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """The same stored values in every run; they broadcast to the tile."""
+    """A fill of a tile with stored values that are the same in every run, and broadcast."""
 
     values: Array
     into: Destination
@@ -157,18 +157,21 @@ class Fill:
 
 @dataclass(frozen=True, slots=True)
 class Transpose:
-    """Stored elements with permuted dimensions."""
+    """A copy of stored elements with permuted dimensions."""
 
     source: Source
     axes: tuple[int, ...]
     into: Destination
     valid: int | None = None
-    """The slot with a mask of the columns to write (`oob_mode.skip`); None in it means all."""
+    """The slot of a mask of the columns to write (`oob_mode.skip`).
+
+    The slot holds None if all columns are written.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Scaled:
-    """An MX operand: packed elements, four per stored one, times the scale of their group."""
+    """An MX operand: packed elements, four in each stored one, times the scale of their group."""
 
     data: Source
     scale: Source
@@ -176,20 +179,23 @@ class Scaled:
     """The data type of the packed elements, float8 or float4."""
     partitions: int
     free_size: int
-    """Stored elements per partition."""
+    """The number of stored elements per partition."""
 
 
 @dataclass(frozen=True, slots=True)
 class Matmul:
-    """`stationary` transposed times `moving`, over partitions (and over packed elements, in MX)."""
+    """A product: `stationary` transposed times `moving`, summed over partitions.
+
+    In MX, packed elements are summed as well.
+    """
 
     stationary: Source | Scaled
     moving: Source | Scaled
     into: Destination
     added: Array | bool
-    """Where the product is added to the contents of `into`: everywhere, nowhere, or a mask."""
+    """Where the product is added to the contents of `into`: True, False (nowhere), or a mask."""
     previous: Source | None
-    """The contents of `into`; None if nothing is added."""
+    """The previous contents of `into`; None if the product is added to none of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,26 +207,26 @@ class Reduce:
     into: Destination
     arithmetic: Arithmetic = Arithmetic.float32
     over_partitions: bool = False
-    """Reduce the first dimension instead."""
+    """True to reduce the first dimension, which is that of partitions, instead."""
     negate: bool = False
     divisor: int = 1
-    """The divisor of the results, for averages."""
+    """The number by which results are divided, for averages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gather:
-    """Stored elements of each partition, selected by the indices in another tile."""
+    """A gather in each partition: the elements at the indices in another tile, as stored."""
 
     data: Source
     indices: Source
     into: Destination
     check: Callable[[Array], None]
-    """Raises an error for indices out of range."""
+    """Raises an error for indices that are out of range."""
 
 
 @dataclass(frozen=True, slots=True)
 class MoveRows:
-    """Stored rows of the source moved to rows of the destination; `rows` maps `to` to `from`."""
+    """A move of stored rows; `rows` has the row of the source for each row of the destination."""
 
     source: Source
     rows: Mapping[int, int]
@@ -229,14 +235,14 @@ class MoveRows:
 
 @dataclass(frozen=True, slots=True)
 class Opaque:
-    """A step without further description."""
+    """A computation as a step, without a description of it."""
 
     step: Step
 
 
 @dataclass(frozen=True, slots=True)
 class Meets:
-    """An instruction that waits for other cores or ranks: `drive` yields the meeting."""
+    """An instruction that waits for other cores or ranks; `drive` yields the meeting."""
 
     drive: Callable[[Env], Runner]
 

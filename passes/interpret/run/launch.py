@@ -22,7 +22,10 @@ from nkijit.passes.interpret.steps.body import Observer
 from nkijit.passes.numerics.storage import untrapped
 
 LONG = 1 << 18
-"""Cores run in threads if each computes at least this many elements natively: about 0.1 ms."""
+"""Cores run in threads if each computes at least this many elements in native code.
+
+That takes about 0.1 ms.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +50,13 @@ class Launch:
     """A kernel for a launch: one plan per core."""
 
     def __init__(self, plans: Sequence[Plan]):
-        """`plans` has the kernel's specialisation for each core, in order."""
+        """Create a launch. `plans` has the kernel's specialisation for each core, in order."""
         self._plans = launched_together(plans)
         self._written = set[int]().union(*(plan.written_arguments for plan in plans))
         self.inputs = [
             (name, index in self._written) for index, (name, _) in enumerate(self._plans[0].inputs)
         ]
-        """The name of every input, and whether a core writes it."""
+        """The name of each input, and whether a core writes it."""
         self._contested = contested_tensors(self._plans)
         self._prints = any(
             isinstance(op, DevicePrintOp) for plan in self._plans for op in plan.kernel.operations
@@ -62,7 +65,7 @@ class Launch:
 
     @property
     def plans(self) -> Sequence[Plan]:
-        """The plan of each core."""
+        """The plans of the cores, in order."""
         return self._plans
 
     @property
@@ -77,7 +80,7 @@ class Launch:
 
     @property
     def result_types(self) -> list[tuple[tuple[int, ...], np.dtype[Any]]]:
-        """Shape and data type of each array that a run returns."""
+        """The shape and the data type of each array that a run returns."""
         return self._plans[0].result_types
 
     def run(
@@ -106,7 +109,7 @@ class Launch:
         )
 
     def _is_long(self, environments: Sequence[tuple[Plan, Env]]) -> bool:
-        """True if cores run in threads: each runs much native code, and no accesses are tracked."""
+        """True if cores run in threads: all run much native code, and no accesses are tracked."""
         return (
             len(environments) > 1
             and not self._contested

@@ -15,23 +15,26 @@ import numpy as np
 from nkijit.passes.interpret.records.environment import Array
 
 EFFORT = 10_000
-"""Solutions that are tried before arrays with interleaved elements count as disjoint."""
+"""The number of solutions tried for two arrays with interleaved elements.
+
+If none of these is a shared byte, the arrays count as disjoint.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """Two inputs that share memory; the second one is written."""
+    """Two inputs that share memory. The kernel writes the second one."""
 
     name: str
     written: str
     ranks: tuple[int, int]
     number: int
-    """The first one's position among the inputs of its rank."""
+    """The position of the first input among the inputs of its rank."""
     both_written: bool
 
     @property
     def across_ranks(self) -> bool:
-        """True if they are inputs of different ranks, which have separate memories."""
+        """True if the two are inputs of different ranks, which have separate memories."""
         return self.ranks[0] != self.ranks[1]
 
     def __str__(self) -> str:
@@ -77,7 +80,7 @@ def overlap_of(
 
 
 def _may_overlap(inputs: Sequence[tuple[str, bool]], arrays: Sequence[Any]) -> bool:
-    """A fast check for whether a written array may share memory with another one."""
+    """Return a fast answer to whether a written array may share memory with another one."""
     for (_, is_written), array in zip(inputs, arrays, strict=False):
         if is_written:
             for other in arrays:

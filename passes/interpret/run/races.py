@@ -33,7 +33,7 @@ from nkijit.passes.verify.cores import read_race, write_race
 _MEETINGS = frozenset(MEETINGS)
 
 Tell = Callable[[Diagnostic], None]
-"""Receives the races of a run that continues after them."""
+"""Receives the races of a run, which continues after a race."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class _Use:
     strides: tuple[int, ...]
     offset: int
     size: int
-    """The units per element."""
+    """The number of units per element."""
 
     @staticmethod
     def of(slots: Slots, tensor: int, unit: int, value: SSAValue, role: Role) -> _Use:
@@ -59,7 +59,7 @@ class _Use:
         return _Use(tensor, value, writes, access.shape, access.strides, access.offset, size)
 
     def units(self, marks: Array) -> Array:
-        """Return the marks of all elements that the operand may touch; the last axis has units."""
+        """Return the marks of all elements that the operand may touch; the last axis is units."""
         item = marks.itemsize
         step = self.size * item
         strides = (*(stride * step for stride in self.strides), item)
@@ -76,9 +76,9 @@ class Contested:
     """Uses of the same bytes of shared HBM by several cores, without a barrier between them."""
 
     units: dict[int, int]
-    """The tensors, by number, with the bytes per unit: their smallest element on any core."""
+    """The number of bytes per unit of each tensor, by the tensor's number."""
     uses: Sequence[dict[Operation, list[_Use]]]
-    """For each core, the operations to track, with their uses."""
+    """For each core, the operations to track, with their uses of shared tensors."""
 
     def __bool__(self) -> bool:
         return bool(self.units)
@@ -91,7 +91,7 @@ class _Access(NamedTuple):
     value: SSAValue
     role: Role
     phase: int
-    """The number of barriers for the tensor that certainly precede it."""
+    """The number of barriers for the tensor that certainly precede the operation."""
 
 
 def contested_tensors(plans: Sequence[Plan]) -> Contested:
@@ -113,7 +113,7 @@ def contested_tensors(plans: Sequence[Plan]) -> Contested:
 
 
 def _accesses(plans: Sequence[Plan]) -> dict[int, list[list[_Access]]]:
-    """By tensor and core, the uses of tensors that all cores use and at least one writes."""
+    """Return the uses of tensors that all cores use and at least one writes, by tensor and core."""
     barriers = [_barriers(plan) for plan in plans]
     in_phases = barriers[0] is not None and all(other == barriers[0] for other in barriers)
     found: dict[int, list[list[_Access]]] = {}
@@ -140,7 +140,7 @@ def _accesses(plans: Sequence[Plan]) -> dict[int, list[list[_Access]]]:
 
 
 def _barriers(plan: Plan) -> list[int] | None:
-    """The tensors of a core's barriers in order; None if that is known only at run time."""
+    """Return the tensors of a core's barriers in order; None if known only at run time."""
     block = plan.kernel.body.block
     barriers = [op for op in plan.kernel.operations if isinstance(op, CoreBarrierOp)]
     if any(op.parent_block() is not block for op in barriers):
@@ -149,7 +149,7 @@ def _barriers(plan: Plan) -> list[int] | None:
 
 
 def _watched(plans: Sequence[Plan], by_core: list[list[_Access]]) -> list[list[_Access]]:
-    """The uses of a tensor that may conflict with those of another core in the same phase."""
+    """Return a tensor's uses that may conflict with one of another core in the same phase."""
     reach = plans[0].slots.reach(base_of(by_core[0][0].value))
     extents = {id(a.value): extent_of(a.value, reach) for accesses in by_core for a in accesses}
     cells = Cells(reach, list(dict.fromkeys(extents.values())))
@@ -188,7 +188,10 @@ def _watched(plans: Sequence[Plan], by_core: list[list[_Access]]) -> list[list[_
 
 @dataclass(slots=True)
 class _Marks:
-    """The last operation of a core that wrote or read each unit of a tensor, numbered from 1."""
+    """For one core and tensor, the last operation that wrote or read each unit.
+
+    Operations are numbered from 1.
+    """
 
     units: int
     dtype: np.dtype[Any]
@@ -196,7 +199,7 @@ class _Marks:
     read: Array | None = None
 
     def to_set(self, writes: bool) -> Array:
-        """Return the marks of one kind; they are allocated on first use."""
+        """Return the marks of writes or of reads, which are allocated when first used."""
         marks = self.written if writes else self.read
         if marks is None:
             marks = np.zeros(self.units, self.dtype)
@@ -209,13 +212,13 @@ class _Marks:
 
 @dataclass(slots=True)
 class RaceWatch:
-    """Tracks the memory that the cores of a rank share."""
+    """Tracks the accesses to the memory that the cores of a rank share."""
 
     memory: dict[int, Array]
     contested: Contested
     cores: int
     operations: int
-    """The number of operations of all cores: an upper bound of the marks."""
+    """The number of operations of all cores, which no mark exceeds."""
     tell: Tell | None = None
     """Receives races; None if a race ends the run."""
     reported: set[tuple[Operation, Operation, str]] = field(
@@ -257,7 +260,7 @@ class RaceWatch:
 
 @dataclass(frozen=True, slots=True)
 class _Suspect:
-    """A write to bytes that another core has used; a race if it changes their contents."""
+    """A write to bytes that another core has used: a race if it changes their contents."""
 
     use: _Use
     index: Any
@@ -265,7 +268,7 @@ class _Suspect:
     before: Array
     other: Operation
     access: str
-    """The access of the other core: `writes` or `reads`."""
+    """The kind of the other core's access: `writes` or `reads`."""
 
 
 @dataclass(slots=True)
@@ -278,7 +281,7 @@ class CoreWatch:
     _suspects: list[_Suspect] = field(default_factory=list[_Suspect])
 
     def before(self, op: Operation, env: Env) -> None:
-        """Compare the operation's accesses with those of the other cores."""
+        """Compare an operation's accesses with those of the other cores, before it runs."""
         uses = self.watch.contested.uses[self.core].get(op)
         if uses is None:
             return
@@ -290,7 +293,7 @@ class CoreWatch:
             use.units(marks)[index] = self.watch.number(op)
 
     def after(self, op: Operation, env: Env) -> None:
-        """Report writes that changed bytes that another core has used."""
+        """Report the operation's writes that changed bytes that another core has used."""
         for suspect in self._suspects:
             now = self._bits(suspect.use)[suspect.index]
             if (now != suspect.before)[suspect.where].any():
@@ -324,7 +327,7 @@ class CoreWatch:
                     self._report(op, use, other, access)
 
     def _report(self, op: Operation, use: _Use, other: Operation, access: str) -> None:
-        """End the run for a race, or report it, once for each pair of instructions."""
+        """End the run because of a race, or report the race, once for each pair of instructions."""
         reported, tell = self.watch.reported, self.watch.tell
         if tell is None:
             raise self._race(op, use, other, access)
@@ -354,7 +357,7 @@ class CoreWatch:
         return use.elements(self.watch.memory[use.tensor], stored.itemsize)
 
     def _index(self, use: _Use, env: Env) -> Any:
-        """The key of the elements that the operand touches now."""
+        """Return the key of the elements that the operand touches in this run."""
         owner = use.value.owner
         if not isinstance(owner, ViewOp) or owner.dynamic is None:
             return ...

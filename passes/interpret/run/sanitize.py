@@ -1,4 +1,4 @@
-"""Checks a run for uses of unwritten memory, element by element.
+"""Checks of a run for uses of unwritten memory, element by element.
 
 The verifier proves properties of the program. Data-dependent accesses (gathers, predicates, loops
 and run-time addresses) are checked here, by the same rules.
@@ -55,7 +55,7 @@ from nkijit.passes.verify.init import undefined, unreturned, unwritten
 
 @dataclass(slots=True)
 class Sanitizer:
-    """The marks of one rank's memory."""
+    """The marks of one rank's memory, which its cores share."""
 
     _origins: Origins = field(default_factory=Origins)
     _shared: dict[int, Shadow] = field(default_factory=dict[int, Shadow])
@@ -66,7 +66,7 @@ class Sanitizer:
 
 
 class CoreSanitizer(Tracker):
-    """The observer that checks the reads and tracks the writes of one core."""
+    """Checks the reads and tracks the writes of one core."""
 
     def __init__(self, plan: Plan, origins: Origins, shared: dict[int, Shadow]):
         super().__init__(plan.kernel, origins)
@@ -102,7 +102,10 @@ class CoreSanitizer(Tracker):
                 shadow.write(self._access(value), info_of(value).dtype.itemsize, marks, key)
 
     def check_results(self) -> None:
-        """Raise UnwrittenError for results from unwritten data; warn about unwritten parts."""
+        """Check the results: raise UnwrittenError for data derived from unwritten memory.
+
+        Parts of a result that were never written cause a warning.
+        """
         for effect, how in leaving(self._plan.kernel):
             shadow, info = self._shadow(base_of(effect.value)), info_of(effect.value)
             if shadow is None:
@@ -180,7 +183,7 @@ class CoreSanitizer(Tracker):
     # ---------------------------------------------------------------- addresses of operands
 
     def _shadow(self, base: SSAValue) -> Shadow | None:
-        """The marks of an allocation or an argument; None for constants."""
+        """Return the marks of an allocation or an argument; None for constants."""
         if base not in self._own:
             self._own[base] = self._make_shadow(base)
         return self._own[base]
@@ -201,7 +204,7 @@ class CoreSanitizer(Tracker):
         return shadow
 
     def _access(self, value: SSAValue) -> AccessPattern:
-        """The pattern of a tile, or of everything that its index can select."""
+        """Return the pattern of a tile; for an indirect tile, of all that its index can select."""
         access, owner = self._plan.slots.access(value), value.owner
         dynamic = owner.dynamic if isinstance(owner, ViewOp) else None
         if dynamic is None:
@@ -211,7 +214,7 @@ class CoreSanitizer(Tracker):
         return selectable(access, dynamic)
 
     def _key(self, op: Operation, value: SSAValue) -> Any:
-        """The key of a tile's elements in everything that its index can select."""
+        """Return the key of a tile's elements in the pattern of `_access`."""
         owner = value.owner
         dynamic = owner.dynamic if isinstance(owner, ViewOp) else None
         if dynamic is None:
@@ -243,14 +246,14 @@ class CoreSanitizer(Tracker):
                 yield effect.value, view
 
     def _is_skipped(self, op: Operation, env: Env) -> bool:
-        """True if an index that is out of bounds skips the whole instruction."""
+        """True if an index out of bounds skips the whole instruction."""
         return any(
             view.kind is Indirection.scalar and not 0 <= self._index(op, value, env) < _bound(view)
             for value, view in self._dynamics(op)
         )
 
     def _in_bounds(self, op: NisaOp) -> Array | None:
-        """Row-major mask of the elements whose index vectors are in bounds; None for all."""
+        """Return a row-major mask of the elements with index vectors in bounds; None for all."""
         valid = None
         for value, view in self._dynamics(op):
             if view.kind is not Indirection.vector:
@@ -263,7 +266,7 @@ class CoreSanitizer(Tracker):
         return valid
 
     def _rows_in_bounds(self, op: NisaOp, effect: Effect) -> Mask | None:
-        """Mask of the elements of a tile with indices in bounds; None for all."""
+        """Return a mask of a tile's elements with indices in bounds; None for all."""
         valid = self._in_bounds(op)
         if valid is None or effect.touched.is_index:
             return None

@@ -52,7 +52,7 @@ def _register_all() -> None:
 
 
 def history_of(op: NisaOp, slots: Slots) -> object:
-    """Return the properties of an instruction that depend on earlier ones; None for most."""
+    """Return the part of an instruction's semantics that depends on earlier ones, or None."""
     _register_all()
     history = _HISTORIES.get(type(op))
     return None if history is None else history(op, slots)

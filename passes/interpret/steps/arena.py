@@ -1,8 +1,8 @@
-"""The memory of a run's tiles: one arena, in which tiles share memory if their lifetimes differ.
+"""The memory of a run's tiles: one arena, in which tiles with disjoint lifetimes share memory.
 
 Lifetimes are positions among the operations of the kernel's body. A tensor that a loop on the
-device accesses is in use during the whole loop. Each thread caches one arena per plan and
-rank between calls, with the arrays that point into it, so a warm call touches no new page.
+device accesses is in use during the whole loop. Each thread caches one arena per plan and rank
+between calls, with the arrays that point into it, so a warm call touches no new page.
 """
 
 from __future__ import annotations
@@ -31,18 +31,20 @@ from nkijit.passes.interpret.records.records import Matmul
 from nkijit.passes.interpret.steps.body import Body
 
 ALIGNMENT = 64
-"""In bytes: a cache line, and the widest vector of any CPU."""
+"""Bytes to which tensors are aligned: a cache line, and the widest vector of any CPU."""
 MOST_WASTE = 1.1
-"""The largest acceptable ratio of arena size to peak use, if only tensors of equal size share
-memory."""
+"""The largest acceptable ratio of arena size to peak use.
+
+If it is not exceeded, only tensors of equal size share memory.
+"""
 POOLED_BYTES = 1 << 16
-"""Results of at least this many bytes reuse memory."""
+"""Results of at least this many bytes are allocated in memory that is reused."""
 RETAINED_BYTES = 1 << 28
-"""The limit of the memory that is retained for results, in bytes."""
+"""The largest number of bytes that are retained for results."""
 MOST_CHECKED = 16
-"""The number of retained results of a size that are checked for being free."""
+"""The largest number of retained results of a size that are checked for being free."""
 CACHED_BYTES = 1 << 30
-"""A thread caches arenas between calls up to this total, in bytes."""
+"""The largest number of bytes of arenas that a thread caches between calls."""
 
 
 @dataclass(slots=True)
@@ -52,7 +54,7 @@ class Lifetime:
     first: int
     last: int
     read_first: bool
-    """It may be read before it is completely written."""
+    """True if the tensor may be read before it is completely written."""
     written: bool
 
 
@@ -64,7 +66,7 @@ def lifetimes(kernel: KernelOp, body: Body) -> dict[int, Lifetime]:
     slots = body.slots
     found: dict[int, Lifetime] = {}
     fresh: dict[int, list[SSAValue]] = {}
-    """The tiles that were written, for tensors that have not been read so far."""
+    """For each tensor that has not been read so far, the tiles that were written."""
     loops = iter(body.inner)
     for position, (op, form) in enumerate(zip(body.ops, body.forms, strict=True)):
         # The body of a loop may not run at all.
@@ -103,7 +105,7 @@ def lifetimes(kernel: KernelOp, body: Body) -> dict[int, Lifetime]:
 
 
 def _of_loop(op: Operation, loops: Iterator[Body]) -> Sequence[tuple[SSAValue, Role]]:
-    """The accesses of a loop, in order; takes the loop's bodies from `loops`."""
+    """Return the accesses of a loop, in order; takes the loop's bodies from `loops`."""
     bodies = [body for _ in op.regions for body in next(loops).all()]
     return [pair for body in bodies for inner in body.ops for pair in reads_and_writes(inner)]
 
@@ -142,7 +144,10 @@ def _cover(tiles: Sequence[SSAValue], base: SSAValue) -> bool:
 
 
 def _rectangle(tile: SSAValue, total: int) -> tuple[int, tuple[int, int], tuple[int, int]] | None:
-    """(pitch, rows, bytes in a row) of a tile in `total` bytes; None if not a rectangle."""
+    """Return a tile of a tensor of `total` bytes as (pitch, rows, bytes in a row).
+
+    Rows and bytes are ranges (first, end). None if the tile is not a rectangle.
+    """
     info = info_of(tile)
     size = info.dtype.itemsize
     dims: list[tuple[int, int]] = [(1, size)]
@@ -184,13 +189,13 @@ class Arrangement:
     """The offsets of tensors in an arena."""
 
     offsets: Mapping[int, int]
-    """The offset of the tensor in each slot, in bytes."""
+    """The offset in bytes of each tensor, by its slot."""
     size: int
     """The size of the arena in bytes."""
 
 
 def arrange(tensors: Iterable[tuple[int, int, Lifetime]]) -> Arrangement:
-    """Place tensors, given by slot, size in bytes and lifetime."""
+    """Assign offsets to tensors, which are given as (slot, size in bytes, lifetime)."""
     blocks = [
         (slot, -(-size // ALIGNMENT) * ALIGNMENT, life.first, life.last)
         for slot, size, life in tensors
@@ -235,12 +240,12 @@ def _by_size(blocks: Sequence[tuple[int, int, int, int]]) -> tuple[dict[int, int
 
 @dataclass(frozen=True, slots=True)
 class FillUnwritten:
-    """A step that fills a tensor with the value of unwritten memory."""
+    """A step that fills a tensor with the value of unwritten elements."""
 
     slot: int
     elements: int
     value: Array
-    """An array of one element."""
+    """The value of unwritten elements, as an array."""
 
     def __call__(self, env: Env) -> None:
         env[self.slot].view(self.value.dtype)[...] = self.value
@@ -254,12 +259,12 @@ def aligned(size: int) -> Array:
 
 
 def _holders(memory: Array) -> int:
-    """The number of references to memory that `aligned` made, including those of its views."""
+    """Return the number of references to memory made by `aligned`, including those of views."""
     return sys.getrefcount(memory.base)
 
 
 class ResultPool:
-    """Memory of results, by size. Reused because new pages cost more than a kernel.
+    """Memory of results, by size. Reused because new pages cost more time than a kernel.
 
     Memory without references is reused. References are counted when memory is requested: `__del__`,
     or a callback on release, would swallow a KeyboardInterrupt.
@@ -297,17 +302,17 @@ class ResultPool:
 RESULTS = ResultPool()
 """The pool of the process."""
 _UNUSED = _holders(aligned(ALIGNMENT))
-"""The number of references to memory without views."""
+"""The number of references to memory that has no views."""
 
 
 class _EnvironmentCache:
-    """The environments that a thread has cached after runs."""
+    """The environments of completed runs that a thread has cached."""
 
     def __init__(self) -> None:
         self._of: OrderedDict[ref[object], dict[int, tuple[Env, int]]] = OrderedDict()
-        """By plan and rank, with the bytes of the arena."""
+        """For each plan and rank, the environment and the bytes of its arena."""
         self._bytes = 0
-        """An upper bound of the bytes of all arenas: released plans are still included."""
+        """An upper bound of the bytes of all arenas: it includes those of released plans."""
         # A C function: a Python callback would swallow a KeyboardInterrupt. Plans can be released
         # in any thread.
         self._forget = partial(self._of.pop, default=None)
@@ -340,7 +345,7 @@ class _EnvironmentCache:
 
 
 class _Workspaces(threading.local):
-    """The environments, whose arrays point into an arena, that a thread has cached."""
+    """The environments that the current thread has cached, with their arenas."""
 
     def __init__(self) -> None:
         cache = _EnvironmentCache()

@@ -43,7 +43,7 @@ from nkijit.passes.interpret.steps.forms import (
 )
 
 LOOP_LIMIT = 1_000_000
-"""The maximum number of iterations of all loops on the device in a run of a core."""
+"""The largest number of iterations of device loops in a core's run, all loops together."""
 LOOP_LIMIT_VARIABLE = "NKIJIT_LOOP_LIMIT"
 
 _DECLARATIONS = frozenset[type[Operation]](
@@ -55,7 +55,7 @@ Driver = Callable[[Env], Runner]
 
 
 class Observer(Protocol):
-    """Called before and after every operation of one run."""
+    """The methods that are called before and after every operation of a run."""
 
     def before(self, op: Operation, env: Env) -> None: ...
     def after(self, op: Operation, env: Env) -> None: ...
@@ -63,34 +63,34 @@ class Observer(Protocol):
 
 @dataclass(repr=False)
 class Body:
-    """The steps of a block."""
+    """A block as a sequence of steps."""
 
     slots: Slots
     observer: int
-    """The slot of the run's observer, or None."""
+    """The slot of the run's observer; the slot holds None without one."""
     native: int
-    """The slot of the data that native code needs in a run, or None."""
+    """The slot of the data of native code in a run; the slot holds None without any."""
     ops: list[Operation] = field(default_factory=list[Operation])
     forms: list[StepForm] = field(default_factory=list[StepForm])
-    """The form of each operation. Loops and other non-instructions have their own."""
+    """The form of each operation; a loop or other non-instruction has a form of its own."""
     frames: list[Frame] = field(default_factory=list[Frame])
-    """The frame of each operation: its slots for the form."""
+    """The frame of each operation: the slots that its form uses."""
     drivers: dict[int, Driver] = field(default_factory=dict[int, Driver])
-    """Steps that meet other cores, by position. They replace the form's step."""
+    """The drivers of steps that meet other cores, by position; they replace the form's step."""
     loops: dict[int, Loop] = field(default_factory=dict[int, "Loop"])
-    """The loops among the steps, by position."""
+    """The loops among the steps, by the position of the step."""
     resolved: dict[Operation, list[tuple[SSAValue, Indirect]]] = field(
         default_factory=dict[Operation, list[tuple[SSAValue, Indirect]]]
     )
-    """Operands of instructions with run-time addresses."""
+    """The operands with run-time addresses, by instruction."""
     wrapped: set[int] = field(default_factory=set[int])
-    """Positions of steps that do more than their record."""
+    """The positions of steps that do more than their record describes."""
     before: dict[int, list[Step]] = field(default_factory=dict[int, list[Step]])
-    """Steps that initialise memory before the operation at a position."""
+    """Steps that initialise memory before an operation, by the operation's position."""
     fast: list[Step] = field(default_factory=list[Step])
-    """The steps of a run with native code, once it exists."""
+    """The steps of a run with native code; empty before that exists."""
     fast_drivers: dict[int, Driver] = field(default_factory=dict[int, Driver])
-    """Those of `fast` that meet other cores, by position."""
+    """The drivers of steps in `fast` that meet other cores, by position."""
 
     def all(self) -> Iterator[Body]:
         """Yield this body and all nested bodies."""
@@ -100,7 +100,7 @@ class Body:
 
     @property
     def inner(self) -> Iterator[Body]:
-        """The bodies of the loops among the steps."""
+        """Yield the bodies of the loops among the steps."""
         for loop in self.loops.values():
             if isinstance(loop, ConditionalLoop):
                 yield loop.before
@@ -108,12 +108,12 @@ class Body:
 
     @property
     def steps(self) -> Iterator[Step]:
-        """The step of each operation."""
+        """Yield the step of each operation."""
         return map(step_at, self.forms, self.frames)
 
     @property
     def records(self) -> Iterator[Record | None]:
-        """The record of each operation; None for non-instructions."""
+        """Yield the record of each operation; None for non-instructions."""
         for op, form, frame in zip(self.ops, self.forms, self.frames, strict=True):
             yield record_at(form, frame, op, self.slots) if is_instruction(op) else None
 
@@ -124,7 +124,7 @@ class Body:
                 yield op, step, body.drivers.get(position)
 
     def run(self, env: Env) -> None:
-        """Run to the end. Only for bodies without meetings."""
+        """Run all steps. Only for bodies in which no cores meet."""
         observer: Observer | None = env[self.observer]
         if observer is None:
             if env[self.native] is None:
@@ -144,7 +144,7 @@ class Body:
 
     @cached_property
     def _sequence(self) -> tuple[list[Step], list[Frame]]:
-        """All steps in order, including those that initialise memory, and their frames."""
+        """Return all steps in order, with their frames; includes those that initialise memory."""
         if not self.before:
             return [form.step for form in self.forms], self.frames
         steps: list[Step] = []
@@ -162,7 +162,7 @@ class Body:
             step(env)
 
     def drive(self, env: Env) -> Runner:
-        """Run, and yield each meeting. It must be settled before the generator is resumed."""
+        """Run all steps, and yield each meeting, which must be settled before this is resumed."""
         observer: Observer | None = env[self.observer]
         drivers = self.drivers
         if not drivers and observer is None:
@@ -224,7 +224,7 @@ def _compile_into(slots: Slots, forms: StepForms, block: Block, body: Body) -> N
 def _with_addresses(
     form: StepForm, op: NisaOp, binding: Binding, body: Body
 ) -> tuple[StepForm, Driver | None]:
-    """Add run-time addresses and `_discarding` to an instruction that has its own form."""
+    """Add run-time addresses, and `_discarding`, to an instruction with a form of its own."""
     record, found, slots = form.record, binding.indirects, binding.slots
     driver = record.drive if isinstance(record, Meets) else None
     if found:
@@ -242,7 +242,7 @@ def _with_addresses(
 
 
 def _discarding(slots: Slots, touched: Sequence[tuple[SSAValue, Role]]) -> Step | None:
-    """Return a step that discards writes outside of tensors; None if the instruction has none."""
+    """Return a step that discards writes outside of tensors; None if there are no such writes."""
     bases = {
         base
         for value, role in touched
@@ -372,9 +372,9 @@ class CountedLoop:
     index: int
     """The slot of the induction variable."""
     numbers: Callable[[Env], range]
-    """The values of the induction variable, from the current bounds."""
+    """Returns the values of the induction variable, from the current bounds."""
     count: int
-    """The slot of the iteration count of all loops."""
+    """The slot that counts the iterations of all loops."""
 
     def enter(self, env: Env) -> range:
         """Return the values of the induction variable; add them to the run's iteration count."""
@@ -385,13 +385,13 @@ class CountedLoop:
         return found
 
     def run(self, env: Env) -> None:
-        """Run to the end. Only for bodies without meetings."""
+        """Run the loop. Only for bodies in which no cores meet."""
         for number in self.enter(env):
             env[self.index] = number
             self.body.run(env)
 
     def drive(self, env: Env) -> Runner:
-        """Run, and yield each meeting."""
+        """Run the loop, and yield each meeting."""
         for number in self.enter(env):
             env[self.index] = number
             yield from self.body.drive(env)
@@ -408,7 +408,7 @@ class ConditionalLoop:
     condition: int
     """The slot of the condition."""
     count: int
-    """The slot of the iteration count of all loops."""
+    """The slot that counts the iterations of all loops."""
 
     def continues(self, env: Env, limit: int, done: int) -> bool:
         """Return whether iteration `done` runs; `before` has computed the condition."""
@@ -422,12 +422,12 @@ class ConditionalLoop:
         return True
 
     def run(self, env: Env) -> None:
-        """Run to the end. Only for bodies without meetings."""
+        """Run the loop. Only for bodies in which no cores meet."""
         for _ in self._iterations(env):
             self.body.run(env)
 
     def drive(self, env: Env) -> Runner:
-        """Run, and yield each meeting."""
+        """Run the loop, and yield each meeting."""
         for _ in self._iterations(env):
             yield from self.body.drive(env)
 

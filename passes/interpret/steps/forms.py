@@ -38,17 +38,17 @@ from nkijit.passes.interpret.records.records import (
 from nkijit.passes.interpret.semantics.registry import history_of, record_of
 
 Frame = Callable[[Any], Any]
-"""A function that selects a step's slots from an environment."""
+"""A function that selects the slots of one instruction from an environment."""
 
 Bind = Callable[[Record, Slots], Step]
-"""Makes the step that computes a record."""
+"""Returns the step that computes a record."""
 
 _SHARED_RECORDS = (Chain, Computed, Copy, Fill, Matmul, Reduce, Transpose)
-"""Records that describe the whole computation: their step and checks depend on nothing else."""
+"""Records that describe a computation completely: steps and checks depend on nothing else."""
 
 
 def whole(env: Env) -> Env:
-    """The frame of a step that belongs to one operation: the entire environment."""
+    """Return the whole environment: the frame of a step that belongs to one operation."""
     return env
 
 
@@ -58,13 +58,13 @@ class StepForm:
 
     step: Step
     record: Record | None
-    """The computation, on slots of the frame; None for non-instructions."""
+    """The computation, on the slots of a frame; None for non-instructions."""
     places: tuple[tuple[int, Views], ...] = ()
-    """For the first slots of the frame: the number of an operand, and the type of its view."""
+    """For the first slots of the frame, the number of the operand and its group of views."""
     shared: tuple[int, ...] = ()
-    """The remaining slots of the frame, which all instances share."""
+    """The remaining slots of the frame, which are the same for all instances."""
     operands: Mapping[SSAValue, int] | None = None
-    """The operands in the record, with their numbers; None if the form belongs to one operation."""
+    """The operands in the record by number; None if the form belongs to one operation."""
 
 
 def record_at(form: StepForm, frame: Frame, op: NisaOp, slots: Slots) -> Record | None:
@@ -90,13 +90,13 @@ class StepForms:
     """The forms of a kernel's instructions that have been bound so far."""
 
     def __init__(self, slots: Slots, bind: Bind):
-        """`bind` makes the step of a record, on a backend."""
+        """Start without forms. `bind` returns the step of a record, on a backend."""
         self._slots = slots
         self._bind = bind
         self._known: dict[tuple[object, ...] | None, StepForm | None] = {}
-        """None for keys whose instructions each have their own form."""
+        """The form for each key; None for a key whose instructions have forms of their own."""
         self._numbers: dict[int, str] = {}
-        """Texts of constants, by the identity of the value."""
+        """Texts of constants, by the `id` of their values."""
 
     def _key(self, op: NisaOp, history: Any) -> tuple[object, ...] | None:
         """Return a key of everything that semantics and backends may depend on.
@@ -201,7 +201,7 @@ class StepForms:
 
 
 def _operands_of(part: Any) -> list[Source | Destination]:
-    """The operands in a record, or in a part of one."""
+    """Return the operands in a record, or in a part of one."""
     if isinstance(part, (Source, Destination)):
         return [part]
     parts: Iterable[Any] = ()
@@ -213,7 +213,7 @@ def _operands_of(part: Any) -> list[Source | Destination]:
 
 
 def _moved(part: Any, slot: Callable[[int], int], tiles: Mapping[SSAValue, OperandTile]) -> Any:
-    """Return a record, or a part of one, with other slots and tiles."""
+    """Return a record, or a part of one, with its slots and tiles replaced."""
     if isinstance(part, (Source, Destination)):
         tile = None if part.tile is None else tiles[part.tile.value]
         return replace(part, slot=slot(part.slot), tile=tile)

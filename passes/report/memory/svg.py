@@ -21,7 +21,7 @@ _WIDTH, _LEFT, _RIGHT = 1100, 100, 24
 _PLOT = _WIDTH - _LEFT - _RIGHT
 _PANEL, _SMALL_PANEL, _BANK = 300, 130, 26
 _MOST_GROUPS = 8
-"""The maximum number of tiles in the legend."""
+"""The largest number of tiles in the legend."""
 
 Panel = tuple[str, "list[TileMap]"]
 
@@ -71,13 +71,13 @@ def _space(picture: Picture, core: CoreMap, space: SpaceMap) -> None:
 
 
 def _colours(tiles: Iterable[TileMap]) -> dict[str, str]:
-    """Return a colour for each name. The largest tiles have different ones."""
+    """Return a colour for each name of tiles; the largest tiles have different colours."""
     names = dict.fromkeys(tile.name for tile in sorted(tiles, key=lambda t: -t.bytes))
     return {name: COLOURS[index % len(COLOURS)] for index, name in enumerate(names)}
 
 
 def _legend(picture: Picture, space: SpaceMap, colours: dict[str, str]) -> None:
-    """Draw the largest tiles at the peak."""
+    """Draw the legend: the largest tiles in use at the peak."""
     groups = groups_of(space.at_peak)
     x, y = float(_LEFT), 4.0
     for group in groups[:_MOST_GROUPS]:
@@ -151,7 +151,7 @@ def _panel(
 
 
 def _top_of(space: SpaceMap) -> int:
-    """Return the byte at the upper edge: the capacity, unless little of it is used."""
+    """Return the byte at the upper edge: the capacity, unless little of the memory is used."""
     highest = max(space.capacity, space.height)
     if space.bank is not None:
         return -(-highest // space.bank) * space.bank
@@ -249,7 +249,7 @@ def _time_axis(picture: Picture, core: CoreMap) -> None:
 
 
 def _round(least: float) -> int:
-    """Round up to 1, 2, 5, 10, 20, …."""
+    """Return a number, rounded up to 1, 2, 5, 10, 20, …."""
     power = 1
     while True:
         for digit in (1, 2, 5):

@@ -8,9 +8,9 @@ from nkijit.passes.analysis.memory.map import CoreMap, MemoryMap, SpaceMap, Tile
 from nkijit.passes.analysis.memory.words import aligned_tiles, headline_of, in_use
 
 COLUMNS = 100
-"""The width of the text; long names can exceed it."""
+"""The width of the text in characters; long names can exceed it."""
 MOST_ROWS = 20
-"""The maximum number of rows in the table."""
+"""The largest number of rows in the table."""
 _MOST_ROWS_OF_MAP = 24
 _LABEL = 9
 _KEYS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -49,7 +49,7 @@ def _space(core: CoreMap, space: SpaceMap) -> list[str]:
 
 
 def _keys(tiles: Sequence[TileMap]) -> tuple[dict[object, str], list[TileMap]]:
-    """Return a letter for each of the largest tiles, and these tiles."""
+    """Return a letter for each of the largest tiles, and the list of these tiles."""
     shown = list(tiles[: min(MOST_ROWS, len(_KEYS))])
     return {id(tile): key for tile, key in zip(shown, _KEYS, strict=False)}, shown
 
@@ -109,9 +109,10 @@ def _map(core: CoreMap, space: SpaceMap, keys: dict[object, str]) -> list[str]:
 
 
 def _step(space: SpaceMap) -> int:
-    """Return the bytes of a row: a bank, or a power of two at which the map fits.
+    """Return the number of bytes that a row shows.
 
-    It is at least the largest power of two that divides all addresses and sizes.
+    It is a bank, or the smallest power of two at which the map fits. It is at least the largest
+    power of two that divides all addresses and sizes.
     """
     if space.bank is not None:
         return space.bank

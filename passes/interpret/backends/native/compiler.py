@@ -32,7 +32,7 @@ class Compiler:
         self._functions: dict[NativeForm | str, int] = {}
         self._lock = threading.Lock()
         self.compiled = 0
-        """The number of forms that were not cached on disk."""
+        """The number of forms that were compiled because the disk cache did not have them."""
         kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
         self.walk = kind(self.function(_WALK))
 
@@ -74,7 +74,7 @@ class Compiler:
 
 
 def _sources() -> str:
-    """Return a digest of the code that emits forms."""
+    """Return a digest of the source code that emits forms."""
     here = Path(__file__).parent
     texts = [here / "forms.py", *sorted((here / "emit").glob("*.py"))]
     return hashlib.sha256(b"".join(text.read_bytes() for text in texts)).hexdigest()

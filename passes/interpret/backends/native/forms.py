@@ -20,9 +20,12 @@ from nkijit.passes.interpret.backends.native.graphs import LOADS, Node
 from nkijit.passes.numerics.storage import STORAGE
 
 BLOCK = 2048
-"""Elements that pass through all operators together: they fit into the L1 cache with scratch."""
+"""The number of elements that pass through all operators together.
+
+They fit into the L1 cache together with scratch.
+"""
 SPILLED = BLOCK * 8
-"""The scratch of one node in bytes."""
+"""The number of bytes of scratch for one node."""
 
 CONVERTED = frozenset(
     name
@@ -33,7 +36,7 @@ CONVERTED = frozenset(
 
 
 def size_of(element: str) -> int:
-    """The size of a stored element in bytes."""
+    """Return the size in bytes of a stored element."""
     return STORAGE[element].itemsize
 
 
@@ -59,25 +62,31 @@ class Fold:
     """A reduction of a row to one number."""
 
     loop: int
-    """The index of the reducing loop among the called loops."""
+    """The index of the loop that reduces, among the called loops."""
     first: bool
-    """True if the reduction begins with the first element; otherwise with a number."""
+    """True if the reduction begins with the row's first element; False if with a number."""
     start: int = -1
-    """The index of that number among the numbers of the form; -1 for the previous value."""
+    """The index among the numbers of the form of the number that the reduction begins with.
+
+    -1 for the previous value of the result.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class AccumulatorForm:
-    """The accumulator use of each row; operands by number."""
+    """The use of accumulators for each row; operands are given by number."""
 
     registers: int
     start: int | None
-    """The operand that the register is set to first."""
+    """The number of the operand that the register is first set to; None for no operand."""
     number: int | None
-    """The index of the number that the register is set to first."""
+    """The index of the number that the register is first set to; None for no number."""
     fold: Fold | None
     combine: str | None
-    """The operation that adds the reduced row to the register; None if the fold begins with it."""
+    """The operation that adds the reduced row to the register.
+
+    None if the reduction itself begins with the register.
+    """
     into: int | None
     negate: bool
 
@@ -89,19 +98,25 @@ class RowForm:
     rows: int
     """The number of loops over rows."""
     free: int
-    """The number of loops inside a row, except the innermost."""
+    """The number of loops inside a row, besides the innermost."""
     operands: tuple[OperandForm, ...]
     nodes: tuple[Node, ...]
     loops: int
-    """The number of NumPy loops that it calls."""
+    """The number of NumPy loops that the graph calls."""
     numbers: int
     result: int
-    """The node of the results."""
+    """The index of the node whose values are the results."""
     into: int | None
-    """The operand that stores the results: float32 rounded, the low bits of other types."""
+    """The number of the operand that stores the results; None to store none.
+
+    float32 results are rounded, others store their low bits.
+    """
     accumulators: AccumulatorForm | None = None
     reduced: tuple[Fold, int, bool, bool] | None = None
-    """A reduction of each row: the fold, operand, negation, and division by the last number."""
+    """The reduction of each row: fold, operand, whether to negate, and whether to divide.
+
+    The divisor is the last number of the form.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,14 +126,14 @@ class CopyForm:
     size: int
     """The size of an element in bytes."""
     outer: int
-    """The number of loops around the innermost."""
+    """The number of loops around the innermost loop."""
     source: Inner
     into: Inner
 
 
 @dataclass(frozen=True, slots=True)
 class TransposeForm:
-    """A transpose of stored elements, from operand 0, (rows, columns), to operand 1."""
+    """A transpose of stored elements: operand 0 has (rows, columns), operand 1 is the result."""
 
     size: int
     source: Inner
@@ -134,7 +149,7 @@ NativeForm = RowForm | CopyForm | TransposeForm | MatmulForm
 
 
 CHEAP = (*LOADS, "number", "literal")
-"""Nodes that are recomputed instead of stored in scratch."""
+"""Names of nodes that are computed again at each use, instead of stored in scratch."""
 
 
 def segments_of(form: RowForm) -> tuple[list[list[int]], dict[int, int]]:
@@ -163,7 +178,7 @@ def segments_of(form: RowForm) -> tuple[list[list[int]], dict[int, int]]:
 
 
 def scratch_bytes(form: RowForm) -> int:
-    """The scratch of a form in bytes, without the row."""
+    """Return the number of bytes of scratch that a form needs, without the row."""
     if all(node.name != "call" for node in form.nodes):
         return 0  # all values stay in registers
     return SPILLED * len(segments_of(form)[1])

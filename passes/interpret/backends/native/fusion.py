@@ -31,10 +31,10 @@ from nkijit.passes.interpret.records.environment import Step
 from nkijit.passes.interpret.steps.body import Driver
 
 MOST_NODES = 40
-"""Graphs with more nodes are not fused, because each form is compiled."""
+"""The largest number of nodes of a fused graph, because each form is compiled."""
 MOST_OPERANDS = 8
 _LOAD_OF = {"f": "load", "B": "load_bits", "H": "load_bits", "I": "load_bits"}
-"""The load that reads a node's stored value back unchanged, by the node's type."""
+"""The load that reads a node's stored value unchanged, by the type of the node."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Fusion:
 
         Args:
             items: the steps of the body, in order.
-            passing: the bytes of each tensor that only these items access, by base.
+            passing: the size in bytes of each tensor that only these items access, by base.
             private: the bases that no other core accesses.
         """
         self.items: list[Item | None] = list(items)
@@ -69,7 +69,7 @@ class Fusion:
             for number, item in enumerate(items)
             if isinstance(item, Foreign) and item.driver is not None
         ]
-        """Items during which other cores may run."""
+        """The numbers of the items during which other cores may run."""
         self._readers: dict[int, list[int]] = {}
         self._writers: dict[int, list[int]] = {}
         for number, item in enumerate(items):
@@ -79,10 +79,10 @@ class Fusion:
             for base in written:
                 self._writers.setdefault(base, []).append(number)
         self.moved_to: dict[int, tuple[int, int]] = {}
-        """By base: the items between which its use was extended."""
+        """For each base, the items (first, last) between which its use was extended."""
 
     def run(self) -> list[Item]:
-        """Return the remaining items."""
+        """Fuse the instructions; returns the remaining items."""
         for number in range(len(self.items)):
             self._forward(number)
         for number in range(len(self.items)):
@@ -96,7 +96,10 @@ class Fusion:
     # ---------------------------------------------------------------- properties of tiles
 
     def _sole_result(self, number: int) -> tuple[NativeInstruction, StridedTile] | None:
-        """Return an instruction and its result, if it alone writes that entire temporary tile."""
+        """Return an instruction and the temporary tile that only it writes, completely.
+
+        None if item `number` is no such instruction.
+        """
         item = self.items[number]
         if not isinstance(item, (Rows, Moved, Transposed, Product)):
             return None
@@ -169,7 +172,7 @@ class Fusion:
     # ---------------------------------------------------------------- fusion
 
     def _forward(self, number: int) -> None:
-        """Read the source of a copy instead of the copy."""
+        """Replace reads of a copy by reads of its source."""
         result = self._sole_result(number)
         if result is None or not isinstance(result[0], Moved):
             return
@@ -204,7 +207,7 @@ class Fusion:
         self._lives(source, number, readers[-1])
 
     def _fuse(self, number: int) -> None:
-        """Compute a value in its user, if there is only one."""
+        """Move the computation of a value into the only instruction that uses it."""
         result = self._sole_result(number)
         if result is None:
             return
@@ -234,7 +237,7 @@ class Fusion:
             self._lives(source, number, readers[0])
 
     def _write_directly(self, number: int) -> None:
-        """Write results directly to the destination of a copy."""
+        """Let an instruction write its results to the destination of a copy instead."""
         result = self._sole_result(number)
         if result is None:
             return
@@ -259,7 +262,7 @@ class Fusion:
         self._lives(into, number, readers[0])
 
     def _remove_unread(self, number: int) -> None:
-        """Remove a write that nothing reads."""
+        """Remove an instruction whose results nothing reads."""
         result = self._sole_result(number)
         if result is None or self._readers.get(result[1].base):
             return
@@ -274,7 +277,7 @@ class Fusion:
 
 
 def _bases(item: Item) -> tuple[set[int], set[int]]:
-    """The bases that an item reads, and those that it writes."""
+    """Return the bases that an item reads, and the bases that it writes."""
     if isinstance(item, Foreign):
         return set(item.read), set(item.written)
     return {tile.base for tile in item.reads}, {tile.base for tile in item.writes}
@@ -290,7 +293,10 @@ def _is_possible(item: NativeInstruction) -> bool:
 
 
 def _through_copy(view: StridedTile, copy: StridedTile, source: StridedTile) -> StridedTile | None:
-    """Return a view of a copy as a view of the copy's source; None if that is no strided tile."""
+    """Return a view of a copy as a view of the copy's source.
+
+    None if that is not a strided tile.
+    """
     if view.same_place(copy):
         return replace(source, element=view.element)
     if any(s <= 0 for n, s in zip(copy.shape, copy.strides, strict=True) if n != 1):
@@ -324,7 +330,7 @@ def _through_copy(view: StridedTile, copy: StridedTile, source: StridedTile) -> 
 
 
 def _fused(first: Rows, tile: StridedTile, second: Rows) -> Rows | None:
-    """Return two instructions as one, in which the first one's result `tile` is only a node."""
+    """Return two instructions as one, in which `tile`, the first one's result, is only a node."""
     places = [n for n, operand in enumerate(second.tiles) if operand.base == tile.base]
     if len(first.graph.nodes) + len(second.graph.nodes) > MOST_NODES:
         return None

@@ -18,17 +18,23 @@ from nkijit.passes.interpret.backends.native.ufuncs import LoopError, loop_of
 
 
 class Node(NamedTuple):
-    """A value of one element."""
+    """A value that is computed for each element."""
 
     name: str
-    """One of `LOADS`, 'number', 'literal', 'stored', the name of an operation, or 'call'."""
+    """The kind of node: one of `LOADS`, 'number', 'literal', 'stored', an operation, or 'call'."""
     type: str
-    """'f' float32, 'd' float64, 'B' uint8, 'H' uint16, 'I' uint32, 'q' int64, '?' a truth value."""
+    """The type of the value.
+
+    'f' float32, 'd' float64, 'B' uint8, 'H' uint16, 'I' uint32, 'q' int64, '?' a truth value.
+    """
     inputs: tuple[int, ...] = ()
-    """The nodes that it is computed from."""
+    """The numbers of the nodes that the value is computed from."""
     detail: Any = None
-    """For loads the operand; for 'number' its index among the arguments; for 'literal' its bits;
-    for 'stored' the data type; for 'call' the index of the loop among the arguments."""
+    """Further data of the node, by kind.
+
+    For loads the operand; for 'number' its index among the arguments; for 'literal' its bits; for
+    'stored' the data type; for 'call' the index of the loop among the arguments.
+    """
 
 
 LOADS = ("load", "load_bits", "load_integer")
@@ -45,7 +51,7 @@ class Graph:
 
     nodes: list[Node] = field(default_factory=list[Node])
     loops: list[tuple[np.ufunc, str]] = field(default_factory=list[tuple[np.ufunc, str]])
-    """The loops that are called, with their data types."""
+    """The NumPy loops that the graph calls, each as a ufunc and its data types."""
 
     def add(self, node: Node) -> int:
         """Return the number of a node; add it unless an equal one exists."""
@@ -79,7 +85,7 @@ _INLINE: dict[np.ufunc, str] = {
     np.sqrt: "sqrt",
     np.reciprocal: "reciprocal",
 }
-"""Ufuncs of floats whose results IEEE 754 determines."""
+"""The operation of each ufunc of floats whose results IEEE 754 determines."""
 _COMPARED: dict[np.ufunc, str] = {
     np.equal: "equal",
     np.not_equal: "not_equal",
@@ -96,7 +102,7 @@ _BITS: dict[np.ufunc, str] = {
     np.left_shift: "left_shift",
     np.right_shift: "right_shift",
 }
-"""Ufuncs of bits."""
+"""The operation of each ufunc on bits."""
 _LOGICAL: dict[np.ufunc, str] = {
     np.logical_and: "and",
     np.logical_or: "or",
@@ -110,7 +116,7 @@ _OF_INTEGERS: dict[np.ufunc, str] = {
     np.maximum: "maximum",
     np.minimum: "minimum",
 }
-"""Ufuncs of 64-bit integers."""
+"""The operation of each ufunc of 64-bit integers."""
 _SCALARS: dict[str, Any] = {
     "f": np.float32,
     "d": np.float64,
@@ -122,7 +128,7 @@ _SCALARS: dict[str, Any] = {
 }
 _TYPES = {scalar: kind for kind, scalar in _SCALARS.items()}
 _CONVERTED = {("f", "d"), ("d", "f"), ("?", "f"), ("?", "I"), ("?", "q")}
-"""The supported conversions."""
+"""The supported conversions between node types: (from, to)."""
 
 
 class Traced(np.lib.mixins.NDArrayOperatorsMixin):
@@ -160,12 +166,12 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         self.assign(value)
 
     def assign(self, value: Any) -> None:
-        """Become another value, of the same type."""
+        """Set this value to another value of the same type."""
         other = self.of(value, self.type)
         self.node = Traced(self.graph, other)._converted(self.type)
 
     def of(self, value: Any, common: str) -> int:
-        """The node of an operand: a traced value, or a number in the type that NumPy gives it."""
+        """Return the node of an operand: a traced value, or a number in NumPy's type for it."""
         if isinstance(value, Traced):
             return value.node
         number: Any = value

@@ -27,9 +27,9 @@ from nkijit.passes.interpret.backends.native.layouts import Shape, merged, refin
 from nkijit.passes.interpret.backends.native.ufuncs import loop_of
 
 CONSTANTS, SCRATCH = 0, 1
-"""Special bases: known addresses, and scratch."""
+"""Numbers of special bases: of memory at known addresses, and of scratch."""
 FIRST_SLOT = 2
-"""The base of slot 0."""
+"""The number of the base of slot 0; slot `n` has number `FIRST_SLOT + n`."""
 MOST_LOOPS = 5
 MOST_BYTES = 4
 """The size of the widest element in bytes."""
@@ -41,16 +41,16 @@ class UnsupportedError(Exception):
 
 @dataclass
 class Entry:
-    """An instruction in the form in which native code runs it."""
+    """An instruction as a table entry, from which native code runs it."""
 
     form: NativeForm
     words: list[int]
     scratch: int
-    """The scratch that it needs, in bytes."""
+    """The number of bytes of scratch that the instruction needs."""
     bases: list[int]
-    """The bases that it uses."""
+    """The numbers of the bases that the instruction uses."""
     elements: int
-    """The number of elements that it computes; for a product, of multiplications."""
+    """The number of elements that the instruction computes; for a product, of multiplications."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class StridedTile:
     shape: Shape
     strides: Shape
     element: str
-    """The name of the stored data type."""
+    """The name of the stored data type of the elements."""
 
     @property
     def size(self) -> int:
@@ -71,20 +71,20 @@ class StridedTile:
 
     @property
     def reach(self) -> tuple[int, int]:
-        """The first byte, and one after the last element's first byte."""
+        """The offset of the first byte, and one after that of the last element's first byte."""
         spans = [s * (n - 1) for s, n in zip(self.strides, self.shape, strict=True)]
         low, high = sum(s for s in spans if s < 0), sum(s for s in spans if s > 0)
         return self.offset + low, self.offset + high + 1
 
     def may_overlap(self, other: StridedTile) -> bool:
-        """True unless the two certainly share no byte."""
+        """True unless two tiles certainly share no byte."""
         if self.base != other.base:
             return False
         (low, high), (low2, high2) = self.reach, other.reach
         return low < high2 + MOST_BYTES - 1 and low2 < high + MOST_BYTES - 1
 
     def same_place(self, other: StridedTile) -> bool:
-        """True if both have the same elements in the same order."""
+        """True if two tiles have the same elements in the same order."""
         return (self.base, self.offset, self.element) == (
             other.base,
             other.offset,
@@ -109,26 +109,26 @@ class NativeInstruction:
 
     tiles: list[StridedTile]
     written: list[int]
-    """The operands that it writes; it reads the others, and those in `updated`."""
+    """The numbers of the operands that are written; all others are read."""
     updated: list[int]
-    """Operands that it reads and writes."""
+    """The numbers of the written operands that are read as well."""
     _entry: Entry | None = field(init=False, default=None)
 
     @property
     def reads(self) -> list[StridedTile]:
-        """The tiles that it reads."""
+        """The tiles that the instruction reads."""
         only = set(self.written) - set(self.updated)
         return [tile for number, tile in enumerate(self.tiles) if number not in only]
 
     @property
     def writes(self) -> list[StridedTile]:
-        """The tiles that it writes."""
+        """The tiles that the instruction writes."""
         return [self.tiles[number] for number in (*self.written, *self.updated)]
 
     def entry(self) -> Entry:
-        """Return the instruction as an entry. Raises UnsupportedError.
+        """Return the instruction as a table entry. Raises UnsupportedError.
 
-        Its operands must not change afterwards.
+        The instruction's operands must not change afterwards.
         """
         if self._entry is None:
             self._entry = self.make_entry()
@@ -151,16 +151,16 @@ class Rows(NativeInstruction):
 
     graph: Graph = field(default_factory=Graph)
     numbers: list[int] = field(default_factory=list[int])
-    """The bits of its constants."""
+    """The bits of the form's numbers."""
     result: int = 0
     into: int | None = None
     shape: tuple[int, int] = (1, 1)
-    """Partitions, and elements per partition."""
+    """The number of partitions, and of elements per partition."""
     accumulators: AccumulatorForm | None = None
     columns: int = 0
     """The number of trailing operands that have one element per row."""
     scratch_at: int = 0
-    """The offset of its own scratch in bytes."""
+    """The offset in bytes of the instruction's scratch in the scratch of the body."""
 
     def make_entry(self) -> Entry:
         partitions, free = self.shape
@@ -213,7 +213,7 @@ def row_entry(
     reduced: tuple[Fold, int, bool, bool] | None,
     length: int,
 ) -> Entry:
-    """Return the entry of loops over elements; `length` is the number of elements in a row."""
+    """Return the table entry of loops over elements; a row has `length` elements."""
     if not dims:
         dims, strides = [1], [[0] for _ in strides]
     if len(dims) > MOST_LOOPS:
@@ -252,14 +252,14 @@ def row_entry(
 
 @dataclass
 class Reduced(Rows):
-    """A reduction of the last dimensions of operand 0, into operand 1."""
+    """A reduction of the last dimensions of operand 0, stored in operand 1."""
 
     fold: Fold | None = None
     negate: bool = False
     divided: bool = False
-    """Divided by the last number."""
+    """True to divide the results by the last number."""
     kept_dims: int = 1
-    """The number of dimensions of operand 0 that are kept."""
+    """The number of first dimensions of operand 0 that are not reduced."""
 
     def make_entry(self) -> Entry:
         source, into = self.tiles
@@ -289,7 +289,7 @@ class Moved(NativeInstruction):
     size: int = 4
     """The size of an element in bytes."""
     keep: Any = None
-    """An array whose address is an operand."""
+    """An array that must exist as long as the instruction, because it uses the array's address."""
 
     def make_entry(self) -> Entry:
         common = refined([tile.shape for tile in self.tiles])
@@ -340,7 +340,7 @@ class Product(NativeInstruction):
     """Operand 0, (K, M), transposed, times operand 1, (K, N), into operand 2; all float32."""
 
     shape: tuple[int, int, int] = (1, 1, 1)
-    """M, K, N."""
+    """The sizes M, K and N."""
 
     def make_entry(self) -> Entry:
         m, k, n = self.shape
@@ -362,7 +362,7 @@ class Product(NativeInstruction):
 
 
 def as_matrix(tile: StridedTile, rows: int, size: int) -> tuple[int, int] | None:
-    """Return the strides of a tile as a matrix; None if that requires a copy."""
+    """Return the strides of a tile as a matrix of `rows`; None if that requires a copy."""
     if tile.shape[0] != rows:
         return None
     dims, (strides,) = merged(tile.shape[1:], [tile.strides[1:]])

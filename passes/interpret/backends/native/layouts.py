@@ -8,7 +8,10 @@ Shape = tuple[int, ...]
 
 
 def refined(shapes: Sequence[Shape]) -> Shape | None:
-    """Return the dimensions that refine all shapes, outermost first; None if there are none."""
+    """Return the dimensions into which all shapes can be split, outermost first.
+
+    None if there are none.
+    """
     left = [[n for n in shape if n != 1] for shape in shapes]
     dims: list[int] = []
     while any(left):

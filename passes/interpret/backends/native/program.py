@@ -23,7 +23,7 @@ from nkijit.passes.interpret.steps.body import Driver
 
 Words = npt.NDArray[np.int64]
 MOST_INSTRUCTIONS = 512
-"""Instructions that run without a check for signals such as Ctrl-C."""
+"""The largest number of instructions that run without a check for signals such as Ctrl-C."""
 
 
 @dataclass
@@ -32,15 +32,15 @@ class Program:
 
     compiler: Compiler
     pointers: int
-    """The slot of the address of the bases."""
+    """The slot that holds the address of the array of bases."""
     slots: int
-    """The number of slots."""
+    """The number of slots of the environment."""
     scratch: int = 0
-    """The size of scratch in bytes."""
+    """The number of bytes of scratch."""
     elements: int = 0
-    """The number of elements that its instructions compute."""
+    """The number of elements that the instructions compute."""
     used: set[int] = field(default_factory=set[int])
-    """Slots with addresses that are bases."""
+    """The slots whose arrays' addresses are bases."""
 
     def sequence(self, items: Iterable[Item]) -> tuple[list[Step], dict[int, Driver]]:
         """Return items as steps, and drivers by position; adjacent instructions form one step."""
@@ -82,7 +82,10 @@ class Program:
         return step
 
     def bases(self, scratch: int) -> Words:
-        """Return a workspace's bases, given the address of its scratch; `put` adds slots."""
+        """Return the array of a workspace's bases; slots are added by `put`.
+
+        `scratch` is the address of the workspace's scratch.
+        """
         bases = np.zeros(FIRST_SLOT + self.slots, np.int64)
         bases[SCRATCH] = scratch
         return bases

@@ -57,7 +57,7 @@ class Compilable(Protocol):
         ...
 
     def adopt(self, code: Native | Exception) -> None:
-        """Use native code from the next run on; an exception reports that there is none."""
+        """Use native code from the next run on; an exception says why there is none."""
         ...
 
 
@@ -73,19 +73,19 @@ class Native:
 
     program: Program
     bases: int
-    """The slot in which a workspace stores its bases."""
+    """The slot in which a workspace stores its bases: the addresses of its arrays."""
     lasting: tuple[int, ...]
     """Slots that hold the same memory in every run of a workspace."""
     changing: tuple[int, ...]
-    """The other slots that native code uses; their memory differs between runs."""
+    """Slots used by native code that hold different memory in each run."""
     lives: Mapping[int, tuple[int, int]]
-    """By slot: the positions between which fusion extended a tensor's use."""
+    """The positions between which fusion extended the use of each tensor, by slot."""
     complete: bool
-    """True if NumPy runs no instruction."""
+    """True if native code runs all instructions."""
     count: int
     """The number of instructions in native code."""
     refused: Mapping[str, int]
-    """Reasons why NumPy runs instructions, with the number of each."""
+    """The number of instructions that NumPy runs, by the reason why native code does not."""
 
     def enter(self, prepared: Env, env: Env) -> None:
         """Prepare an environment for native steps.
@@ -148,7 +148,7 @@ class _Translated:
         self.positions: list[int] = []
         """The position in the body of each item."""
         self.touched: set[int] = set()
-        """The bases that its operations access."""
+        """The bases that the body's operations access."""
         self.native = 0
         self.refused: Counter[str] = Counter()
         slots = plan.slots
@@ -180,7 +180,7 @@ class _Translated:
 
 
 def _touched(op: Operation, slots: Slots) -> tuple[set[int], set[int]]:
-    """The bases that an operation, including nested ones, reads and writes."""
+    """Return the bases that an operation reads, and those that it writes; also nested ones."""
     read: set[int] = set()
     written: set[int] = set()
     for inner in op.walk():
@@ -200,7 +200,7 @@ class _Worker:
         self.begin()
 
     def begin(self) -> None:
-        """Reset to no thread. Forked children start without one, too."""
+        """Start without a thread, also in a forked child, which has no threads."""
         self._requests: queue.SimpleQueue[weakref.ref[Any] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
@@ -228,7 +228,7 @@ class _Worker:
             del plan
 
     def _stop(self) -> None:
-        """Stop the thread: LLVM must not run while the process ends."""
+        """Stop the thread before the process ends, as LLVM must not run then."""
         if self._thread is None:  # in a forked child, which inherits the exit handler
             return
         while not self._requests.empty():

@@ -106,7 +106,7 @@ def _tile(operand: Source | Destination, slots: Slots) -> StridedTile:
 
 
 def _overlapping(into: Destination, sources: Sequence[Source | None]) -> bool:
-    """True if an element may be read at another address than it is written at."""
+    """True if an element may be read at an address at which another element is written."""
     if into.tile.info.pattern.repeats:
         return True
     return any(
@@ -119,12 +119,12 @@ def _overlapping(into: Destination, sources: Sequence[Source | None]) -> bool:
 
 
 def _in_scratch(into: StridedTile) -> StridedTile:
-    """A scratch tile for results that must not be written while operands are read."""
+    """Return a scratch tile for results that must not be written while operands are read."""
     return _dense(0, into.shape, into.element)
 
 
 def _dense(offset: int, shape: Shape, element: str) -> StridedTile:
-    """A contiguous tile in scratch."""
+    """Return a contiguous tile in scratch."""
     strides: list[int] = []
     size = size_of(element)
     for count in reversed(shape):
@@ -140,7 +140,7 @@ def _scratch_bytes(tile: StridedTile) -> int:
 def _with_move(
     instruction: NativeInstruction, scratch: StridedTile, into: StridedTile
 ) -> list[NativeInstruction]:
-    """The instruction, followed by a move from scratch to `into` if its results are there."""
+    """Return an instruction, with a move from scratch to `into` if its results are in scratch."""
     if scratch is into:
         return [instruction]
     if isinstance(instruction, Rows):
@@ -213,14 +213,14 @@ class _Builder:
         return self.value(Node("load_bits", kind, detail=len(self.tiles) - 1))
 
     def integers(self, source: Source) -> Traced:
-        """Return the integers of an operand."""
+        """Return the integers of an operand as 64-bit integers."""
         if source.tile is None:
             raise UnsupportedError("a constant operand")
         place = self.operand(_tile(source, self.slots))
         return self.value(Node("load_integer", "q", detail=place))
 
     def loop(self, ufunc: np.ufunc) -> int:
-        """Return the index of a loop that combines two float32 numbers."""
+        """Return the index of the ufunc's loop that combines two float32 numbers."""
         called = ufunc, "ff->f"
         loop_of(*called)
         if called not in self.graph.loops:
@@ -228,7 +228,7 @@ class _Builder:
         return self.graph.loops.index(called)
 
     def rows(self, value: Traced, into: StridedTile, shape: Sequence[int], **more: Any) -> Rows:
-        """Return the instruction that stores a value."""
+        """Return the instruction that stores a value in a tile."""
         self.tiles.append(known(into) if value.type == "f" else into)
         number = len(self.tiles) - 1
         rows = (shape[0], math.prod(shape[1:]))
@@ -238,7 +238,10 @@ class _Builder:
 
 
 def _fold(b: _Builder, word: str, *, accumulates: bool) -> tuple[Fold, str | None]:
-    """Return the reduction of a row, and the operation that combines it with the previous value."""
+    """Return the reduction of a row, and the operation that combines it with the previous value.
+
+    `accumulates`: the reduction continues with a previous value.
+    """
     ufunc = _COMBINES.get(word)
     if ufunc is None:
         raise UnsupportedError(f"{word} of a row")
@@ -341,7 +344,7 @@ _VALUES: dict[Arithmetic, Callable[[Chain, _Builder], Traced]] = {
     Arithmetic.integers: _integers,
 }
 _UNSIGNED = {1: "B", 2: "H", 4: "I"}
-"""The node type of bits, by the number of bytes."""
+"""The node type of bits, by their width in bytes."""
 
 
 def _accumulate(

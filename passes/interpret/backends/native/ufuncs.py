@@ -35,12 +35,12 @@ class _UFunc(ctypes.Structure):
 
 
 class Loop(NamedTuple):
-    """An inner loop."""
+    """An inner loop of a ufunc for certain data types."""
 
     function: int
-    """The address of its code."""
+    """The address of the loop's machine code."""
     data: int
-    """The last argument of its calls."""
+    """The `data` pointer that is passed to the loop."""
 
 
 class LoopError(Exception):

@@ -41,9 +41,8 @@ def compute(
 ) -> tuple[Step, int]:
     """Call `function(*sources, out)`, and round the float32 `out` into a tile.
 
-    The first `early` sources are read element by element before `out` is written.
-
-    Returns the step and the slot that holds the float32 results after it.
+    The first `early` sources are read element by element before `out` is written. Returns the step,
+    and the slot that holds the float32 results after the step.
     """
     direct = into.reshape is None and holds_float32(into, slots)
     if direct and _writes_in_place(into, sources, early):
@@ -60,7 +59,7 @@ def compute(
 
 
 def _call(function: Function, sources: Sequence[Source], out: int, slots: Slots) -> Step:
-    """Return the call; those of 1–3 operands are written out, as they run once per instruction."""
+    """Return a step that calls a function; calls of 1 to 3 operands are spelled out for speed."""
     if all(is_direct(source, slots) for source in sources):
         at = [source.slot for source in sources]
         if len(at) == 1:
@@ -77,7 +76,7 @@ def _call(function: Function, sources: Sequence[Source], out: int, slots: Slots)
 
 
 def _writes_in_place(into: Destination, sources: Sequence[Source], early: int) -> bool:
-    """True if results can be written directly to a tile, after all overlapping reads."""
+    """True if results can be written directly to a tile, as no overlapping source is read later."""
     pattern = into.tile.info
     if any(s == 0 and n > 1 for s, n in zip(pattern.strides, pattern.shape, strict=True)):
         return False
@@ -108,7 +107,7 @@ def bind_chain(record: Chain, slots: Slots) -> Step:
 
 
 def _function_of(stage: Applied) -> Function:
-    """`f(x, out)`, or `f(x, operand, out)` if the stage has an operand."""
+    """Return the NumPy function of a stage: `f(x, out)`, or `f(x, operand, out)`."""
     if stage.table is Table.activation:
         return ACTIVATION[stage.word]
     if stage.table is Table.running:
@@ -126,7 +125,7 @@ def _function_of(stage: Applied) -> Function:
 
 
 def _composed(stages: Sequence[tuple[Function, Source | None]]) -> tuple[Function, int]:
-    """All stages as one function, and the number of its operands that the first stage reads."""
+    """Return all stages as one function, and how many of its operands the first stage reads."""
     if not stages:
         return _copied, 1
     early = 1 if stages[0][1] is None else 2
@@ -286,7 +285,10 @@ def _accumulating(use: AccumulatorUse | None, step: Step, results: int, slots: S
 
 
 def _start(registers: Any, start: Source | float, slots: Slots) -> Step:
-    """Set the registers before the first write: the loaded tile may be part of the destination."""
+    """Return a step that sets the registers before the first write.
+
+    The loaded tile may be a part of the destination.
+    """
     if isinstance(start, Source):
         initial = reader(start, slots)
 

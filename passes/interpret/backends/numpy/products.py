@@ -17,7 +17,7 @@ from nkijit.passes.numerics.storage import STORAGE
 
 
 def bind_matmul(record: Matmul, slots: Slots) -> Step:
-    """Return the step of a product: multiply in float32, add the previous contents, and round."""
+    """Return the step of a product: multiply in float32, add previous contents, and round."""
     multiply = _product(record.stationary, record.moving, slots)
     product = slots.scratch_of(record.into.shape)
     round_product = store(product, record.into, slots)
@@ -76,13 +76,16 @@ def _unpacker(element: str) -> Callable[[Array], Array]:
 
 @cache
 def _float4_pairs() -> Array:
-    """The two float4 values in each byte, low half first."""
+    """Return the two float4 values of each byte, low half first."""
     every = np.arange(1 << 8, dtype=np.uint8)
     return np.stack([every & 0xF, every >> 4], 1).view(ml_dtypes.float4_e2m1fn).astype(np.float32)
 
 
 def _dequantized(operand: Scaled, slots: Slots) -> Callable[[Env], Array]:
-    """The values of an operand times their scales, as (partitions, stored elements, 4)."""
+    """Return a function that multiplies an operand's values by their scales.
+
+    The result has the shape (partitions, stored elements, 4).
+    """
     rows = scale_rows(operand.partitions)
     shape = (operand.partitions, operand.free_size, PACKED)
     groups = (len(rows), GROUP_PARTITIONS, operand.free_size, PACKED)

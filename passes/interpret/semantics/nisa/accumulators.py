@@ -16,7 +16,7 @@ from nkijit.passes.numerics.operators import IDENTITY
 
 
 def registers_of(b: Binding) -> Source:
-    """Return an instruction's accumulators: lanes of its engine's registers, float32 (P, 1)."""
+    """Return an instruction's accumulators: the lanes of its engine's registers, float32 (P, 1)."""
     use = b.op.SPEC.accumulators
     assert use is not None
     lanes = b.target.pmax
@@ -28,7 +28,7 @@ def registers_of(b: Binding) -> Source:
 
 
 def start_of(b: Binding) -> Source | float | None:
-    """Return the value that the registers are set to first; None keeps their contents."""
+    """Return the value to which the registers are first set; None keeps their contents."""
     use = b.op.SPEC.accumulators
     assert use is not None
     command, operator = accumulator_command(b.op), accumulator_operator(b.op)
@@ -41,7 +41,7 @@ def start_of(b: Binding) -> Source | float | None:
 
 
 def accumulator_use(b: Binding, *, negate: bool = False) -> AccumulatorUse | None:
-    """Return the accumulator use given by `reduce_cmd` and `reduce_res`; None if there is none.
+    """Return the accumulator use that `reduce_cmd` and `reduce_res` request; None for no use.
 
     `negate` applies to the values written to `reduce_res`, not to the accumulators.
     """

@@ -40,7 +40,7 @@ class SharedMemoryWatch(Protocol):
     """Tracks the uses of the tensors that cores share."""
 
     def forget(self, number: int) -> None:
-        """Forget the uses by a core before a point at which it met the others."""
+        """Forget a core's uses of a tensor before the point at which it met the other cores."""
         ...
 
 
@@ -49,22 +49,24 @@ class _Offer:
     """A core's contribution to a collective: the data to send, and the destinations."""
 
     read: Callable[[], Sequence[Array]]
-    """Returns copies of the data. Called when all have arrived: cores may fill a tensor together.
+    """Returns copies of the data to send.
+
+    Called when all cores have arrived, as they may fill a tensor together.
     """
     into: Sequence[Callable[[Array], object]]
-    """Write values to each destination: float32 values rounded, or stored ones copied."""
+    """Write values to each destination: float32 values are rounded, stored ones copied."""
     come_from: tuple[int, ...]
-    """The addresses of the sent tensors."""
+    """The addresses in memory of the tensors that are sent."""
     go_to: tuple[int, ...]
-    """The addresses of the destinations."""
+    """The addresses in memory of the destinations."""
     watch: SharedMemoryWatch | None
     metadata: Array | None = None
     sent: Sequence[Array] = ()
-    """The result of `read`, before anything was written."""
+    """The data that `read` returned, before any core wrote."""
 
 
 Result = Callable[[Sequence[_Offer], int], Sequence[Array]]
-"""Computes a rank's results from its position in the group and the offers of all ranks."""
+"""Computes the results of a rank from the offers of all ranks and its position in the group."""
 
 
 def _group_of(groups: Sequence[Sequence[int]], rank: int) -> Sequence[int]:
@@ -83,7 +85,7 @@ def _sources(b: Binding, name: str, *, raw: bool) -> list[Source]:
 
 
 def _members(b: Binding, core: Core) -> frozenset[Core]:
-    """The members of a core's collective: both cores of each rank of its group."""
+    """Return the members of a core's collective: both cores of each rank of the core's group."""
     group = _group_of(b.value("replica_group"), core.rank)
     if not group:
         raise failure(b.op, f"rank {core.rank} is in no group")
@@ -99,7 +101,7 @@ def _key(b: Binding) -> tuple[str, str]:
 
 
 def _offers(here: Mapping[Core, Meeting], core: int) -> dict[int, _Offer]:
-    """The offers of one core of each rank."""
+    """Return the offers of one core of each rank, by rank."""
     return {at.rank: cast(_Offer, m.offer) for at, m in here.items() if at.core == core}
 
 
@@ -211,7 +213,7 @@ def _store(b: Binding, name: str, written: Source, rounds: bool) -> Callable[[En
 
 
 def _reduced(b: Binding) -> Callable[[Sequence[Array]], Array]:
-    """Return a reduction in the order of the group, in float32."""
+    """Return a function that reduces arrays in the order of the group, in float32."""
     function: Any = BINARY[b.value("op")]
 
     def reduce(arrays: Sequence[Array]) -> Array:
@@ -224,7 +226,7 @@ def _reduced(b: Binding) -> Callable[[Sequence[Array]], Array]:
 
 
 def _by_tensor(offers: Sequence[_Offer]) -> list[list[Array]]:
-    """For each tensor of a coalesced collective, the data of every rank."""
+    """Return the data of every rank for each tensor of a coalesced collective."""
     return [list(arrays) for arrays in zip(*(offer.sent for offer in offers), strict=True)]
 
 
@@ -341,7 +343,7 @@ def rank_id(b: Binding) -> Opaque:
 # ------------------------------------------------------------------ variable length
 
 SEND_COUNT, SEND_AT, RECEIVED, RECEIVE_AT = range(4)
-"""The rows of the metadata tensor."""
+"""Indices of the rows of the metadata tensor."""
 
 
 def _variable(b: Binding, *, broadcasts: bool) -> Meets:

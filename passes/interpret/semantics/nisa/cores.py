@@ -35,7 +35,7 @@ def core_barrier(b: Binding) -> Meets:
 
 @dataclass(frozen=True, slots=True)
 class _Parcel:
-    """The data that a core sends, the core that it sends to, and where it receives."""
+    """The data that a core sends, the receiving core, and the tile that receives data."""
 
     to: int
     sender: int

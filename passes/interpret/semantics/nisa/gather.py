@@ -28,7 +28,7 @@ def nc_stream_shuffle(b: Binding) -> MoveRows:
 
 
 def _check_range(b: Binding, name: str, indices: Array, end: int) -> None:
-    """Raise an error for indices from `end` on, which the documents leave undefined."""
+    """Raise an error for indices of `end` or more, which the documents leave undefined."""
     if indices.max() < end:
         return
     partition, position = (int(where) for where in np.argwhere(indices >= end)[0])

@@ -19,7 +19,7 @@ from nkijit.passes.interpret.semantics.registry import semantics
 
 
 def added_to(op: NisaOp, slots: Slots) -> Array | bool:
-    """Where a product is added to the contents of dst: everywhere, nowhere, or a mask."""
+    """Return where a product is added to the contents of dst: everywhere, nowhere, or a mask."""
     try:
         return slots.matmuls.added(op, slots.target)
     except UndecidedError as error:
@@ -51,14 +51,17 @@ def nc_matmul(b: Binding) -> Matmul | Opaque:
 
 
 def accumulating(b: Binding, stationary: Source | Scaled, moving: Source | Scaled) -> Matmul:
-    """Return a product that is added to the contents of dst where `added_to` says so."""
+    """Return a product that is added to the contents of dst at the elements of `added_to`."""
     added: Array | bool = b.history
     previous = None if added is False else b.read("dst")
     return Matmul(stationary, moving, b.into(), added, previous)
 
 
 def _pass_through(b: Binding) -> Opaque:
-    """Transpose mode: `moving` has a single 1 per column and selects rows bit by bit."""
+    """Return the step of transpose mode.
+
+    `moving` has a single 1 per column, which selects a row of `stationary`, bit by bit.
+    """
     raw = b.dtype("dst") is b.dtype("stationary")
     values, moving = b.reader("stationary", raw=raw), b.reader("moving")
     op, platform = b.op, b.target.platform
@@ -89,7 +92,7 @@ def _pass_through(b: Binding) -> Opaque:
 
 
 def _written(op: NisaOp, slots: Slots) -> None:
-    """Mark a transpose on the Tensor Engine as a write that later matmuls can add to."""
+    """Record that a transpose on the Tensor Engine writes dst: later matmuls can add to it."""
     if engine_of(op, slots.target) is engine.tensor:
         slots.matmuls.mark(op.required("dst"))
 

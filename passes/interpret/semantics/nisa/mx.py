@@ -23,7 +23,7 @@ from nkijit.passes.numerics.storage import STORAGE, rounder
 
 _MANTISSA_BITS = 23
 _LARGEST_EXPONENT = 254
-"""The exponent field of the largest float32; infinity and NaN have the next one."""
+"""The exponent field of the largest float32; infinity and NaN have a higher one."""
 
 
 def _scaled(b: Binding, name: str) -> Scaled:
@@ -75,6 +75,9 @@ def quantize_mx(b: Binding) -> Opaque:
 
 
 def _largest_exponents(values: Array, groups: tuple[int, ...]) -> Array:
-    """The exponent field of each group's largest magnitude; magnitudes order like their bits."""
+    """Return the exponent field of the largest magnitude in each group.
+
+    Magnitudes have the same order as their bits.
+    """
     bits = np.bitwise_and(values.view(np.int32), 0x7FFF_FFFF)
     return np.right_shift(bits.reshape(groups).max(axis=(1, 3)), _MANTISSA_BITS)

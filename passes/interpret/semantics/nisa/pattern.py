@@ -17,7 +17,7 @@ from nkijit.passes.interpret.semantics.registry import semantics
 
 
 def affine_numbers(op: NisaOp) -> Array:
-    """The values of `pattern` and `channel_multiplier`, int64, in the shape of `dst`."""
+    """Return the values of `pattern` and `channel_multiplier` as int64, in the shape of `dst`."""
     dst = required_tile(op, "dst")
     values = np.arange(dst.partitions, dtype=np.int64) * op.value_of("channel_multiplier")
     for step, count in op.value_of("pattern"):
@@ -26,7 +26,7 @@ def affine_numbers(op: NisaOp) -> Array:
 
 
 def affine_values(b: Binding, derive: Callable[[Array], Array]) -> Array | Read:
-    """Apply `derive` to the affine values; an array if `offset` is a constant, else a reader.
+    """Return `derive` of the affine values: an array if `offset` is constant, else a reader.
 
     The affine values of `pattern`, `offset` and `channel_multiplier` are int32, in the shape of
     `dst`.

@@ -24,12 +24,14 @@ from nkijit.passes.interpret.semantics.registry import semantics
 from nkijit.passes.numerics.xorwow import Words, draw, fractions, from_rows, seeded, to_rows
 
 _INITIAL_SEEDS = {engine.vector: 0, engine.gpsimd: 1 << 32}
-"""Seeds at the start of a run. No 32-bit seed gives the Vector Engine the GpSimd Engine's states.
+"""The seed of each engine at the start of a run.
+
+No 32-bit seed gives the Vector Engine the initial states of the GpSimd Engine.
 """
 
 
 def _generators(b: Binding) -> int:
-    """The slot of the generators of the engine that runs the instruction."""
+    """Return the slot of the random generators of the engine that runs the instruction."""
     runs_on = engine_of(b.op, b.target)
     seed, lanes, generators = _INITIAL_SEEDS[runs_on], b.target.pmax, GENERATORS[runs_on]
     return b.slots.state(f"generators of {runs_on.name}", lambda: seeded(seed, lanes, generators))

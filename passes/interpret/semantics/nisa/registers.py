@@ -81,6 +81,6 @@ def _bits(array: Any) -> int:
 
 
 def _signed(value: int) -> int:
-    """The low 32 bits of a value as a signed integer."""
+    """Return the low 32 bits of a value as a signed integer."""
     low = value % (1 << _BITS)
     return low - (1 << _BITS) if low >> (_BITS - 1) else low

@@ -21,7 +21,7 @@ from nkijit.passes.interpret.records.records import Opaque
 from nkijit.passes.interpret.semantics.registry import semantics
 
 NOT_FOUND = -1
-"""The index of values that are not found: all ones in any integer type."""
+"""The index of a value that is not found: all bits are ones in any integer type."""
 
 
 @semantics(Max8Op)

@@ -31,7 +31,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 def affine_condition(op: NisaOp) -> Callable[[Array], Mask]:
-    """Return a mask from the affine values: where `affine_select` selects its tile."""
+    """Return a function from the affine values to the mask of elements taken from the tile."""
     compare = BINARY[op.value_of("cmp_op")]
 
     def holds(values: Array) -> Mask:
@@ -43,7 +43,10 @@ def affine_condition(op: NisaOp) -> Callable[[Array], Mask]:
 
 
 def range_condition(op: NisaOp) -> Callable[[Array, Array], Mask]:
-    """Return a mask, (P, F), from float32 bounds (P, 1): where `range_select` selects its tile."""
+    """Return a function from float32 bounds to the mask of elements taken from the tile.
+
+    The bounds have the shape (P, 1), the mask (P, F).
+    """
     compare0, compare1 = BINARY[op.value_of("comp_op0")], BINARY[op.value_of("comp_op1")]
     data = required_tile(op, "on_true_tile")
     first, shape = op.value_of("range_start"), (data.partitions, data.free_size)
@@ -60,7 +63,7 @@ def range_condition(op: NisaOp) -> Callable[[Array, Array], Mask]:
 
 
 def predicate_condition(op: NisaOp) -> Callable[[Array], Mask]:
-    """Return a mask from a predicate that is stored as numbers."""
+    """Return a function from a predicate's numbers to the mask of elements where it is true."""
     compare = np.equal if op.value_of("reverse_pred") else np.not_equal
     return lambda predicate: compare(predicate, 0)
 
@@ -148,7 +151,10 @@ def sequence_bounds(b: Binding) -> Opaque:
 
 
 def _bounds(ids: Array) -> Array:
-    """(2, n): start and end of the run of equal ids around each element; n and -1 for id 0."""
+    """Return the first index of the run of equal ids around each element, and its end.
+
+    The shape is (2, n); n and -1 for elements with id 0.
+    """
     count = len(ids)
     starts = np.flatnonzero(np.append(True, ids[1:] != ids[:-1]))
     ends = np.append(starts[1:], count)

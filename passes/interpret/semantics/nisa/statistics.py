@@ -28,7 +28,7 @@ def _statistics(x: Array, out: Array) -> None:
 
 
 def _moments(x: Array) -> tuple[int, Array | float, Array | float]:
-    """count, mean, variance * count; all 0 without elements, where the documents say nothing."""
+    """Return count, mean and variance * count; 0 for no elements, which is not documented."""
     count = x.shape[1]
     if count == 0:
         return 0, 0.0, 0.0

@@ -25,13 +25,13 @@ _FLOATS = {np.dtype(np.float16): F16, np.dtype(np.float32): F32}
 
 
 def _stored(name: str) -> Any:
-    """The LLVM type of a stored element: a float that LLVM supports, or bits."""
+    """Return the LLVM type of a stored element: a float that LLVM supports, or bits."""
     held = STORAGE[name]
     return _FLOATS.get(held) or _bits_of(name)
 
 
 def _bits_of(name: str) -> Any:
-    """The integer type with the width of a data type."""
+    """Return the integer type with the width of a data type."""
     return ir.IntType(8 * size_of(name))
 
 
@@ -51,17 +51,17 @@ class Float8:
 
     @property
     def beyond(self) -> int:
-        """The code of results beyond the largest finite number."""
+        """The code of results that are out of range: infinity, or NaN for e4m3fn."""
         return self.largest + 1
 
     @property
     def shift(self) -> int:
-        """The number of float32 mantissa bits that it lacks."""
+        """The number of mantissa bits of float32 that the format does not have."""
         return 23 - self.mantissa
 
     @classmethod
     def of(cls, found: Any) -> Float8:
-        """Return the format that a `finfo` describes."""
+        """Return the format that a `finfo` of ml_dtypes describes."""
         return cls(found.nmant, 1 - found.minexp, int(found.max.view(np.uint8)))
 
 
@@ -83,7 +83,7 @@ def load_bits(lanes: Lanes, name: str, pointer: Any, stride: Any = None) -> Any:
 
 
 def load_integer(lanes: Lanes, name: str, pointer: Any, stride: Any = None) -> Any:
-    """Load integers as 64 bits."""
+    """Load integers as 64-bit integers."""
     stored = load_bits(lanes, name, pointer, stride)
     wide = lanes.type(I64)
     return lanes.b.zext(stored, wide) if name.startswith("u") else lanes.b.sext(stored, wide)
@@ -139,7 +139,7 @@ def _rounded(lanes: Lanes, name: str, value: Any) -> Any:
 
 
 def _round_to_high_bits(lanes: Lanes, name: str, value: Any) -> Any:
-    """Round a float32 to its high bits, to nearest, ties to even."""
+    """Round a float32 to the data type of its high bits (bfloat16), to nearest, ties to even."""
     b = lanes.b
     dropped = 16 if name == "bfloat16" else 13
     bits = lanes.bits(value, I32)
@@ -159,7 +159,7 @@ def _round_to_high_bits(lanes: Lanes, name: str, value: Any) -> Any:
 
 
 def _to_integer(lanes: Lanes, name: str, value: Any) -> Any:
-    """Round to nearest, ties to even, and saturate; NaN gives 0."""
+    """Round a float32 to an integer, to nearest, ties to even, saturating; NaN gives 0."""
     b, signed = lanes.b, not name.startswith("u")
     width = int(name.lstrip("uint"))
     low = -(1 << (width - 1)) if signed else 0
@@ -181,7 +181,11 @@ def _to_integer(lanes: Lanes, name: str, value: Any) -> Any:
 
 
 def _float8_as_float32(lanes: Lanes, form: Float8, stored: Any) -> Any:
-    """Shift exponent and mantissa to float32's positions; scale by the bias difference: exact."""
+    """Convert a one-byte float to float32, exactly.
+
+    Exponent and mantissa are shifted to float32's positions, and the difference of the biases is a
+    scale factor.
+    """
     b = lanes.b
     bits = b.zext(stored, lanes.type(I32))
     magnitude = b.and_(bits, lanes.constant(I32, 0x7F))
@@ -198,7 +202,10 @@ def _float8_as_float32(lanes: Lanes, form: Float8, stored: Any) -> Any:
 
 
 def _to_float8(lanes: Lanes, form: Float8, value: Any) -> Any:
-    """Round to nearest, ties to even. For denormal results, an addition drops the lower bits."""
+    """Round a float32 to a one-byte float, to nearest, ties to even.
+
+    For denormal results, an addition drops the lower bits.
+    """
     b = lanes.b
     bits = lanes.bits(value, I32)
     magnitude = b.and_(bits, lanes.constant(I32, 0x7FFF_FFFF))

@@ -12,11 +12,14 @@ from nkijit.passes.interpret.backends.native.llvm import building
 ir = building()
 
 SIGNATURE = ir.FunctionType(ir.VoidType(), [ir.PointerType(I64), ir.PointerType(I64)])
-"""The words of an instruction (`forms.py`), and the addresses of the bases."""
+"""The type of emitted functions, `f(words, bases)`.
+
+The words are those of the instruction (`forms.py`), the bases are addresses.
+"""
 LOOP = ir.FunctionType(
     ir.VoidType(), [ir.PointerType(BYTES), ir.PointerType(I64), ir.PointerType(I64), BYTES]
 )
-"""A ufunc's inner loop, `PyUFuncGenericFunction` of NumPy's C API."""
+"""The type of a ufunc's inner loop, `PyUFuncGenericFunction` of NumPy's C API."""
 
 
 class Function:

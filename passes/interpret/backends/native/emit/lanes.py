@@ -13,7 +13,7 @@ F16, F32, F64 = ir.HalfType(), ir.FloatType(), ir.DoubleType()
 BYTES = ir.PointerType(I8)
 
 LANES = 16
-"""The elements of a vector; LLVM splits it into the CPU's vectors."""
+"""The number of elements of a vector; LLVM splits it into the CPU's vectors."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Lanes:
     count: int
 
     def type(self, element: Any) -> Any:
-        """Return the type of a vector of an element, or the element."""
+        """Return the LLVM type of all lanes: a vector of elements, or one element."""
         return element if self.count == 1 else ir.VectorType(element, self.count)
 
     def element(self, value: Any) -> Any:
@@ -32,13 +32,13 @@ class Lanes:
         return value.type if self.count == 1 else value.type.element
 
     def constant(self, element: Any, value: Any) -> Any:
-        """Return the same constant in all lanes."""
+        """Return a vector with a constant in all lanes."""
         if self.count == 1:
             return ir.Constant(element, value)
         return ir.Constant(self.type(element), [value] * self.count)
 
     def splat(self, value: Any) -> Any:
-        """Return a scalar in all lanes."""
+        """Return a vector with a scalar in all lanes."""
         if self.count == 1:
             return value
         vector = self.type(value.type)

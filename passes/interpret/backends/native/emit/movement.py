@@ -54,7 +54,7 @@ def write_copy(form: CopyForm, f: Function) -> None:
 def _element_at(
     b: Any, pointer: Any, number: Any, inner: Inner, stride: Any, size: int, element: Any
 ) -> tuple[Any, Any, Any]:
-    """The arguments of a load of lanes that begins at an element."""
+    """Return the arguments of a `Lanes.load` that begins at an element."""
     if inner is Inner.contiguous:
         return b.gep(pointer, [b.mul(number, I64(size))]), element, None
     return b.gep(pointer, [b.mul(number, stride)]), element, stride
@@ -70,7 +70,7 @@ def _memcpy(f: Function, into: Any, source: Any, size: Any) -> None:
 
 
 _SQUARE = 16
-"""The size of the squares that are transposed in registers."""
+"""The number of rows, and of columns, of the squares that are transposed in registers."""
 
 
 def write_transpose(form: TransposeForm, f: Function) -> None:
@@ -111,7 +111,10 @@ def write_transpose(form: TransposeForm, f: Function) -> None:
 
 
 def _transposed(b: Any, lines: list[Any]) -> list[Any]:
-    """The columns of a square whose rows are vectors, by exchanging ever smaller blocks."""
+    """Return the columns of a square from its rows, by exchanging ever smaller blocks.
+
+    Rows and columns are vectors.
+    """
     count = len(lines)
     width = count // 2
     while width:

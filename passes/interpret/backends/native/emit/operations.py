@@ -31,7 +31,7 @@ def literal(lanes: Lanes, kind: str, bits: int) -> Any:
 
 
 _SAME_SIZE = {"f": I32, "d": I64}
-"""The integers that hold the bits of floats."""
+"""The integer type with the bits of each float node type."""
 
 
 def _compare(word: str) -> Callable[..., Any]:
@@ -46,7 +46,7 @@ def _compare(word: str) -> Callable[..., Any]:
 
 
 def _extreme(word: str) -> Callable[..., Any]:
-    """Return the first operand if it is greater (less) or NaN, else the second."""
+    """Return an operation: the first operand if it is greater (less) or NaN, else the second."""
 
     def extreme(lanes: Lanes, kind: str, x: Any, y: Any) -> Any:
         b = lanes.b
@@ -81,7 +81,7 @@ def _absolute(lanes: Lanes, kind: str, x: Any) -> Any:
 
 
 def _built(method: str, of_integers: str | None = None) -> Callable[..., Any]:
-    """An LLVM instruction on lanes; `of_integers` is used for 64-bit integers."""
+    """Return an operation that is one LLVM instruction; `of_integers` is the one for integers."""
 
     def build(lanes: Lanes, kind: str, *values: Any) -> Any:
         name = of_integers if of_integers is not None and kind == "q" else method
@@ -91,7 +91,7 @@ def _built(method: str, of_integers: str | None = None) -> Callable[..., Any]:
 
 
 def _shift(method: str) -> Callable[..., Any]:
-    """A logical shift; shifting by the width or more gives 0."""
+    """Return an operation that shifts logically; shifts by the width or more give 0."""
 
     def shift(lanes: Lanes, kind: str, x: Any, amount: Any) -> Any:
         b, element = lanes.b, ELEMENTS[kind]

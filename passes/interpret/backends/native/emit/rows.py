@@ -34,7 +34,7 @@ from nkijit.passes.interpret.backends.native.llvm import building
 ir = building()
 
 _SCRATCH_TYPES = {**ELEMENTS, "?": I32}
-"""The LLVM type of each node type in scratch."""
+"""The LLVM type in which scratch holds each node type."""
 _LOADERS = {"load": load_as_float32, "load_bits": load_bits, "load_integer": load_integer}
 
 
@@ -46,7 +46,7 @@ class _Operand:
         self.here = address
 
     def moved(self, iterations: Sequence[Any]) -> Any:
-        """Its address in some iterations of the outermost loops."""
+        """Return the operand's address in some iterations of the outermost loops."""
         b, at = self.f.b, self.here
         for number, stride in zip(iterations, self.strides, strict=False):
             at = b.gep(at, [b.mul(number, stride)])
@@ -81,7 +81,7 @@ def write_rows(form: RowForm, f: Function) -> None:
 
 
 class _RowWriter:
-    """Emits the code of a row: before its elements, for its elements in blocks, and after them."""
+    """Emits the code for a row: before its elements, for blocks of elements, and after them."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class _RowWriter:
         self.scratch = scratch
         self.combines = form.accumulators is not None or form.reduced is not None
         self.row = f.b.gep(scratch, [I64(SPILLED * len(self.spilled))])
-        """The float32 results of a row, if they are reduced."""
+        """The address in scratch of the row's float32 results, if they are reduced."""
         self.filled = f.variable(I64(0))
 
     # -------------------------------------------------------- elements
@@ -118,7 +118,7 @@ class _RowWriter:
             b.store(self._number(use.number), registers)
 
     def _number(self, place: int, kind: str = "f") -> Any:
-        """A number in a node's type."""
+        """Return a number of the instruction, by its index, in the type of a node."""
         word = self.numbers[place]
         if kind == "f":
             return self.b.bitcast(self.b.trunc(word, I32), F32)
