@@ -31,6 +31,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="write what nki_golden compares with anew; look at the difference before committing",
     )
     group.addoption(
+        "--nki-deny",
+        action="append",
+        metavar="GROUP|RULE",
+        default=[],
+        help="fail calls of kernels with these warnings: suspicious, advice, portability, warnings "
+        "(all), or a rule",
+    )
+    group.addoption(
         "--nki-report",
         metavar="DIR",
         help="write an HTML report of each kernel of a failing test into this folder",
@@ -38,8 +46,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """The marker, which `--strict-markers` wants to know."""
+    """Register the marker, and deny warnings for the session."""
     config.addinivalue_line("markers", _MARKER)
+    denied = cast("Sequence[str]", config.getoption("--nki-deny"))
+    if denied:
+        from nkijit.traced.strictness import DENY_VARIABLE, denial_of_environment
+
+        patch = pytest.MonkeyPatch()
+        config.add_cleanup(patch.undo)
+        patch.setenv(DENY_VARIABLE, ",".join(denied))
+        try:
+            denial_of_environment()
+        except ValueError as error:
+            raise pytest.UsageError(f"--nki-deny: {error}") from None
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

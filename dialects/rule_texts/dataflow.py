@@ -87,12 +87,3 @@ PSUM_INTERLEAVED = rule(
     f"{ARCH}, accumulation in PSUM",
     group=WarningGroup.suspicious,
 )
-PSUM_INFERRED = rule(
-    "psum-inferred",
-    "dataflow",
-    "In a loop on the device accumulate=None is decided once, for all iterations: by what has been "
-    "written before the first one.",
-    "say accumulate=False, or write dst before the loop and use accumulate=True",
-    f"{ISA}, nc_matmul",
-    group=WarningGroup.suspicious,
-)

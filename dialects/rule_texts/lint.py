@@ -39,7 +39,7 @@ OVERWRITTEN_RESULT = _lint(
 )
 REDUNDANT_FILL = _lint(
     "redundant-fill",
-    "A tile is filled only if something reads it before it is overwritten.",
+    "A tile is filled only if something reads what the fill has written.",
     "remove the instruction",
 )
 NO_RESULT = _lint(

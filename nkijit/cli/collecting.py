@@ -43,7 +43,7 @@ class Files(Tracing):
             else:
                 found[file] = None
         return [
-            Selection(file=file, arg=self.arg, target=self.target, cores=self.cores)
+            Selection(file=file, arg=self.arg, target=self.target, cores=self.cores, deny=self.deny)
             for file in found
         ]
 

@@ -36,8 +36,6 @@ def _cost(kernels: Selection, prediction: Prediction) -> Cost:
         traced = only(kernels.traced())
         return cost_of(traced, lambda: prediction.profile(traced))
     chosen = kernels.chosen()
-    arguments = chosen.checked()
+    chosen.checked()
     with waiting(f"tracing {chosen.name}"):
-        return cost_of_trace(
-            chosen.kernel, lambda: chosen.kernel.trace(**arguments), prediction.profile
-        )
+        return cost_of_trace(chosen.kernel, lambda: only(kernels.traced()), prediction.profile)

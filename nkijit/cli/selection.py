@@ -24,6 +24,9 @@ from nkijit.discovery.selection import Chosen, KernelRequest, chosen_of, the_onl
 from nkijit.host.terminal import waiting
 from nkijit.ir.text import launches_of, load_module, looks_like_ir, parse
 from nkijit.kernels.kernel import Kernel
+from nkijit.passes.diagnostics.denial import Denial
+from nkijit.passes.diagnostics.errors import NkiValidationError
+from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.diagnostics.source_text import hold_text
 from nkijit.traced.kernel import TracedKernel
 
@@ -61,6 +64,24 @@ class Tracing:
         typer.Option("-c", "--cores", metavar="N", help="number of cores, 1 or 2"),
     ] = None
 
+    deny: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--deny",
+            metavar="GROUP|RULE",
+            help="count these warnings as errors: suspicious, advice, portability, warnings (all), "
+            "or a rule",
+        ),
+    ] = None
+
+    @property
+    def denial(self) -> Denial:
+        """The warnings that count as errors by `--deny`. Raises UsageError."""
+        try:
+            return Denial(tuple(self.deny or ()))
+        except ValueError as error:
+            raise UsageError(f"--deny: {error}") from None
+
     def of(self, file: str) -> Selection:
         """Return the kernels of one of two files.
 
@@ -69,7 +90,9 @@ class Tracing:
         """
         if _is_ir(file):
             return Selection(file=file)
-        return Selection(file=file, arg=self.arg, target=self.target, cores=self.cores)
+        return Selection(
+            file=file, arg=self.arg, target=self.target, cores=self.cores, deny=self.deny
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,13 +114,30 @@ class Selection(Tracing):
         return argument_values(self.arg or [])
 
     def traced(self) -> list[TracedKernel]:
-        """Return the kernels of the IR, or trace the one kernel of a Python file."""
+        """Return the kernels of the IR, or trace the one kernel of a Python file.
+
+        Raises NkiValidationError if a kernel has denied warnings.
+        """
+        kernels = self.with_all_warnings()
+        if self.denial if self.is_ir else self.chosen().denial:
+            for traced in kernels:
+                found = self.reported(traced.diagnostics)
+                if found.errors:
+                    raise NkiValidationError(found)
+        return kernels
+
+    def with_all_warnings(self) -> list[TracedKernel]:
+        """Return the kernels as `traced` does, also those with denied warnings."""
         if self.is_ir:
             return launched(self.module((KernelOp,)))
         chosen = self.chosen()
         arguments = chosen.checked()
         with waiting(f"tracing {chosen.name}"):
             return [chosen.kernel.trace(**arguments)]
+
+    def reported(self, found: Findings) -> Findings:
+        """Return findings without suppressed ones, and with denied warnings as errors."""
+        return Findings(self.denial.applied(found)) if self.is_ir else self.chosen().reported(found)
 
     def one(self) -> TracedKernel:
         """Return the traced kernel. Raises UsageError when there are several."""
@@ -115,7 +155,7 @@ class Selection(Tracing):
     def all_chosen(self) -> list[Chosen]:
         """Return the kernels of a Python file, or the one that FILE:KERNEL names."""
         path, name = split_kernel(self.file)
-        request = KernelRequest(self.values, self.target, self.cores)
+        request = KernelRequest(self.values, self.target, self.cores, self.denial.selectors)
         shown = STDIN if path == STANDARD_INPUT else path
         return chosen_of(self._module, path, name, request, shown=shown)
 

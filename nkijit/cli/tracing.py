@@ -44,12 +44,12 @@ def trace(
     With --rolled, Python loops are printed as loops (`nki.repeat`) if their iterations differ only
     in numbers. All commands accept this form as well.
     """
-    found = kernels.traced()
+    found = kernels.with_all_warnings()
     texts = (t.text(locations=locations, generic=generic, rolled=rolled) for t in found)
     output.write("".join(texts))
     for traced in found:
-        if traced.diagnostics:
-            show_findings(traced.diagnostics, sys.stderr)
+        if findings := kernels.reported(traced.diagnostics):
+            show_findings(findings, sys.stderr)
 
 
 def verify(
@@ -181,9 +181,11 @@ class _Checker:
             raise UsageError("--portable checks Python source, which a .mlir file does not have")
         found = [
             KernelFindings(
-                t.name, t.target.platform, t.find(*self._passes) if self._passes else t.diagnostics
+                t.name,
+                t.target.platform,
+                selection.reported(t.find(*self._passes) if self._passes else t.diagnostics),
             )
-            for t in selection.traced()
+            for t in selection.with_all_warnings()
         ]
         self._checked.append(_Checked(selection.file, found))
 
@@ -201,7 +203,7 @@ class _Checker:
         if sets:
             traced = any(values is not None for values in sets)
             platform = chosen.kernel.target.platform if traced else None
-            entry = KernelFindings(chosen.kernel.__name__, platform, chosen.unsuppressed(found))
+            entry = KernelFindings(chosen.kernel.__name__, platform, chosen.reported(found))
             self._checked.append(
                 _Checked(chosen.label, [entry], chosen.target_in_words if traced else "")
             )

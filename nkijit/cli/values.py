@@ -13,6 +13,7 @@ from nkijit.cli.arguments import arrays_in_order, call_arguments, named_arrays, 
 from nkijit.cli.selection import Selection
 from nkijit.discovery.argument_text import RANDOM, Random
 from nkijit.kernels.kernel import Kernel
+from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.testing.inputs import random_inputs
 from nkijit.traced.kernel import TracedKernel
 
@@ -43,8 +44,16 @@ class Call:
     seed: int = 0
 
     def kernel(self, strict: bool | None) -> Kernel:
-        """Return the kernel of a Python file; `strict` None keeps the kernel's own setting."""
-        kernel = self.kernels.kernel()
+        """Return the kernel of a Python file; `strict` None keeps the kernel's own setting.
+
+        Raises NkiValidationError if it has denied warnings.
+        """
+        chosen = self.kernels.chosen()
+        kernel = chosen.kernel
+        if chosen.denial:
+            found = chosen.reported(kernel.trace(**self.arguments()).diagnostics)
+            if found.errors:
+                raise NkiValidationError(found)
         return kernel if strict is None else kernel.strict(strict)
 
     def arguments(self) -> dict[str, Any]:

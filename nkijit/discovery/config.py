@@ -24,6 +24,7 @@ from nkijit.dialects.hardware.targets import target_named
 from nkijit.dialects.rule_texts import RULE_TEXTS
 from nkijit.dialects.spelling import did_you_mean
 from nkijit.discovery.argument_text import written_argument
+from nkijit.passes.diagnostics.denial import Denial
 from nkijit.tracing.target import GRIDS
 
 FILE = "pyproject.toml"
@@ -51,6 +52,8 @@ class Config:
     target: str | None = None
     suppress: frozenset[str] = frozenset()
     """Ids of suppressed warnings."""
+    deny: Denial = field(default_factory=Denial)
+    """Warnings that count as errors."""
     kernels: Mapping[tuple[Path, str | None], KernelConfig] = field(
         default_factory=dict[tuple[Path, str | None], KernelConfig]
     )
@@ -101,9 +104,10 @@ class _Reader:
 
     def read(self, table: Any) -> Config:
         where = "[tool.nkijit]"
-        known = self._table(table, where, ("target", "suppress", "kernels"))
+        known = self._table(table, where, ("target", "suppress", "deny", "kernels"))
         target = self._target(known.get("target"), where)
         suppress = self._rules(known.get("suppress", []))
+        deny = self._denial(known.get("deny", []))
         kernels: dict[tuple[Path, str | None], KernelConfig] = {}
         for key, value in self._table(known.get("kernels", {}), "[tool.nkijit.kernels]").items():
             path, name = split_kernel(key)
@@ -111,7 +115,7 @@ class _Reader:
                 raise self._fail(f'[tool.nkijit.kernels."{key}"]', f"there is no file {path}")
             of = (self._file.parent / path).resolve(), name
             kernels[of] = self._kernel(value, f'[tool.nkijit.kernels."{key}"]')
-        return Config(self._file.parent, target, suppress, kernels)
+        return Config(self._file.parent, target, suppress, deny, kernels)
 
     def _fail(self, where: str, message: str) -> ConfigError:
         return ConfigError(f"{self._file}: {where}: {message}")
@@ -150,6 +154,15 @@ class _Reader:
             if text.severity == "error":
                 raise self._fail(where, f"{rule} is an error; only warnings can be suppressed")
         return frozenset(cast("list[str]", value))
+
+    def _denial(self, value: Any) -> Denial:
+        where = "[tool.nkijit] deny"
+        if not isinstance(value, list):
+            raise self._fail(where, f"expected a list of groups or rules, got {value!r}")
+        try:
+            return Denial(tuple(map(str, cast("list[Any]", value))))
+        except ValueError as error:
+            raise self._fail(where, str(error)) from None
 
     def _kernel(self, value: Any, where: str) -> KernelConfig:
         table = self._table(value, where, ("arguments", "target", "cores"))

@@ -20,6 +20,7 @@ from nkijit.discovery.config import Config, KernelConfig, config_for
 from nkijit.discovery.errors import UsageError
 from nkijit.discovery.examples import examples_of
 from nkijit.kernels.kernel import Kernel
+from nkijit.passes.diagnostics.denial import Denial
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.findings import Findings
 from nkijit.tracing.target import TARGET_VARIABLE
@@ -32,6 +33,8 @@ class KernelRequest:
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
     target: str | None = None
     cores: int | None = None
+    deny: tuple[str, ...] = ()
+    """Selectors of warnings that count as errors, besides those of files."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,8 @@ class Chosen:
     config: Config
     entry: KernelConfig
     """The entry of this kernel in `config`."""
+    deny: tuple[str, ...] = ()
+    """Selectors of the request for warnings that count as errors."""
 
     @property
     def label(self) -> str:
@@ -103,12 +108,19 @@ class Chosen:
         """Whether the kernel has a set of arguments or needs none."""
         return bool(self.arguments) or not self.needed
 
-    def unsuppressed(self, found: Iterable[Diagnostic]) -> Findings:
-        """Return the findings that the project does not suppress, without duplicates.
+    @property
+    def denial(self) -> Denial:
+        """The warnings that the request or the project counts as errors."""
+        return Denial((*self.deny, *self.config.deny.selectors))
 
-        Several sets of arguments, and comments that suppress nothing, give equal findings.
+    def reported(self, found: Iterable[Diagnostic]) -> Findings:
+        """Return the findings that the project does not suppress, denied warnings as errors.
+
+        Duplicates are removed: several sets of arguments give equal findings, and so do comments
+        that suppress nothing.
         """
-        return Findings(d for d in dict.fromkeys(found) if d.rule.id not in self.config.suppress)
+        shown = (d for d in dict.fromkeys(found) if d.rule.id not in self.config.suppress)
+        return Findings(self.denial.applied(shown))
 
 
 def chosen_of(
@@ -175,7 +187,7 @@ def _chosen(
     kernel = kernel if cores is None else kernel.on_cores(cores)
     target, source = _target(kernel, request.target, entry.target or config.target)
     kernel = kernel.for_target(target) if target else kernel
-    return Chosen(path, name, kernel, source, request.arguments, config, entry)
+    return Chosen(path, name, kernel, source, request.arguments, config, entry, request.deny)
 
 
 def _target(

@@ -106,7 +106,7 @@ class _Kernel:
             self.problems.append(self._unknown())
             self.view = replace(self.view, note="its arguments are not known")
             return
-        findings = self._chosen.unsuppressed(found)
+        findings = self._chosen.reported(found)
         self.problems += [_of_finding(self._path, d, self._span) for d in findings]
         self.view = replace(self.view, summary=Findings(findings).summary())
         if self._traced is not None:

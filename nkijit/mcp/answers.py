@@ -164,7 +164,7 @@ def verify(question: Question, page: Page) -> Answer:
             found = chosen.kernel.trace(**chosen.checked()).diagnostics
         except NkiValidationError as error:  # tracing stopped at an error
             found = Findings(error.diagnostics)
-        found = chosen.unsuppressed(found)
+        found = chosen.reported(found)
     shown, next_one = page.of(found)
     findings = tuple(outputs.Finding.of(each, help=each.help) for each in shown)
     document = outputs.Findings(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from nkijit.dialects.collection import without_collection
+from nkijit.dialects.rule_texts.text import WarningGroup
 from nkijit.discovery.argument_text import with_tensors
 from nkijit.discovery.errors import failure_of
 from nkijit.kernels.kernel import Kernel
@@ -74,6 +75,8 @@ class Finding(ShownFields):
     rule: str
     severity: str
     """`error` or `warning`."""
+    group: str | None
+    """`suspicious`, `advice` or `portability` for a warning; None for an error."""
     place: Position | None
     """The source line of the innermost call."""
     subject: str
@@ -83,7 +86,9 @@ class Finding(ShownFields):
     def of(cls, found: Diagnostic, **more: Any) -> Self:
         """Create the short form; `more` has the fields of subclasses."""
         place = found.where[0] if found.where else None
-        return cls(found.rule.id, found.severity, place, found.subject, found.message, **more)
+        group = found.group and found.group.value
+        shown = found.rule.id, found.severity, group, place, found.subject, found.message
+        return cls(*shown, **more)
 
     def __str__(self) -> str:
         at = "" if self.place is None else f"{self.place}: "
@@ -123,6 +128,12 @@ class Cost:
     def errors(self) -> int:
         """The number of errors among the findings."""
         return sum(finding.severity == "error" for finding in self.findings)
+
+    @property
+    def suspicious(self) -> frozenset[str]:
+        """The rules of the findings that make a wrong result likely."""
+        group = WarningGroup.suspicious.value
+        return frozenset(found.rule for found in self.findings if found.group == group)
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as JSON values: times in ns, places as `file:line:column`."""

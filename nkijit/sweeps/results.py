@@ -121,20 +121,33 @@ class Results:
 
     @cached_property
     def results(self) -> tuple[Variant, ...]:
-        """All variants: the best first, invalid ones last in the order of `variants`.
+        """All variants: the best first, doubtful and invalid ones last in the order of `variants`.
 
-        Ties are ordered by time, then as in `variants`.
+        Ties are ordered by time, then as in `variants`. See `doubts`.
         """
-        valid = [variant for variant in self.variants if variant.is_valid]
+        ranked = [variant for variant in self.variants if self._is_ranked(variant)]
         first, time = self._measures[0], OBJECTIVES["time"]
-        valid.sort(key=lambda variant: (first(variant.cost), time(variant.cost)))
-        return (*valid, *(variant for variant in self.variants if not variant.is_valid))
+        ranked.sort(key=lambda variant: (first(variant.cost), time(variant.cost)))
+        return (*ranked, *(variant for variant in self.variants if not self._is_ranked(variant)))
+
+    def doubts(self, variant: Variant) -> frozenset[str]:
+        """Return the rules of suspicious findings that the first valid variant does not have.
+
+        A variant with such findings probably computes something else: it is never the best.
+        """
+        first = next((known for known in self.variants if known.is_valid), None)
+        if first is None or not variant.is_valid:
+            return frozenset()
+        return variant.cost.suspicious - first.cost.suspicious
+
+    def _is_ranked(self, variant: Variant) -> bool:
+        return variant.is_valid and not self.doubts(variant)
 
     @property
     def best(self) -> Variant | None:
         """The best variant; None if none is valid."""
         first = next(iter(self.results), None)
-        return first if first is not None and first.is_valid else None
+        return first if first is not None and self._is_ranked(first) else None
 
     @cached_property
     def pareto(self) -> tuple[Variant, ...]:
@@ -145,8 +158,8 @@ class Results:
         several = len(self._measures) > 1
         measures = self._measures if several else (OBJECTIVES["time"], OBJECTIVES["sbuf"])
         chosen: list[tuple[list[float], Variant]] = []
-        valid = [variant for variant in self.variants if variant.is_valid]
-        figures = [([measure(v.cost) for measure in measures], v) for v in valid]
+        ranked = [variant for variant in self.variants if self._is_ranked(variant)]
+        figures = [([measure(v.cost) for measure in measures], v) for v in ranked]
         for mine, variant in sorted(figures, key=lambda pair: pair[0]):
             if not any(all(map(le, others, mine)) for others, _ in chosen):
                 chosen.append((mine, variant))

@@ -48,7 +48,7 @@ def table_of(sweep: Results, variants: Sequence[Variant]) -> list[tuple[str, ...
     """Return a header, and a row for each variant."""
     names = list(sweep.variants[0].point) if sweep.variants else []
     head = (*names, "time", "bound", "SBUF", "PSUM", "MFU", "results", "why not")
-    rows = [_row(variant) for variant in variants]
+    rows = [_row(sweep, variant) for variant in variants]
     if len(sweep.objectives) == 1:
         return [head, *rows]
     front = set(map(id, sweep.pareto))
@@ -56,11 +56,12 @@ def table_of(sweep: Results, variants: Sequence[Variant]) -> list[tuple[str, ...
     return [("", *head), *((mark, *row) for mark, row in zip(marks, rows, strict=True))]
 
 
-def _row(variant: Variant) -> tuple[str, ...]:
+def _row(sweep: Results, variant: Variant) -> tuple[str, ...]:
     cost = variant.cost
+    reason = why_not(sweep, variant)
     values = [printable(value_text(value)) for value in variant.point.values()]
     if cost.time is None or cost.sbuf is None or cost.psum is None:
-        return (*values, "", "", "", "", "", "", why_not(variant))
+        return (*values, "", "", "", "", "", "", reason)
     figures = (
         str(cost.time),
         cost.bound or "",
@@ -68,7 +69,7 @@ def _row(variant: Variant) -> tuple[str, ...]:
         bytes_text(cost.psum.bytes),
         percent(cost.mfu or 0.0),
     )
-    return (*values, *figures, _results(variant), why_not(variant))
+    return (*values, *figures, _results(variant), reason)
 
 
 def _results(variant: Variant) -> str:
@@ -78,14 +79,14 @@ def _results(variant: Variant) -> str:
     return "the same" if agreement.off == 0 else f"off by {agreement.off:.1e}"
 
 
-def why_not(variant: Variant) -> str:
-    """Return the reason why a variant is invalid, in a few words; "" for a valid one."""
+def why_not(sweep: Results, variant: Variant) -> str:
+    """Return the reason why a variant cannot be the best, in a few words; "" if it can."""
     cost, agreement = variant.cost, variant.agreement
     if cost.time is None:
         rules = dict.fromkeys(f.rule for f in cost.findings if f.severity == "error")
         return ", ".join(rules) or _last_line(cost.failure)
     if agreement is None or agreement.agrees:
-        return ""
+        return ", ".join(sorted(sweep.doubts(variant)))
     return _last_line(agreement.failure) or "computes something else"
 
 

@@ -15,13 +15,15 @@ from nkijit.traced.call_names import as_user_call
 
 
 def found_by_passes(
-    kernels: Sequence[KernelOp], recorded: Sequence[Diagnostic]
+    kernels: Sequence[KernelOp], recorded: Sequence[Diagnostic], *, complete: bool = True
 ) -> list[Diagnostic]:
     """Return the findings of the verification passes, without advice."""
     # After an error, tracing has left an instruction out, and passes that need the complete program
     # would report follow-up errors.
     broken = any(d.severity == "error" for d in recorded)
-    passes = [p for p in WHOLE if not (broken and p.NEEDS_ALL)]
+    passes = [
+        p for p in WHOLE if not (broken and p.NEEDS_ALL) and not (p.SUSPECTED and not complete)
+    ]
     return find_all(kernels, passes, advise=False)
 
 
@@ -43,7 +45,8 @@ def findings(
         found: the result of `found_by_passes`, if the caller has it already.
     """
     advise = advise and complete and all(d.severity != "error" for d in recorded)
-    found = found_by_passes(kernels, recorded) if found is None else found
+    if found is None:
+        found = found_by_passes(kernels, recorded, complete=complete)
     if advise:
         found = with_advice(found, kernels)
     found = [*collapse(dict.fromkeys(recorded)), *found]

@@ -14,10 +14,12 @@ from xdsl.ir import Operation
 from nkijit.dialects.collection import without_collection
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
+from nkijit.dialects.rule_texts.text import WarningGroup
 from nkijit.dialects.tiles import info_of
 from nkijit.host.file_state import FileState
 from nkijit.ir.text import ir_text_of, launches_of, load_module
 from nkijit.passes.compile.schedules import Schedule
+from nkijit.passes.diagnostics.denial import Denial
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import Findings
@@ -25,6 +27,7 @@ from nkijit.passes.diagnostics.shown import ShownPage, ShownText
 from nkijit.passes.values.budget import BUDGET
 from nkijit.passes.verify.passes import VERIFICATION_PASSES, find_all
 from nkijit.traced.findings import findings, found_by_passes, shown
+from nkijit.traced.strictness import denial_of_environment
 from nkijit.tracing.tracebacks import without_own_frames
 
 # Imported at the first run or prediction: more than half of nkijit, which tracing and verifying do
@@ -68,6 +71,10 @@ class TracedKernel:
         self._found_by_passes: Sequence[Diagnostic] | None = None
         self._is_right: bool | None = None
         self._admitted: Findings | None = None
+        self._suspicious: Sequence[Diagnostic] = ()
+        """Warnings of the group `suspicious`, known once the kernel is verified."""
+        self._not_denied = Denial()
+        """The denied warnings of which the kernel is known to have none."""
         self._files = dict(files or {})
         self.loop_indices: Mapping[Operation, TracedIndices] = {}
         """The loops in the kernel's source around each operation; empty if tracing did not record
@@ -212,6 +219,7 @@ class TracedKernel:
                 self._kernels, self._trace_diagnostics, advise=False, found=pass_findings
             )
             self._is_right = not found.errors
+            self._suspicious = [d for d in found if d.group is WarningGroup.suspicious]
             if not self._is_right:  # kernels with errors get no advice: complete
                 self._found = found
         if not self._is_right:
@@ -226,6 +234,7 @@ class TracedKernel:
 
         Raises NkiValidationError with all findings if an error stops the kernel.
         """
+        self._check_denied()
         if self._is_right or (self._admitted is not None and not strict):
             return self._admitted or ()
         try:
@@ -237,6 +246,17 @@ class TracedKernel:
             self._admitted = Findings(d for d in self.diagnostics if d.severity == "error")
             return self._admitted
         return ()
+
+    def _check_denied(self) -> None:
+        """Raise NkiValidationError for warnings that `NKIJIT_DENY` counts as errors."""
+        denial = denial_of_environment()
+        if denial and denial != self._not_denied:
+            self.verify()
+            warnings = self.diagnostics if denial.needs_advice else self._suspicious
+            found = Findings(denial.applied(warnings))
+            if found.errors:
+                raise NkiValidationError(found)
+            self._not_denied = denial
 
     @without_own_frames
     def run(
@@ -544,7 +564,7 @@ class TracedKernel:
         """The kernel's runs; the first use imports the interpreter."""
         from nkijit.traced.runs import Runs
 
-        return Runs(self._kernels, self._admits, self._named_tuple)
+        return Runs(self._kernels, self._admits, lambda: self._suspicious, self._named_tuple)
 
     @cached_property
     def _predictions(self) -> Predictions:

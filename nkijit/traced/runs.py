@@ -54,11 +54,13 @@ class Runs:
         self,
         kernels: Sequence[KernelOp],
         admit: Admit,
+        suspicious: Callable[[], Sequence[Diagnostic]],
         named_tuple: Callable[[Iterable[Any]], Any] | None,
     ):
         self._kernels = kernels
         self._kernel = kernels[0]
         self._admit = admit
+        self._suspicious = suspicious
         # The IR does not have the class of a named tuple, so a loaded kernel returns a plain tuple.
         self._named_tuple = named_tuple
         self._plans: dict[bool, Launch] = {}
@@ -172,6 +174,7 @@ class Runs:
                     with without_collection():
                         plans = [Plan(k, precise=precise, launch=kernels) for k in kernels]
                     plan = self._plans[precise] = Launch(plans)
+                    WarningIssuer(self._suspicious())
         return plan, None if checked else WarningIssuer(admitted)
 
     def _finished(

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from functools import cache
 
+from nkijit.passes.diagnostics.denial import Denial
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import warn_of
 
 STRICT_VARIABLE = "NKIJIT_STRICT"
+DENY_VARIABLE = "NKIJIT_DENY"
 
 
 def is_strict(requested: bool | None, default: bool = True) -> bool:
     """Return whether all errors stop a kernel.
 
     Args:
-        asked: the user's choice; None for no choice.
+        requested: the user's choice; None for no choice.
         default: the result if neither the user nor the environment decides.
 
     Raises ValueError when `NKIJIT_STRICT` is neither 0 nor 1.
@@ -28,11 +31,27 @@ def is_strict(requested: bool | None, default: bool = True) -> bool:
     return default if not text else text == "1"
 
 
+def denial_of_environment() -> Denial:
+    """Return the warnings that count as errors: a comma-separated list in `NKIJIT_DENY`.
+
+    Raises ValueError for an unknown group or rule.
+    """
+    return _denial(os.environ.get(DENY_VARIABLE, ""))
+
+
+@cache
+def _denial(text: str) -> Denial:
+    try:
+        return Denial(tuple(part.strip() for part in text.split(",") if part.strip()))
+    except ValueError as error:
+        raise ValueError(f"{DENY_VARIABLE}: {error}") from None
+
+
 class WarningIssuer:
-    """Issues the errors that do not stop a run as warnings, once per rule and line."""
+    """Issues findings that do not stop a run as `NkiWarning`, once per rule and line."""
 
     def __init__(self, found: Iterable[Diagnostic] = ()):
-        """`found`: errors that are known before the run; they are issued at once."""
+        """`found`: findings that are known before the run; they are issued at once."""
         self._issued: set[tuple[str, str, int] | Diagnostic] = set()
         for diagnostic in found:
             self(diagnostic)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from xdsl.ir import Operation
 
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.rule_texts.text import WarningGroup
 from nkijit.passes.advise.advice import Advice, Suggestion
 from nkijit.passes.advise.edit import Edit, NotPossibleError
 from nkijit.passes.advise.experiments import proposals_for
@@ -16,6 +18,7 @@ from nkijit.passes.advise.kinds import Numbers
 from nkijit.passes.advise.proposal import Proposal
 from nkijit.passes.compile.pipeline import FitPass, program_of
 from nkijit.passes.compile.schedules import Schedule
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.passed_over import PassedOver
 from nkijit.passes.lower.program import LoweringError
 from nkijit.passes.profile.choice import compiled_programs
@@ -85,8 +88,13 @@ def advise(
     size = max(1, sum(len(program.instructions) for program in timeline.programs))
     tried = worthwhile[: max(4, min(MOST_TRIED, MOST_INSTRUCTIONS // size))]
     gains: list[_Gain] = []
+
+    @cache
+    def own_suspicious() -> set[str]:
+        return _suspicious(find_all(kernels, advise=False))
+
     for number, alternatives in enumerate(tried, 1):
-        gain = _first_gain(alternatives, kernels, conditions, timeline)
+        gain = _first_gain(alternatives, kernels, conditions, timeline, own_suspicious)
         if gain is not None:
             gains.append(gain)
         if progress is not None:
@@ -140,8 +148,9 @@ def _first_gain(
     kernels: Sequence[KernelOp],
     conditions: Conditions,
     before: Timeline,
+    own_suspicious: Callable[[], set[str]],
 ) -> _Gain | None:
-    gains = (_try(change, kernels, conditions, before) for change in alternatives)
+    gains = (_try(c, kernels, conditions, before, own_suspicious) for c in alternatives)
     return next((gain for gain in gains if gain is not None), None)
 
 
@@ -160,6 +169,7 @@ def _try(
     kernels: Sequence[KernelOp],
     conditions: Conditions,
     as_it_is: Timeline,
+    own_suspicious: Callable[[], set[str]],
 ) -> _Gain | None:
     """Return the gain of a change if it is possible and at least `THRESHOLD`."""
     proposal = next(p for p in change if p is not None)
@@ -179,9 +189,16 @@ def _try(
     if before - time < THRESHOLD * before:
         return None
     is_sound = conditions.passed_over is not None or proposal.kind.numbers is Numbers.estimate
-    if not is_sound and any(d.severity == "error" for d in find_all(copies, advise=False)):
-        return None
+    if not is_sound:
+        found = find_all(copies, advise=False)
+        if any(d.severity == "error" for d in found) or not _suspicious(found) <= own_suspicious():
+            return None
     return _Gain(proposal, copies, time)
+
+
+def _suspicious(found: Iterable[Diagnostic]) -> set[str]:
+    """Return the rules of the findings that make a wrong result likely."""
+    return {d.rule.id for d in found if d.group is WarningGroup.suspicious}
 
 
 def _spilled(timeline: Timeline) -> int:

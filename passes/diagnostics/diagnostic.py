@@ -71,10 +71,13 @@ class Diagnostic:
 
     @property
     def group(self) -> WarningGroup | None:
-        """The group of a warning; None for an error. An error that is not certain is suspicious."""
-        if self.severity == "error":
-            return None
-        return self.rule.group or WarningGroup.suspicious
+        """The group of a warning, also of a denied one; None for an error.
+
+        A possible violation of a rule whose violations are errors is suspicious.
+        """
+        if self.rule.group is not None or self.severity == "error":
+            return self.rule.group
+        return WarningGroup.suspicious
 
     def stops(self, *, strict: bool) -> bool:
         """Whether a kernel with this finding must not be run or lowered.

@@ -54,10 +54,10 @@ class NkiValidationError(Exception):
 
 
 class NkiWarning(UserWarning):
-    """An error of a kernel that runs nonetheless.
+    """A finding about a kernel that runs: its text, at the kernel's source line.
 
-    Either its behaviour is undefined, or it is too large for the memories. The text of the warning
-    is that of the finding, at the kernel's source line.
+    Either a suspicious finding (docs/checks.md), or an error that does not stop the run: undefined
+    behaviour, or tiles that are too large for the memories.
     """
 
     __module__ = "nkijit"

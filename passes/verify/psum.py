@@ -25,7 +25,6 @@ from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import ViewOp
 from nkijit.dialects.rule_texts.dataflow import (
     PSUM_ACCUMULATE,
-    PSUM_INFERRED,
     PSUM_INTERLEAVED,
     PSUM_OPEN_READ,
     PSUM_OVERWRITTEN,
@@ -86,7 +85,6 @@ class _Event:
     writes: list[_Tile]
     added: ByteSet = NOWHERE
     """The bytes to which a matmul adds; none for other operations."""
-    visited: bool = False
 
 
 @dataclass(slots=True)
@@ -330,9 +328,6 @@ class _Flow:
                 self._overwritten(event, tile)
             if tile.known and memory.read.meets(added):
                 self._partial(event, tile)
-        elif event.accumulation is Accumulation.by_location and event.visited and tile.known:
-            self._inferred(event, tile, memory)
-        event.visited = True
 
     # ------------------------------------------------------------ findings
 
@@ -406,15 +401,6 @@ class _Flow:
         how = "accumulate=None adds" if inferred else "adds"
         message = f"{how} to a result that has been read already"
         self._warn(event, PSUM_OPEN_READ, tile, message, [(reader, f"read by {mention(reader)}")])
-
-    def _inferred(self, event: _Event, tile: _Tile, memory: _Memory) -> None:
-        """Report an iteration that overwrites the previous iteration's unread result."""
-        if memory.maybe.covers(tile.region) and not memory.read.meets(tile.region):
-            message = (
-                "accumulate=None overwrites in every iteration, for nothing has been written "
-                "before the first, and what the iteration before has left is lost"
-            )
-            self._warn(event, PSUM_INFERRED, tile, message)
 
     def _warn(
         self,

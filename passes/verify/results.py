@@ -30,9 +30,8 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic
 def check_results(kernel: KernelOp) -> Iterator[Diagnostic]:
     """Yield a warning for each result that is lost, in program order."""
     returned = {base_of(value) for value in kernel.return_op.values}
-    lost = _lost_results(kernel, returned)
-    yield from lost.values()
-    for result in unused_results(kernel, {*returned, *lost}):
+    yield from _lost_results(kernel, returned)
+    for result in unused_results(kernel):
         found = _finding(kernel, result)
         if found is not None:
             yield found
@@ -41,20 +40,18 @@ def check_results(kernel: KernelOp) -> Iterator[Diagnostic]:
 def _finding(kernel: KernelOp, result: CallResults) -> Diagnostic | None:
     op = result.op
     written = [(e.name, e.value) for e in effects(op) if e.role is not Role.read]
+    if result.serves_unused:
+        return None  # the finding is about the results that are computed from these
     if result.unused == result.executions:
-        if result.serves_unused:
-            return None  # the finding is about the results that are computed from these
-        amount = f"{op.cycles(kernel.target):.0f} " + (
-            "bytes" if engine_of(op, kernel.target) is engine.dma else "cycles"
-        )
-        if result.remaining or result.overwritten_by_itself:
+        rule = REDUNDANT_FILL if _is_fill(op) else DEAD_STORE
+        if rule is REDUNDANT_FILL or result.remaining or result.overwritten_by_itself:
+            amount = f"{op.cycles(kernel.target):.0f} " + (
+                "bytes" if engine_of(op, kernel.target) is engine.dma else "cycles"
+            )
             message = f"nothing reads what it writes: about {amount}"
-            return diagnose(DEAD_STORE, op, message, written)
-        if is_fill(op):
-            message = f"nothing reads what it writes before it is overwritten: about {amount}"
-            return diagnose(REDUNDANT_FILL, op, message, written, related=_overwriter(result))
+            return diagnose(rule, op, message, written, related=_overwriter(result))
         return _overwritten(kernel, result)
-    if is_fill(op) or not _is_mostly_overwritten(result):
+    if _is_fill(op) or not _is_mostly_overwritten(result):
         return None
     return _overwritten(kernel, result)
 
@@ -122,48 +119,43 @@ def _help(kernel: KernelOp, result: CallResults) -> str | None:
         adds_to_all = kernel.target.version >= nc_version.gen4
         after = "add it after the last matmul, e.g. with nisa.tensor_tensor"
         return f"pass accumulate=True to add to it, or {after}" if adds_to_all else after
-    if is_fill(by):
+    if _is_fill(by):
         return "fill the tile once, before the loop"
     if is_loop and engine_of(op, kernel.target) is engine.dma:
         return "let the place that is written follow the loop, e.g. out[i * 128 : (i + 1) * 128]"
     return None
 
 
-def is_fill(op: Operation) -> bool:
+def _is_fill(op: Operation) -> bool:
     """True for an instruction whose result depends on no tile."""
     return all(effect.role is Role.write for effect in effects(op))
 
 
-def _lost_results(kernel: KernelOp, returned: Collection[SSAValue]) -> dict[SSAValue, Diagnostic]:
-    """Return the HBM tensors that are written but neither read nor returned, with their findings.
+def _lost_results(kernel: KernelOp, returned: Collection[SSAValue]) -> Iterator[Diagnostic]:
+    """Yield a finding for each tensor in HBM that is written but neither read nor returned.
 
     Tracing reports kernels that return nothing and write no argument; they are skipped here.
     """
     if kernel.core[1] > 1:
-        return {}  # the other core may read shared tensors
+        return  # the other core may read shared tensors
     arguments = kernel.body.block.args
-    if not returned and all(roles_of(argument) <= {Role.read} for argument in arguments):
-        return {}
-    lost = [
-        op.result
-        for op in kernel.operations
-        if type(op) is AllocOp
-        and not info_of(op.result).region.on_chip
-        and op.result not in returned
-        and roles_of(op.result) == {Role.write}
-    ]
-    return {
-        base: diagnose(
+    if not returned and not any(Role.write in _roles(argument) for argument in arguments):
+        return
+    for op in kernel.operations:
+        if type(op) is not AllocOp:
+            continue
+        base = op.result
+        if info_of(base).region.on_chip or base in returned or _roles(base) != {Role.write}:
+            continue
+        yield diagnose(
             LOST_RESULT,
-            base.owner,
+            op,
             f"'{base.name_hint or '?'}' ({info_of(base)}) is written, but not returned or read",
             related=[(_first_writer(kernel, base), "written here")],
         )
-        for base in lost
-    }
 
 
-def roles_of(base: SSAValue) -> set[Role]:
+def _roles(base: SSAValue) -> set[Role]:
     """Return how the kernel uses an allocation or argument, through all of its views."""
     return {
         role for value in used_of(base) for use in value.uses if (role := role_of(use)) is not None

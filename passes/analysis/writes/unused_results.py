@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable
 from dataclasses import dataclass
-from typing import cast
+from typing import NamedTuple, cast
 
 from xdsl.dialects.builtin import UnknownLoc
 from xdsl.dialects.scf import ForOp, WhileOp
@@ -21,7 +21,7 @@ from nkijit.dialects.effects import effects, registers_written
 from nkijit.dialects.hardware.words import MemoryRegion, reduce_cmd
 from nkijit.dialects.ncc import COLLECTIVES
 from nkijit.dialects.nisa.cores import SendrecvOp
-from nkijit.dialects.nki.allocation import DECLARATIONS, AllocOp
+from nkijit.dialects.nki.allocation import DECLARATIONS
 from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of
@@ -64,16 +64,26 @@ def call_of(op: Operation) -> tuple[Hashable, ...]:
     return (type(op), op.location, *[result.name_hint for result in op.results])
 
 
-def unused_results(kernel: KernelOp, visible: Collection[SSAValue]) -> list[CallResults]:
+def unused_results(kernel: KernelOp) -> list[CallResults]:
     """Return the calls that have an execution whose result is not used, in program order.
 
-    Args:
-        kernel: the program of one core.
-        visible: allocations whose final contents count as used, e.g. returned ones.
+    The final contents of tensors in HBM count as used. `kernel` is the program of one core.
     """
     walk = _Walk(kernel)
     walk.block(kernel.body.block)
-    return walk.results(visible)
+    return walk.results()
+
+
+class _Loop(NamedTuple):
+    """The loops on the device around an execution."""
+
+    on_device: bool = False
+    """Whether there is one."""
+    optional: Operation | None = None
+    """The innermost one that may run zero times."""
+
+
+_NO_LOOP = _Loop()
 
 
 class _Walk:
@@ -83,8 +93,8 @@ class _Walk:
         """The operation of each execution."""
         self.sources: list[Collection[int]] = []
         """For each execution, the executions whose results it reads."""
-        self.on_device: list[bool] = []
-        """Whether each execution is in a loop on the device."""
+        self.loops: list[_Loop] = []
+        """The loops around each execution."""
         self.overwriters: dict[int, int] = {}
         """For an execution, the last one that has overwritten a part of its result."""
         self._tiles: dict[int, TrackedTile] = {}
@@ -95,31 +105,34 @@ class _Walk:
         self._overwriting = {id(op) for op, adds in found if adds is False}
         """The `id` of each matmul that adds nowhere."""
 
-    def block(self, block: Block, again: bool = False, on_device: bool = False) -> None:
-        """Walk a block; `again`: this is the second walk of a loop around it."""
+    def block(self, block: Block, again: bool = False, loop: _Loop = _NO_LOOP) -> None:
+        """Walk a block; `again`: this is the second walk of the loop around it."""
         for op in block.ops:
             if is_instruction(op) or type(op) is DevicePrintOp:
-                self._execute(op)
-                self.on_device.append(on_device)
+                self._execute(op, loop)
             elif op.regions and type(op) not in DECLARATIONS:
-                # One second walk covers all loops around: one per loop would double the work at
-                # every level.
-                repeats = not again and self._repeats(op)
-                is_loop = on_device or isinstance(op, (ForOp, WhileOp))
+                inner = loop
+                repeats = False
+                if isinstance(op, (ForOp, WhileOp)):
+                    least, most = self._trip_counts(op)
+                    inner = _Loop(True, loop.optional if least else op)
+                    # One second walk covers all loops around: one per loop would double the work
+                    # at every level.
+                    repeats = not again and most != 1
                 for second in (False, True) if repeats else (again,):
                     for region in op.regions:
-                        self.block(region.block, second, is_loop)
+                        self.block(region.block, second, inner)
 
-    def _repeats(self, op: Operation) -> bool:
-        if isinstance(op, ForOp):
-            self._ranges = self._ranges or Ranges(self.kernel)
-            most = self._ranges.trip_counts(op)[1]
-            return most is None or most > 1
-        return isinstance(op, WhileOp)
+    def _trip_counts(self, op: ForOp | WhileOp) -> tuple[int, int | None]:
+        if isinstance(op, WhileOp):
+            return 0, None
+        self._ranges = self._ranges or Ranges(self.kernel)
+        return self._ranges.trip_counts(op)
 
-    def _execute(self, op: Operation) -> None:
+    def _execute(self, op: Operation, loop: _Loop) -> None:
         number = len(self.ops)
         self.ops.append(op)
+        self.loops.append(loop)
         sources: list[int] = []
         written: list[TrackedTile] = []
         tiles = self._tiles
@@ -134,7 +147,13 @@ class _Walk:
                 sources += tile.writers()
             else:
                 for before in tile.writers():
-                    self.overwriters[before] = number
+                    if before != NOBODY and loop.optional not in (
+                        None,
+                        self.loops[before].optional,
+                    ):
+                        sources.append(before)  # it is not overwritten if the loop does not run
+                    else:
+                        self.overwriters[before] = number
         for tile in written:
             tile.write(number)
         self.sources.append(sources)
@@ -146,8 +165,8 @@ class _Walk:
 
     # ------------------------------------------------------------ results
 
-    def results(self, visible: Collection[SSAValue]) -> list[CallResults]:
-        used, last = self._used(visible)
+    def results(self) -> list[CallResults]:
+        used, last = self._used()
         unused = [n for n, is_used in enumerate(used) if not is_used]
         found: dict[tuple[Hashable, ...], CallResults] = {}
         calls = {number: call_of(self.ops[number]) for number in unused}
@@ -172,16 +191,15 @@ class _Walk:
             self._count(found)
         return list(found.values())
 
-    def _used(self, visible: Collection[SSAValue]) -> tuple[list[bool], set[int]]:
+    def _used(self) -> tuple[list[bool], set[int]]:
         """Return whether each execution's result is used, and the last writers of all bytes."""
         used = [False] * len(self.ops)
         last: set[int] = set()
         is_alone = self.kernel.core[1] == 1
         for tile in self._tiles.values():
-            base = base_of(tile.value)
             writers = tile.writers()
             last.update(writers)
-            if base in visible or not _is_local(base):
+            if not info_of(tile.value).region.on_chip:
                 for number in writers:
                     if number != NOBODY:
                         used[number] = True
@@ -198,16 +216,11 @@ class _Walk:
     def _count(self, found: dict[tuple[Hashable, ...], CallResults]) -> None:
         """Count the executions of calls, and find those in loops on the device."""
         locations = {result.op.location for result in found.values()}
-        for op, on_device in zip(self.ops, self.on_device, strict=True):
+        for op, loop in zip(self.ops, self.loops, strict=True):
             result = found.get(call_of(op)) if op.location in locations else None
             if result is not None:
                 result.executions += 1
-                result.on_device = result.on_device or on_device
-
-
-def _is_local(base: SSAValue) -> bool:
-    """True for an allocation that ends with the kernel."""
-    return isinstance(base.owner, AllocOp)
+                result.on_device = result.on_device or loop.on_device
 
 
 def _is_hidden(op: Operation) -> bool:

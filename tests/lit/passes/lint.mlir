@@ -1,4 +1,4 @@
-// RUN: nkijit verify -p lint %s | filecheck %s
+// RUN: nkijit verify -p lint -p verify-results %s | filecheck %s
 
 // What works and wastes time or memory. All findings are warnings.
 
@@ -10,13 +10,17 @@ nki.kernel @unused(%x: memref<128x512xf32, #nki.private_hbm>) target=trn3 {
   nki.return %out
 }
 
-// CHECK: warning[dead-store]: nisa.memset: nothing reads what it writes: about 410 cycles
+// CHECK: warning[redundant-fill]: nisa.memset: nothing reads what it writes: about 410 cycles
 // CHECK-NEXT: --> {{.*}}lint.mlir:{{.*}}
 // CHECK-NEXT: |
 // CHECK-NEXT: {{[0-9]+}} | nisa.memset
 // CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: ::: {{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.dma_copy
+// CHECK-NEXT: | {{-+}} overwritten by nisa.dma_copy
 // CHECK-NEXT: = dst: %a, sbuf 128x512 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: use what it writes (read it, or store it to a tensor that is returned), or remove the instruction
+// CHECK-NEXT: = help: remove the instruction
 nki.kernel @overwritten(%x: memref<128x512xf32, #nki.private_hbm>) target=trn3 {
   %a = nki.alloc : memref<128x512xf32, #nki.sbuf>
   %out = nki.alloc : memref<128x512xf32, #nki.shared_hbm>
@@ -28,7 +32,7 @@ nki.kernel @overwritten(%x: memref<128x512xf32, #nki.private_hbm>) target=trn3 {
 
 // Part of what was set is read; a store through another view; a reduction that is used while the
 // elementwise result is not; a value that the next iteration reads.
-// CHECK-NOT: [dead-store]
+// CHECK-NOT: {{\[(dead-store|redundant-fill)\]}}
 nki.kernel @needed(%x: memref<128x512xf32, #nki.private_hbm>) target=trn3 {
   %zero = arith.constant 0 : i32
   %four = arith.constant 4 : i32

@@ -52,6 +52,7 @@ def test_configuration_of_kernels(tmp_path: Path) -> None:
     text = """
 [tool.nkijit]
 suppress = ["small-dma"]
+deny = ["suspicious", "table-reload"]
 [tool.nkijit.kernels."k.py:one"]
 arguments = { x = "4x8:int8", scale = 2.0, axes = [1, "nl.int8"], deep = { mode = "'a'" } }
 cores = 2
@@ -62,6 +63,7 @@ arguments = [{}, { x = "2x2:int8" }]
     config = config_for(project(tmp_path, text))
     one = config.of(tmp_path / "k.py", "one", alone=False)
     assert config.suppress == {"small-dma"}
+    assert config.deny.selectors == ("suspicious", "table-reload")
     assert (one.cores, one.target) == (2, None)
     assert config.arguments(one.arguments[0]) == {
         "x": TensorSpec((4, 8), "int8"),
@@ -83,6 +85,9 @@ arguments = [{}, { x = "2x2:int8" }]
         ("target = 3", "target: unknown platform target '3'"),
         ("suppress = 'small-dma'", "expected a list of rules"),
         ("suppress = ['smal-dma']", "there is no rule 'smal-dma'; did you mean 'small-dma'"),
+        ("deny = 'suspicious'", "expected a list of groups or rules"),
+        ("deny = ['suspicius']", "there is no warning 'suspicius' to deny"),
+        ("deny = ['both-in-psum']", "both-in-psum is an error already"),
         ("suppress = ['both-in-psum']", "both-in-psum is an error; only warnings"),
         ("kernels = 3", "expected a table, got 3"),
         ("kernels.'nowhere.py:x' = {}", "there is no file nowhere.py"),

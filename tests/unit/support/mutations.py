@@ -657,8 +657,8 @@ def _two_writers(part: Part, random: Random) -> Line:
 # ------------------------------------------------------------------ waste
 
 
-@mutation("elementwise", "dead-store")
-def _dead_store(part: Part, random: Random) -> Line:
+@mutation("elementwise", "redundant-fill")
+def _redundant_fill(part: Part, random: Random) -> Line:
     op = part["op"]
     return part.insert(part.call("nisa.memset", dst=op.args["dst"], value="0.0"), before=op)
 

@@ -40,8 +40,8 @@ def no_such_view(x):
 
 
 @nki.jit
-def dead_store(x):
-    """One warning, of the rule `dead-store`."""
+def redundant_fill(x):
+    """One warning, of the rule `redundant-fill`."""
     out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
     tile = nl.ndarray(x.shape, x.dtype, buffer=nl.sbuf)
     nisa.memset(dst=tile, value=0.0)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from support import small_kernels
-from support.small_kernels import dead_store, no_such_view, scaled_gelu, wrong_buffers
+from support.small_kernels import no_such_view, redundant_fill, scaled_gelu, wrong_buffers
 
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.testing import assert_findings, assert_no_findings
@@ -94,9 +94,9 @@ def test_no_findings():
 
 
 def test_warnings_count_by_default():
-    with pytest.raises(AssertionError, match=r"warning\[dead-store\]"):
-        assert_no_findings(dead_store, inputs=X)
-    assert_no_findings(dead_store, inputs=X, warnings=False)
+    with pytest.raises(AssertionError, match=r"warning\[redundant-fill\]"):
+        assert_no_findings(redundant_fill, inputs=X)
+    assert_no_findings(redundant_fill, inputs=X, warnings=False)
 
 
 def test_a_kernel_without_its_arguments():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -150,7 +151,7 @@ def test_kernels_in_the_report_of_a_failing_test(pytester: pytest.Pytester):
             "*_ test_is_warned_of _*",
             "*- nki kernel @stored_twice for trn3 -*",
             "arguments: x: 128x8:float32",
-            "warning?dead-store?: *.py:*: nisa.memset: *",
+            "warning?redundant-fill?: *.py:*: nisa.memset: *",
             "builtin.module {",
             "*_ test_has_no_kernel _*",
         ],
@@ -350,6 +351,27 @@ def test_workers_write_goldens_and_reports_at_the_same_time(pytester: pytest.Pyt
     assert len(list((pytester.path / "goldens").iterdir())) == 8
     assert len(list((pytester.path / "pages").iterdir())) == 4
     result.stdout.fnmatch_lines(["*- nki kernel @copied for trn3 -*"])
+
+
+def test_denied_warnings_fail_tests(pytester: pytest.Pytester):
+    body = """
+@nki.jit
+def stored_twice(x):
+    out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+    nisa.dma_copy(dst=out, src=x)
+    nisa.dma_copy(dst=out, src=x)
+    return out
+
+def test_call():
+    stored_twice(X)
+"""
+    run(pytester, body, "--nki-deny=advice").assert_outcomes(passed=1)
+    result = run(pytester, body, "--nki-deny=small-dma", "--nki-deny=suspicious")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*error?overwritten-result?: nisa.dma_copy: *"])
+    result = run(pytester, body, "--nki-deny=suspicius")
+    result.stderr.fnmatch_lines(["*--nki-deny: *no warning 'suspicius' to deny*"])
+    assert "NKIJIT_DENY" not in os.environ
 
 
 def test_the_plugin_is_found_without_an_import(pytester: pytest.Pytester):

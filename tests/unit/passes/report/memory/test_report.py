@@ -135,7 +135,7 @@ def test_a_kernel_that_does_not_fit_has_a_map_all_the_same():
     assert [d.rule.id for d in traced.diagnostics] == [
         "no-result",
         "sbuf-spill",
-        "dead-store",
+        "redundant-fill",
     ]
     (core,) = traced.memory().cores
     assert core.sbuf.height == core.sbuf.peak == 16 * 16384

@@ -1,0 +1,104 @@
+# RUN: nkijit verify %s:matmul | filecheck %s --check-prefix=MATMUL
+# RUN: nkijit verify %s:rows | filecheck %s --check-prefix=ROWS
+# RUN: nkijit verify %s:reset | filecheck %s --check-prefix=RESET
+# RUN: nkijit verify %s:classic_store | filecheck %s --check-prefix=CLASSIC
+# RUN: nkijit verify %s:running_maximum | filecheck %s --check-prefix=NONE
+# RUN: not nkijit verify %s:rows --deny suspicious | filecheck %s --check-prefix=DENIED
+# RUN: not nkijit lower %s:rows --deny overwritten-result 2>&1 | filecheck %s --check-prefix=DENIED
+# RUN: not nkijit run %s:rows --deny warnings 2>&1 | filecheck %s --check-prefix=DENIED
+# RUN: not nkijit cost %s:rows --deny suspicious | filecheck %s --check-prefix=COST
+# RUN: not nkijit verify %s:rows --deny suspicius 2>&1 | filecheck %s --check-prefix=UNKNOWN
+# RUN: nkijit verify %s:rows --deny portability --json | filecheck %s --check-prefix=JSON
+
+# Results that are overwritten before anything reads them, and warnings that are denied.
+
+import neuronxcc.nki as classic
+import neuronxcc.nki.language as cl
+import nki
+import nki.isa as nisa
+import nki.language as nl
+
+
+def load(x, row):
+    tile = nl.ndarray((128, x.shape[1]), x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=tile, src=x[row : row + 128])
+    return tile
+
+
+@nki.jit
+@nki.example(x="1024x512:bfloat16", w="1024x128:bfloat16")
+def matmul(x, w):
+    out = nl.ndarray((128, 512), nl.float32, buffer=nl.shared_hbm)
+    acc = nl.ndarray((128, 512), nl.float32, buffer=nl.psum)
+    for k in range(8):
+        # MATMUL: warning[overwritten-result]: nisa.nc_matmul: 'acc' is overwritten before anything reads the result: 7 of 8 results are lost
+        # MATMUL-NEXT: --> {{.*}}overwritten.py:[[# @LINE + 4]]:28
+        # MATMUL: = help: to add up the iterations, pass accumulate=True in all but the first, e.g. accumulate=k > 0; else read 'dst' in every iteration
+        a = load(w, k * 128)
+        b = load(x, k * 128)
+        nisa.nc_matmul(dst=acc, stationary=a, moving=b, accumulate=False)
+    result = nl.ndarray((128, 512), nl.float32, buffer=nl.sbuf)
+    nisa.tensor_copy(dst=result, src=acc)
+    nisa.dma_copy(dst=out, src=result)
+    return out
+
+
+@nki.jit
+@nki.example(x="1024x512:bfloat16")
+def rows(x):
+    out = nl.ndarray((128, 512), nl.bfloat16, buffer=nl.shared_hbm)
+    for k in range(8):
+        # ROWS: warning[overwritten-result]: nisa.dma_copy: 'out' is overwritten before anything reads the result: 7 of 8 results are lost
+        # ROWS: = help: let the place that is written follow the loop, e.g. out[i * 128 : (i + 1) * 128]
+        # DENIED: error[overwritten-result]: nisa.dma_copy: 'out' is overwritten
+        # DENIED: = a warning that counts as an error: deny {{(suspicious|overwritten-result|warnings)}}
+        # COST: error[overwritten-result]: nisa.dma_copy: 'out' is overwritten
+        # UNKNOWN: error: --deny: there is no warning 'suspicius' to deny; there are warnings, suspicious, advice, portability and the ids of rules; did you mean 'suspicious'?
+        # JSON: "rule": "overwritten-result",
+        # JSON: "severity": "warning",
+        # JSON: "group": "suspicious",
+        nisa.dma_copy(dst=out, src=load(x, k * 128))
+    return out
+
+
+@nki.jit
+@nki.example(x="1024x512:bfloat16")
+def reset(x):
+    out = nl.ndarray((128, 512), nl.float32, buffer=nl.shared_hbm)
+    acc = nl.ndarray((128, 512), nl.float32, buffer=nl.sbuf)
+    for k in range(8):
+        # RESET: warning[overwritten-result]: nisa.tensor_tensor: 'acc' is overwritten before anything reads the result: 7 of 8 results are lost
+        # RESET: overwritten by nisa.memset
+        # RESET: = help: fill the tile once, before the loop
+        nisa.memset(dst=acc, value=0.0)
+        nisa.tensor_tensor(dst=acc, data1=acc, data2=load(x, k * 128), op=nl.add)
+    nisa.dma_copy(dst=out, src=acc)
+    return out
+
+
+@classic.jit
+@nki.example(x="1024x512:float32")
+def classic_store(x):
+    out = cl.ndarray((128, 512), x.dtype, buffer=cl.shared_hbm)
+    for k in cl.sequential_range(8):
+        # CLASSIC: warning[overwritten-result]: nl.store: 'out' is overwritten before anything reads the result: 7 of 8 results are lost
+        cl.store(out, cl.load(x[k * 128 : (k + 1) * 128]))
+    return out
+
+
+# The maximum of a block's end is not needed: the next block starts anew.
+# NONE: no findings
+@nki.jit
+@nki.example(x="512x512:float32")
+def running_maximum(x):
+    out = nl.ndarray((2, 128, 512), nl.float32, buffer=nl.shared_hbm)
+    last = nl.ndarray((128, 512), nl.float32, buffer=nl.sbuf)
+    for block in range(2):
+        nisa.memset(dst=last, value=0.0)
+        for k in range(2):
+            tile = load(x, (2 * block + k) * 128)
+            maximum = nl.ndarray((128, 512), nl.float32, buffer=nl.sbuf)
+            nisa.tensor_tensor(dst=maximum, data1=tile, data2=last, op=nl.maximum)
+            nisa.tensor_copy(dst=last, src=maximum)
+        nisa.dma_copy(dst=out[block], src=maximum)
+    return out
