@@ -15,7 +15,7 @@ def is_strict(requested: bool | None, default: bool = True) -> bool:
     """Return whether all errors stop a kernel.
 
     Args:
-        asked: the user's choice; None for no choice.
+        requested: the user's choice; None for no choice.
         default: the result if neither the user nor the environment decides.
 
     Raises ValueError when `NKIJIT_STRICT` is neither 0 nor 1.
