@@ -233,7 +233,7 @@ def _iterable_of(node: ast.AST | None) -> ast.AST | None:
 
 
 def _reads_attribute(node: ast.AST | None, name: str) -> bool:
-    """Return whether the user's expression itself reads the attribute, not a library that it calls."""
+    """Return whether the user's expression reads the attribute, not a library that it calls."""
     function = node.func if isinstance(node, ast.Call) else node
     return isinstance(function, ast.Attribute) and function.attr == name
 

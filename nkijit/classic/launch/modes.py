@@ -53,7 +53,7 @@ class BenchmarkResult:
 
 @dataclass(slots=True)
 class Outcome:
-    """The results that calls of a kernel leave, for all of its grids."""
+    """Results of the last call that can be read afterwards, shared by all grids of a kernel."""
 
     benchmark: BenchmarkResult | None = None
 
@@ -74,7 +74,7 @@ class Mode:
     def run(
         self, traced: TracedKernel, values: Sequence[Any], outcome: Outcome, *, strict: bool
     ) -> Any:
-        """Run a specialisation on the values of a call's tensors; `strict` as for its `run`."""
+        """Run a specialisation on the arrays of a call; `strict` as for `TracedKernel.run`."""
         del outcome
         return traced.run(*values, strict=strict)
 
