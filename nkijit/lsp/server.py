@@ -36,7 +36,7 @@ from nkijit.version import __version__
 
 @dataclass
 class _Open:
-    """An open document."""
+    """The state of an open document: its analysis, finished or in progress."""
 
     task: asyncio.Task[None] | None = None
     """The analysis in progress, or the last one."""
@@ -49,7 +49,7 @@ class NkiServer(LanguageServer):
     """The server for one editor.
 
     Args:
-        folder: for files that the editor opens: IR, explanations of rules.
+        folder: the folder for files that the editor opens: IR, explanations of rules.
     """
 
     def __init__(self, folder: Path):

@@ -145,9 +145,9 @@ def form(
 
     Args:
         of: the dataclass.
-        doc: description, instead of the dataclass's docstring.
-        only: names of fields; by default all that `plain` writes.
-        more: further fields, or other types for existing ones.
+        doc: the description; by default the dataclass's docstring.
+        only: the names of the fields; by default all that `plain` writes.
+        more: the types of further fields, or other types for existing ones.
     """
     hints, docs = get_type_hints(of), _docs_of_fields(of)
     names = [f.name for f in fields(of) if f.repr] if only is None else only

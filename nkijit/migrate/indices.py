@@ -14,12 +14,12 @@ from nkijit.migrate.amounts import Amount, ceil_div, greatest, least
 from nkijit.migrate.errors import NoRewriteError
 
 Dims = Mapping[int, tuple[Amount, Amount]]
-"""Step and size by dimension of a tile, counted from the end (-1 is the last)."""
+"""(step, size) for each dimension of a tile, counted from the end (-1 is the last)."""
 
 
 @dataclass(frozen=True)
 class Index:
-    """`begin + Σ step * i` over the dimensions of a tile."""
+    """An index expression: `begin + Σ step * i` over the dimensions of a tile."""
 
     begin: Amount
     rank: int
@@ -76,7 +76,7 @@ class Index:
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is a plain number."""
+        """Whether the index is a plain number, without a dimension."""
         return not self.dims
 
 

@@ -34,7 +34,7 @@ class ModuleRewriter:
         Args:
             module: the module.
             untouched: the byte ranges that other rewriters edit.
-            functions: the byte ranges of all functions, including these.
+            functions: the byte ranges of all functions, including untouched ones.
         """
         self._functions = functions
         self._module = module

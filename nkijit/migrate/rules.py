@@ -11,7 +11,7 @@ class Rule:
     """A rule of rewriting."""
 
     short: str
-    """Its name in the report."""
+    """The rule's name in the report."""
     before: str
     """An example in the classic API."""
     after: str

@@ -23,9 +23,9 @@ class Release:
 
     number: tuple[int, int]
     sdk: str = field(compare=False)
-    """The Neuron SDK that contains it, e.g. `2.31`."""
+    """The Neuron SDK that contains the release, e.g. `2.31`."""
     date: date = field(compare=False)
-    """Release date of that SDK."""
+    """The release date of the Neuron SDK."""
     adds: frozenset[str] = field(compare=False)
     """Rows that this release adds."""
     removes: Mapping[str, str] = field(compare=False)
@@ -37,13 +37,13 @@ class Release:
     reorders: Mapping[str, int] = field(compare=False)
     """Functions whose arguments this release reorders, with the first changed position."""
     imposes: frozenset[str] = field(compare=False)
-    """Ids of rules about a kernel's Python that its compiler introduces."""
+    """Ids of rules about a kernel's Python that the release's compiler introduces."""
     lifts: frozenset[str] = field(compare=False)
-    """Ids of rules about a kernel's Python that its compiler drops."""
+    """Ids of rules about a kernel's Python that the release's compiler drops."""
 
     @property
     def version(self) -> str:
-        """`0.5`."""
+        """The version as text, e.g. `0.5`."""
         return ".".join(map(str, self.number))
 
     def __str__(self) -> str:
@@ -150,7 +150,10 @@ def replacement(name: str) -> str | None:
 
 
 def is_held(rule: str, held_by: Release) -> bool:
-    """Whether a release's compiler has a rule about a kernel's Python. By default it has."""
+    """Whether a release's compiler has a rule about a kernel's Python.
+
+    True for a rule that no release introduces or drops.
+    """
     begins = [r for r in releases() if rule in r.imposes]
     ends = [r for r in releases() if rule in r.lifts]
     return all(r <= held_by for r in begins) and all(held_by < r for r in ends)

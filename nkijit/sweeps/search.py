@@ -32,19 +32,19 @@ _MOST_FINDINGS = 20
 
 @dataclass(eq=False)
 class _Evaluated:
-    """A variant that is or was evaluated."""
+    """A variant whose evaluation has begun, with the results known so far."""
 
     number: int
     point: Point
     candidate: Candidate | None
-    """Its form for other processes; None if an earlier run evaluated it."""
+    """The variant in its serialised form; None if an earlier run evaluated it."""
     cost: Cost | None = None
     agreement: Agreement | None = None
     is_compared: bool = False
-    """Whether its comparison was submitted, or is not needed."""
+    """Whether the comparison of results was submitted, or is not needed."""
 
     def is_complete(self, is_run: bool) -> bool:
-        """Whether all its results are known."""
+        """Whether all results of the variant are known; `is_run` requires a comparison, too."""
         if self.cost is None:
             return False
         return not is_run or self.cost.time is None or self.agreement is not None
@@ -89,7 +89,7 @@ class Search:
         ]
 
     def _take(self, trial: FrozenTrial) -> None:
-        """Take over a result of an earlier run."""
+        """Restore the result of a trial from an earlier run."""
         stored = trial.user_attrs.get(_RESULT)
         if stored is None or self._key(trial.params) in self._evaluated:
             return

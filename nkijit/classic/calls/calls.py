@@ -299,7 +299,7 @@ def _reshaped(
 
 
 def fresh_since(mark: Mark, result: NkiTensor, exact: bool, made: Sites = ()) -> Fresh | None:
-    """Return the instructions since a mark that compute a result, for `forward`; None if unknown."""
+    """Return the instructions since a mark that compute a result; None if they are not known."""
     ops = instructions_since(result.storage.tracer, mark)
     alloc = result.storage.value.owner
     if not ops or not isinstance(alloc, AllocOp):
@@ -324,7 +324,7 @@ def composed(compute: Callable[..., NkiTensor], **fixed: Any) -> Callable[..., N
 
 
 def place(dst: NkiTensor, result: NkiTensor, mark: Mark) -> None:
-    """Make the instructions since a mark that compute `result` write to `dst`; else copy it there."""
+    """Make the instructions that compute `result` since a mark write to `dst`; else copy it."""
     target = with_shape(dst, result.shape)
     fresh = fresh_since(mark, result, False)
     if fresh is None or not forward(result.storage.tracer, fresh, ClassicTile(target).part):

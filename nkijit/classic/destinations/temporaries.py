@@ -105,7 +105,7 @@ def _offsets_of_makers(assignment: Site) -> frozenset[int]:
 
 
 def _is_handed_over(made: Sites, frame: FrameType) -> bool:
-    """Return whether each helper between the instruction and the assignment only returns the value."""
+    """Return whether every helper between instruction and assignment only returns the value."""
     variables: Mapping[str, Any] = ChainMap(frame.f_locals, frame.f_globals)
     for (caller, call), (code, offset) in zip(reversed(made[1:]), reversed(made[:-1]), strict=True):
         bytecode, helper = Bytecode.of(caller), Bytecode.of(code)

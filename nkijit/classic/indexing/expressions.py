@@ -103,7 +103,7 @@ class AffineForm:
         return (0,) * (rank - len(self.shape)) + self.coefficients
 
     def picked(self, dims: Sequence[int], rank: int) -> AffineForm:
-        """Return the form with only the dimensions `dims`, after broadcasting to `rank` dimensions."""
+        """Return the form with only the dimensions `dims` after broadcasting to rank `rank`."""
         new = rank - len(self.shape)
         shape, filled = (1,) * new + self.shape, (False,) * new + self.filled
         coefficients = self.aligned(rank)

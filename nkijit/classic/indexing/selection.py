@@ -174,7 +174,7 @@ class _Placement(NamedTuple):
 def placement(
     forms: _Forms, box: TileBox, base_strides: tuple[int, ...], on_chip: bool
 ) -> _Placement:
-    """Return the placement of a box of a selection from a tensor with the strides `base_strides`."""
+    """Return the placement of a box of a selection, in a tensor with strides `base_strides`."""
     rank = len(box.starts)
     shift, mixed = 0, -1
     strides = [0] * rank
