@@ -244,7 +244,7 @@ def _key_source(key: _Key) -> str:
 
 
 class _Checker:
-    """A stand-in for the tracer in trial views: an invalid view raises an exception."""
+    """Replaces the tracer for trial views, so that an invalid view raises an exception."""
 
     is_open = False
 

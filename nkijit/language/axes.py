@@ -35,7 +35,7 @@ class TileReduction:
 
     @property
     def dropped(self) -> tuple[int, ...]:
-        """The shape of the result without the reduced dimensions, but with at least two dimensions."""
+        """The shape of the result without the reduced dimensions; it has at least two."""
         left = self.x.shape[: -len(self.axis)]
         return left if len(left) > 1 else (*left, 1)
 
@@ -49,7 +49,7 @@ class TileReduction:
         isa.tensor_reduce(dst, op, data, self.axis, negate=negate)
 
     def spread(self, reduced: NkiTensor) -> NkiTensor:
-        """Return a view of a reduced tile, of shape `kept`, that is broadcast to the shape of `x`."""
+        """Return a view of a reduced tile, of shape `kept`, broadcast to the shape of `x`."""
         for dim, size in enumerate(self.x.shape):
             if reduced.shape[dim] != size:
                 reduced = reduced.broadcast(dim, size)

@@ -43,7 +43,7 @@ class Framework:
     convert: str
     """The expression that messages recommend for changing an array's data type.
 
-    `{}` stands for the name of the type.
+    `{}` is replaced by the name of the type.
     """
     to_array: Callable[[Any, Any], Array]
     """`to_array(module, array)` returns a NumPy array, on the same memory where possible.

@@ -48,7 +48,7 @@ class Limits:
 
     seconds: float = 30.0
     mebibytes: int = 8192
-    """The memory limit in MiB, beyond what a new process uses."""
+    """The memory limit in MiB, in addition to the memory of a new process."""
 
 
 class Isolated:

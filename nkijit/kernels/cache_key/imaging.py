@@ -81,7 +81,7 @@ class Same:
 _AGAIN = Same
 """The first element of the image of a repeated object; its number is the second element."""
 _LARGEST = 50_000
-"""The maximum number of objects in an image. Reading so many takes as long as a small trace."""
+"""The maximum number of objects in an image; reading them takes as long as a small trace."""
 ABSENT = ("absent",)
 """The image of a missing value."""
 
