@@ -60,7 +60,7 @@ _SILENT = (
 )
 """Operations without a statement: they are written as expressions where they are used."""
 _SIGNS = {"add": "+", "subtract": "-", "multiply": "*"}
-"""The Python operators for operators on registers."""
+"""Python's symbols for the operators on registers, by the operator's name."""
 
 
 def _is_zero(value: SSAValue) -> bool:

@@ -24,7 +24,7 @@ from nkijit.dialects.declare.spec import Field
 from nkijit.export.errors import ExportError
 
 _APIS = {"nisa": (isa, "nisa"), "ncc": (collectives, "ncc")}
-"""The module of each dialect's functions, and its name in exported files."""
+"""For each dialect: the module with its functions, and the module's name in exported files."""
 
 
 @dataclass(frozen=True, slots=True)

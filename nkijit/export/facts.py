@@ -57,8 +57,7 @@ class Facts:
     scalars: set[SSAValue] = field(default_factory=set[SSAValue])
     """Registers and induction variables that are `NkiScalar`s in Python."""
     makers: dict[SSAValue, NisaOp] = field(default_factory=dict[SSAValue, NisaOp])
-    """The instruction that creates a register, for functions and operators that return registers.
-    """
+    """The instruction that creates each register that a function or an operator returns."""
     conditions: set[SSAValue] = field(default_factory=set[SSAValue])
     """Registers that `nl.while_loop` allocates."""
     escapes: list[Escape] = field(default_factory=list[Escape])

@@ -77,11 +77,11 @@ def _kernel(cores: Sequence[KernelOp], taken: Names, *, loops: bool) -> _Kernel:
 
 
 _LONG = 0.8
-"""A kernel with loops must have at most this fraction of the statements of the other text."""
+"""A text is preferred over a longer one if it has at most this fraction of its statements."""
 
 
 class _Kernel:
-    """A kernel as a function."""
+    """The text of a kernel: a Python function with statements for all cores."""
 
     def __init__(self, cores: Sequence[KernelOp], name: str, taken: Names):
         self.first = cores[0]

@@ -89,7 +89,7 @@ _HEAP_TYPE = 1 << 9
 
 
 PYTHONS_METACLASSES = frozenset((type, abc.ABCMeta, EnumMeta))
-"""Metaclasses whose classes are compared by identity; others may define `__eq__`."""
+"""Python's metaclasses, whose classes are compared by identity; others may define `__eq__`."""
 
 _T = TypeVar("_T")
 
@@ -124,7 +124,7 @@ def words(text: str) -> frozenset[str]:
 _ALL_CONSTANT = ("nkijit", "_pytest", "ml_dtypes", "typing_extensions", "xdsl")
 """Packages that are entirely constant. Pytest inserts calls of `_pytest` into tests' asserts."""
 _PACKAGES = (*_ALL_CONSTANT, "jax", "jaxlib", "numpy", "scipy", "torch")
-"""Packages whose code users do not change. All others may have kernels and their settings."""
+"""Packages whose code users do not change; all other packages may contain kernels and settings."""
 
 
 @functools.lru_cache(maxsize=4096)
@@ -264,7 +264,7 @@ SCALARS = BY_VALUE | {id(float), id(complex)}
 BUILTINS = {
     name: value for name, value in vars(builtins).items() if name not in _VARYING["builtins"]
 }
-"""The builtins that do not vary."""
+"""The builtins with constant results (see `varies`), by name."""
 
 
 def varies_by_itself(value: Any) -> bool:

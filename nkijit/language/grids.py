@@ -184,7 +184,7 @@ class NkiGrid(NKIObject):
 
     @property
     def index_step_elements(self) -> tuple[int, ...]:
-        """The number of elements from one tile or block to the next, for each coordinate."""
+        """The number of elements between neighbouring coordinates, in each dimension with one."""
         return tuple(axis.stride for axis in self._selection.axes if axis.is_counted)
 
     @property
@@ -209,7 +209,10 @@ class NkiGrid(NKIObject):
 
     @property
     def data(self) -> NkiTensor:
-        """The selection as an operand of instructions. Raises ValueError if no tensor can be it."""
+        """The selected elements as an operand of instructions.
+
+        Raises ValueError if no access pattern has exactly these elements.
+        """
         tensor = self._selection.data()
         if tensor is None:
             raise ValueError(

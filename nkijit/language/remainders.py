@@ -112,7 +112,7 @@ _HIGH = _SIGN + _SIZE - (2**_PORTION_BITS - 1)
 """A mask that clears the last 12 bits of a float32's significand."""
 _PORTIONS = 3
 _MOST = _PORTION_BITS + (_PORTIONS - 1) * (_PORTION_BITS + 1)
-"""The range of quotients: those in [-2**_MOST, 2**_MOST] are the sum of `_PORTIONS` portions."""
+"""The exponent of the largest quotient, 2**_MOST, that is the sum of `_PORTIONS` portions."""
 
 
 class _Divisor(NamedTuple):
@@ -264,7 +264,7 @@ def _add_where_negative(dst: NkiTensor, rest: NkiTensor, size: Any) -> None:
 # ------------------------------------------------------------------ in native integers
 
 _BELOW = 1 - 2.0**-21
-"""A factor that covers the rounding of a float32 quotient, so that it is never too large."""
+"""A factor just below 1: a float32 quotient times this factor never exceeds the exact quotient."""
 
 
 def _of_integers(out: NkiTensor, x: Any, y: Any, like_dividend: bool) -> None:

@@ -39,7 +39,7 @@ class _Open:
     """The state of an open document: its analysis, finished or in progress."""
 
     task: asyncio.Task[None] | None = None
-    """The analysis in progress, or the last one."""
+    """The task of the analysis in progress, or of the last analysis."""
     analysis: Analysis | None = None
     version: int | None = None
     """The version of the document that was analysed."""

@@ -103,7 +103,10 @@ class Mask:
 
     @property
     def bounds(self) -> list[Bound]:
-        """The selected ranges of the tile's dimensions; raises NoRewriteError if there are none."""
+        """The ranges of the tile's dimensions that the mask selects.
+
+        Raises NoRewriteError if a comparison selects no range.
+        """
         return [_bound(*comparison) for comparison in self.comparisons]
 
 

@@ -37,7 +37,7 @@ from nkijit.traced.kernel import TracedKernel
 _EDGES = 6
 """The maximum number of other sizes at which a rewritten kernel is compared."""
 _LONG = 20_000
-"""Kernels with more operations are not compared at other sizes."""
+"""The maximum number of operations of a kernel that is compared at other sizes."""
 
 
 @dataclass

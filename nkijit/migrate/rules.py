@@ -15,7 +15,7 @@ class Rule:
     before: str
     """An example in the classic API."""
     after: str
-    """The same example in the current API."""
+    """The example of `before`, rewritten in the current API."""
 
 
 RULES: Mapping[str, Rule] = {

@@ -29,13 +29,13 @@ class Release:
     adds: frozenset[str] = field(compare=False)
     """Rows that this release adds."""
     removes: Mapping[str, str] = field(compare=False)
-    """Rows that this release removes, with the replacement; "" if none is known."""
+    """Rows that this release removes, each with its replacement; "" if none is known."""
     renames: Mapping[str, str] = field(compare=False)
-    """Rows of arguments that this release renames, with the new name."""
+    """Rows of arguments that this release renames, each with the argument's new name."""
     deprecates: Mapping[str, str] = field(compare=False)
-    """Rows that this release deprecates, with the replacement."""
+    """Rows that this release deprecates, each with its replacement."""
     reorders: Mapping[str, int] = field(compare=False)
-    """Functions whose arguments this release reorders, with the first changed position."""
+    """Functions whose arguments this release reorders, each with the first changed position."""
     imposes: frozenset[str] = field(compare=False)
     """Ids of rules about a kernel's Python that the release's compiler introduces."""
     lifts: frozenset[str] = field(compare=False)

@@ -73,7 +73,7 @@ class Finding(ShownFields):
 
     rule: str
     severity: str
-    """`error` or `warning`."""
+    """The severity: `error` or `warning`."""
     place: Position | None
     """The source line of the innermost call."""
     subject: str
@@ -105,7 +105,7 @@ class Cost:
     sbuf: Peak | None = None
     psum: Peak | None = None
     mfu: float | None = None
-    """Model flops utilisation: flops divided by those at peak speed during the kernel's time."""
+    """Model flops utilisation: the fraction of the peak flops in the kernel's time."""
     instructions: int | None = None
     """The number of executed instructions on all cores."""
     lines: tuple[CriticalLine, ...] = ()

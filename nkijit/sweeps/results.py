@@ -38,7 +38,7 @@ OBJECTIVES: Mapping[str, Measure] = {
 
 
 Objectives = Mapping[str, Measure]
-"""Objectives by name. The first one determines the best variant."""
+"""The objectives of a sweep, by name. The first objective determines the best variant."""
 
 
 def measures_of(objective: str | Measure | Sequence[str | Measure]) -> Objectives:

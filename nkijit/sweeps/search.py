@@ -25,7 +25,7 @@ from nkijit.sweeps.studies import NkiStudy, SamplerError, quiet
 from nkijit.sweeps.worker import Agreement
 
 _RESULT = "nkijit"
-"""The trial attribute with its full result."""
+"""The name of the trial attribute with the trial's full result."""
 _MOST_FINDINGS = 20
 """The maximum number of findings in a trial's attributes, for readers of the study."""
 

@@ -38,7 +38,7 @@ except ImportError as error:
     ) from None
 
 _OWNER = "nkijit"
-"""The study attribute with the kernel and objectives that it belongs to."""
+"""The name of the study attribute with the kernel and objectives that the study is about."""
 
 
 class SamplerError(ValueError):

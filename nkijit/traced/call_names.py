@@ -154,7 +154,7 @@ class _Source:
         self.nodes: dict[int, list[ast.Call | ast.Assign]] = {}
         """Calls and assignments by their first line."""
         self.names: dict[int, list[ast.Attribute | ast.Name]] = {}
-        """Names and attributes by their first line; an attribute precedes its object."""
+        """Name and attribute nodes by their first line; an attribute precedes its object."""
         self._imported: dict[str, str] = {}
         """The import path of each imported name."""
         try:

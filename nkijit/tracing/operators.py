@@ -81,7 +81,7 @@ class UnaryOperator(Operator):
     """
 
     compute: ClassVar[Callable[[Word, Any, Any], NkiTensor]]
-    """Computes a call; set by `nkijit.language`, which implements it with instructions."""
+    """`compute(operator, x, dtype)` emits the instructions of a call; `nkijit.language` sets it."""
 
     def __call__(self, x: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
         return type(self).compute(self, x, dtype)
@@ -105,7 +105,8 @@ class BinaryOperator(Operator):
     """
 
     compute: ClassVar[Callable[[Word, Any, Any, Any], NkiTensor]]
-    """Computes a call; set by `nkijit.language`."""
+    """`compute(operator, x, y, dtype)` emits the instructions of a call; `nkijit.language` sets it.
+    """
 
     def __call__(self, x: Operand, y: Operand, dtype: DTypeLike | None = None) -> NkiTensor:
         return type(self).compute(self, x, y, dtype)

@@ -65,7 +65,7 @@ from nkijit.tracing.locations import (
 )
 
 current_tracer: ContextVar[Tracer | None] = ContextVar("nkijit_tracer", default=None)
-"""The tracer of the kernel that is being traced; code that runs per instruction reads it directly.
+"""The tracer of the kernel that is being traced; see `active_tracer`. Hot code reads it directly.
 """
 
 

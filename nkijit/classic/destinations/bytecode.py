@@ -72,7 +72,7 @@ class Bytecode:
     """The bytecode instructions of a function, and queries about the values on its stack."""
 
     def __init__(self, steps: Sequence[BytecodeStep]):
-        """Create it from instructions in the order of their offsets."""
+        """Create an instance from bytecode instructions in the order of their offsets."""
         self._steps = steps
         self.makers: dict[int, frozenset[int]] = {}
         """For each assignment, by its offset: offsets of the instructions that made the value."""

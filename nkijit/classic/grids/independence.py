@@ -174,7 +174,7 @@ def _crossing(history: Sequence[Operation], bounds: Sequence[int]) -> Sequence[i
     numbers: dict[SSAValue, int] = {}
     uses: list[tuple[int, int]] = []
     for position, op in enumerate(history):
-        if type(op) in DECLARATIONS or op.parent is None:  # erased since
+        if type(op) in DECLARATIONS or op.parent is None:  # erased after it was recorded
             continue
         operands = operand_tuple(op)
         uses += [(position, numbers.setdefault(base_of(v), len(numbers))) for v in operands]

@@ -41,7 +41,7 @@ def _fail_mask(rule: Any, what: str, help: str = "") -> NoReturn:
 
 
 def as_integer(value: Any) -> int | None:
-    """Return a value as an integer, also NumPy's; None for other values and truth values."""
+    """Return an integer of Python or NumPy as an int; None for all other values, also for bool."""
     if type(value) is int:
         return value
     if isinstance(value, bool):
@@ -53,7 +53,7 @@ def as_integer(value: Any) -> int | None:
 
 
 class Relation(Enum):
-    """The comparison of a constraint's expression with 0; the value is the operator's name."""
+    """The comparison operator of a constraint, by its name in `OPERATORS`; one side is 0."""
 
     not_negative = "greater_equal"
     zero = "equal"
@@ -188,7 +188,7 @@ class Index:
 
     @property
     def filled(self) -> tuple[bool, ...]:
-        """Per dimension, whether only `nl.mgrid` has added it, for a common shape."""
+        """For each dimension, whether only `nl.mgrid` has added it; see `__init__`."""
         return self.form.filled
 
     @property
@@ -416,7 +416,7 @@ class Constraint:
         return Constraint(self.expression, other)
 
     def everywhere(self, box: TileBox) -> bool | None:
-        """Return True or False when it holds everywhere or nowhere in a box, else None."""
+        """Return True if the constraint holds everywhere in a box, False if nowhere, else None."""
         low, high = self.expression.bounds(box)
         if self.relation is Relation.not_negative:
             return True if low >= 0 else False if high < 0 else None

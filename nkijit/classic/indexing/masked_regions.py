@@ -122,7 +122,8 @@ def _bounded(box: TileBox, expression: Index) -> TileBox | None:
     for dim, step in enumerate(expression.aligned(len(starts))):
         if step == 0:
             continue
-        # The number of steps from the best end of the dimension, with all others at their best.
+        # The number of steps from the end of the dimension at which the expression is largest, if
+        # it is largest in all other dimensions.
         slack = min(highest // abs(step), sizes[dim] - 1)
         if step > 0:
             starts[dim] += sizes[dim] - 1 - slack

@@ -133,7 +133,7 @@ class Baremetal(_OnDevice):
     """`nki.baremetal`: a call without a framework."""
 
     artifacts_dir: StrPath | None = None
-    """The folder for the kernel's IR; it is empty, or does not exist."""
+    """The folder for the kernel's IR; it must be empty, or not exist yet."""
 
     def run(
         self, traced: TracedKernel, values: Sequence[Any], outcome: Outcome, *, strict: bool
@@ -157,7 +157,7 @@ class Benchmark(_OnDevice):
     warmup: int = 10
     """Runs before the measurement; without effect, because nothing is measured."""
     iters: int = 100
-    """Runs that are measured; without effect, because all would take the same time."""
+    """Runs that are measured; without effect, because all predictions are the same."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -184,7 +184,7 @@ class Profiling(_OnDevice):
     overwrite: bool = False
     """Replace the files of an earlier run."""
     profile_nth: int = 1
-    """The run that is profiled; without effect, because all would take the same time."""
+    """The run that is profiled; without effect, because all predictions are the same."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -86,7 +86,7 @@ ABSENT = ("absent",)
 """The image of a missing value."""
 
 _constants: dict[int, Any] = {}
-"""Constant modules, functions and classes of libraries, by their `id`."""
+"""Constants of libraries (modules, functions, classes) that are their own image, by `id`."""
 
 
 class Imaging:
