@@ -27,7 +27,7 @@ from nkijit.tracing.target import TARGET_VARIABLE
 
 @dataclass(frozen=True)
 class KernelRequest:
-    """Arguments, target and cores of a request. They override those of files."""
+    """Arguments, target and cores of a request, which override the settings of files."""
 
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
     target: str | None = None

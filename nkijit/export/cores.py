@@ -1,4 +1,4 @@
-"""Merging of two cores' programs: numbers become affine in the core, and the rest branches."""
+"""Merging of two cores' programs: numbers become affine in the core, other statements branches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Facts about a whole kernel that its statements depend on."""
+"""Facts about a whole kernel that the texts of single statements depend on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Registers in Python: scalars, which support its operators, and all others.
+"""Registers in exported source: scalars, which support Python's operators, and all others.
 
 An NkiScalar is a register that a single load or operator writes, before any read. The induction
 variable of `nl.fori_loop` is a scalar if both bounds are numbers or scalars.

@@ -169,7 +169,7 @@ class NkiGrid(NKIObject):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The number of tiles or blocks along each coordinate, of elements where not tiled."""
+        """The number of tiles, blocks or (in untiled dimensions) elements along each coordinate."""
         return tuple(axis.count for axis in self._selection.axes if axis.is_counted)
 
     @property

@@ -259,7 +259,7 @@ class NkiServer(LanguageServer):
 
 
 def _kill(starting: asyncio.Future[Run]) -> None:
-    """End an analysis whose process has started after its task was cancelled."""
+    """End the process of an analysis that was cancelled while the process was starting."""
     if not starting.cancelled() and starting.exception() is None:
         starting.result().kill()
 

@@ -42,7 +42,7 @@ class KernelOfFile:
     target: str
     arguments: tuple[Argument, ...]
     is_known: bool
-    """Whether it needs no further arguments: they have defaults, or an example is known."""
+    """Whether the kernel needs no further arguments, because of defaults or an example."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The kernel of a request to a tool: of a file or of a text, with its arguments."""
+"""The kernel of a request to a tool, from a file or a text, with its arguments."""
 
 from __future__ import annotations
 

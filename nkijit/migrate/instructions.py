@@ -149,9 +149,9 @@ def _extra(
 def _forms(
     name: str, events: Sequence[ObservedEvent], node: ast.AST
 ) -> tuple[str, list[tuple[str, tuple[str, str]]]]:
-    """Return a call's main instruction, and the operands copied before it.
+    """Return the name of a call's main instruction, and the operands that were copied before it.
 
-    Each copied operand has its name, dtype and buffer.
+    A copied operand is (operand, (dtype, buffer)).
 
     Raises:
         NoRewriteError: the call emitted other instructions.

@@ -222,8 +222,8 @@ class Rewriter(ABC):
     def spliced(self, node: ast.AST) -> str:
         """Return the text of a node with rewritten subexpressions.
 
-        Those in comprehensions, lambdas and short-circuit operators must not need lines before the
-        statement.
+        Subexpressions of comprehensions, lambdas and short-circuit operators must not need lines
+        before the statement, because they may run several times or not at all.
         """
         start, end = self.source.span(node)
         text = self.source.text.encode()[start:end]

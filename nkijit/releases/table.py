@@ -109,7 +109,7 @@ def _deprecated() -> dict[str, Release]:
 
 
 def has_row(name: str) -> bool:
-    """Whether a release adds this name or argument itself, not only its function."""
+    """Whether the table has a row for this name or argument itself, not only for its function."""
     return name in _began()
 
 

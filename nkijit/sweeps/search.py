@@ -123,7 +123,8 @@ class Search:
     def _go_on(self, run: Run, workers: Workers) -> None:
         """Choose the next variants, and report known results to the sampler.
 
-        A trial is chosen as soon as possible. Results that are known by then are reported after it.
+        While fewer trials are pending than may run at a time, the next one is chosen. Otherwise the
+        result of the oldest pending trial is reported, if it is known.
         """
         while True:
             if len(self._pending) < min(workers.at_once, self._left) and not self._is_exhausted:

@@ -249,7 +249,10 @@ def study_of(
 
 
 def _written(evaluation: Evaluation, axes: Mapping[str, Axis]) -> dict[str, Any] | None:
-    """Return the parameters of the kernel's default values; None if it lacks any."""
+    """Return the trial parameters for the kernel's default values.
+
+    None if a swept argument has no default value in the space.
+    """
     found: dict[str, Any] = {}
     for name, axis in axes.items():
         parameter = evaluation.kernel.signature.parameters.get(name)

@@ -205,7 +205,7 @@ def zeros_like(
 
 
 def _shape_of(like: ClassicTensor) -> tuple[int, ...]:
-    """Return the shape of a tensor; its partition dimension is marked after block dimensions."""
+    """Return a tensor's shape; after block dimensions, `par_dim` marks the partition dimension."""
     if not isinstance(like, Blocks):
         return like.shape
     at = len(like.block_shape)

@@ -1,7 +1,7 @@
 """Names in the public error reference (`nki.errors`) for findings of classic kernels.
 
-A rule that only the classic API has uses the name of its error as its id. This module maps the
-rules that both APIs share to the names of their errors in the classic API.
+The id of a rule that only the classic API has is the name of the error. This module maps the rules
+that both APIs share to the names of their errors in the classic API.
 """
 
 from __future__ import annotations

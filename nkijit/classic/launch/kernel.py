@@ -149,7 +149,10 @@ class ClassicKernel(Kernel[_P]):
 
     @property
     def benchmark_result(self) -> BenchmarkResult:
-        """The result of the last call in the mode benchmark. Raises AttributeError before it."""
+        """The result of the last call in the mode benchmark.
+
+        Raises AttributeError if there was no such call.
+        """
         if self._outcome.benchmark is None:
             raise AttributeError(
                 f"kernel '{self.__name__}' has no benchmark_result before it is called in the mode "

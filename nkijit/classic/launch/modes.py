@@ -34,7 +34,7 @@ class Latency:
     """The latency of a kernel, as the cost model predicts (`benchmark_result.nc_latency`)."""
 
     def __init__(self, microseconds: float):
-        """A prediction has no spread: all percentiles are the same."""
+        """`microseconds` is the value of all percentiles: a prediction has no spread."""
         self._microseconds = microseconds
 
     def get_latency_percentile(self, percentile: int) -> float:

@@ -141,7 +141,10 @@ class ClassicTensor:
         def astype(self, dtype: Any) -> ClassicTensor: ...
 
     def __bool__(self) -> bool:
-        """Return True, with a warning; an error for the result of a comparison, and in `while`."""
+        """Return True and record a warning.
+
+        It is an error for the result of a comparison, and as the test of `while`.
+        """
         tracer = tracer_for("nki.tensor")
         subject, frame = f"tensor '{self.name}'", author_frame()
         holds_truth_values = DTYPES[self._element].kind is Kind.boolean
