@@ -124,7 +124,7 @@ def _writers_of(register: SSAValue) -> list[NisaOp]:
 class Escape:
     """A register that a loop's body assigns, and that operations outside the loop use.
 
-    The body is a function; the name belongs to the block around `outer`.
+    The body becomes a function in Python, so the register's name must be declared before `outer`.
     """
 
     register: SSAValue

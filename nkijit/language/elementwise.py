@@ -162,9 +162,9 @@ _UNARY: dict[str, Callable[[Word, NkiTensor, NkiTensor], None]] = {
 }
 """Words that are not computed by `nisa.activation`.
 
-The reference names the engines of three: `copy` is a bit-exact tensor_copy, `rsqrt` runs on the
-GpSimd Engine, which cannot access PSUM, and `invert` is an exclusive or with ones. `reciprocal` and
-`abs` run on the Vector Engine, the more precise of two.
+The reference names the engines of three words: `copy` is a bit-exact tensor_copy, `rsqrt` runs on
+the GpSimd Engine, which cannot access PSUM, and `invert` is an exclusive or with ones. `reciprocal`
+and `abs` could run on the Scalar Engine as well, but the Vector Engine is more precise.
 """
 
 

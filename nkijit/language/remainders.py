@@ -347,9 +347,9 @@ def _quotient(count: NkiTensor, left: NkiTensor, inverse: NkiTensor) -> None:
 
 
 def _below(rest: NkiTensor, divisor: NkiTensor, between: NkiTensor) -> None:
-    """Subtract the divisor from `rest` where `rest` is not smaller, as the minimum of both.
+    """Compute `rest = rest - divisor` where this is not negative, as `min(rest, rest - divisor)`.
 
-    Where `rest` is smaller, the difference wraps and is larger than `rest`.
+    The values are unsigned: a difference below 0 wraps and is larger than `rest`.
     """
     binary_into(nl.subtract, between, rest, divisor)
     isa.tensor_tensor(rest, rest, between, nl.minimum)

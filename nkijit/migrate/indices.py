@@ -41,7 +41,7 @@ class Index:
         ]
 
     def reshaped(self, keys: Sequence[str]) -> Index:
-        """Return `index[:, None]`; each key is `:`, `None` or `...`."""
+        """Return the subscripted index, e.g. `index[:, None]`; keys are `:`, `None` and `...`."""
         taken = sum(key == ":" for key in keys)
         items = list(keys)
         if "..." not in items:

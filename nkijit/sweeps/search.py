@@ -1,8 +1,8 @@
-"""A search in which an Optuna sampler chooses each variant, using the results known by then.
+"""A search in which an Optuna sampler chooses each variant from the results of earlier ones.
 
-A trial is chosen when the results of all but the last few trials before it are known, and results
-are reported in the order of the trials. Thus the choices depend on the seed and the number of
-concurrent variants, but not on which of them finishes first.
+Results are reported to the sampler in the order of the trials. A trial is chosen when the results
+of all earlier trials, except for the last few, have been reported. Thus the choices depend on the
+seed and the number of concurrent variants, but not on the order in which variants finish.
 """
 
 from __future__ import annotations

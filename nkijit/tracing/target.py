@@ -55,7 +55,7 @@ def platform_name(platform_target: PlatformTarget) -> str:
 
 
 def current_target() -> Target:
-    """Return the target of the kernel that is being traced, else the target of a call made now."""
+    """Return the target of the active trace; else that of the environment, or the default."""
     tracer = active_tracer()
     return resolve_target() if tracer is None else tracer.target
 

@@ -31,7 +31,7 @@ _READING = (
 )
 """Prefixes of instructions that only access the operands of their own expression on the stack.
 
-COPY, SWAP, stores and unpacking instructions access others, alone or fused.
+COPY, SWAP, stores and unpacking instructions are left out, because they also access other values.
 """
 
 _LEAVING = ("RETURN_", "RAISE_", "RERAISE", "JUMP_FORWARD", "JUMP_BACKWARD", "INTERPRETER_EXIT")

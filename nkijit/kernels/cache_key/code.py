@@ -319,7 +319,7 @@ _CODE = (FunctionType, classmethod, staticmethod, property)
 
 @images(type, derived=True)
 def _class(imaging: Imaging, cls: type[Any]) -> Any:
-    """Return the image of a class: for user classes, the names of the class and its bases."""
+    """Return the image of a class: for user classes, with the attributes of it and its bases."""
     meta = cast("type[Any]", type(cls))
     if is_constant_class(cls):
         if varies_by_itself(cls):
