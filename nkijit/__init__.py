@@ -70,7 +70,7 @@ _HOMES = {
     "sweep": "sweeps.sweeping",
     "value_of": "kernels.stepping",
 }
-"""Module of each public name that is not itself a module."""
+"""The module that defines each public name; modules themselves are left out."""
 
 _INSTEAD = {
     "simulate_kernel": "call nki.simulate(kernel)(...)",
@@ -79,7 +79,7 @@ _INSTEAD = {
     "benchmark": "it measures kernels on a device",
     "profile": "it measures kernels on a device",
 }
-"""Names of `nki` that older kernels use, with their replacements for error messages."""
+"""Names of `nki` that older kernels use, each with the advice for the error message."""
 
 
 if not TYPE_CHECKING:  # type checkers would accept any name

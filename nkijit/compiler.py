@@ -34,7 +34,7 @@ class CompileConfig:
     """Compiler options after tracing. None means the compiler's default."""
 
     address_rotation: AddressRotation | None = None
-    """Whether tiles may be moved."""
+    """Whether the compiler may move tiles to other addresses."""
     non_ssa_legalization: bool | None = None
     """Rewrite tiles that are written several times."""
     dead_code_elim: bool | None = None

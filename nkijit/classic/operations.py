@@ -30,7 +30,7 @@ _BINARY: dict[str, Callable[..., Any]] = {
     "lshift": language.left_shift,
     "rshift": language.right_shift,
 }
-"""Operators with three forms: `a + b`, with `a` on the right, and `a += b`."""
+"""The functions of operators, by the part of the name in `__add__`, `__radd__` and `__iadd__`."""
 _COMPARISONS: dict[str, Callable[..., Any]] = {
     "lt": language.less,
     "le": language.less_equal,

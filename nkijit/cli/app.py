@@ -105,7 +105,7 @@ COMMANDS = {
         "Print a lit.cfg.py for FileCheck tests of kernels.",
     ),
 }
-"""Module and function of each command, and its help line, in the order of `nkijit --help`."""
+"""The commands by name, in the order of `nkijit --help`: (`module:function`, help line)."""
 
 FOUND, FAILED = 1, 2
 """Exit codes: the kernel has errors; the command failed."""

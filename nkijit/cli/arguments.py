@@ -52,8 +52,9 @@ def arrays_in_order(arrays: dict[str, Input], names: Sequence[str]) -> list[Inpu
     """Return the arrays of `-i` in the order of the tensor arguments of a kernel loaded from IR.
 
     Args:
-        arrays: as `named_arrays` yields them; unnamed ones fill the remaining arguments in order.
-        names: of the kernel's tensor arguments.
+        arrays: the arrays that `named_arrays` yields; unnamed ones fill the remaining arguments in
+            order.
+        names: the names of the kernel's tensor arguments.
     """
     unnamed = [array for name, array in arrays.items() if name.startswith("#")]
     # A Python argument `x_1` is `x.1` in the IR; both names are accepted.

@@ -174,7 +174,7 @@ class Selection(Tracing):
         """Parse the IR and keep only its programs of some kinds.
 
         Args:
-            kinds: of ops to keep (kernels, lowered programs).
+            kinds: the classes of ops to keep (kernels, lowered programs).
 
         If FILE:KERNEL names a kernel, programs of other launches are dropped as well. Raises
         UsageError when none remains.

@@ -132,7 +132,7 @@ class _Checked:
     label: str
     kernels: Sequence[KernelFindings]
     of: str = ""
-    """Target of the trace and its origin, in words: `for trn3 (default)`. Empty for IR."""
+    """The target of the traces and its origin, in words: `for trn3 (default)`. Empty for IR."""
 
 
 class _Checker:

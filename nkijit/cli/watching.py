@@ -22,7 +22,7 @@ from nkijit.discovery.config import FILE, split_kernel
 from nkijit.discovery.errors import UsageError
 
 _EVERY = 0.3
-"""Seconds between checks for changed files."""
+"""The time between two checks for changed files, in seconds."""
 
 
 def watch(
@@ -85,7 +85,7 @@ def _states(path: Path) -> Iterator[tuple[Path, int]]:
 
 @dataclass
 class _Page:
-    """The report of the last version of a kernel for which a report could be made."""
+    """The served page: the last report that could be written, and the result of the last check."""
 
     path: Path
     version: int = 0

@@ -33,10 +33,10 @@ class ArgumentTextError(ValueError):
     """A text that cannot be parsed as an argument. The message marks the place and suggests a fix.
 
     Args:
-        message: of the error.
+        message: the message of the error.
         text: the whole text.
-        start: first character of the wrong part.
-        end: its end (exclusive).
+        start: the position of the wrong part's first character.
+        end: the position after its last character.
         help: the fix, for a `help:` line.
     """
 
@@ -66,9 +66,9 @@ class Random:
 RANDOM = Random()
 
 _AROUND = 40
-"""Characters that error messages show before and after a mistake."""
+"""The number of characters that error messages show before and after a mistake."""
 _DEPTH = 32
-"""Maximum nesting of lists; protects against Python's recursion limit."""
+"""The maximum nesting of lists; it protects against Python's recursion limit."""
 _ATOM = re.compile(r"""[^\s,\[\](){}'"]+""")
 _KEY = re.compile(r"""[^\s,:\[\](){}'"]+""")
 _PATH = re.compile(r"""[^,\[\](){}]+""")

@@ -39,7 +39,7 @@ class KernelConfig:
     """The configuration of one kernel."""
 
     arguments: tuple[Mapping[str, Any], ...] = ()
-    """Sets of arguments as in the file: strings are not parsed."""
+    """The kernel's sets of arguments as in the file: strings are not parsed."""
     target: str | None = None
     cores: int | None = None
 
@@ -57,10 +57,16 @@ class Config:
     kernels: Mapping[tuple[Path, str | None], KernelConfig] = field(
         default_factory=dict[tuple[Path, str | None], KernelConfig]
     )
-    """By file and name. The name is None in an entry for the only kernel of a file."""
+    """The configuration of each kernel, by (file, kernel's name).
+
+    The name is None if the entry names only the file, for its only kernel.
+    """
 
     def of(self, path: Path, name: str, *, alone: bool) -> KernelConfig:
-        """Return the configuration of a kernel; `alone`: it is the only one of its file."""
+        """Return the configuration of a kernel.
+
+        `alone`: whether it is the only kernel of the file, so that an entry without a name applies.
+        """
         file = path.resolve()
         found = self.kernels.get((file, name))
         if found is None and alone:
@@ -75,8 +81,8 @@ class Config:
 def config_for(path: Path) -> Config:
     """Return the configuration for a file or folder.
 
-    It is read from the nearest pyproject.toml with a `[tool.nkijit]`, in its folder or above.
-    Raises ConfigError.
+    The configuration is that of the nearest pyproject.toml with a `[tool.nkijit]`, in the folder of
+    the file or above. Raises ConfigError.
     """
     path = path.resolve()
     for folder in (path, *path.parents) if path.is_dir() else path.parents:

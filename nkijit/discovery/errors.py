@@ -33,7 +33,7 @@ def failure_of(error: BaseException) -> Failure:
 
 
 _LONGEST_LINE = 1000
-"""Characters; longer lines of IR are not quoted."""
+"""The maximum length of a line of IR that messages quote, in characters."""
 
 _DEFECT = (
     "This is an internal error of nkijit. Please report it with the kernel and all of this text."

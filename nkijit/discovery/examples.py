@@ -48,7 +48,10 @@ class Example:
 
 
 _examples: Noted[list[Example]] = Noted()
-"""Examples by the kernel's undecorated function, whose attributes are part of trace cache keys."""
+"""The examples of each kernel, by its undecorated function.
+
+They are not attributes of the function, because these are part of trace cache keys.
+"""
 
 
 def example(**arguments: Any) -> Callable[[_Function], _Function]:

@@ -46,7 +46,7 @@ def _module_of(path: Path, source: bytes | str) -> ModuleType:
     if folder not in sys.path:
         sys.path.insert(0, folder)
     sys.modules[path.stem] = module
-    # Compiled with the path as typed, not the absolute one: findings show it.
+    # Compiled with the path that the user typed, not the absolute one, because findings show it.
     exec(compile(source, str(path), "exec"), vars(module))
     return module
 

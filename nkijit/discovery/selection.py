@@ -28,7 +28,7 @@ from nkijit.tracing.target import TARGET_VARIABLE
 
 @dataclass(frozen=True)
 class KernelRequest:
-    """Arguments, target and cores of a request. They override those of files."""
+    """Arguments, target and cores of a request, which override the settings of files."""
 
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
     target: str | None = None
@@ -42,15 +42,15 @@ class Chosen:
     """A kernel of a Python file with its target, number of cores and arguments."""
 
     path: str
-    """The file, as the request names it."""
+    """The path of the file, as in the request."""
     name: str
-    """The kernel's variable in the file."""
+    """The name of the kernel's variable in the file."""
     kernel: Kernel
-    """For the selected target and number of cores."""
+    """The kernel, with the selected target and number of cores."""
     target_from: str
-    """Origin of the target: an option, a file, a variable of the environment or `default`."""
+    """The origin of the target: an option, a file, an environment variable or `default`."""
     requested: Mapping[str, Any]
-    """Arguments of the request."""
+    """The arguments in the request, by name."""
     config: Config
     entry: KernelConfig
     """The entry of this kernel in `config`."""
@@ -59,7 +59,7 @@ class Chosen:
 
     @property
     def label(self) -> str:
-        """`FILE:NAME`."""
+        """The kernel in messages: `FILE:NAME`."""
         return f"{self.path}:{self.name}"
 
     @property
@@ -69,10 +69,11 @@ class Chosen:
 
     @cached_property
     def arguments(self) -> tuple[Mapping[str, Any], ...]:
-        """Sets of arguments, empty when none is known.
+        """The known sets of arguments; empty if there is none.
 
-        Those of pyproject.toml, else of the examples, each updated with the request's arguments.
-        Raises ArgumentTextError and ExampleError for strings that cannot be parsed.
+        They come from pyproject.toml, else from the examples. Arguments of the request replace
+        those of each set. Raises ArgumentTextError and ExampleError for strings that cannot be
+        parsed.
         """
         sets = [self.config.arguments(written) for written in self.entry.arguments]
         sets = sets or [example.arguments() for example in examples_of(self.kernel)]

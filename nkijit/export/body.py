@@ -58,9 +58,9 @@ _SILENT = (
     *(ViewOp, NumberConstantOp, CmpiOp, ConditionOp, YieldOp),
     *(NumberOp, ElementOp, RepeatYieldOp),
 )
-"""Operations without a statement: their uses contain them."""
+"""Operations without a statement: they are written as expressions where they are used."""
 _SIGNS = {"add": "+", "subtract": "-", "multiply": "*"}
-"""Python's operators for those of registers."""
+"""Python's symbols for the operators on registers, by the operator's name."""
 
 
 def _is_zero(value: SSAValue) -> bool:
@@ -68,7 +68,7 @@ def _is_zero(value: SSAValue) -> bool:
 
 
 def _is_authors(file: str) -> bool:
-    """Whether lines of a file are quoted: not those of libraries or IR."""
+    """Whether comments quote lines of a file: only the user's files, not libraries or IR."""
     return not is_library_file(file) and not is_parsed_text(file)
 
 
@@ -78,7 +78,7 @@ class Body:
     def __init__(
         self, kernel: KernelOp, names: Names, data: dict[str, str], *, offsets: bool = False
     ):
-        """Name the arguments.
+        """Prepare the text of a program.
 
         Args:
             kernel: the program.
@@ -98,7 +98,7 @@ class Body:
         self._iterations = Iterations(constants=offsets)
         self._indices: dict[str, str] = {}
         self._patterns = False
-        """Whether views are written as explicit patterns."""
+        """Whether views are written as explicit access patterns (`t.ap(…)`)."""
         self._later: dict[Operation, list[Operation]] = {}
         self.arguments = [self._name(value, "argument") for value in kernel.arguments]
 
@@ -109,7 +109,7 @@ class Body:
     # ---------------------------------------------------------------- blocks
 
     def _block(self, block: Block, result: SSAValue | None = None) -> list[Statement]:
-        """Return the statements of a block, with a final return of `result`."""
+        """Return the statements of a block, followed by `return result` if there is a result."""
         outer, self._out = self._out, []
         op = block.first_op
         while op is not None:
@@ -206,7 +206,7 @@ class Body:
     def _varied_view(
         self, view: ViewOp, differing: Mapping[str, Sequence[Affine]]
     ) -> tuple[AccessPattern, DynamicPart | None]:
-        """Return the access of a view in the current iteration."""
+        """Return the access pattern of a view, and its dynamic part, in the current iteration."""
         attrs = self._varied(view, differing)
         numbers = {
             name: attr.value.data for name, attr in attrs.items() if isinstance(attr, IntegerAttr)
@@ -255,7 +255,7 @@ class Body:
         return f"nl.ndarray({', '.join(arguments)})"
 
     def _is_created_as_identity(self, op: AllocOp) -> bool:
-        """Whether the next instruction creates the tile as an identity matrix."""
+        """Whether the instruction after an allocation fills the tile with an identity matrix."""
         copy = op.next_op
         return (
             isinstance(copy, DmaCopyOp)
@@ -265,7 +265,7 @@ class Body:
         )
 
     def _identity(self, op: DmaCopyOp) -> None:
-        """Write a copy of an identity matrix."""
+        """Write the copy of a constant identity matrix as `nl.shared_identity_matrix`."""
         dst = op.required("dst")
         info = info_of(dst)
         call = f"nl.shared_identity_matrix({info.shape[0]}, dtype=nl.{info.dtype.name}"
@@ -303,7 +303,7 @@ class Body:
         build: Callable[[], str],
         creator: Operation | None = None,
     ) -> None:
-        """Assign a value to a name, unless only the operation that creates it uses it."""
+        """Add a statement `name = …` for a value; without a name if only its creator uses it."""
         if is_used(value, creator or op):
             name = self._named.get(value) or self._name(value, otherwise)
             self._add_statement(op, lambda: f"{name} = {build()}")
@@ -375,7 +375,7 @@ class Body:
         return f"{left} {_SIGNS[word]} {right}"
 
     def _term(self, value: SSAValue) -> str:
-        """Return the expression of an operand of a Python operator."""
+        """Return an operand of a Python operator as an expression, in brackets where needed."""
         source = self._operand(value)
         return source if is_register(value) else in_brackets(source)
 
@@ -394,7 +394,7 @@ class Body:
         }
 
     def _ordered(self, op: NisaOp, call: Callable[[], str]) -> None:
-        """Write an instruction that has an explicit order with others."""
+        """Write an instruction that runs after others (`depends_on`), or that others run after."""
         producers: list[str] = []
         waits = False
         for label in op.runs_after:
@@ -429,7 +429,7 @@ class Body:
     ) -> None:
         """Write the body of a device loop as a function.
 
-        Names that it assigns and that are used outside the loop are declared before it.
+        Names that the function assigns and that are used outside the loop are declared before it.
         """
         scalars, named = self._facts.scalars, self._named
         escapes = self._facts.escapes

@@ -24,19 +24,19 @@ from nkijit.dialects.declare.spec import Field
 from nkijit.export.errors import ExportError
 
 _APIS = {"nisa": (isa, "nisa"), "ncc": (collectives, "ncc")}
-"""The module of each dialect's functions, and its name in exported files."""
+"""For each dialect: the module with its functions, and the module's name in exported files."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Parameter:
-    """A parameter of an API function, and the corresponding field."""
+    """A parameter of an API function, and the field of the instruction that it sets."""
 
     name: str
     annotation: str
     default: Any
-    """`inspect.Parameter.empty` without a default."""
+    """The default value; `inspect.Parameter.empty` for a required parameter."""
     field: Field | None
-    """None if no field of the instruction corresponds to it."""
+    """The field of the instruction; None if the parameter sets no field."""
 
     @property
     def is_optional(self) -> bool:
@@ -51,11 +51,14 @@ class Function:
     """The qualified name, e.g. `nisa.tensor_copy`."""
     parameters: tuple[_Parameter, ...]
     result: str | None
-    """The operand that it returns, a register that it allocates; None for most functions."""
+    """The operand of the instruction that the function returns: a register that it allocates.
+
+    None for most functions, which return the instruction.
+    """
 
     @property
     def unknown(self) -> list[str]:
-        """Required parameters that the instruction does not have."""
+        """The required parameters that no field of the instruction determines."""
         return [p.name for p in self.parameters if p.field is None and not p.is_optional]
 
 

@@ -28,7 +28,7 @@ def constant_source(op: ConstantOp, data: dict[str, str], names: Names) -> str:
 
     Args:
         op: the constant.
-        data: receives the text of its bytes, by the name that the expression uses.
+        data: receives the bytes of the constant as text, by the name that the expression uses.
         names: the names that are in use.
     """
     info = info_of(op.result)

@@ -1,4 +1,4 @@
-"""Merging of two cores' programs: numbers become affine in the core, and the rest branches."""
+"""Merging of two cores' programs: numbers become affine in the core, other statements branches."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CORE = "core"
 
 
 def merged_programs(programs: Sequence[list[Statement]]) -> list[Statement]:
-    """Return statements that behave as each core's when `core` is its number."""
+    """Return statements that compute each core's program, depending on the variable `core`."""
     statements = programs[0] if len(programs) == 1 else _merged(*programs)
     _tidy(statements)
     if len(programs) == 1:

@@ -1,4 +1,4 @@
-"""Facts about a whole kernel that its statements depend on."""
+"""Facts about a whole kernel that the texts of single statements depend on."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _TRIGGERS: dict[type[Operation], type[Operation]] = {
     AllGatherVTriggerOp: AllGatherVPrepareOp,
     AllToAllVTriggerOp: AllToAllVPrepareOp,
 }
-"""For functions without tensors: the instruction that returns their argument."""
+"""For each trigger instruction, the prepare instruction whose result is the trigger's argument."""
 
 
 @dataclass
@@ -55,23 +55,24 @@ class Facts:
     """Facts that statements need in addition to their operation."""
 
     scalars: set[SSAValue] = field(default_factory=set[SSAValue])
-    """Registers and induction variables that are scalars in Python."""
+    """Registers and induction variables that are `NkiScalar`s in Python."""
     makers: dict[SSAValue, NisaOp] = field(default_factory=dict[SSAValue, NisaOp])
-    """For each register that a function or operator allocates and returns, that instruction."""
+    """The instruction that creates each register that a function or an operator returns."""
     conditions: set[SSAValue] = field(default_factory=set[SSAValue])
     """Registers that `nl.while_loop` allocates."""
     escapes: list[Escape] = field(default_factory=list[Escape])
     """Registers that loop bodies assign and operations outside use."""
     implied: set[Operation] = field(default_factory=set[Operation])
-    """Moves that the allocation of a register, or `nl.while_loop`, emits."""
+    """Register moves that need no statement: `nisa.register_alloc` or `nl.while_loop` emits them.
+    """
     identities: set[SSAValue] = field(default_factory=set[SSAValue])
     """Constants that `nl.shared_identity_matrix` creates."""
     following: dict[WhileOp, SSAValue] = field(default_factory=dict[WhileOp, SSAValue])
-    """The registers that bodies of `nl.while_loop` return."""
+    """The register that the body of each `nl.while_loop` returns, the next condition."""
     labelled: dict[str, list[NisaOp]] = field(default_factory=dict[str, list[NisaOp]])
-    """Instructions by name."""
+    """The instructions with a `name=`, by name."""
     awaited: set[Operation] = field(default_factory=set[Operation])
-    """Instructions that others run after."""
+    """Instructions that other instructions run after (`depends_on`)."""
     prepares: dict[Operation, NisaOp] = field(default_factory=dict[Operation, NisaOp])
     """The prepare instruction of each trigger."""
     triggers: dict[Operation, list[NisaOp]] = field(default_factory=dict[Operation, list[NisaOp]])
@@ -223,7 +224,7 @@ def _type_of(value: SSAValue) -> Attribute:
 
 
 def _has_others(value: SSAValue) -> bool:
-    """Whether the elements of a list, or iterations of a tile, have different shapes."""
+    """Whether the tiles that a value represents in different iterations have different shapes."""
     owner = value.owner
     if isinstance(owner, RepeatOp):
         return _has_others(owner.yielded[owner.results.index(value)])

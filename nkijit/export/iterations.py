@@ -16,9 +16,9 @@ from nkijit.export.merging import Template, affine_source
 @dataclass(frozen=True, slots=True)
 class _Index:
     name: str
-    """The name in the IR."""
+    """The index's name in the IR."""
     source: str
-    """The name in Python."""
+    """The index's name in the Python source."""
     end: Affine
 
 
@@ -27,19 +27,19 @@ class Iterations:
     """The loops around a statement, and the current iteration."""
 
     constants: bool = False
-    """Whether constants added to indices are written even if 0: they may differ on another core."""
+    """Whether to write `m + 0` for the index `m`: on another core, the constant may differ."""
     _around: list[_Index] = field(default_factory=list[_Index])
     _at: dict[str, int] = field(default_factory=dict[str, int])
     _depends: bool = False
-    """Whether the text depends on the iteration."""
+    """Whether the text built last contains a number that depends on the iteration."""
 
     def open(self, name: str, source: str, end: Affine) -> None:
         """Begin a loop.
 
         Args:
-            name: its index in the IR.
-            source: its index in Python.
-            end: its trip count, which may depend on the loops around it.
+            name: the name of the loop's index in the IR.
+            source: the name of the loop's index in Python.
+            end: the trip count, which may depend on the indices of the loops around it.
         """
         self._around.append(_Index(name, source, end))
         self._at[name] = 0

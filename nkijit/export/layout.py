@@ -18,7 +18,7 @@ _OPENING, _CLOSING = "([{", ")]}"
 
 
 def wrapped(statement: str, depth: int = 0) -> list[str]:
-    """Wrap a statement that is given on one line.
+    """Break a one-line statement into lines of at most `WIDTH` characters.
 
     Args:
         statement: the statement, without indentation.
@@ -59,7 +59,7 @@ def wrapped(statement: str, depth: int = 0) -> list[str]:
 def _bracket(statement: str) -> tuple[int, int] | None:
     """Return the positions of the bracket pair to break at; None if no pair has items.
 
-    It is the last pair, or for a definition that of the parameters.
+    This is the last pair of brackets; for a definition, the pair around the parameters.
     """
     found: tuple[int, int] | None = None
     stack: list[int] = []

@@ -22,7 +22,7 @@ _INTEGER = re.compile(r"-?\d+")
 _IN_STRING = re.compile(r"\d+|\D+")
 
 _Samples = Mapping[str, tuple[str, str]]
-"""Two texts for each index, where it is greater by one in the second."""
+"""For each index, a pair of texts: in the second one, the index is greater by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class Template:
         return f"({source})" if is_factor and not source.isalnum() else source
 
     def _beside(self, at: int, step: int) -> object:
-        """Return the next token in a direction that is not a space."""
+        """Return the nearest token that is no space, before (`step` -1) or after (1) a token."""
         at += step
         while 0 <= at < len(self.tokens) and str(self.tokens[at]).isspace():
             at += step

@@ -17,7 +17,7 @@ MODULES = {
     "nl": "import nki.language as nl",
     "np": "import numpy as np",
 }
-"""The possible imports of an exported file by name, in the order of formatters."""
+"""The import statements that an exported file may need, by the imported name, in sorted order."""
 
 _RESERVED = {*keyword.kwlist, *keyword.softkwlist, *dir(builtins), *MODULES}
 _AMBIGUOUS = ("l", "O", "I")

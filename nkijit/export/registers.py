@@ -1,4 +1,4 @@
-"""Registers in Python: scalars, which support its operators, and all others.
+"""Registers in exported source: scalars, which support Python's operators, and all others.
 
 An NkiScalar is a register that a single load or operator writes, before any read. The induction
 variable of `nl.fori_loop` is a scalar if both bounds are numbers or scalars.
@@ -37,7 +37,7 @@ _SILENT = (*DECLARATIONS, RegisterOp, NumberConstantOp, ReadRegisterOp, ElementO
 def scalars_of(computing: Iterable[SSAValue]) -> dict[SSAValue, NisaOp | None]:
     """Return the values that must be scalars, given the operands of Python's operators.
 
-    Each register has the instruction that creates it; other values have None.
+    The result maps each register to the instruction that creates it, and other values to None.
 
     Raises:
         ExportError: a register is written in a way that scalars do not support.
@@ -82,7 +82,7 @@ def is_register(value: SSAValue) -> bool:
 
 
 def _maker_of(value: SSAValue) -> NisaOp | None:
-    """Return the load or operator that creates a scalar; None if scalars are its source."""
+    """Return the load or operator that creates a scalar; None if the value selects from others."""
     owner = value.owner
     if not isinstance(owner, Operation) or isinstance(owner, RepeatOp):
         return None
@@ -124,12 +124,12 @@ def _writers_of(register: SSAValue) -> list[NisaOp]:
 class Escape:
     """A register that a loop's body assigns, and that operations outside the loop use.
 
-    The body is a function; the name belongs to the block around `outer`.
+    The body becomes a function in Python, so the register's name must be declared before `outer`.
     """
 
     register: SSAValue
     outer: Operation
-    """The outermost loop with uses outside of it."""
+    """The outermost loop around the assignment that some use of the register is outside of."""
     inner: Operation
     """The innermost loop around the assignment."""
 
@@ -191,7 +191,7 @@ def is_read_at_once(op: ReadRegisterOp) -> bool:
 def loop_start(loop: WhileOp) -> RegisterMoveOp | None:
     """Return the move that `nl.while_loop` emits before its loop, or None.
 
-    It writes the register that the loop tests. Only the move and the loop use this register.
+    The move writes the register that the loop tests. Only the move and the loop use this register.
     """
     numbers = compared(loop)
     read = None if numbers is None else numbers[0].owner

@@ -1,7 +1,8 @@
-"""Restoring of declarations to their traced positions: views at their first use, numbers first.
+"""Moves declarations to the positions that a trace has: views at their first use, numbers first.
 
-Passes leave them in other places. With canonical positions, `reroll` can match iterations.
-Registers that a function returns are allocated directly before it, not before loops around it.
+Compiler passes leave declarations in other places. Canonical positions let `reroll` match
+iterations. A register that a function returns is allocated directly before the call, not before
+the loops around it.
 """
 
 from __future__ import annotations

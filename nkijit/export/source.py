@@ -27,7 +27,7 @@ from nkijit.passes.transform.unroll import unrolled
 _STRING = re.compile(r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""")
 _MODULE = re.compile(rf"\b({'|'.join(MODULES)})\.")
 _FEW = 3
-"""The maximum number of results with separate types in the annotation."""
+"""The maximum number of results whose types the return annotation lists one by one."""
 _STANDARD = ("base64", "zlib")
 
 
@@ -77,11 +77,11 @@ def _kernel(cores: Sequence[KernelOp], taken: Names, *, loops: bool) -> _Kernel:
 
 
 _LONG = 0.8
-"""A text must be shorter than this fraction of another one to be preferred."""
+"""A text is preferred over a longer one if it has at most this fraction of its statements."""
 
 
 class _Kernel:
-    """A kernel as a function."""
+    """The text of a kernel: a Python function with statements for all cores."""
 
     def __init__(self, cores: Sequence[KernelOp], name: str, taken: Names):
         self.first = cores[0]
@@ -95,7 +95,7 @@ class _Kernel:
 
     @property
     def size(self) -> int:
-        """The number of statements."""
+        """The number of statements in the kernel, including nested ones."""
         return sum(1 for _ in self._all())
 
     def _all(self) -> Iterator[Statement]:
@@ -106,7 +106,7 @@ class _Kernel:
             pending += statement.body or ()
 
     def modules(self) -> set[str]:
-        """Return the modules that its statements use."""
+        """Return the names of the modules that the kernel's statements use."""
         found = set[str]()
         for statement in self._all():
             found.update(_MODULE.findall(_STRING.sub("", statement.text)))
@@ -132,7 +132,7 @@ class _Kernel:
         return "dict[str, nl.NkiTensor]" if container.data == "dict" else "list[nl.NkiTensor]"
 
     def described(self) -> list[str]:
-        """Return its part of the module docstring."""
+        """Return the lines about this kernel in the module docstring."""
         target = self.first.target_name.data
         cores = f", launched on {self.cores} cores: {self.name}[{self.cores}](...)"
         lines = [f"{self.name}, for {target}{cores if self.cores > 1 else ''}", ""]

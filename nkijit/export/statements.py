@@ -17,10 +17,10 @@ class Statement:
 
     text: str
     place: Position | None = None
-    """The source position that it comes from."""
+    """The position in the original source that the statement comes from."""
     body: list[Statement] | None = None
     nonlocals: tuple[str, ...] = ()
-    """Outer names that the body of this function assigns."""
+    """Outer names that the statement's body assigns, if it defines a function."""
 
 
 def scope_of(function: Statement) -> tuple[set[str], set[str]]:

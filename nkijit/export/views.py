@@ -23,7 +23,7 @@ from nkijit.tracing.views import TensorView
 
 @dataclass(frozen=True, slots=True)
 class _Index:
-    """A placeholder for the index of a view with a run-time address."""
+    """A placeholder, in a step's arguments, for the run-time index of a view."""
 
     def __str__(self) -> str:
         return "{index}"
@@ -46,7 +46,7 @@ _Key = int | slice | _Index | DynamicSlice
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A tensor method with its arguments; subscripts have no name."""
+    """A call of a tensor method with its arguments, or a subscript (its name is "")."""
 
     name: str
     positional: tuple[Any, ...] = ()
@@ -89,7 +89,7 @@ def dynamic_source(
         access: the elements for an index of 0.
         dtype: the dtype to read them as.
         dynamic: the unit and kind of the index.
-        index: its expression.
+        index: the expression of the index.
         offsets: write the offset of a pattern even if it is 0.
 
     Returns:
@@ -168,7 +168,7 @@ def _parts_of(whole: AccessPattern, access: AccessPattern) -> Iterator[_Form]:
 def _dynamic_forms(
     base: TileInfo, access: AccessPattern, dtype: str, dynamic: DynamicPart
 ) -> Iterator[_Form]:
-    """Yield forms in which `_INDEX` represents the index."""
+    """Yield forms for elements with a run-time address; `_INDEX` represents the index."""
     other = None if dtype == base.dtype.name else dtype
     if dynamic.indirection is Indirection.tensor:
         of = _static_form(base, access, dtype)
@@ -244,7 +244,7 @@ def _key_source(key: _Key) -> str:
 
 
 class _Checker:
-    """Replaces the tracer: an invalid view raises an exception."""
+    """Replaces the tracer for trial views, so that an invalid view raises an exception."""
 
     is_open = False
 

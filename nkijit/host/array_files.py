@@ -18,8 +18,8 @@ def load_array(path: str | os.PathLike[str], *, mapped: bool = False) -> npt.NDA
 
     Args:
         path: the file.
-        mapped: map the file into memory, so that data is read on access. Writes to the array do
-            not change the file.
+        mapped: whether to map the file into memory, so that data is read on access. Writes to the
+            array do not change the file.
 
     Raises OSError when the file cannot be read and ValueError when its content is not one array of
     numbers.

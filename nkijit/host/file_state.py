@@ -14,8 +14,10 @@ class FileState:
 
     stat: tuple[int, ...]
     digest: bytes | None
-    """Of the content if the file was modified in the last seconds: clocks of file systems are
-    coarse, so that the next write may leave the same times."""
+    """A digest of the content, if the file had just been modified; else None.
+
+    File systems have coarse clocks, so a second write may leave the same modification time.
+    """
 
     @classmethod
     def of(cls, path: Path) -> FileState:
@@ -25,7 +27,7 @@ class FileState:
         return cls(stat, _digest(path) if is_recent else None)
 
     def is_of(self, path: Path) -> bool:
-        """Whether the file is unchanged."""
+        """Whether the file at `path` still has this state."""
         try:
             return _stat(path) == self.stat and self.digest in (None, _digest(path))
         except OSError:
@@ -33,7 +35,10 @@ class FileState:
 
 
 _RECENT = 2_000_000_000
-"""Nanoseconds. The coarsest clock in use, that of FAT, has steps of two seconds."""
+"""The maximum age of a modification that the file's times may not show, in ns.
+
+The coarsest clock in use, that of FAT, has steps of two seconds.
+"""
 
 
 def _stat(path: Path) -> tuple[int, ...]:

@@ -1,6 +1,6 @@
 """The folders of nkijit's own code, as opposed to users' code.
 
-A wheel has one. In a checkout without symbolic links, as git creates it on Windows,
+A wheel has one such folder. In a checkout without symbolic links, as git creates it on Windows,
 `nkijit.dialects` and `nkijit.passes` are top-level folders of the repository.
 """
 

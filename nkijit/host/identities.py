@@ -18,9 +18,9 @@ class Noted(Generic[_T]):
 
     def __init__(self) -> None:
         self._of: dict[int, tuple[weakref.ref[Any], _T]] = {}
-        """By the `id` of an object, which a dead object may have had before."""
+        """(weak reference, value) by the `id` of the key; the reference detects a reused `id`."""
         self._most = _FEW
-        """Entries of dead objects are removed when there are more entries than this."""
+        """The number of entries above which those of dead objects are removed."""
 
     def of(self, key: object) -> _T | None:
         """Return the value of an object, None if it has none."""

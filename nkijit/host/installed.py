@@ -2,7 +2,7 @@
 
 Tracing a kernel runs code of two kinds. User code may change between calls: functions are
 redefined and values assigned. Library code does not change, but some of its functions return
-different results at every call: time, random numbers, files. `varies` lists these.
+different results at every call: time, random numbers, files. `varies` recognises these functions.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _STDLIB = prefixes(sysconfig.get_path(name) for name in ("stdlib", "platstdlib")
 _INSTALLED = prefixes(sysconfig.get_path(name) for name in ("purelib", "platlib"))
 _OWN_OR_STDLIB = (*OWN, *_STDLIB)
 _INSTALLATION = re.compile(r"[\\/](site|dist)-packages[\\/]")
-"""Folders of packages that a user or the system has installed outside of Python's own folder."""
+"""Matches paths in folders of packages that are installed outside of Python's own folder."""
 
 
 def is_library_file(path: str) -> bool:
@@ -51,7 +51,7 @@ def _is_builtin(module: ModuleType) -> bool:
 
 
 def is_library_code(file: str) -> bool:
-    """`is_library_file` for the file name of a code object."""
+    """Return `is_library_file` for the file name of a code object (`co_filename`), cached."""
     # The file name of Python's frozen modules.
     return is_library_file(file) or file.startswith("<frozen ")
 
@@ -72,7 +72,7 @@ def _is_defined_in(cls: type[Any], is_origin: Any) -> bool:
 
 
 def _has_class_statement(cls: type[Any]) -> bool:
-    """Whether a `class` statement made a class: instances have a `__dict__`, or it has slots."""
+    """Whether a `class` statement created a class: its instances have a `__dict__` or slots."""
     return any("__dict__" in vars(base) or "__slots__" in vars(base) for base in cls.__mro__[:-1])
 
 
@@ -89,7 +89,7 @@ _HEAP_TYPE = 1 << 9
 
 
 PYTHONS_METACLASSES = frozenset((type, abc.ABCMeta, EnumMeta))
-"""Metaclasses whose classes are compared by identity; others may define `__eq__`."""
+"""Python's metaclasses, whose classes are compared by identity; others may define `__eq__`."""
 
 _T = TypeVar("_T")
 
@@ -124,7 +124,7 @@ def words(text: str) -> frozenset[str]:
 _ALL_CONSTANT = ("nkijit", "_pytest", "ml_dtypes", "typing_extensions", "xdsl")
 """Packages that are entirely constant. Pytest inserts calls of `_pytest` into tests' asserts."""
 _PACKAGES = (*_ALL_CONSTANT, "jax", "jaxlib", "numpy", "scipy", "torch")
-"""Packages whose code users do not change. All others may have kernels and their settings."""
+"""Packages whose code users do not change; all other packages may contain kernels and settings."""
 
 
 @functools.lru_cache(maxsize=4096)
@@ -202,13 +202,13 @@ _VARYING: dict[str, frozenset[str]] = {
         " testing"
     ),
 }
-"""Exceptions in `_PURE` and in numpy: members that are not pure."""
+"""The members of modules in `_PURE`, and of numpy, that are not pure, by module."""
 
 _CONSTANT: dict[str, frozenset[str]] = {
     "argparse": frozenset(["Namespace"]),
     "sys": words("float_info getsizeof int_info version_info"),
 }
-"""Pure members of Python's other modules."""
+"""The pure members of Python's other modules, by module."""
 
 _NUMERIC = ("scipy.linalg", "scipy.special")
 
@@ -217,7 +217,7 @@ def varies(module: str, name: str, value: Any) -> bool:
     """Whether a member of a library may give different results at every use.
 
     Args:
-        module: a module with a true `is_constant_module`.
+        module: the name of a module that `is_constant_module` accepts.
         name: the member's name.
         value: the member.
     """
@@ -254,18 +254,21 @@ def is_scalar(value: Any) -> bool:
 BY_VALUE = frozenset(
     map(id, (int, str, bytes, bool, type(None), type(Ellipsis), type(NotImplemented)))
 )
-"""Ids of classes whose objects are compared by value. Ids: users' metaclasses define `__eq__`."""
+"""The `id` of each class whose objects are compared by value.
+
+A set of classes would call `__eq__` of users' metaclasses.
+"""
 SCALARS = BY_VALUE | {id(float), id(complex)}
-"""Ids of the classes of constants."""
+"""The `id` of each class whose objects are constants without parts: `BY_VALUE` and floats."""
 
 BUILTINS = {
     name: value for name, value in vars(builtins).items() if name not in _VARYING["builtins"]
 }
-"""The builtins that do not vary."""
+"""The builtins with constant results (see `varies`), by name."""
 
 
 def varies_by_itself(value: Any) -> bool:
-    """`varies` for a library's function or class, by the module that it names itself."""
+    """Return `varies` for a library's function or class, by its own `__module__` and name."""
     if isinstance(value, FunctionType):
         module, name = value.__globals__.get("__name__", ""), value.__name__
     elif isinstance(value, type):

@@ -110,7 +110,7 @@ def _beside(target: Path, before: os.stat_result | None, path: StrPath) -> Gener
 
     Args:
         target: the real path.
-        before: its state; None if it does not exist.
+        before: the state of the existing file; None if there is none.
         path: as the user wrote it, for errors.
     """
     if before is not None:

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _CHUNK = 1 << 15
-"""Characters per write: less than the capacity of a pipe."""
+"""The maximum number of characters per write: less than the capacity of a pipe."""
 
 
 def show(text: str) -> None:
     """Write a text to standard output, in pieces.
 
-    An unbuffered stream (PYTHONUNBUFFERED) reports no error when a pipe is closed after it has
-    taken a part of one write.
+    If a pipe takes a part of one write and is then closed, an unbuffered stream (PYTHONUNBUFFERED)
+    reports no error.
     """
     for start in range(0, len(text), _CHUNK):
         sys.stdout.write(text[start : start + _CHUNK])
@@ -48,7 +48,7 @@ def _console(**options: Any) -> Console:
 
 
 PATIENCE = 1.0
-"""Seconds of work after which progress is shown."""
+"""The time after which the progress of an operation is shown, in seconds."""
 
 
 @contextmanager

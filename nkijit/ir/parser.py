@@ -67,7 +67,7 @@ MAX_DENSE_ELEMENTS = 1 << 20
 
 
 class InvalidOperation(VerifyException):
-    """An operation that parses but does not verify, with its place in the text."""
+    """The error for an operation that parses but does not verify, with its position in the text."""
 
     def __init__(self, message: str, span: Span[str]):
         super().__init__(message)
@@ -89,7 +89,10 @@ def read_ir(path: str | os.PathLike[str]) -> str:
 
 
 def read_stream(stream: IO[bytes], name: str) -> str:
-    """Return the text of a stream of IR. Raises ValueError for too much, else as `read_ir`."""
+    """Return the text of a stream of IR.
+
+    Raises ValueError if the text is too large, and otherwise the exceptions of `read_ir`.
+    """
     data = stream.read(MAX_TEXT_BYTES + 1)
     if len(data) > MAX_TEXT_BYTES:
         raise ValueError(f"{name}: is larger than {MAX_TEXT_BYTES >> 20} MiB")
@@ -120,17 +123,17 @@ def parse_ir(
 ) -> ModuleOp:
     """Parse IR text and verify it.
 
-    If the text has a name, operations without a `loc` get their place in the text as their
-    location, as in MLIR.
+    If the text has a name, the location of an operation without `loc` is its position in the text,
+    as in MLIR.
 
     Args:
-        context: with the dialects.
+        context: the xDSL context with the dialects.
         text: the IR.
-        name: of the file that the text comes from.
+        name: the name of the file that the text comes from.
         implicit_module: wrap a text without a module in one.
         verify: run xDSL's verification of all operations.
-        lines_before: number of lines of the file before the text.
-        rolled: keep `nki.repeat`, which only `reroll` and `unroll` accept. By default it is
+        lines_before: the number of lines of the file before the text.
+        rolled: retain `nki.repeat`, which only `reroll` and `unroll` accept. By default it is
             unrolled.
 
     Raises ParseError for text that does not parse, InvalidOperation for operations that do not
@@ -199,7 +202,7 @@ class _Aliases(dict[str, Attribute]):
 
 
 class _Parser(Parser):
-    """xDSL's parser with limits. Records the place of each operation."""
+    """xDSL's parser with limits; it records the position of each operation."""
 
     def __init__(self, context: Context, text: str, name: str | None, lines_before: int):
         shown = "<text>" if name is None else name
@@ -222,7 +225,7 @@ class _Parser(Parser):
         self.attribute_aliases = _Aliases(self._use_alias)
 
     def parse_all(self, implicit_module: bool) -> ModuleOp:
-        """Parse the module. Errors that xDSL raises without a place get the current one."""
+        """Parse the module. Errors that xDSL raises without a position get the current one."""
         try:
             return self.parse_module(implicit_module)
         except ParseError:
@@ -273,7 +276,7 @@ class _Parser(Parser):
         return self._places.get(op) or Span(0, 0, self.lexer.input)
 
     def _enter(self, depth: int) -> None:
-        """Record a new maximum depth of nesting. Raises ParseError if it is too deep."""
+        """Record the nesting depth of a region or attribute. Raises ParseError beyond the limit."""
         if depth > MAX_NESTING:
             self.raise_error(_TOO_DEEP)
         self._deepest = depth

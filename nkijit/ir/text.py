@@ -47,15 +47,18 @@ def parse(text: str, name: str | None = None, *, rolled: bool = False) -> Module
 
     Args:
         text: the IR.
-        name: of the file that the text comes from, for the locations of operations without `loc`.
-        rolled: keep `nki.repeat`, which only `reroll` and `unroll` accept. By default it is
+        name: the name of the file that the text comes from, for the locations of operations without
+            `loc`.
+        rolled: retain `nki.repeat`, which only `reroll` and `unroll` accept. By default it is
             unrolled.
     """
     return parse_ir(ir_context(), text, name, rolled=rolled)
 
 
 def load_module(path: str | os.PathLike[str]) -> ModuleOp:
-    """Parse a `.mlir` file. Findings may quote source that its locations name, from its folder.
+    """Parse a `.mlir` file.
+
+    Findings may quote the source files that its locations name, if they are below its folder.
 
     Raises the exceptions of `parse` and `read_ir`.
     """

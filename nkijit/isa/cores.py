@@ -31,9 +31,9 @@ def core_barrier(
 
     Args:
         data: the tensor in shared HBM that both cores use; after the barrier, both see all writes
-            to it from before. With a tile on chip the barrier is about every tensor in shared HBM,
-            and a warning says so.
-        cores: (0, 1). One core, also as an int, does not wait, and a warning says so.
+            to it from before the barrier. With a tile on chip, this holds for every tensor in
+            shared HBM, and a warning says so.
+        cores: (0, 1). With a single core, also as an int, no core waits, and a warning says so.
         engine: the engine that waits.
         name: name of the instruction.
 
@@ -63,7 +63,7 @@ def core_barrier(
 
 
 def _whole(tracer: Tracer, value: SSAValue) -> NkiTensor:
-    """Return all of an allocation or an argument."""
+    """Return the tensor that is all of an allocation or argument."""
     info = info_of(value)
     name = value.name_hint or "tensor"
     storage = Storage(tracer, value, info.shape, info.dtype, info.region, name)
@@ -86,9 +86,10 @@ def sendrecv(
         dst: (P, …) tile in SBUF of the same shape and dtype that receives.
         send_to_rank: core that receives `src`, 0 or 1.
         recv_from_rank: core that sends its `src`, 0 or 1.
-        pipe_id: the cores exchange tiles at equal numbers.
-        dma_engine: `dma`, or `gpsimd_dma` for at most 1024, 512 or 256 bytes per partition of 32,
-            16 or 8-bit types.
+        pipe_id: the number of the exchange: the two instructions with the same number belong
+            together.
+        dma_engine: `dma`, or `gpsimd_dma` for at most 1024 bytes per partition of 32-bit types, 512
+            of 16-bit types or 256 of 8-bit types.
         name: name of the instruction.
 
     Example:

@@ -112,7 +112,7 @@ def scalar_tensor_tensor(
     """`dst = (data op0 operand0) op1 operand1` on the Vector Engine, in float32.
 
     With `reduce_op` the results are reduced as in `tensor_scalar_reduce`. The reference prints no
-    default for it: without one nothing is reduced.
+    default for `reduce_op`; nkijit reduces nothing without it.
 
     Args:
         dst: (P, …) tile in SBUF or PSUM, any dtype.

@@ -41,13 +41,14 @@ def nc_matmul(
             float32 faster. The result is the same.
         is_moving_onezero: hint that `moving` holds zeros and ones only; likewise.
         is_transpose: transpose mode: a `moving` tile with a single 1 per column selects rows of
-            `stationary`, and their bits are passed through. It overwrites, and takes neither
-            `accumulate=True` nor double_row. On NeuronCore-v2 it is a hint, and this is a matmul.
+            `stationary`, and their bits are passed through. `dst` is overwritten; neither
+            `accumulate=True` nor double_row is legal. On NeuronCore-v2 the argument is only a hint,
+            and the instruction is a matmul.
         accumulate: True adds to `dst`, False overwrites it, None overwrites elements that no
             matmul has written and adds to the others.
         tile_position: (row, column) where the tile starts in the PE array, multiples of
-            `tile_size`; given together with it. The API reference describes column tiles, but for
-            this parameter it has column 0 only; nkijit follows the description.
+            `tile_size`, which must be passed as well. The API reference describes column tiles, but
+            lists only column 0 for this parameter; nkijit follows the description.
         tile_size: (rows, columns) of the PE array that the tile uses: 64 or 128, from
             NeuronCore-v3 on also 32. With double_row all 128 columns.
         perf_mode: `matmul_perf_mode.double_row` for float8 inputs (NeuronCore-v3 and newer).
@@ -71,9 +72,10 @@ def nc_transpose(
     """`dst = data.T` on the Tensor Engine (SBUF to PSUM) or the Vector Engine, bit by bit.
 
     The exception is the Tensor Engine of NeuronCore-v2, which multiplies floats with an identity
-    matrix: there NaN and infinities spread along their rows. Other types keep their bits, because
-    the documents name no other exception. The Trainium2 guide has float8 elements in PSUM in 16
-    bits each, the API reference in the type of `data`; nkijit follows the reference.
+    matrix, so that NaN and infinities spread along their rows. Other types keep their bits, because
+    the documents name no other exception. According to the Trainium2 guide, float8 elements take 16
+    bits each in PSUM; according to the API reference, they have the type of `data`. nkijit follows
+    the reference.
 
     Args:
         dst: (F, P) tile of the dtype of `data`.

@@ -56,9 +56,9 @@ def dma_compute(
 ) -> NkiInstruction:
     """`dst = srcs[0] + srcs[1] + …` in the DMA engines, in float32 and rounded once.
 
-    With a vector of indices (`t.ap(…, vector_offset=…)`, `t.vector_select`) it adds in place:
-    scattered, `dst[i] = dst[i] + src` with dst in HBM and src in SBUF, or gathered,
-    `dst = dst + src[i]` with dst in SBUF and src in HBM.
+    With a vector of indices (`t.ap(…, vector_offset=…)`, `t.vector_select`) the instruction adds in
+    place. Scattered: `dst[i] = dst[i] + src`, with dst in HBM and src in SBUF. Gathered:
+    `dst = dst + src[i]`, with dst in SBUF and src in HBM.
 
     Args:
         dst: tensor in HBM or SBUF.

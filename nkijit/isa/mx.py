@@ -26,9 +26,10 @@ def nc_matmul_mx(
     is multiplied by the scale of its group, 2**(scale - 127), in float32, where it may overflow to
     infinity; a scale of 255 is NaN. Products and sums are float32.
 
-    Scales are one per group of 8 partitions and one x4 element. For each 32 partitions of data
-    they take 4 of the scale tile: 0 to 3, 32 to 35, 64 to 67 and 96 to 99, counted from where the
-    tile starts, which is partition 0, 4, 8 or 12 of a quadrant. Its other partitions are not used.
+    There is one scale per group of 8 partitions and one x4 element. The scales for each 32
+    partitions of data are in 4 partitions of the scale tile: 0 to 3, 32 to 35, 64 to 67 and 96 to
+    99. These count from the tile's first partition, which is 0, 4, 8 or 12 in a quadrant. The other
+    partitions of the scale tile are not used.
 
     Args:
         dst: (M, N) tile in PSUM; float32 or bfloat16.
@@ -61,20 +62,21 @@ def quantize_mx(
 ) -> NkiInstruction:
     """Scale groups of 32 values into the range of float8 and pack them (NeuronCore-v4 and newer).
 
-    A group is 8 partitions of 4 neighbouring elements. With `e` the exponent of its largest
-    magnitude and `top` that of the largest float8 value (8 for float8_e4m3fn, 15 for float8_e5m2),
-    its scale is 2**(e - (top - 1)), at least 2**-127, which is also that of a group of zeros. Each
-    value is divided by the scale and rounded once, to nearest, ties to even.
+    A group is 8 partitions of 4 neighbouring elements. Let `e` be the exponent of the group's
+    largest magnitude, and `top` the exponent of the largest float8 value (8 for float8_e4m3fn, 15
+    for float8_e5m2). The group's scale is 2**(e - (top - 1)), at least 2**-127; for a group of
+    zeros it is 2**-127. Each value is divided by the scale and rounded once, to nearest, ties to
+    even.
 
-    The documents do not define infinities and NaN. Here they have the exponent after the largest,
-    as in their bits. NaN remains NaN; an infinity becomes the largest float8 value of its sign,
-    which times that scale is infinite again.
+    The documents do not define infinities and NaN. In nkijit they have the exponent after the
+    largest, as in their bits. NaN remains NaN. An infinity becomes the largest float8 value of its
+    sign, and the product of this value and the scale is infinite again.
 
     Args:
         dst: (P, F) tile in SBUF; float8_e5m2_x4 or float8_e4m3fn_x4.
         src: (P, 4 * F) tile in SBUF; float16 or bfloat16. P is 32, 64, 96 or 128.
         dst_scale: float8_e8m0fnu or uint8 tile in SBUF with F scales per partition, laid out as
-            `nc_matmul_mx` reads them. Its other partitions do not change.
+            `nc_matmul_mx` reads them. Partitions of the tile without scales do not change.
         name: name of the instruction.
 
     Example:

@@ -1,14 +1,14 @@
 """Random numbers.
 
 Every lane of the GpSimd Engine has one XORWOW generator (G. Marsaglia, Xorshift RNGs, 2003), every
-lane of the Vector Engine four. Their state persists between instructions, and each run of a kernel
-begins with the same one: that of seed 0 on the Vector Engine, and of 2**32, which is no seed of 32
-bits, on the GpSimd Engine. An instruction advances the lanes of its data's partitions. The Vector
-Engine's generators take turns: element i of a partition comes from generator `i % 4`. All four
-advance together, so the unused numbers of an incomplete last turn are lost.
+lane of the Vector Engine four. Their state persists between instructions. Each run of a kernel
+begins with the same state: that of seed 0 on the Vector Engine, and that of seed 2**32 on the
+GpSimd Engine, which no seed of 32 bits can set. An instruction advances the lanes of its data's
+partitions. The Vector Engine's generators take turns: element i of a partition comes from generator
+`i % 4`. All four advance together, so the unused numbers of an incomplete last turn are lost.
 
-The Vector Engine of NeuronCores before v4 has a shift register with unpublished taps; nkijit has
-XORWOW in its place.
+The Vector Engine of NeuronCores before v4 has a shift register with unpublished taps; nkijit
+replaces it with XORWOW.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _engine = engine
 
 
 def rng(dst: NkiTensor, engine: engine = _engine.vector, name: str | None = None) -> NkiInstruction:
-    """`dst` = random bits: of 32 bits for each element, as many low ones as its dtype has.
+    """Fill `dst` with random bits: each element gets the low bits of a random 32-bit number.
 
     Args:
         dst: tile of an integer dtype in SBUF, with the Vector Engine also in PSUM.
@@ -50,10 +50,11 @@ def rng(dst: NkiTensor, engine: engine = _engine.vector, name: str | None = None
 def rand2(
     dst: NkiTensor, min: float | NkiTensor, max: float | NkiTensor, name: str | None = None
 ) -> NkiInstruction:
-    """`dst` = random numbers, uniform from `min` to `max`, on the Vector Engine.
+    """Fill `dst` with random numbers, uniform from `min` to `max`, on the Vector Engine.
 
-    NeuronCore-v4 and newer. How bits become numbers is not documented: here `u` is the high 24 bits
-    over 2**24, exact in float32 and below 1, and the result `min + u * (max - min)`, at most `max`.
+    NeuronCore-v4 and newer. The conversion of bits to numbers is not documented. In nkijit, `u` is
+    the number of the high 24 bits divided by 2**24, exact in float32 and below 1, and the result is
+    `min + u * (max - min)`, at most `max`.
 
     Args:
         dst: tile in SBUF or PSUM; float8_e4m3, float8_e5m2, float16, bfloat16, float32, tfloat32 or
@@ -76,8 +77,8 @@ def dropout(
 ) -> NkiInstruction:
     """`dst` = `data` with zeros at random places, on the Vector Engine.
 
-    An element becomes zero where a random number in [0, 1) is below `prob`: never for 0, always for
-    1. The others keep their bits; they are not scaled.
+    An element becomes zero where a random number in [0, 1) is below `prob`: never for `prob` 0,
+    always for 1. All other elements keep their bits; they are not scaled.
 
     Args:
         dst: tile in SBUF or PSUM, of the dtype of `data` and with as many elements per partition.
@@ -97,8 +98,8 @@ def dropout(
 def set_rng_seed(src_seeds: NkiTensor, name: str | None = None) -> NkiInstruction:
     """Seed all generators of the Vector Engine with the bits of one 32-bit value.
 
-    How lanes differ is not documented: here the words of all generators, lane by lane, are the
-    output of SplitMix64 (Steele, Lea, Flood 2014) from that seed on.
+    The documents do not say how lanes differ. In nkijit, the state words of all generators, lane by
+    lane, are the output of SplitMix64 (Steele, Lea, Flood 2014) for this seed.
 
     Args:
         src_seeds: (1, 1) int32, uint32 or float32 tile in SBUF or PSUM.
@@ -116,10 +117,10 @@ def set_rng_seed(src_seeds: NkiTensor, name: str | None = None) -> NkiInstructio
 def rand_set_state(
     src_seeds: NkiTensor, engine: engine = _engine.gpsimd, name: str | None = None
 ) -> NkiInstruction:
-    """Set the state of an engine's generators, a lane from each partition of `src_seeds`.
+    """Set the state of an engine's generators: each partition of `src_seeds` sets one lane.
 
-    A generator's words are x, y, z, w, v and the counter d, in Marsaglia's names; those of the four
-    generators of a Vector Engine lane follow each other.
+    The words of a generator are x, y, z, w, v and the counter d, in Marsaglia's names. A lane of
+    the Vector Engine has the words of its four generators, one generator after the other.
 
     Args:
         src_seeds: uint32 tile in SBUF, (P, 6) for the GpSimd Engine, (P, 24) for the Vector Engine.

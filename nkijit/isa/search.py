@@ -105,9 +105,9 @@ def topk(
     K is the free size of `val_dst`. Element i of a group is at partition `i % 16` and column
     `i // 16`, and so is result i. Results fill the first `ceil(K / 16)` columns; later columns do
     not change. The reference says both that partitions are independent and that 16 of them hold one
-    sequence; the published kernels read the results from partition to partition, so a group ranks
-    together here. It does not define the ranks of equal values, where the lower index ranks as the
-    larger, and of NaN, which ranks above infinity.
+    sequence; the published kernels read the results from partition to partition, so nkijit ranks
+    the elements of a group together. The reference does not rank equal values and NaN. In nkijit
+    the lower index of two equal values ranks as the larger, and NaN ranks above infinity.
 
     Args:
         val_dst: (P, K) bfloat16 tile in SBUF, P a multiple of 16, K at most 32767 and at most `n`.
@@ -135,15 +135,15 @@ def nonzero_with_count(
 ) -> NkiInstruction:
     """The indices of the nonzero elements of every 16th partition, padding, and their count.
 
-    Works on partitions 0, 16, …, 112 of the tiles, the first of each GpSimd core; the others of
-    `dst` do not change. -0.0 is zero, NaN is not. NeuronCore-v3 and newer.
+    The instruction works on partitions 0, 16, …, 112 of the tiles, the first of each GpSimd core;
+    the other partitions of `dst` do not change. -0.0 is zero, NaN is not. NeuronCore-v3 and newer.
 
     Args:
         dst: (P, …) int32 tile in SBUF with one element per partition more than `src`; the last
             one is the count.
         src: (P, …) float32 or int32 tile in SBUF.
         index_offset: int32 that is added to each index.
-        padding_val: int32 after the last index.
+        padding_val: int32 that fills the elements after the last index.
         name: name of the instruction.
 
     Example:

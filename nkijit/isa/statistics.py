@@ -12,8 +12,9 @@ __all__ = ["bn_stats", "bn_aggr"]
 def bn_stats(dst: NkiTensor, data: NkiTensor, name: str | None = None) -> NkiInstruction:
     """Statistics of each partition of `data` on the Vector Engine, in float32, for `bn_aggr`.
 
-    (count, mean, variance * count) of the elements with even indices, then of those with odd
-    ones. Without any elements all three are 0, so that `bn_aggr` ignores them.
+    The statistics are (count, mean, variance * count) of the elements with even indices, then of
+    the elements with odd indices. Without such elements all three are 0, and `bn_aggr` ignores
+    them.
 
     Args:
         dst: (P, 6) tile in SBUF or PSUM.

@@ -23,11 +23,11 @@ def dma_transpose(
 ) -> NkiInstruction:
     """`dst = src` with its dimensions permuted, by DMA, bit by bit.
 
-    Where `src` is addressed by a vector of indices (`t.ap(…, vector_offset=…)`,
-    `t.vector_select`), its rows are gathered first, on NeuronCore-v3 and newer: a multiple of 16
-    rows of 2-byte elements, at most 128 in the last dimension; with four dimensions one of the
-    middle ones is 1. The indices are a (16 to 128, 1) or (128, K) uint32 tile in SBUF, a multiple
-    of 16 partitions, read column after column.
+    If a vector of indices addresses `src` (`t.ap(…, vector_offset=…)`, `t.vector_select`), the rows
+    are gathered first, on NeuronCore-v3 and newer. The number of rows is a multiple of 16, elements
+    have 2 bytes, the last dimension is at most 128, and of four dimensions one of the middle ones
+    is 1. The indices are a (16 to 128, 1) or (128, K) uint32 tile in SBUF. Its number of partitions
+    is a multiple of 16, and the indices are read column after column.
 
     Args:
         dst: tile in SBUF, of the permuted shape of `src` and of its dtype.
@@ -35,9 +35,10 @@ def dma_transpose(
         axes: the dimension of `src` for each dimension of `dst`: (1, 0), (2, 1, 0) or (3, 1, 2, 0),
             the only one for each rank and its default.
         priority: 0 (first) to 3, NeuronCore-v4 and newer.
-        dge_mode: unknown or hwdge, with indices unknown or swdge; hwdge, on NeuronCore-v3 and
-            newer, moves 2-byte elements in blocks of 16 rows of at most 128: dim 0 of `src` is 16,
-            or with more than two dimensions 1, 2, 4, 8 or 16, and times dim -2 a multiple of 16.
+        dge_mode: unknown or hwdge; with indices unknown or swdge. hwdge (NeuronCore-v3 and newer)
+            moves 2-byte elements in blocks of 16 rows of at most 128. Dim 0 of `src` is 16. With
+            more than two dimensions it may also be 1, 2, 4 or 8, and the product of dims 0 and -2
+            is a multiple of 16.
         oob_mode: `skip` leaves out rows with an index out of bounds, where addresses are known only
             at run time.
         name: name of the instruction.

@@ -66,7 +66,7 @@ class TensorSpec:
 
 _TEXT = re.compile(r"(?P<shape>[0-9]{1,18}(?:x[0-9]{1,18})*):(?P<dtype>.*)", re.DOTALL)
 _MAX_ELEMENTS = 1 << 48
-"""More than any memory of a kernel, and few enough for every address to fit 64 bits."""
+"""The maximum size of a tensor: beyond every memory, but each address still fits 64 bits."""
 
 
 @functools.cache
@@ -79,10 +79,10 @@ class TensorArgument:
     """A tensor among the arguments of a call."""
 
     name: str
-    """The argument, and the path in it, e.g. `pair_0` or `weights_bias`."""
+    """The argument's name and the path to the tensor in it, e.g. `pair_0` or `weights_bias`."""
     spec: TensorSpec
     value: Any
-    """The caller's array, or the TensorSpec."""
+    """The array or TensorSpec that the caller passed."""
 
 
 def map_tensors(
@@ -90,10 +90,14 @@ def map_tensors(
 ) -> dict[str, Any]:
     """Return a copy of arguments, with every tensor replaced by the result of `replace`.
 
-    Goes through tuples (named ones too), lists, dicts, dataclasses and NKIObjects; no other code
-    knows which containers may hold tensors. An object that is passed twice is one object in the
-    copy as well. Everything else is a constant of the trace and is not copied, except that arrays
-    without dimensions become NumPy scalars, and data types of frameworks become NKI's.
+    Tensors may be in tuples (named ones too), lists, dicts, dataclasses and NKIObjects. Only this
+    function knows these containers. An object that is passed twice is one object in the copy as
+    well. All other values are constants of the trace and are not copied, except that arrays without
+    dimensions become NumPy scalars, and data types of frameworks become NKI's.
+
+    Args:
+        arguments: the arguments of a call, by parameter.
+        replace: receives the tensor's name (see `TensorArgument`), its value and its TensorSpec.
     """
     mapping = _Mapping(replace)
     return {name: mapping.of(name, value) for name, value in arguments.items()}
@@ -103,7 +107,7 @@ class _Mapping:
     def __init__(self, replace: Callable[[str, Any, TensorSpec], Any]):
         self._replace = replace
         self._copies: dict[int, tuple[Any, Any]] = {}
-        """Containers and their copies, by the `id` of the container."""
+        """(container, copy) by the `id` of the container."""
 
     def of(self, name: str, value: Any) -> Any:
         kind = cast(type[Any], type(value))
@@ -157,7 +161,7 @@ class _Mapping:
 
 
 def _has_fields(kind: type[Any]) -> bool:
-    """Return whether a class is a dataclass or an NKIObject, but not that of a kernel's tensors."""
+    """Return whether a class is a dataclass or an NKIObject, except the class of tensors."""
     if issubclass(kind, (type, NkiTensor, Enum)):
         return False
     return issubclass(kind, NKIObject) or any(
@@ -170,7 +174,7 @@ def collect(
 ) -> tuple[dict[str, Any], list[TensorArgument]]:
     """Return the arguments with TensorSpecs in place of arrays, and the tensors in order.
 
-    `names` has other names for some of the tensors.
+    `names` maps the names that some tensors get by their path to better ones: `args_0` to `x`.
     """
     tensors: list[TensorArgument] = []
 

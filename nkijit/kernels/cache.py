@@ -40,7 +40,7 @@ class TraceCache:
         self._traces: OrderedDict[_Key, TracedKernel] = OrderedDict()
         self._lock = threading.Lock()
         self._last: _Key | None = None
-        """The key of the last trace that was used."""
+        """The key of the most recently used trace; the next miss reports how its key differs."""
         self._hits = 0
         self._reasons: Counter[str] = Counter()
 
@@ -116,7 +116,7 @@ class TraceCache:
         return CacheInfo(self._hits, sum(reasons.values()), cache_size(), traces, reasons)
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Forget all traces and counts."""
         with self._lock:
             self._traces.clear()
             self._reasons.clear()
@@ -124,7 +124,7 @@ class TraceCache:
 
 
 class _Key:
-    """The image of everything that a trace depends on, with its hash: computing that is slow."""
+    """The image of everything that a trace depends on, with its hash, which is slow to compute."""
 
     __slots__ = ("hash", "image")
 

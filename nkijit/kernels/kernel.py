@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from nkijit.traced.recording import TracedRecording
 
 Watch = Callable[[Tracer], None]
-"""Receives a tracer before the body of a kernel runs."""
+"""A callback that receives the tracer before the body of a kernel runs."""
 
 
 class UnsupportedError(NotImplementedError):
@@ -72,7 +72,7 @@ _Rest = ParamSpec("_Rest")
 
 
 def _of_function(name: str) -> property:
-    """Return a property for an attribute of the kernel's function."""
+    """Return a property that reads an attribute of the kernel's function."""
 
     def read(kernel: Kernel) -> Any:
         return getattr(kernel.func, name)
@@ -91,9 +91,9 @@ class Kernel(Generic[_P]):
     """
 
     _TRACED: ClassVar[type[TracedKernel]] = TracedKernel
-    """The class of specialisations."""
+    """The class of this kernel's specialisations."""
     _GENERATION: ClassVar[str] = CURRENT
-    """The package with the functions that the body calls."""
+    """The package with the API functions that the body calls."""
 
     # Attributes for introspection that `functools.update_wrapper` does not copy.
     __closure__ = _of_function("__closure__")
@@ -113,7 +113,18 @@ class Kernel(Generic[_P]):
         simulated: bool = False,
         options: Mapping[str, Any] = MappingProxyType({}),
     ):
-        """`strict`: the user's choice, if any; `simulated`: calls are those of the simulator."""
+        """Create a kernel with default settings, or with those of the kernel it is derived from.
+
+        Args:
+            function: the kernel's function, a bound method or a `functools.partial`.
+            platform_target: the name of the target; None leaves it to the environment.
+            grid: the number of cores; None leaves it to the environment.
+            cache: the trace cache to share; None creates a new one.
+            schedule: edges between named instructions: (consumer, producer).
+            strict: the user's choice of strictness; None leaves it to the environment.
+            simulated: whether calls are not strict by default, as in the vendor's simulator.
+            options: options of `nki.jit` that only the vendor's compiler reads.
+        """
         self.options = MappingProxyType(dict(options))
         """Options of `nki.jit` that only the vendor's compiler reads, as passed by the user."""
         self._original = function
@@ -129,7 +140,7 @@ class Kernel(Generic[_P]):
         self._cache = TraceCache() if cache is None else cache
         of_function = getattr(self._function, "__dict__", {})
         self._own = frozenset({"_own", *vars(self)} - set(of_function))
-        """Attributes of the kernel itself; the user may add others."""
+        """The names of nkijit's attributes of the kernel; all others are the user's."""
 
     @property
     def signature(self) -> inspect.Signature:
@@ -138,7 +149,7 @@ class Kernel(Generic[_P]):
 
     @property
     def _kwargs(self) -> dict[str, Any]:
-        """The keyword arguments of a partial function, which its owner may change."""
+        """The keywords of a `functools.partial`, read at each call: its owner may change them."""
         return _unbound(self._original)[2]
 
     @property
@@ -146,7 +157,7 @@ class Kernel(Generic[_P]):
         return self._now().parameters
 
     def _now(self) -> FunctionParameters:
-        """Return the function's parameters; its defaults and its code may have been replaced."""
+        """Return the function's current parameters: its defaults or code may have been replaced."""
         if not self._function_parameters.is_current():
             self._function_parameters = FunctionParameters.by(self._function)
         return self._function_parameters
@@ -172,7 +183,7 @@ class Kernel(Generic[_P]):
         )
 
     def on_cores(self, cores: int) -> Self:
-        """Return the kernel, launched on a number of cores, with default choices for all else."""
+        """Return the kernel, launched on a number of cores; the same as `kernel[cores]`."""
         return self[cores]
 
     @property
@@ -186,8 +197,9 @@ class Kernel(Generic[_P]):
         return cores_of_environment() if self._grid is None else self._grid
 
     def by_value(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        """Return the kernel by value, as `__reduce__` does, for processes without its module.
+        """Return a constructor and its arguments, for pickling the kernel by value.
 
+        The form is that of `__reduce__`. A process that cannot import the kernel's module needs it.
         The cache is not included.
         """
         arguments = {**self._constructor_arguments(), "cache": None, "options": dict(self.options)}
@@ -244,7 +256,7 @@ class Kernel(Generic[_P]):
         return traced.run(*values, strict=self.is_strict)
 
     def _check_inside(self, tracer: Tracer) -> None:
-        """Refuse settings that a kernel cannot have when it is called inside another one."""
+        """Raise an error for settings that a kernel cannot have when another kernel calls it."""
         self._check_grid_inside(tracer)
         if self._schedule:
             raise UnsupportedError(
@@ -253,7 +265,7 @@ class Kernel(Generic[_P]):
             )
 
     def _check_grid_inside(self, tracer: Tracer) -> None:
-        """Refuse a grid that differs from the outer kernel's."""
+        """Raise an error if this kernel's grid differs from the outer kernel's."""
         cores = tracer.core[1]
         if self._grid not in (None, cores):
             raise UnsupportedError(
@@ -518,7 +530,10 @@ class Kernel(Generic[_P]):
         self._cache.clear()
 
     def __trace_image__(self) -> tuple[Any, ...]:
-        """Return the kernel's image, for code that uses it; see `nkijit.kernels.cache_key`."""
+        """Return the kernel's image, a part of the key of kernels that call this kernel.
+
+        See `nkijit.kernels.cache_key`.
+        """
         noted = {name: value for name, value in vars(self).items() if name not in self._own}
         return (self._original, self._platform_target, self._grid, self._schedule, noted)
 
@@ -621,7 +636,7 @@ class Kernel(Generic[_P]):
 
 
 def _copied(value: Any) -> Any:
-    """Return a copy of an array for a function that may write to it; else the value."""
+    """Return a copy of an array; any other value is returned itself."""
     return np.copy(cast(Any, value)) if isinstance(value, np.ndarray) else value
 
 
@@ -633,7 +648,7 @@ def _is_number(value: Any, number: int) -> bool:
 
 
 def _have_same_trace(one: Any, two: Any) -> bool:
-    """Return True when two arguments give the same trace."""
+    """Return True when two arguments have equal images, so that they give the same trace."""
     if one is two:
         return True
     try:
@@ -654,9 +669,9 @@ def _check_annotations(function: Callable[..., Any], arguments: Mapping[str, Any
 def _unbound(
     function: Callable[..., Any],
 ) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]:
-    """Return a function, and the arguments that a method or a partial function binds to it.
+    """Return a function, and the arguments that a method or a `functools.partial` binds to it.
 
-    They are treated as all other arguments, so that arrays among them become tensors.
+    Bound arguments are treated like the arguments of a call: arrays among them become tensors.
     """
     if isinstance(function, Kernel):
         return _unbound(function._original)  # pyright: ignore[reportPrivateUsage]
@@ -681,19 +696,19 @@ def _symbol(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FunctionParameters:
-    """The parameters of a function."""
+    """The parameters of a function at one time: its code and defaults may be replaced."""
 
     parameters: inspect.Signature
-    """The parameters of the function itself, also if it passes them on to another function."""
+    """The function's own signature, also if it wraps another function."""
     names: dict[str, str]
-    """The names of a decorator's `*args`: those of the function that it wraps."""
+    """Better names for the `*args` of a decorator: `args_0` is `x` in the wrapped function."""
     _function: Callable[..., Any]
     _read: tuple[Any, ...]
-    """The objects that Python reads the parameters from."""
+    """The function's code and defaults when the parameters were read."""
 
     @staticmethod
     def by(function: Callable[..., Any]) -> FunctionParameters:
-        """Return the present parameters of a function."""
+        """Return the current parameters of a function."""
         read = _read_of(function)
         parameters = inspect.signature(function, follow_wrapped=False)
         return FunctionParameters(parameters, _names_of_rest(function, parameters), function, read)

@@ -1,7 +1,8 @@
 """Values of tiles during tracing: a request for a value runs the trace up to this point.
 
-The operations so far are copied, open loops are closed in the copy, and the copy is interpreted up
-to the last operation. The trace itself does not change, so its results are those of any other call.
+A request copies the operations traced so far, closes the open loops in the copy, and interprets it
+up to the last operation. The trace itself does not change, so its results are those of any other
+call.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class Values:
         self._inputs = [np.array(cast(Any, as_array("input", value))) for value in inputs]
         self._at = -1
         self._memory: dict[SSAValue, Array] = {}
-        """The contents of the tensors after the first `_at` operations."""
+        """The bytes of each tensor after the first `_at` operations."""
 
     def of(self, view: TensorView) -> Array:
         """Return a copy of the elements of a view. Raises ValueError where they are not known."""
@@ -57,7 +58,7 @@ class Values:
         return values != 0 if dtype.kind is Kind.boolean else values
 
     def shown(self, view: TensorView) -> str:
-        """Return the elements of a view as text, or why they are not known."""
+        """Return the elements of a view as text, or the reason why they are not known."""
         try:
             return str(self.of(view))
         except Exception as error:  # any error: printing a tile must not raise
@@ -94,8 +95,10 @@ class Values:
         }
 
     def _copy(self) -> tuple[KernelOp, dict[SSAValue, SSAValue]]:
-        """Return a copy of the kernel so far, with its loops closed, and a map of values into the
-        copy."""
+        """Return a copy of the kernel traced so far, with its open loops closed.
+
+        The second result maps SSA values of the trace to those of the copy.
+        """
         same: dict[SSAValue, SSAValue] = {}
         constants = [op.clone(same) for op in self._tracer.constants()]
         blocks: Any = {}
@@ -112,7 +115,7 @@ class Values:
 
 
 def watch_values(tracer: Tracer, inputs: Sequence[Any]) -> None:
-    """Give the tensors of a trace values that are computed from these inputs."""
+    """Make the values of tensors available during a trace, computed from these inputs."""
     tracer.history = []
     tracer.values = Values(tracer, inputs)
 
@@ -155,7 +158,7 @@ _SHARED_PACKAGES = {*sys.stdlib_module_names, "ml_dtypes", "numpy", "scipy"}
 
 
 def _is_hidden(frame: FrameType) -> bool:
-    """Return whether a frame is nkijit's, xDSL's, or of a library that was called by these."""
+    """Return whether a frame is nkijit's or xDSL's, or of a library that one of them has called."""
     above: FrameType | None = frame
     while above is not None:
         package = above.f_globals.get("__name__", "").partition(".")[0]
@@ -168,7 +171,7 @@ def _is_hidden(frame: FrameType) -> bool:
 
 
 class _Debugger(pdb.Pdb):
-    """pdb that shows only the user's frames, and those of functions that the user has called."""
+    """A pdb that shows only the user's frames, and library frames that user code has called."""
 
     def stop_here(self, frame: FrameType) -> bool:
         """Return whether to stop in a frame while stepping."""

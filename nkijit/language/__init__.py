@@ -59,7 +59,7 @@ _INSTEAD = {
     "nc": _GRID,
     "atomic_rmw": "use nisa.dma_compute",
 }
-"""Names of `nki.language` in older kernels, and alternatives to them."""
+"""Names of `nki.language` in older kernels, each with advice on the alternative."""
 
 
 def __getattr__(name: str) -> NoReturn:

@@ -25,23 +25,23 @@ class TileReduction:
 
     @property
     def count(self) -> int:
-        """The number of elements that are reduced to one."""
+        """The number of elements of `x` that are reduced to one element of the result."""
         return math.prod(self.x.shape[-len(self.axis) :])
 
     @property
     def kept(self) -> tuple[int, ...]:
-        """The shape with the reduced dimensions of size 1."""
+        """The shape of the result with `keepdims`: reduced dimensions have size 1."""
         return (*self.x.shape[: -len(self.axis)], *(1,) * len(self.axis))
 
     @property
     def dropped(self) -> tuple[int, ...]:
-        """The shape without the reduced dimensions; a tile retains two dimensions."""
+        """The shape of the result without the reduced dimensions; it has at least two."""
         left = self.x.shape[: -len(self.axis)]
         return left if len(left) > 1 else (*left, 1)
 
     @property
     def whole_rows(self) -> bool:
-        """True when the result has one element per partition."""
+        """True when all free dimensions are reduced: the result has one element per partition."""
         return math.prod(self.kept[1:]) == 1
 
     def reduce(self, dst: NkiTensor, op: Word, data: NkiTensor, *, negate: bool = False) -> None:
@@ -49,7 +49,7 @@ class TileReduction:
         isa.tensor_reduce(dst, op, data, self.axis, negate=negate)
 
     def spread(self, reduced: NkiTensor) -> NkiTensor:
-        """Return a reduced tile of the shape `kept` as a view of the shape of `x`."""
+        """Return a view of a reduced tile, of shape `kept`, broadcast to the shape of `x`."""
         for dim, size in enumerate(self.x.shape):
             if reduced.shape[dim] != size:
                 reduced = reduced.broadcast(dim, size)
@@ -63,9 +63,9 @@ def reduction(call: str, x: Any, axis: Any) -> TileReduction:
 
 
 def legal_axes(call: str, rank: int, axis: Any) -> tuple[int, ...]:
-    """Return the axes of a tile of `rank` dimensions that are reduced, in order.
+    """Return the axes to reduce of a tile of `rank` dimensions, in ascending order.
 
-    Legal are those of `nisa.tensor_reduce`; others end the trace.
+    The legal axes are those of `nisa.tensor_reduce`; others end the trace.
     """
     several = isinstance(axis, (tuple, list))
     axes = tuple(cast(Sequence[Any], axis)) if several else (axis,)

@@ -1,6 +1,6 @@
 """Broadcasting of tiles: free dimensions by a view, the partition dimension in a new tile.
 
-No access pattern on chip reads one partition for several.
+The partition dimension needs a new tile because no access pattern on chip repeats a partition.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ def broadcast_shape(call: str, **tiles: NkiTensor) -> tuple[int, ...]:
 
 
 def broadcast_view(tile: NkiTensor, shape: tuple[int, ...], dtype: str = "") -> NkiTensor:
-    """Return the tile in a shape of `broadcast_shape`.
+    """Return the tile, broadcast to a shape that `broadcast_shape` has returned.
 
-    `dtype`: the data type of a new tile, if one is made: the type that the caller would convert it
-    to.
+    `dtype`: the data type of a new tile, if the partition dimension needs one. The caller can pass
+    the type that it would convert the result to.
     """
     if tile.shape[0] != shape[0]:
         tile = _in_every_partition(in_sbuf(tile), shape[0], dtype or tile.dtype)
@@ -49,7 +49,7 @@ def broadcast_view(tile: NkiTensor, shape: tuple[int, ...], dtype: str = "") -> 
 
 
 def _in_every_partition(row: NkiTensor, partitions: int, dtype: str) -> NkiTensor:
-    """Return a new tile in SBUF with the only partition of `row` in each of its partitions.
+    """Return a new tile in SBUF with a copy of `row`, a tile of one partition, in each partition.
 
     The Tensor Engine multiplies the row by ones, as NKI does (architecture guide of trn1, Tensor
     Engine). As in any sum of products, -0.0 becomes 0.0. If the engine does not multiply the type,
@@ -83,7 +83,7 @@ def _multiply_by_ones(row: NkiTensor, rows: NkiTensor) -> None:
 
 
 def _flat(tile: NkiTensor) -> NkiTensor:
-    """Return the tile with one free dimension that can be sliced; a copy if no view is that."""
+    """Return the tile with its free dimensions flattened to one: a view, or else a copy."""
     if tile.ndim == 2 and not tile.is_indirect():
         return tile
     if tile.is_indirect() or not tile.is_contiguous():

@@ -170,7 +170,7 @@ def _where_operands(condition: Any, x: Any, y: Any) -> tuple[tuple[int, ...], st
 
 
 def _as_type(value: Any, shape: tuple[int, ...], dtype: str, hint: str) -> NkiTensor:
-    """Return an operand in SBUF with a shape and a data type; itself if it has them."""
+    """Return an operand as a tile in SBUF of this shape and data type, converted where needed."""
     if isinstance(value, NkiTensor):
         fits = (value.shape, value.dtype) == (shape, dtype)
         if fits and value.is_contiguous():  # required for a view of its bits

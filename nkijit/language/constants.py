@@ -40,8 +40,10 @@ _SUPPORTED = (
     "float8_e4m3fn_x4",
     "float4_e2m1fn_x4",
 )
-"""The documented types that NumPy arrays have, by their dtype or by its name. The reference also
-names tfloat32, which no NumPy dtype can represent."""
+"""The data types of constants that the reference lists and NumPy can represent.
+
+The reference also lists tfloat32, which no NumPy dtype can represent.
+"""
 
 
 def shared_constant(constant: npt.NDArray[Any] | str | Path) -> NkiTensor:

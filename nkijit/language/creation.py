@@ -19,14 +19,14 @@ from nkijit.tracing.tensor import NkiTensor, whole_of
 from nkijit.tracing.tracer import Tracer, tracer_for
 
 _REGIONS = ("hbm", *MemoryRegion.__members__)
-"""Buffers that creation accepted as strings before NKI 0.3 (NKI migration guide)."""
+"""Names of buffers; functions accepted them as strings before NKI 0.3 (NKI migration guide)."""
 
 
 class par_dim(int):
     """Marks the partition dimension of a shape: `nl.ndarray((nl.par_dim(128), 512), …)`.
 
-    It is the first one of a tile; in HBM the mark has no meaning. Source: NKI API reference 2.26,
-    nki.language.par_dim, which also has block dimensions before it.
+    The partition dimension is the first one of a tile; in HBM the mark has no effect. Source: NKI
+    API reference 2.26, nki.language.par_dim, which also has block dimensions before this dimension.
     """
 
 

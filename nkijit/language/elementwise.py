@@ -57,7 +57,7 @@ def binary_into(word: Word, out: NkiTensor, x: Any, y: Any) -> None:
 
 
 def unary(word: Word, x: Any, dtype: Any) -> NkiTensor:
-    """Compute `op(x)` in a new tile: an activation, unless another engine does it better."""
+    """Compute `op(x)` in a new tile: by `nisa.activation`, or as `_UNARY` specifies."""
     call = repr(word)
     tile = expect_tile(call, "x", x)
     out = result(call, tile.shape, tile.dtype if dtype is None else dtype)
@@ -66,7 +66,7 @@ def unary(word: Word, x: Any, dtype: Any) -> NkiTensor:
 
 
 def unary_into(word: Word, out: NkiTensor, x: NkiTensor) -> None:
-    """Compute `out = op(x)`; both have one shape."""
+    """Compute `out = op(x)`; `out` has the shape of `x`."""
     _UNARY.get(word.nki_operator, _activation)(word, out, x)
 
 
@@ -94,7 +94,10 @@ def _is_operand(word: Word, column: NkiTensor, data: NkiTensor) -> bool:
 
 
 def _destination(word: Word, out: NkiTensor, dtype: str) -> NkiTensor:
-    """Return the tile to write: bit patterns have the data's type and are converted afterwards."""
+    """Return the tile that the instruction writes: `out`, or a temporary that is converted later.
+
+    Operators on bit patterns write the data type of their operands.
+    """
     if not word.is_bitvec or out.dtype == dtype:
         return out
     return temporary("bits", out.shape, dtype)
@@ -159,9 +162,9 @@ _UNARY: dict[str, Callable[[Word, NkiTensor, NkiTensor], None]] = {
 }
 """Words that are not computed by `nisa.activation`.
 
-The reference names the engines of three: `copy` is a bit-exact tensor_copy, `rsqrt` runs on the
-GpSimd Engine, which cannot access PSUM, and `invert` is an exclusive or with ones. `reciprocal` and
-`abs` run on the Vector Engine, the more precise of two.
+The reference names the engines of three words: `copy` is a bit-exact tensor_copy, `rsqrt` runs on
+the GpSimd Engine, which cannot access PSUM, and `invert` is an exclusive or with ones. `reciprocal`
+and `abs` could run on the Scalar Engine as well, but the Vector Engine is more precise.
 """
 
 

@@ -28,18 +28,18 @@ class _Axis:
 
     origin: int
     limit: int
-    """The end of the last selected element."""
+    """The position after the last selected element."""
     grain: int
-    """Elements per coordinate; 1 in a dimension that is not tiled."""
+    """The number of elements per coordinate; 1 in a dimension that is not tiled."""
     is_tiled: bool
     is_counted: bool = True
-    """Whether it has a coordinate; an integer index removes it."""
+    """Whether the dimension has a coordinate; an integer index removes it."""
     step: int = 1
-    """One of `step` coordinates is selected."""
+    """The distance of selected coordinates: every `step`-th one is selected."""
 
     @property
     def stride(self) -> int:
-        """Elements from one selected coordinate to the next."""
+        """The number of elements from one selected coordinate to the next."""
         return self.grain * self.step
 
     @property
@@ -57,7 +57,7 @@ class _Axis:
         return self.step > 1 and self.count > 1
 
     def part(self, first: int, count: int, step: int = 1) -> _Axis:
-        """Return `count` coordinates from the first one on; the last may be partial."""
+        """Select `count` coordinates, every `step`-th from `first` on; the last may be partial."""
         origin = self.origin + first * self.stride
         last = origin + (count - 1) * self.stride * step
         limit = min(last + self.grain, self.limit)
@@ -71,7 +71,7 @@ class _Dense:
     tensor: NkiTensor
 
     def data(self, axes: tuple[_Axis, ...]) -> NkiTensor | None:
-        """Return the selection as a tensor; None if no access pattern has exactly its elements."""
+        """Return the selected elements as a tensor; None if no access pattern has exactly these."""
         if any(axis.has_gaps and axis.grain > 1 for axis in axes):
             return None
         return self.tensor[
@@ -86,19 +86,19 @@ class _Dense:
 
 @dataclass(frozen=True, slots=True)
 class _Tiles:
-    """A tile on chip that holds whole tiles side by side, in the order of their coordinates."""
+    """A tensor on chip with the tiles of a grid side by side, in the order of their coordinates."""
 
     tensor: NkiTensor
-    """(rows of a tile, elements per partition of all tiles)."""
+    """The tensor, of shape (rows of a tile, elements per partition of all tiles)."""
     tile: tuple[int, ...]
-    """Elements of a tile in each dimension, 1 in those that are not tiled."""
+    """The size of a tile in each dimension of the grid's tensor; 1 where it is not tiled."""
     counts: tuple[int, ...]
 
     def data(self, axes: tuple[_Axis, ...]) -> NkiTensor | None:
-        """Return the selection as a tensor; None if no access pattern has exactly its elements.
+        """Return the selected elements as a tensor; None if no access pattern selects just these.
 
-        Inside one tile it has the tile's dimensions. Several tiles are rows with one tile after the
-        other; that is exact only for neighbours that are whole tiles.
+        A selection inside one tile has the tile's dimensions. Several tiles become one tensor of
+        two dimensions with the tiles side by side; they must be adjacent whole tiles.
         """
         if any(axis.has_gaps for axis in axes):
             return None
@@ -134,16 +134,16 @@ class _Tiles:
 
 @dataclass(frozen=True, slots=True)
 class _Selection:
-    """The selection that a grid is a view of."""
+    """The part of a tensor that a grid selects, and its division into tiles and blocks."""
 
     backing: _Dense | _Tiles
     axes: tuple[_Axis, ...]
     tile_shape: tuple[int, ...]
     block_shape: tuple[int, ...] = ()
-    """Tiles of a block; empty where coordinates count tiles."""
+    """The number of tiles of a block in each dimension; empty if coordinates count tiles."""
 
     def data(self) -> NkiTensor | None:
-        """Return the selection as a tensor; None if no access pattern has exactly its elements."""
+        """Return the selected elements as a tensor; None if no access pattern has exactly these."""
         return self.backing.data(self.axes)
 
 
@@ -169,22 +169,22 @@ class NkiGrid(NKIObject):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The number of tiles or blocks along each coordinate, of elements where not tiled."""
+        """The number of tiles, blocks or (in untiled dimensions) elements along each coordinate."""
         return tuple(axis.count for axis in self._selection.axes if axis.is_counted)
 
     @property
     def tile_shape(self) -> tuple[int, ...]:
-        """Elements of a whole tile."""
+        """The size of a whole tile, in elements per dimension."""
         return self._selection.tile_shape
 
     @property
     def element_shape(self) -> tuple[int, ...]:
-        """Selected elements of each dimension, except dimensions without tiles and coordinate."""
+        """The number of selected elements in each dimension that is tiled or has a coordinate."""
         return tuple(a.extent for a in self._selection.axes if a.is_tiled or a.is_counted)
 
     @property
     def index_step_elements(self) -> tuple[int, ...]:
-        """Elements from one coordinate to the next, for each coordinate."""
+        """The number of elements between neighbouring coordinates, in each dimension with one."""
         return tuple(axis.stride for axis in self._selection.axes if axis.is_counted)
 
     @property
@@ -209,7 +209,10 @@ class NkiGrid(NKIObject):
 
     @property
     def data(self) -> NkiTensor:
-        """The selection, as an operand of instructions. ValueError where no tensor can be that."""
+        """The selected elements as an operand of instructions.
+
+        Raises ValueError if no access pattern has exactly these elements.
+        """
         tensor = self._selection.data()
         if tensor is None:
             raise ValueError(
@@ -264,7 +267,7 @@ class NkiBlockGrid(NkiGrid):
 
     @property
     def block_shape(self) -> tuple[int, ...]:
-        """Tiles of a whole block."""
+        """The size of a whole block, in tiles per dimension."""
         return self._selection.block_shape
 
 
@@ -405,7 +408,7 @@ def alloc_blocks(
 
 
 _TRANSPOSES: tuple[tuple[int, ...], ...] = ((1, 0), (2, 1, 0), (3, 1, 2, 0))
-"""Orders of dimensions that `nisa.dma_transpose` supports."""
+"""The values of `axes` that `nisa.dma_transpose` supports."""
 
 
 _Like = TypeVar("_Like", bound="NkiTensor | NkiGrid")
@@ -425,7 +428,7 @@ def empty_like(
     Args:
         x: the tensor or grid. The new tensor has only the selected elements of a grid.
         dtype: element type, by default that of `x`.
-        buffer: its memory, by default that of `x`.
+        buffer: the memory of the new tensor, by default that of `x`.
         name: the tensor's name.
         transpose_axes: (1, 0), (2, 1, 0) or (3, 1, 2, 0): the order of the dimensions, or of the
             tiled ones, in a tile in SBUF that `nisa.dma_transpose` writes.
@@ -538,7 +541,7 @@ def _tiled(call: str, source: Any, tile_shape: Any) -> _Selection:
 
 
 def _blocked(call: str, tiled: _Selection, block_shape: Any) -> _Selection:
-    """Return a selection that is divided into tiles, divided into blocks."""
+    """Divide a selection of tiles into blocks."""
     block, tile = _dims(call, "block_shape", block_shape), tiled.tile_shape
     if len(block) != len(tile):
         raise ValueError(

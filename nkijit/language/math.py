@@ -158,11 +158,11 @@ def trunc(x: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
 
 
 _INTEGRAL = 2.0**23
-"""From this number on every float32 is an integer."""
+"""The number from which on every float32 is an integer."""
 
 
 def _rounded(call: str, x: Any, dtype: Any, above: Callable[[NkiTensor], NkiTensor]) -> NkiTensor:
-    """Return `x` minus its distance above the wanted integer, which `above` computes.
+    """Return `x` rounded to an integer: `x` minus `above(x)`, its distance above this integer.
 
     Engines round to integers in one way, to the nearest, when they write an integer type. The other
     steps are exact: infinities and NaN do not change, and a zero may have either sign.
@@ -179,7 +179,10 @@ def _rounded(call: str, x: Any, dtype: Any, above: Callable[[NkiTensor], NkiTens
 def _from_nearest(
     x: NkiTensor, op0: Word, operand0: float | None, op1: Word, operand1: float
 ) -> NkiTensor:
-    """Return `x`, limited to the range of integers by two operators, minus the nearest integer."""
+    """Return the difference of `x` and the nearest integer.
+
+    The two operators first limit `x` to the range of exact integers.
+    """
     offset, nearest = temporary("offset", x.shape), temporary("nearest", x.shape, "int32")
     isa.tensor_scalar(offset, x, op0, operand0, op1=op1, operand1=operand1)
     isa.tensor_copy(nearest, offset)
@@ -250,7 +253,7 @@ _SMALLEST_NORMAL = float(np.finfo(np.float32).smallest_normal)
 
 
 def _inverse(number: Any) -> float:
-    """Return the reciprocal in float32."""
+    """Return the reciprocal of a number, computed in float32."""
     with np.errstate(all="ignore"):
         return float(np.float32(1) / np.float32(number))
 

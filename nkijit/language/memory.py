@@ -14,7 +14,7 @@ from nkijit.tracing.tracer import tracer_for
 
 
 def converted(tile: NkiTensor, dtype: DTypeLike | None) -> NkiTensor:
-    """Return the tile in another dtype; the tile itself when there is nothing to convert."""
+    """Return the tile, converted to another dtype; the tile itself if it has this dtype."""
     if dtype is None or as_dtype(dtype).name == tile.dtype:
         return tile
     result = ndarray(tile.shape, dtype)

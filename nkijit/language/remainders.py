@@ -77,11 +77,11 @@ def _remainder(call: str, x: Any, y: Any, dtype: Any, *, like_dividend: bool) ->
 
 
 _FLOAT_BITS = 24
-"""Integers of up to this number of bits are exact in float32."""
+"""The number of bits up to which float32 represents all integers."""
 
 
 def _integer_bits(value: Any) -> int | None:
-    """Return the bits of the integers in a tile, or of an integral number; None for others."""
+    """Return the number of bits of a tile's integer type, or of an integral number; else None."""
     if isinstance(value, NkiTensor):
         dtype = DTYPES[value.dtype]
         return None if dtype.kind is Kind.float else dtype.bits
@@ -97,7 +97,7 @@ def _is_signed(value: Any) -> bool:
 
 
 def _in_partitions(tile: NkiTensor, of: NkiTensor) -> NkiTensor:
-    """Return the tile in as many partitions as another one."""
+    """Return the tile, broadcast to the number of partitions of the tile `of`."""
     return broadcast_view(tile, (of.shape[0], *tile.shape[1:]))
 
 
@@ -105,23 +105,23 @@ def _in_partitions(tile: NkiTensor, of: NkiTensor) -> NkiTensor:
 
 _LARGEST = float(np.finfo(np.float32).max)
 _SIGN, _SIZE = 1 << 31, (1 << 31) - 1
-"""Bits of a float32."""
+"""Masks for the sign bit of a float32 and for all of its other bits."""
 _PORTION_BITS = 12
-"""Half the bits of a float32: the product of a portion and a part of the divisor is exact."""
+"""The bits of a portion and of a part of the divisor: half of float32's, so products are exact."""
 _HIGH = _SIGN + _SIZE - (2**_PORTION_BITS - 1)
-"""The bits of a float32 without the last 12 of the significand."""
+"""A mask that clears the last 12 bits of a float32's significand."""
 _PORTIONS = 3
 _MOST = _PORTION_BITS + (_PORTIONS - 1) * (_PORTION_BITS + 1)
-"""Quotients in [-2**_MOST, 2**_MOST] are the sum of `_PORTIONS` portions."""
+"""The exponent of the largest quotient, 2**_MOST, that is the sum of `_PORTIONS` portions."""
 
 
 class _Divisor(NamedTuple):
-    """The size of a divisor in float32: numbers, or tiles of its own shape."""
+    """The absolute value of a float32 divisor, its inverse and its parts: numbers or tiles."""
 
     size: Any
     inverse: Any
     parts: tuple[Any, ...]
-    """Addends of at most 12 bits each; finite even if the divisor is infinite."""
+    """Parts of the divisor with at most 12 bits each; their sum is the divisor if it is finite."""
 
 
 def _of_floats(out: NkiTensor, x: Any, y: Any, portions: int, like_dividend: bool) -> None:
@@ -160,7 +160,10 @@ def _of_floats(out: NkiTensor, x: Any, y: Any, portions: int, like_dividend: boo
 
 
 def _lost(dividend: NkiTensor, quotient: NkiTensor) -> NkiTensor:
-    """Return NaN where a quotient is too large or a divisor's multiple may overflow, else 0."""
+    """Return a tile with NaN where the remainder cannot be computed, else 0.
+
+    This is where a quotient is too large or a multiple of the divisor may overflow.
+    """
     lost, scale = temporary("lost", quotient.shape), 2.0 ** (128 - _MOST)
     isa.tensor_scalar(lost, dividend, nl.multiply, 2.0, op1=nl.multiply, operand1=0.0)
     isa.scalar_tensor_tensor(lost, quotient, nl.multiply, scale, nl.multiply, lost)
@@ -168,7 +171,10 @@ def _lost(dividend: NkiTensor, quotient: NkiTensor) -> NkiTensor:
 
 
 def _float_tile(tile: NkiTensor, of: NkiTensor) -> NkiTensor:
-    """Return a tile in float32 in SBUF, in as many partitions as another, with viewable bits."""
+    """Return a tile in float32 in SBUF, with the partitions of the tile `of`.
+
+    The tile is contiguous, so that its bits can be viewed as integers.
+    """
     in_place = tile.dtype == "float32" and tile.buffer is MemoryRegion.sbuf
     if in_place and tile.shape[0] == of.shape[0] and tile.is_contiguous():
         return tile
@@ -179,7 +185,7 @@ def _float_tile(tile: NkiTensor, of: NkiTensor) -> NkiTensor:
 
 
 def _sign(value: Any) -> Any:
-    """Return the sign bits of a tile; -1 for a negative number."""
+    """Return a tile with the sign bits of a tile; -1.0 for a number, which is negative."""
     if not isinstance(value, NkiTensor):
         return -1.0
     sign = temporary("sign", value.shape, "uint32")
@@ -258,7 +264,7 @@ def _add_where_negative(dst: NkiTensor, rest: NkiTensor, size: Any) -> None:
 # ------------------------------------------------------------------ in native integers
 
 _BELOW = 1 - 2.0**-21
-"""A factor that covers the rounding of a float32 quotient, so that it is never too large."""
+"""A factor just below 1: a float32 quotient times this factor never exceeds the exact quotient."""
 
 
 def _of_integers(out: NkiTensor, x: Any, y: Any, like_dividend: bool) -> None:
@@ -304,7 +310,11 @@ def _of_integers(out: NkiTensor, x: Any, y: Any, like_dividend: bool) -> None:
 
 
 def _size(value: Any, of: NkiTensor, hint: str) -> tuple[NkiTensor, NkiTensor | None]:
-    """Return absolute values as uint32, and signs: -1 if negative, else 0; None if unsigned."""
+    """Return a tile of the absolute values as uint32, and a tile of the signs.
+
+    A sign is -1 for a negative value, else 0. There are no signs (None) for unsigned types and for
+    a number that is not negative.
+    """
     if not isinstance(value, NkiTensor):
         size = temporary(hint, (of.shape[0], *(1,) * (of.ndim - 1)), "uint32")
         isa.memset(size, abs(int(value)))
@@ -337,7 +347,10 @@ def _quotient(count: NkiTensor, left: NkiTensor, inverse: NkiTensor) -> None:
 
 
 def _below(rest: NkiTensor, divisor: NkiTensor, between: NkiTensor) -> None:
-    """Subtract the divisor where it is not larger; elsewhere the difference wraps and is larger."""
+    """Compute `rest = rest - divisor` where this is not negative, as `min(rest, rest - divisor)`.
+
+    The values are unsigned: a difference below 0 wraps and is larger than `rest`.
+    """
     binary_into(nl.subtract, between, rest, divisor)
     isa.tensor_tensor(rest, rest, between, nl.minimum)
 

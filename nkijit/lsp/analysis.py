@@ -1,6 +1,6 @@
 """Analysis of the text of a Python file with kernels. Returns plain data.
 
-It executes the file and traces its kernels, so it runs in a separate process.
+The analysis executes the file and traces its kernels, so it runs in a separate process.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ def analyse(path: str, text: str, folder: Path) -> Iterator[Analysis]:
     """Analyse a file. Yields first its problems, then the same with predicted times.
 
     Args:
-        path: the file, absolute.
-        text: its text in the editor.
-        folder: for files with the IR of its kernels.
+        path: the absolute path of the file.
+        text: the text of the file in the editor.
+        folder: the folder to which the IR of the kernels is written.
     """
     problem = syntax_problem(path, text)
     if problem is not None:
@@ -78,7 +78,7 @@ def _merged(problems: Iterable[Problem]) -> tuple[Problem, ...]:
 
 
 class _Kernel:
-    """The analysis of one kernel: its problems, and its view so far."""
+    """The analysis of one kernel: its problems, and its `KernelView` so far."""
 
     def __init__(self, path: str, text: str, chosen: Chosen, folder: Path):
         self._path, self._text, self._chosen, self._folder = path, text, chosen, folder

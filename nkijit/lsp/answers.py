@@ -28,9 +28,9 @@ def diagnostic_of(
 
     Args:
         problem: the problem.
-        document: its file.
+        document: the file with the problem.
         related: whether the editor supports related places; else the message names them.
-        link: URI of the rule's explanation.
+        link: the URI of the rule's explanation.
     """
     message = problem.message
     others: list[types.DiagnosticRelatedInformation] | None = None
@@ -58,7 +58,7 @@ def inlay_hints_of(
     """Return hints with the predicted time of lines, at their ends.
 
     Args:
-        analysis: of the document.
+        analysis: the analysis of the document.
         document: the file.
         lines: the first and the last line of the request, counted from 1.
     """
@@ -135,9 +135,9 @@ def hover_of(text: str, line: int, column: int, analysis: Analysis | None) -> ty
 
     Args:
         text: the document.
-        line: of the place, counted from 1.
-        column: of the place, counted from 1.
-        analysis: of this text; None while there is none.
+        line: the line of the place, counted from 1.
+        column: the column of the place, counted from 1.
+        analysis: the analysis of this text; None while there is none.
     """
     # Imported here because they import the whole API.
     from nkijit.reference.catalogue import explain_as_markdown

@@ -24,7 +24,7 @@ class Problem:
 
     span: Span
     severity: str
-    """`error`, `warning`, or `information`."""
+    """The severity: `error`, `warning`, or `information`."""
     message: str
     rule: str | None = None
     """Id of the violated rule."""
@@ -40,13 +40,13 @@ class LineTime:
 
     line: int
     time: float
-    """On the critical path."""
+    """The line's time on the critical path."""
     share: float
     """`time` as a fraction of the kernel's time."""
     busy: float
-    """Time in which it occupies queues, summed over queues."""
+    """The time in which the line's instructions occupy queues, summed over all queues."""
     queues: tuple[str, ...]
-    """The queues that it uses, the longest time first."""
+    """The queues that the line's instructions use, the busiest first."""
     instructions: int
     mnemonics: tuple[str, ...]
 
@@ -57,19 +57,19 @@ class KernelView:
 
     name: str
     span: Span
-    """The name in the `def` statement."""
+    """The position of the kernel's name in its `def` statement."""
     line: int
     """The first line of the definition: that of the first decorator."""
     target: str
-    """Target and its origin: `for trn3 (default)`."""
+    """The target and its origin: `for trn3 (default)`."""
     summary: str
-    """Number of errors and warnings, in words."""
+    """The numbers of errors and warnings, in words."""
     ir_file: str | None = None
-    """The file with its IR."""
+    """The path of the file with the kernel's IR."""
     ir_lines: tuple[tuple[int, int], ...] = ()
-    """Pairs of a line of the file and the first line of the IR that comes from it."""
+    """(line of the source, first line of the IR that comes from it)."""
     time: float | None = None
-    """Predicted time in ns; None if there is no prediction."""
+    """The predicted time in ns; None if there is no prediction."""
     bound: str = ""
     note: str = ""
     """The reason why there is no prediction."""
@@ -90,7 +90,7 @@ class Analysis:
 
         Args:
             problem: describes the end of the process.
-            seconds: its time limit.
+            seconds: the time limit of the process.
 
         The problem is added only if the kernels were not verified. If only predictions are missing,
         the kernels get a note instead.

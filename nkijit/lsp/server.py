@@ -36,10 +36,10 @@ from nkijit.version import __version__
 
 @dataclass
 class _Open:
-    """An open document."""
+    """The state of an open document: its analysis, finished or in progress."""
 
     task: asyncio.Task[None] | None = None
-    """The analysis in progress, or the last one."""
+    """The task of the analysis in progress, or of the last analysis."""
     analysis: Analysis | None = None
     version: int | None = None
     """The version of the document that was analysed."""
@@ -49,7 +49,7 @@ class NkiServer(LanguageServer):
     """The server for one editor.
 
     Args:
-        folder: for files that the editor opens: IR, explanations of rules.
+        folder: the folder for files that the editor opens: IR, explanations of rules.
     """
 
     def __init__(self, folder: Path):
@@ -259,7 +259,7 @@ class NkiServer(LanguageServer):
 
 
 def _kill(starting: asyncio.Future[Run]) -> None:
-    """End an analysis whose process has started after its task was cancelled."""
+    """End the process of an analysis that was cancelled while the process was starting."""
     if not starting.cancelled() and starting.exception() is None:
         starting.result().kill()
 

@@ -16,7 +16,7 @@ class Settings:
     """Settings of the server. The field names are those of `initializationOptions`."""
 
     run: str = "change"
-    """When files are executed: after each change, when they are opened and saved, or never."""
+    """The time of execution: after each `change`, on opening and `save`, or `never`."""
     delay: float = 0.3
     """Seconds without a change before a file is analysed."""
     timeLimit: float = 30.0  # noqa: N815, as in the protocol

@@ -26,7 +26,7 @@ from nkijit.testing.inputs import random_inputs, with_random_data
 from nkijit.traced.kernel import TracedKernel
 
 MOST_CHARACTERS = 40_000
-"""Maximum length of a text in one answer."""
+"""The maximum length of a text in one answer, in characters."""
 _MOST_FINDINGS, _MOST_QUEUES = 20, 40
 _MOST_VALUES = 8
 
@@ -42,7 +42,10 @@ class Page:
     limit: int
 
     def of(self, items: Sequence[_T]) -> tuple[Sequence[_T], int | None]:
-        """Return the part, and the `first` of the next one, None at the end. Raises UsageError."""
+        """Return the requested items, and the `first` of the next page; None on the last page.
+
+        Raises UsageError if `first` is beyond the end.
+        """
         if self.first > max(1, len(items)):
             raise UsageError(f"first={self.first}: there are {len(items)}")
         end = self.first - 1 + self.limit
@@ -54,7 +57,7 @@ class Page:
         Args:
             form: the dataclass of the result.
             text: the whole text.
-            about: further fields of `form`.
+            about: the values of further fields of `form`.
         """
         lines = text.splitlines()
         shown, next_line = self.of(lines)
@@ -240,7 +243,7 @@ def profile(question: Question, schedule: str, page: Page) -> Answer:
 
 
 def _part(form: Any, figure: object, /, **more: Any) -> dict[str, Any]:
-    """Return the fields of a figure, and `more`, that the TypedDict `form` declares."""
+    """Return the fields that the TypedDict `form` declares, from `more` and from a figure."""
     document = plain(figure) | more
     return {name: document[name] for name in form.__annotations__}
 

@@ -42,7 +42,7 @@ class KernelOfFile:
     target: str
     arguments: tuple[Argument, ...]
     is_known: bool
-    """Whether it needs no further arguments: they have defaults, or an example is known."""
+    """Whether the kernel needs no further arguments, because of defaults or an example."""
 
 
 @dataclass(frozen=True)
@@ -145,9 +145,9 @@ def form(
 
     Args:
         of: the dataclass.
-        doc: description, instead of the dataclass's docstring.
-        only: names of fields; by default all that `plain` writes.
-        more: further fields, or other types for existing ones.
+        doc: the description; by default the dataclass's docstring.
+        only: the names of the fields; by default all that `plain` writes.
+        more: the types of further fields, or other types for existing ones.
     """
     hints, docs = get_type_hints(of), _docs_of_fields(of)
     names = [f.name for f in fields(of) if f.repr] if only is None else only

@@ -1,4 +1,4 @@
-"""The kernel of a request to a tool: of a file or of a text, with its arguments."""
+"""The kernel of a request to a tool, from a file or a text, with its arguments."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class Question:
     """The kernels of a request, and the options for tracing them."""
 
     file: str | None = None
-    """FILE.py, FILE.py:KERNEL, or FILE.mlir."""
+    """The path of the file: FILE.py, FILE.py:KERNEL, or FILE.mlir."""
     source: str | None = None
-    """The text of such a file, instead of `file`."""
+    """The text of a Python or IR file, instead of `file`."""
     kernel: str | None = None
     arguments: tuple[str, ...] = ()
-    """NAME=VALUE, in the syntax of `-a`."""
+    """The kernel's arguments: NAME=VALUE, in the syntax of `-a`."""
     target: str | None = None
     cores: int | None = None
 

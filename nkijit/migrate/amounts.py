@@ -16,7 +16,7 @@ class Amount:
     """An integer expression: a constant plus terms with coefficients."""
 
     terms: tuple[tuple[str, int], ...] = ()
-    """The expressions' texts, which bind at least as tightly as a product, with coefficients."""
+    """Pairs of an expression's text and its coefficient; a sum as a text is in brackets."""
     constant: int = 0
 
     @staticmethod
@@ -30,7 +30,7 @@ class Amount:
 
     @property
     def number(self) -> int | None:
-        """The value, if there are no terms."""
+        """The value of an amount without terms; else None."""
         return None if self.terms else self.constant
 
     def __add__(self, other: Amount | int) -> Amount:
@@ -70,7 +70,7 @@ class Amount:
 
     @property
     def is_sum(self) -> bool:
-        """Whether its text has a `+` or `-` outside of brackets."""
+        """Whether the amount's text has a `+` or `-` outside of brackets."""
         return len(self.terms) + bool(self.constant) > 1 or any(n < 0 for _, n in self.terms)
 
 

@@ -75,7 +75,10 @@ def dtype_text(value: Any, nl: str) -> str | None:
 
 
 def member_text(argument: str, value: Any, nisa: str) -> str | None:
-    """Return e.g. `nisa.dge_mode.swdge` for a member of an enumeration, or its number."""
+    """Return the text of an enumeration's member in the current API, e.g. `nisa.dge_mode.swdge`.
+
+    `value` is the member or its number; `argument` is the argument that it was passed for.
+    """
     member = classic_words.as_member(argument, value)
     if isinstance(member, Enum) and hasattr(words, argument) and hasattr(isa, argument):
         return f"{nisa}.{argument}.{member.name}"

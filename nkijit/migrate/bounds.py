@@ -39,14 +39,14 @@ def bind(function: Callable[..., Any], node: ast.Call) -> dict[str, ast.expr]:
 
 @dataclass(frozen=True)
 class Crop:
-    """The part that a mask selects: ranges of the tile's dimensions, counted from the end."""
+    """The part of a tile that a mask selects: begin and end by dimension, counted from the end."""
 
     ranges: Mapping[int, tuple[Amount, Amount]]
 
     def of(self, tile: TensorValue, dims: Sequence[int] | None = None) -> TensorValue:
         """Return the selected part of a tile.
 
-        `dims` maps the tile's dimensions to those of the mask. By default, both count from the end.
+        `dims` has the mask's dimension for each dimension of the tile; by default the last ones.
         """
         rank = tile.rank
         about = tuple(range(-rank, 0)) if dims is None else dims
@@ -64,7 +64,7 @@ class Crop:
 def crop(
     rewriter: Rewriter, arguments: dict[str, ast.expr], events: Sequence[ObservedEvent]
 ) -> Crop:
-    """Return the part that the `mask=` of a call selects, and drop the mask from `arguments`."""
+    """Return the part that the `mask=` of a call selects, and remove `mask` from `arguments`."""
     rewriter.guard = ""
     node = arguments.pop("mask", None)
     if node is None or (isinstance(node, ast.Constant) and node.value is None):

@@ -18,7 +18,10 @@ from nkijit.migrate.rewriting import Rewriter
 from nkijit.migrate.values import Plain, TensorValue, Value
 
 Handler = Callable[["Rewriter", ast.Call, "TensorValue | str | None"], Value]
-"""Rewrites a call. The result goes into a given tensor, a new variable, or is the value."""
+"""Rewrites a call and returns its value.
+
+The last argument is the place of the result: a tensor, the name of a new variable, or None.
+"""
 
 
 def call(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -> Value:

@@ -27,7 +27,7 @@ def dtype_of(rewriter: Rewriter, node: ast.expr) -> str:
 
 
 def _is_spelled_so(rewriter: Rewriter, node: ast.expr) -> bool:
-    """Whether a name is spelled as one of the current language."""
+    """Whether a name is written as a member of the language's module: `nl.float32`."""
     return rewriter.source.segment(node).startswith(f"{rewriter.module.nl}.")
 
 
@@ -92,7 +92,7 @@ def _nested(text: str, blocks: str) -> str:
 
 
 def _is_accumulated(rewriter: Rewriter, node: ast.Call) -> bool:
-    """Whether a new variable is only accumulated into by matmuls."""
+    """Whether matmuls accumulate into the variable that the statement assigns, with `+=`."""
     statement = rewriter.statement
     if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Name):
         return False

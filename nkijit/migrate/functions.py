@@ -351,7 +351,7 @@ class FunctionRewriter(Rewriter):
 
 
 _AXES = {"p": 0, "x": 1, "y": 2, "z": 3, "w": 4}
-"""The attributes of `nl.mgrid` by axis."""
+"""The axis of an `nl.mgrid` that each of its attributes selects."""
 
 
 _LISTS = re.compile(r"(?P<head>.*?)\[(?P<item>.*) for _ in range\((?P<count>[^()]*)\)\]")

@@ -61,7 +61,7 @@ def _is_end(node: ast.stmt) -> bool:
 
 
 def _is_before(rewriter: Rewriter, node: ast.stmt) -> bool:
-    """Whether all instances share a statement."""
+    """Whether a statement remains before the loops, because all instances share it."""
     if isinstance(node, (ast.For, ast.While, ast.If, ast.With, ast.AugAssign)):
         return False
     for part in ast.walk(node):

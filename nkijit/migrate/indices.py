@@ -14,12 +14,12 @@ from nkijit.migrate.amounts import Amount, ceil_div, greatest, least
 from nkijit.migrate.errors import NoRewriteError
 
 Dims = Mapping[int, tuple[Amount, Amount]]
-"""Step and size by dimension of a tile, counted from the end (-1 is the last)."""
+"""(step, size) for each dimension of a tile, counted from the end (-1 is the last)."""
 
 
 @dataclass(frozen=True)
 class Index:
-    """`begin + Σ step * i` over the dimensions of a tile."""
+    """An index expression: `begin + Σ step * i` over the dimensions of a tile."""
 
     begin: Amount
     rank: int
@@ -41,7 +41,7 @@ class Index:
         ]
 
     def reshaped(self, keys: Sequence[str]) -> Index:
-        """Return `index[:, None]`; each key is `:`, `None` or `...`."""
+        """Return the subscripted index, e.g. `index[:, None]`; keys are `:`, `None` and `...`."""
         taken = sum(key == ":" for key in keys)
         items = list(keys)
         if "..." not in items:
@@ -76,7 +76,7 @@ class Index:
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is a plain number."""
+        """Whether the index is a plain number, without a dimension."""
         return not self.dims
 
 
@@ -103,7 +103,10 @@ class Mask:
 
     @property
     def bounds(self) -> list[Bound]:
-        """The selected ranges of the tile's dimensions; raises NoRewriteError if there are none."""
+        """The ranges of the tile's dimensions that the mask selects.
+
+        Raises NoRewriteError if a comparison selects no range.
+        """
         return [_bound(*comparison) for comparison in self.comparisons]
 
 

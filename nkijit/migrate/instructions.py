@@ -38,7 +38,7 @@ _PER_PARTITION = (
     "vals",
     "dst_idx",
 )
-"""Operands that, as tiles, have one element per partition."""
+"""Names of operands that have one element per partition if they are tiles."""
 _DATA_OPERAND1 = ("scalar_tensor_tensor",)
 """Instructions with a whole tile as their second operand."""
 _SWAPPED = ("nc_transpose",)
@@ -138,7 +138,7 @@ def _extra(
     arguments: Mapping[str, ast.expr],
     values: Mapping[str, Value],
 ) -> dict[str, Value]:
-    """Return arguments with a new spelling."""
+    """Return the arguments that are spelled differently in the current API."""
     found: dict[str, Value] = {}
     mode = arguments.get("perf_mode")
     if isinstance(mode, ast.Constant) and mode.value == "double_row_gen3":
@@ -149,9 +149,9 @@ def _extra(
 def _forms(
     name: str, events: Sequence[ObservedEvent], node: ast.AST
 ) -> tuple[str, list[tuple[str, tuple[str, str]]]]:
-    """Return a call's main instruction, and the operands copied before it.
+    """Return the name of a call's main instruction, and the operands that were copied before it.
 
-    Each copied operand has its name, dtype and buffer.
+    A copied operand is (operand, (dtype, buffer)).
 
     Raises:
         NoRewriteError: the call emitted other instructions.
@@ -186,7 +186,7 @@ def _copied(rewriter: Rewriter, value: Value, wrote: tuple[str, str]) -> TensorV
 def _cropped(
     rewriter: Rewriter, name: str, values: Mapping[str, Value], cut: Crop
 ) -> dict[str, Any]:
-    """Return the operands under the mask."""
+    """Return the operands, cropped to the part that the mask selects."""
     found: dict[str, Any] = dict(values)
     for argument, value in values.items():
         if not isinstance(value, TensorValue):
@@ -212,7 +212,7 @@ def _is_vector(name: str, argument: str) -> bool:
 
 
 def _place(name: str, cut: Crop, result: TensorValue, values: Mapping[str, Value]) -> TensorValue:
-    """Return the part of a result that is computed."""
+    """Return the part of a result that the call computes under its mask."""
     if cut.is_whole:
         return result
     if name in _SWAPPED:

@@ -29,7 +29,10 @@ _ALONG = {
     "load_transpose2d": "swapped",
     "matmul": "none",
 }
-"""Functions that change the dimensions of their operands."""
+"""Functions whose results do not have the dimensions of their operands.
+
+Reductions are "kept", transposes "swapped"; a product is "none" of them.
+"""
 
 
 def load(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -> Value:

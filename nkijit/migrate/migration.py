@@ -37,7 +37,7 @@ from nkijit.traced.kernel import TracedKernel
 _EDGES = 6
 """The maximum number of other sizes at which a rewritten kernel is compared."""
 _LONG = 20_000
-"""Kernels with more operations are not compared at other sizes."""
+"""The maximum number of operations of a kernel that is compared at other sizes."""
 
 
 @dataclass
@@ -48,13 +48,13 @@ class _Variant:
     kernel: ClassicKernel[...]
     sets: Sequence[Mapping[str, Any]]
     is_found: bool = False
-    """Whether it is a launch in the source, possibly with other arguments."""
+    """Whether the grid comes from a launch in the source, whose arguments may be different."""
     traced: list[TracedKernel] = field(default_factory=list[TracedKernel])
     error: str = ""
 
     @property
     def grid(self) -> LaunchGrid | None:
-        """The grid of its launch."""
+        """The grid of the kernel's launch."""
         kernel: Any = self.kernel
         return kernel.launch_grid
 
@@ -67,9 +67,9 @@ class _Function:
     node: ast.FunctionDef
     variants: list[_Variant]
     ran: set[tuple[int, str]] = field(default_factory=set[tuple[int, str]])
-    """First line and name of the functions that ran for it."""
+    """(first line, name) of the functions that ran in traces of the kernel."""
     problem: NoRewriteError | None = None
-    """The reason why it cannot be rewritten in place."""
+    """The reason why the function cannot be rewritten in place; None if it can."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -78,7 +78,7 @@ class Migration:
 
     source: Source
     text: str
-    """The new text; the old one if nothing was changed."""
+    """The text of the migrated module; the old text if nothing was changed."""
     report: Report
     is_today: bool = False
     """Whether the module already used the current API."""

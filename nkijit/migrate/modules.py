@@ -34,7 +34,7 @@ class ModuleRewriter:
         Args:
             module: the module.
             untouched: the byte ranges that other rewriters edit.
-            functions: the byte ranges of all functions, including these.
+            functions: the byte ranges of all functions, including untouched ones.
         """
         self._functions = functions
         self._module = module
@@ -53,7 +53,7 @@ class ModuleRewriter:
         }
 
     def rewrite(self, grids: Mapping[str, Sequence[int]]) -> None:
-        """Edit the module. `grids` has the kernels whose grid is a parameter, by name."""
+        """Edit the module. `grids` has the grid of each kernel whose grid became a parameter."""
         for node in ast.walk(self._source.tree):
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 self._import(node)

@@ -29,7 +29,7 @@ from nkijit.tracing.tensor import NkiTensor
 from nkijit.tracing.tracer import active_tracer
 
 Place = tuple[int, int, int, int]
-"""First and last line, first and last column (in bytes), as in Python's code positions."""
+"""A source position: first line, last line, first and last column (in bytes)."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Seen:
     dtype: str
     buffer: str
     blocks: int = 0
-    """The number of its block dimensions."""
+    """The number of block dimensions, before the partition dimension."""
 
 
 @dataclass(frozen=True)
@@ -48,11 +48,11 @@ class ObservedInstruction:
     """An instruction that a call emitted."""
 
     name: str
-    """E.g. `tensor_copy`."""
+    """The instruction's name, e.g. `tensor_copy`."""
     reads: tuple[tuple[str, str], ...]
     """The operands that are arguments of the call, as (instruction field, call parameter)."""
     wrote: tuple[str, str]
-    """Dtype and buffer of its first destination."""
+    """Dtype and buffer of the instruction's first destination."""
 
 
 @dataclass
@@ -66,12 +66,12 @@ class ObservedEvent:
     result: Any = None
     instructions: tuple[ObservedInstruction, ...] = ()
     is_empty: bool = False
-    """Whether a mask selected nothing."""
+    """Whether a mask of the call selected no element."""
 
 
 @dataclass
 class Observations:
-    """The records of a file."""
+    """The records of a file: `events` has the calls at each source position."""
 
     events: dict[tuple[str, Place], list[ObservedEvent]] = field(
         default_factory=lambda: defaultdict(list[ObservedEvent])
@@ -79,11 +79,11 @@ class Observations:
     variables: dict[tuple[str, int], dict[str, Seen]] = field(
         default_factory=lambda: defaultdict(dict[str, Seen])
     )
-    """The tensors among a function's variables, when a line last ran."""
+    """The variables that held tensors when a line last ran, by (file, line)."""
     slices: set[str] = field(default_factory=set[str])
-    """The variables that have held results of `nl.ds`."""
+    """The names of variables that have held results of `nl.ds`."""
     functions: set[tuple[str, int, str]] = field(default_factory=set[tuple[str, int, str]])
-    """File, first line and name of the functions that ran."""
+    """(file, first line, name) of the functions that ran."""
 
     def at(self, file: str, place: Place) -> list[ObservedEvent]:
         """Return the calls at a source position."""
@@ -91,7 +91,7 @@ class Observations:
 
 
 AUTHOR = "<author>"
-"""The function name of events that are not API calls."""
+"""The function name of events that are calls of the user's own functions."""
 _MOST_CALLS = 64
 """The maximum number of recorded calls per source position."""
 

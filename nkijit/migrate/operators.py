@@ -28,7 +28,7 @@ BINARY: Mapping[type[ast.operator], str] = {
     ast.LShift: "left_shift",
     ast.RShift: "right_shift",
 }
-"""The functions of operators on tiles."""
+"""The nl functions that compute Python's operators on tiles, by the operator's syntax node."""
 _COMPARISONS: Mapping[type[ast.cmpop], tuple[str, str]] = {
     ast.Lt: ("<", "less"),
     ast.LtE: ("<=", "less_equal"),

@@ -145,7 +145,7 @@ _LARGEST_INTEGER = 2
 
 
 def _inputs(old: TracedKernel, seed: int) -> list[Any]:
-    """Return random arrays. Integers are small, as they may be indices."""
+    """Return random arrays for a kernel's arguments. Integers are small: they may be indices."""
     ranges = {
         at: (0, _LARGEST_INTEGER)
         for at, (_, _, dtype) in enumerate(old.argument_types)

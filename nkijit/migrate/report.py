@@ -19,16 +19,16 @@ class KernelReport(ShownFields):
     name: str
     line: int
     how: str = ""
-    """`rewritten` in place, `exported` from its trace, or `left` unchanged."""
+    """The result: `rewritten` in place, `exported` from its trace, or `left` unchanged."""
     why: str = ""
-    """The reason why it is not rewritten."""
+    """The reason why the kernel was not rewritten in place."""
     why_line: int | None = None
     proven: list[str] = field(default_factory=list[str])
     """The arguments for which old and new kernel agree bit by bit."""
     unproven: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
-    """The arguments for which they differ or were not compared, with the reason."""
+    """(arguments, reason) for which the kernels differ or were not compared."""
     is_part: bool = False
-    """Whether it is a function of other kernels, and compared with them."""
+    """Whether other kernels call this one as a function; it is then compared with them."""
     findings: list[str] = field(default_factory=list[str])
     """The findings of the portability check for the vendor's compiler."""
 
@@ -46,7 +46,7 @@ class Report:
     kernels: list[KernelReport] = field(default_factory=list[KernelReport])
     rewrites: list[Rewrite] = field(default_factory=list[Rewrite])
     left: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
-    """Lines that need manual work."""
+    """(line, reason) for lines of the module that need manual work."""
     notes: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
 
     @property

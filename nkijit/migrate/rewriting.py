@@ -32,7 +32,7 @@ class Rewrite:
 
     line: int
     rule: str
-    """The rule, a key of `rules.RULES`."""
+    """The rule that was applied, a key of `rules.RULES`."""
     before: str
 
 
@@ -42,7 +42,7 @@ class Module:
 
     source: Source
     names: Mapping[str, Any]
-    """The module's variables."""
+    """The values of the module's variables, by name."""
     observed: Observations
     nl: str = "nl"
     nisa: str = "nisa"
@@ -77,7 +77,7 @@ class Rewriter(ABC):
         self.edits: list[Edit] = []
         self.rewrites: list[Rewrite] = []
         self.left: list[tuple[int, str]] = []
-        """The lines of branches that have not run."""
+        """(line, reason) for branches that have not run, so that they need manual work."""
         self.is_kernel = False
         self._env: dict[str, Value] = {} if outer is None else dict(outer._env)
         self._local = {a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)}
@@ -98,11 +98,13 @@ class Rewriter(ABC):
         self._values: dict[ast.expr, Value] = {}
         """The values of the current statement's expressions: each emits its lines only once."""
         self.guard = ""
-        """A condition for the next instructions: a mask without index expressions."""
+        """The condition of an `if` around the next instructions: a mask without index expressions.
+        """
         self._may_hoist = True
         self.statement: ast.stmt = node
         self._counts: list[dict[str, str]] = [{}]
-        """The variables for sizes under masks, by expression, for each open block."""
+        """For each open block: variables for the sizes that masks leave, by the size's expression.
+        """
         self._accumulated: set[str] = set()
 
     def emit(self, line: str, node: ast.AST | None = None) -> None:
@@ -220,8 +222,8 @@ class Rewriter(ABC):
     def spliced(self, node: ast.AST) -> str:
         """Return the text of a node with rewritten subexpressions.
 
-        Those in comprehensions, lambdas and short-circuit operators must not need lines before the
-        statement.
+        Subexpressions of comprehensions, lambdas and short-circuit operators must not need lines
+        before the statement, because they may run several times or not at all.
         """
         start, end = self.source.span(node)
         text = self.source.text.encode()[start:end]

@@ -11,11 +11,11 @@ class Rule:
     """A rule of rewriting."""
 
     short: str
-    """Its name in the report."""
+    """The rule's name in the report."""
     before: str
     """An example in the classic API."""
     after: str
-    """The same example in the current API."""
+    """The example of `before`, rewritten in the current API."""
 
 
 RULES: Mapping[str, Rule] = {

@@ -13,7 +13,7 @@ from nkijit.migrate.observing import Seen
 
 @dataclass(frozen=True)
 class Plain:
-    """A value that is the same in both APIs."""
+    """A value with the same text in both APIs, such as a number or a name."""
 
     text: str
 
@@ -27,12 +27,12 @@ class Grid:
 
 @dataclass(frozen=True)
 class Key:
-    """One dimension of an index of the current API."""
+    """One dimension of an index of the current API: `:`, an integer or a slice."""
 
     begin: Amount | None = None
-    """None for the whole dimension."""
+    """The first index; None selects the whole dimension."""
     size: Amount | None = None
-    """None for an integer that drops the dimension."""
+    """The number of indices; None for an integer index, which drops the dimension."""
     step: Amount = field(default_factory=lambda: Amount.of(1))
 
     @property
@@ -52,25 +52,25 @@ class Key:
 
 
 Ranges = Mapping[int, tuple[Amount, Amount]]
-"""Begin and end by dimension of a tile."""
+"""(begin, end) by dimension of a tile."""
 
 
 @dataclass(frozen=True)
 class TensorValue:
-    """A tensor, or a part of one."""
+    """The text of a tensor expression in the current API: `base`, or `base[keys]`."""
 
     base: str
-    """An expression; a name if `keys` are given."""
+    """The text of the tensor without its index; a name if there are `keys`."""
     seen: tuple[Seen, ...]
-    """The observed tensor for each call."""
+    """The tensor that was observed at each execution of the expression."""
     keys: tuple[Key, ...] | None = None
     is_name: bool = False
     sizes: tuple[Amount | None, ...] | None = None
-    """Expressions for its dimensions, if keys do not determine them."""
+    """The size of each dimension as an expression, if known without the keys."""
     source: str = ""
-    """An expression for a tensor with the same dtype."""
+    """The text of a tensor with the same dtype; by default `base`."""
     is_view: bool = False
-    """Whether the base is a view that can be written (`.ap(…)`)."""
+    """Whether the base is a view such as `t.ap(…)`, which instructions can write."""
 
     @property
     def rank(self) -> int:
@@ -79,7 +79,7 @@ class TensorValue:
 
     @property
     def text(self) -> str:
-        """The expression."""
+        """The text of the tensor with its index."""
         if self.keys is None or all(key.begin is None for key in self.keys):
             return self.base
         keys = list(self.keys)
@@ -89,12 +89,12 @@ class TensorValue:
 
     @property
     def own_keys(self) -> list[Key]:
-        """The keys of its own dimensions."""
+        """The keys of the dimensions that the index does not drop."""
         return [key for key in self.keys or () if not key.drops]
 
     @property
     def shape(self) -> str:
-        """An expression for its shape."""
+        """The text of an expression for the shape."""
         if self.keys is None and self.is_name:
             return f"{self.base}.shape"
         dims = [self.size(d) for d in range(self.rank)]
@@ -116,7 +116,7 @@ class TensorValue:
 
     @property
     def dtype(self) -> str:
-        """An expression for its dtype."""
+        """The text of an expression for the dtype."""
         return f"{self.source or self.base}.dtype"
 
     def cropped(self, ranges: Ranges) -> TensorValue:
@@ -136,7 +136,7 @@ class TensorValue:
 
 
 def _spaced(key: Key) -> str:
-    """Return a slice as formatters write it."""
+    """Return a slice with spaces around its colon as formatters write them."""
     if key.begin is None or key.size is None:
         return str(key)
     simple = all(part.replace("_", "").replace(".", "").isalnum() for part in str(key).split(" : "))

@@ -30,7 +30,7 @@ from nkijit.releases.table import since
 def users_of(rule: RuleText) -> list[str]:
     """Return the names of the operations that declare a rule.
 
-    A rule of the dataflow passes has none: it is about whole kernels.
+    The list is empty for rules of the dataflow passes, which are about whole kernels.
     """
     if any(r.text is rule for r in UNIVERSAL_RULES):
         return ["every instruction"]
@@ -143,7 +143,7 @@ def documentation_as_markdown(function: Any) -> str:
 
 
 def default_in_words(value: Any) -> str:
-    """Return a default as signatures show it."""
+    """Return a parameter's default value as text for signatures."""
     return value.name if isinstance(value, Enum) else repr(value)
 
 
@@ -278,7 +278,10 @@ def _filled(fields: list[tuple[str, str]]) -> str:
 
 
 _LONG_ID = 22
-"""Longer ids (those from the public error reference) get a line of their own."""
+"""The maximum length of an id that shares a line with its rule's text, in characters.
+
+Longer ids, which come from the public error reference, get a line of their own.
+"""
 
 
 def list_rules() -> str:

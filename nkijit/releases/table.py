@@ -23,27 +23,27 @@ class Release:
 
     number: tuple[int, int]
     sdk: str = field(compare=False)
-    """The Neuron SDK that contains it, e.g. `2.31`."""
+    """The Neuron SDK that contains the release, e.g. `2.31`."""
     date: date = field(compare=False)
-    """Release date of that SDK."""
+    """The release date of the Neuron SDK."""
     adds: frozenset[str] = field(compare=False)
     """Rows that this release adds."""
     removes: Mapping[str, str] = field(compare=False)
-    """Rows that this release removes, with the replacement; "" if none is known."""
+    """Rows that this release removes, each with its replacement; "" if none is known."""
     renames: Mapping[str, str] = field(compare=False)
-    """Rows of arguments that this release renames, with the new name."""
+    """Rows of arguments that this release renames, each with the argument's new name."""
     deprecates: Mapping[str, str] = field(compare=False)
-    """Rows that this release deprecates, with the replacement."""
+    """Rows that this release deprecates, each with its replacement."""
     reorders: Mapping[str, int] = field(compare=False)
-    """Functions whose arguments this release reorders, with the first changed position."""
+    """Functions whose arguments this release reorders, each with the first changed position."""
     imposes: frozenset[str] = field(compare=False)
-    """Ids of rules about a kernel's Python that its compiler introduces."""
+    """Ids of rules about a kernel's Python that the release's compiler introduces."""
     lifts: frozenset[str] = field(compare=False)
-    """Ids of rules about a kernel's Python that its compiler drops."""
+    """Ids of rules about a kernel's Python that the release's compiler drops."""
 
     @property
     def version(self) -> str:
-        """`0.5`."""
+        """The version as text, e.g. `0.5`."""
         return ".".join(map(str, self.number))
 
     def __str__(self) -> str:
@@ -109,7 +109,7 @@ def _deprecated() -> dict[str, Release]:
 
 
 def has_row(name: str) -> bool:
-    """Whether a release adds this name or argument itself, not only its function."""
+    """Whether the table has a row for this name or argument itself, not only for its function."""
     return name in _began()
 
 
@@ -150,7 +150,10 @@ def replacement(name: str) -> str | None:
 
 
 def is_held(rule: str, held_by: Release) -> bool:
-    """Whether a release's compiler has a rule about a kernel's Python. By default it has."""
+    """Whether a release's compiler has a rule about a kernel's Python.
+
+    True for a rule that no release introduces or drops.
+    """
     begins = [r for r in releases() if rule in r.imposes]
     ends = [r for r in releases() if rule in r.lifts]
     return all(r <= held_by for r in begins) and all(held_by < r for r in ends)

@@ -20,16 +20,16 @@ _REST = 60.0
 _STALE = 50.0
 """The idle time after which a process gets no more tasks, in seconds: it may be about to exit."""
 _MODULES = ("nkijit.sweeps.worker", "nkijit.traced.predictions", "nkijit.traced.runs")
-"""The modules to import for tasks. The process that starts others needs none of them."""
+"""The modules that child processes import before their first task; the parent needs none."""
 
 
 class Children:
-    """The child processes of this process: one per concurrent task."""
+    """The child processes of this process, one for each concurrent task."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._idle: list[tuple[Spawned, float]] = []
-        """The processes without a task, with the time of their last one."""
+        """The idle processes, each with the time at which its last task ended."""
         self._all: set[Spawned] = set()
         self._is_over = False
 
@@ -101,5 +101,5 @@ atexit.register(_OF_PROCESS.end)
 
 
 def in_child(function: Callable[..., Any], seconds: float | None, *arguments: Any) -> Any:
-    """Run `Children.call` in this process, for tasks of executors elsewhere."""
+    """Run a function in a child of this process: a task for executors on any machine."""
     return _OF_PROCESS.call(function, arguments, seconds)

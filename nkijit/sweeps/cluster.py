@@ -46,8 +46,8 @@ def workers_of_dask(scheduler: Any, count: int | None, timeout: float | None) ->
         timeout: the time limit of a task, in seconds.
 
     Raises:
-        ClusterError: the scheduler is unreachable, or workers lack nkijit or have another version
-            of it or of Python.
+        ClusterError: the scheduler is unreachable, or its workers lack nkijit, or they have other
+            versions of nkijit or Python.
     """
     if isinstance(scheduler, str):
         with (

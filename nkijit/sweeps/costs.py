@@ -38,7 +38,7 @@ class Time(ShownFields):
     low: float
     high: float
     launch: float
-    """The time to start and end any kernel. The other figures do not include it."""
+    """The time to launch any kernel, which the other figures do not include."""
 
     def __str__(self) -> str:
         return range_text(self.ns, self.low, self.high)
@@ -63,9 +63,9 @@ class CriticalLine(ShownFields):
     queue: str
     instructions: tuple[str, ...]
     ns: float
-    """Its part of the critical path, in ns."""
+    """The line's part of the critical path, in ns."""
     share: float
-    """The same as a fraction of the kernel's time."""
+    """The line's part of the critical path, as a fraction of the kernel's time."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -110,7 +110,7 @@ class Cost:
     sbuf: Peak | None = None
     psum: Peak | None = None
     mfu: float | None = None
-    """Model flops utilisation: flops divided by those at peak speed during the kernel's time."""
+    """Model flops utilisation: the fraction of the peak flops in the kernel's time."""
     instructions: int | None = None
     """The number of executed instructions on all cores."""
     lines: tuple[CriticalLine, ...] = ()

@@ -26,12 +26,12 @@ StrPath = str | os.PathLike[str]
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A point in the form that is sent to other processes."""
+    """A point of the space, also in the serialised form for other processes."""
 
     point: Point
     packed: bytes
     key: str
-    """A digest of everything that its results depend on; "" without a store."""
+    """The digest of everything that the point's results depend on; "" without a store."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +43,15 @@ class Question:
 
     @property
     def kind(self) -> str:
-        """The name of the answer in a store."""
+        """The kind of answer, as part of its key in the store: `cost` or `agreement`."""
         return "cost" if self.reference is None else "agreement"
 
 
 class Evaluation:
-    """Queries about the variants of one kernel, with the same other arguments."""
+    """Prepares queries about the variants of one kernel, and converts and stores the answers.
+
+    The arguments that are not swept are the same for all variants.
+    """
 
     def __init__(
         self,
@@ -149,7 +152,10 @@ class Evaluation:
         return f"{question.kind} {question.candidate.key}{reference}"
 
     def _late_key(self, question: Question) -> str:
-        """Return the key of a timeout. It has the limit, as more time may give another answer."""
+        """Return the key under which a timeout is stored.
+
+        The key contains the time limit: with more time, the query may have another answer.
+        """
         return f"{self._key(question)} timeout {self._timeout}"
 
     def _store_answer(self, key: str, question: Question, found: Cost | Agreement) -> None:

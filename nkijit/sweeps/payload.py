@@ -1,7 +1,7 @@
 """Serialization of a kernel and its arguments for other processes: by value, as bytes.
 
 A kernel may be defined in a notebook, a script or on standard input, from where other processes
-cannot import it. They do import the modules that it uses.
+cannot import it. The modules that the kernel uses are not sent: other processes import them.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Payload:
     schedule: str
     seed: int
     texts: Mapping[str, str]
-    """The sources of files that are not on disk: notebook cells, standard input."""
+    """The sources of files that are not on disk, by file name: notebook cells, standard input."""
 
 
 def payload_of(

@@ -30,12 +30,12 @@ _OF_OTHERS = 64
 
 
 class ExecutorError(RuntimeError):
-    """An executor that stopped running tasks."""
+    """The executor has stopped running tasks."""
 
 
 @dataclass(frozen=True)
 class Died:
-    """The outcome of a task that killed its process, or failed in it, twice."""
+    """The outcome of a task that raised an error or killed its process twice."""
 
     error: BaseException
 
@@ -58,7 +58,7 @@ class Late:
 
 @dataclass(frozen=True)
 class Workers:
-    """The resources that run tasks."""
+    """An executor that runs tasks, and its limits."""
 
     executor: Executor
     most: int
@@ -66,9 +66,9 @@ class Workers:
     at_once: int
     """The number of tasks that run at a time."""
     submit: Callable[..., Future[Any]]
-    """`executor.submit`, for tasks that can be killed."""
+    """Submits a task like `executor.submit`, but so that the task can be killed."""
     share: Callable[[Any], Any] = field(default=lambda value: value)
-    """Converts a value that all tasks share to its form as a task's argument."""
+    """Converts a value that all tasks share to an argument of tasks, e.g. to a Dask future."""
 
 
 @contextmanager
@@ -126,7 +126,7 @@ class Run:
         self._tasks: list[tuple[Callable[..., Any], Task]] = []
         self._waiting: deque[int] = deque()
         self._suspects: deque[int] = deque()
-        """Tasks that may have killed a process. They are retried one at a time."""
+        """The numbers of tasks that may have killed a process; they are retried one at a time."""
         self._tried: set[int] = set()
         self._running: dict[Future[Any], int] = {}
 
@@ -137,7 +137,7 @@ class Run:
         return len(self._tasks) - 1
 
     def outcomes(self) -> Iterator[tuple[int, Any]]:
-        """Yield `next()` until no task is left."""
+        """Yield the results of `next` until no task is left."""
         while (found := self.next()) is not None:
             yield found
 

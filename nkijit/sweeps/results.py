@@ -38,7 +38,7 @@ OBJECTIVES: Mapping[str, Measure] = {
 
 
 Objectives = Mapping[str, Measure]
-"""Objectives by name. The first one determines the best variant."""
+"""The objectives of a sweep, by name. The first objective determines the best variant."""
 
 
 def measures_of(objective: str | Measure | Sequence[str | Measure]) -> Objectives:
@@ -63,17 +63,17 @@ class Variant(ShownFields):
     """A point of the space, with its results."""
 
     number: int
-    """Its index in the grid, from 0, or the number of its trial."""
+    """The variant's index in the grid, from 0, or the number of its trial."""
     point: Point
     """The values of the swept arguments."""
     cost: Cost
-    """Its cost; without a time, it has findings or a failure."""
+    """The predicted cost; a cost without a time has findings or a failure."""
     agreement: Agreement | None = None
-    """The comparison of its results, if variants were run."""
+    """The comparison of the variant's results with the first valid variant's, if they were run."""
 
     @property
     def is_valid(self) -> bool:
-        """Whether it has a time, and its results agree with those of the first valid variant."""
+        """Whether the variant has a time, and results that agree with the first valid variant's."""
         return self.cost.time is not None and (self.agreement is None or self.agreement.agrees)
 
     def as_dict(self) -> dict[str, Any]:

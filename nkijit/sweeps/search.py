@@ -1,8 +1,8 @@
-"""A search in which an Optuna sampler chooses each variant, using the results known by then.
+"""A search in which an Optuna sampler chooses each variant from the results of earlier ones.
 
-A trial is chosen when the results of all but the last few trials before it are known, and results
-are reported in the order of the trials. Thus the choices depend on the seed and the number of
-concurrent variants, but not on which of them finishes first.
+Results are reported to the sampler in the order of the trials. A trial is chosen when the results
+of all earlier trials, except for the last few, have been reported. Thus the choices depend on the
+seed and the number of concurrent variants, but not on the order in which variants finish.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ from nkijit.sweeps.studies import NkiStudy, SamplerError, quiet
 from nkijit.sweeps.worker import Agreement
 
 _RESULT = "nkijit"
-"""The trial attribute with its full result."""
+"""The name of the trial attribute with the trial's full result."""
 _MOST_FINDINGS = 20
 """The maximum number of findings in a trial's attributes, for readers of the study."""
 
 
 @dataclass(eq=False)
 class _Evaluated:
-    """A variant that is or was evaluated."""
+    """A variant whose evaluation has begun, with the results known so far."""
 
     number: int
     point: Point
     candidate: Candidate | None
-    """Its form for other processes; None if an earlier run evaluated it."""
+    """The variant in its serialised form; None if an earlier run evaluated it."""
     cost: Cost | None = None
     agreement: Agreement | None = None
     is_compared: bool = False
-    """Whether its comparison was submitted, or is not needed."""
+    """Whether the comparison of results was submitted, or is not needed."""
 
     def is_complete(self, is_run: bool) -> bool:
-        """Whether all its results are known."""
+        """Whether all results of the variant are known; `is_run` requires a comparison, too."""
         if self.cost is None:
             return False
         return not is_run or self.cost.time is None or self.agreement is not None
@@ -89,7 +89,7 @@ class Search:
         ]
 
     def _take(self, trial: FrozenTrial) -> None:
-        """Take over a result of an earlier run."""
+        """Restore the result of a trial from an earlier run."""
         stored = trial.user_attrs.get(_RESULT)
         if stored is None or self._key(trial.params) in self._evaluated:
             return
@@ -123,7 +123,8 @@ class Search:
     def _go_on(self, run: Run, workers: Workers) -> None:
         """Choose the next variants, and report known results to the sampler.
 
-        A trial is chosen as soon as possible. Results that are known by then are reported after it.
+        While fewer trials are pending than may run at a time, the next one is chosen. Otherwise the
+        result of the oldest pending trial is reported, if it is known.
         """
         while True:
             if len(self._pending) < min(workers.at_once, self._left) and not self._is_exhausted:

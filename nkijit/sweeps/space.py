@@ -31,7 +31,7 @@ class SpaceError(ValueError):
 class Interval:
     """All numbers between two ends, for samplers only.
 
-    They are integers if both ends are.
+    The numbers are integers if both ends are.
     """
 
     low: float

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 _HEAD = {"nkijit sweep": 1}
-"""The first line: file type and format version."""
+"""The first line of a store: the type of file and the version of the format."""
 
 
 class StoreError(ValueError):

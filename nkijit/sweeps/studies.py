@@ -38,7 +38,7 @@ except ImportError as error:
     ) from None
 
 _OWNER = "nkijit"
-"""The study attribute with the kernel and objectives that it belongs to."""
+"""The name of the study attribute with the kernel and objectives that the study is about."""
 
 
 class SamplerError(ValueError):
@@ -47,18 +47,21 @@ class SamplerError(ValueError):
 
 @dataclass(frozen=True)
 class Axis:
-    """A swept argument as an Optuna parameter."""
+    """A swept argument of the kernel, and the Optuna parameter that represents it."""
 
     distribution: BaseDistribution
     values: Mapping[Any, Any] | None = None
-    """The argument value of each category; None if Optuna can represent the values themselves."""
+    """The argument's value for each category of the parameter.
+
+    None if Optuna can represent the values themselves.
+    """
 
     def value(self, found: Any) -> Any:
-        """Return the argument's value for a parameter."""
+        """Return the argument's value for a value of the parameter."""
         return found if self.values is None else self.values[found]
 
     def params(self, value: Any) -> list[Any]:
-        """Return the parameters for a value of the argument; [] if it is not in the space."""
+        """Return the parameter's values for a value of the argument; [] outside of the space."""
         match self.distribution:
             case CategoricalDistribution(choices=choices):
                 return [
@@ -86,11 +89,11 @@ class NkiStudy:
 
     @property
     def distributions(self) -> dict[str, BaseDistribution]:
-        """The distributions by parameter."""
+        """The distribution of each parameter, by name."""
         return {name: axis.distribution for name, axis in self.axes.items()}
 
     def point(self, params: Mapping[str, Any]) -> Point:
-        """Return the arguments for parameters."""
+        """Return the values of the swept arguments for the parameters of a trial."""
         return {name: axis.value(params[name]) for name, axis in self.axes.items()}
 
 
@@ -246,7 +249,10 @@ def study_of(
 
 
 def _written(evaluation: Evaluation, axes: Mapping[str, Axis]) -> dict[str, Any] | None:
-    """Return the parameters of the kernel's default values; None if it lacks any."""
+    """Return the trial parameters for the kernel's default values.
+
+    None if a swept argument has no default value in the space.
+    """
     found: dict[str, Any] = {}
     for name, axis in axes.items():
         parameter = evaluation.kernel.signature.parameters.get(name)
@@ -278,7 +284,10 @@ def _as_store_errors(storage: str | BaseStorage | None) -> Generator[None]:
 
 
 def _own(study: optuna.Study, owner: Mapping[str, Any]) -> None:
-    """Record the owner of a study. Raises StoreError if it has another one."""
+    """Record the kernel and objectives that a study is about, its owner.
+
+    Raises StoreError if the study has another owner.
+    """
     before = study.user_attrs.get(_OWNER)
     if before is None and not study.get_trials(deepcopy=False):
         study.set_user_attr(_OWNER, owner)

@@ -22,9 +22,9 @@ from nkijit.testing.closeness import assert_close
 from nkijit.testing.inputs import with_random_data
 
 _DEPTH = 4096
-"""The assumed number of successive float32 operations in a kernel whose results are compared."""
+"""The assumed number of successive float32 operations in a kernel, for the tolerance."""
 _ROUNDINGS = 4
-"""The assumed number of roundings of intermediates to the narrowest dtype."""
+"""The assumed number of roundings to the narrowest dtype in a kernel, for the tolerance."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -36,7 +36,7 @@ class Agreement(ShownFields):
     agrees: bool
     """Whether rounding explains the differences."""
     failure: str = ""
-    """The reason why it could not be run or compared."""
+    """The reason why the variant could not be run or compared; "" if it was."""
 
 
 def predict(data: bytes, point: bytes) -> Cost:

@@ -57,8 +57,8 @@ def assert_close(
     infinity (or the largest number) where the reference exceeds the range of `dtype`.
 
     Raises:
-        AssertionError: elements differ. The message has their number, their place, and the
-            differences in units in the last place. Also for other shapes and containers.
+        AssertionError: elements, shapes or containers differ. The message has the number of
+            different elements, their positions, and the differences in units in the last place.
 
     Example:
 
@@ -91,7 +91,7 @@ _HELP = (
 
 
 def _parts(name: str, actual: Any, reference: Any) -> list[tuple[str, Array, Array]]:
-    """Return pairs of arrays to compare, with their names."""
+    """Return the arrays to compare: (name, actual, reference)."""
     if isinstance(reference, Mapping) or isinstance(actual, Mapping):
         one, other = cast("Mapping[Any, Any]", actual), cast("Mapping[Any, Any]", reference)
         if not (isinstance(actual, Mapping) and isinstance(reference, Mapping)):
@@ -128,7 +128,7 @@ def _numpy(value: Any) -> Array:
 
 
 def _scale_of(reference: Array) -> Array:
-    """Return the largest finite magnitude."""
+    """Return the largest finite magnitude in an array."""
     size = np.abs(reference.astype(np.float64))
     finite = size[np.isfinite(size)]
     return np.asarray(finite.max() if finite.size else 0.0)

@@ -149,7 +149,7 @@ _EXACT = 1 << 24
 
 
 def _held(stored: np.dtype[Any], low: float, high: float) -> tuple[Array, Array]:
-    """Return the ends of a range, rounded to a dtype."""
+    """Return the lowest and the highest value of a range, rounded to a dtype."""
     return np.float32(low).astype(stored), np.float32(high).astype(stored)
 
 

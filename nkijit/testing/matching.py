@@ -57,7 +57,7 @@ def filecheck(
 
 
 def _text_of(what: object, inputs: Inputs | None) -> tuple[str, str]:
-    """Return a text and its name."""
+    """Return the text to check, and its name in messages."""
     if isinstance(what, (TracedKernel, Kernel)):
         traced = traced_of(what, inputs)
         return traced.text(), f"@{traced.name}"
@@ -137,7 +137,7 @@ def _indented(text: str) -> str:
 
 
 def _numbered(text: str, at: int | None, around: int) -> str:
-    """Number the lines around a marked one; all lines if `at` is None."""
+    """Return lines with their numbers: those around line `at`, which is marked; or all lines."""
     lines = text.rstrip("\n").split("\n")
     first, last = (1, len(lines)) if at is None else (max(1, at - around), at + around)
     last = min(last, len(lines))

@@ -44,7 +44,7 @@ class RandomInputs:
     def __init__(self, item: pytest.Item):
         name = getattr(item, "originalname", None) or item.name
         self.seed = zlib.crc32(f"{item.path.name}::{name}".encode())
-        """A hash of the names of the test's file and function."""
+        """The test's own seed: a hash of the names of its file and function."""
 
     def __call__(
         self, specs: Any, *, ranges: Mapping[Any, tuple[float, float]] | None = None

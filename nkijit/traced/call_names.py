@@ -1,9 +1,9 @@
 """Rewords findings as the call in the user's source.
 
-A finding is about an instruction and its operands. The user may have called a function that is
-lowered to the instruction, such as `nl.store` to `nisa.dma_copy`, with an expression for each
-argument. The source at the call's location has the function's name and the expressions. It is read
-only when a finding is shown, so it costs nothing while tracing.
+A finding is about an instruction and its operands, e.g. `nisa.dma_copy`. The user may have called a
+function that is lowered to the instruction, e.g. `nl.store`. The source at the call's location
+shows the name of the function and the expressions of its arguments. The source is read only when a
+finding is shown, so it costs nothing while tracing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from nkijit.tracing.locations import column_in_line, span_of, ssa_name
 _PACKAGES = {"neuronxcc.nki": "nkijit.classic", "nkijit": "nkijit", "nki": "nkijit"}
 """The import paths of the public API and the packages that implement them, longer paths first."""
 _SHORT = {"language": "nl", "isa": "nisa", "collectives": "ncc"}
-"""The names of modules in findings, as in the public examples."""
+"""The usual import names of the API's modules, which findings use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +33,9 @@ class _Call:
     """A call in the user's source, or an assignment to part of a tensor."""
 
     name: str
-    """The function's name in findings."""
+    """The called function as findings name it, e.g. `nl.store`."""
     arguments: Mapping[str, ast.expr]
-    """The expression for each parameter, where the source shows it."""
+    """The expressions of the arguments in the source, by parameter."""
 
 
 def as_user_call(finding: Diagnostic) -> Diagnostic:
@@ -98,9 +98,10 @@ def _field(operand: str) -> str:
 
 
 def _parameters(operands: tuple[Operand, ...], call: _Call) -> Iterator[tuple[str, str]]:
-    """Yield each operand's name and the call's argument for it, where that is certain.
+    """Yield each operand's name and the parameter of the call that it was passed for.
 
-    An argument matches if it is part of the variable that the operand is named after.
+    They match if the operand's SSA name is that of the variable in the argument, and no other
+    argument has this variable. Operands without a match are left out.
     """
     variables = {parameter: _variable(node) for parameter, node in call.arguments.items()}
     for operand in operands:
@@ -112,7 +113,7 @@ def _parameters(operands: tuple[Operand, ...], call: _Call) -> Iterator[tuple[st
 
 
 def _variable(node: ast.expr) -> str | None:
-    """Return the SSA name of the variable that an expression takes a part of."""
+    """Return the SSA name of an expression's variable: `t` of `t[0]` and `t.reshape(…)`."""
     while not isinstance(node, ast.Name):
         if isinstance(node, (ast.Subscript, ast.Attribute)):
             node = node.value
@@ -153,7 +154,7 @@ class _Source:
         self.nodes: dict[int, list[ast.Call | ast.Assign]] = {}
         """Calls and assignments by their first line."""
         self.names: dict[int, list[ast.Attribute | ast.Name]] = {}
-        """Names and attributes by their first line; an attribute precedes its object."""
+        """Name and attribute nodes by their first line; an attribute precedes its object."""
         self._imported: dict[str, str] = {}
         """The import path of each imported name."""
         try:
@@ -229,7 +230,7 @@ def _parameters_of(function: Any) -> tuple[str, ...]:
 
 
 def function_at(text: str, line: int, column: int) -> tuple[str, Any] | None:
-    """Return the API function that is named at a place of a source, after its name in findings.
+    """Return the API function that the source names at a position, as (name in findings, function).
 
     Args:
         text: the source; if it does not parse, nothing is found.

@@ -38,7 +38,7 @@ SCRIPTS = (
     "inspector.js",
     "main.js",
 )
-"""The scripts of the page, in the order in which they are joined to one."""
+"""The files that are concatenated to the page's script, in this order."""
 
 _HOLE = re.compile(r"\{\{(\w+)\}\}")
 

@@ -61,7 +61,7 @@ class TracedKernel:
         named_tuple: Callable[[Iterable[Any]], Any] | None = None,
         files: Mapping[Path, FileState] | None = None,
     ):
-        """`kernels`: the kernel's program for each core; by default all kernels of the module."""
+        """`kernels`: the kernel's IR for each core; by default all kernels of the module."""
         self.module = module
         self._kernels = tuple(kernels or kernels_of(module))
         self._kernel = self._kernels[0]
@@ -77,7 +77,7 @@ class TracedKernel:
         """The denied warnings of which the kernel is known to have none."""
         self._files = dict(files or {})
         self.loop_indices: Mapping[Operation, TracedIndices] = {}
-        """The loops in the kernel's source around each operation; empty if tracing did not record
+        """The values of the loop variables around each operation; empty unless tracing recorded
         them."""
 
     def is_current(self) -> bool:
@@ -121,7 +121,7 @@ class TracedKernel:
         return html_of_trace(self._headline(), self.diagnostics, self.text(rolled=True))
 
     def _headline(self) -> str:
-        """Return name, target and types on one line."""
+        """Return the kernel's name, target and types on one line."""
         types = self.argument_types
         inputs = ", ".join(f"{name} {_size(shape, dtype)}" for name, shape, dtype in types)
         results = ", ".join(_size(*of) for of in self.result_types) or "nothing"

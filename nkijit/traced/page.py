@@ -21,7 +21,7 @@ class Reported:
     programs: Sequence[Program]
     profile: Profile | None
     record: TracedRecording | None = None
-    """A recorded run: its values are on the page, or are only compared with."""
+    """A recorded run of the kernel, for the values on the page or for comparison only."""
 
     def html(self, against: Reported | None = None) -> str:
         """Return the page as HTML. With `against` it shows and compares the other kernel, too."""

@@ -73,7 +73,7 @@ class Predictions:
             return self._unchanged_choice(options)
 
     def _unchanged_choice(self, options: PredictionOptions) -> Choice:
-        """Return the result of `_choice`. The kernels must be marked as unchanged."""
+        """Return the result of `_choice`; must run within `unchanged(kernels)`."""
         passed_over = self._passed_over(options)
         made = self._programs.get(options)
         if made is not None:
@@ -91,7 +91,10 @@ class Predictions:
         return choice
 
     def _passed_over(self, options: PredictionOptions) -> PassedOver | None:
-        """Return the errors to lower in spite of. Raises NkiValidationError for all others."""
+        """Return the errors that do not stop the lowering; None if strict.
+
+        Raises NkiValidationError for all other errors.
+        """
         admitted = self._admit(options.strict)
         return None if options.strict else PassedOver.of(admitted)
 

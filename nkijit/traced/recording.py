@@ -149,7 +149,7 @@ class TracedRecording(values.Recording):
 
 @dataclass(frozen=True, slots=True)
 class RecordFile:
-    """The contents of a recording's file."""
+    """The contents of a recording's file; `indices` are the loop variables around operations."""
 
     module: ModuleOp
     kernel: KernelOp

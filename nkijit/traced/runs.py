@@ -44,7 +44,7 @@ PRECISE_VARIABLE = "NKI_PRECISE_FP"
 SANITIZE_VARIABLE = "NKIJIT_SANITIZE"
 
 Admit = Callable[[bool], Sequence[Diagnostic]]
-"""Raises if an error stops the kernel, else returns the errors that do not stop it."""
+"""`admit(strict)` raises if an error stops the kernel, else returns the other errors."""
 
 
 class Runs:
@@ -161,7 +161,10 @@ class Runs:
         return TracedRecording(traced, module, plan.plans[0], arrays, budget, indices)
 
     def plan(self, strict: bool | None) -> tuple[Launch, WarningIssuer | None]:
-        """Return the kernel's plan, and the receiver of the errors that do not stop a run."""
+        """Return the kernel's plan, and the issuer of warnings for errors that do not stop a run.
+
+        The issuer is None for a strict run.
+        """
         checked = is_strict(strict)
         admitted = self._admit(checked)
         precise = os.environ.get(PRECISE_VARIABLE, "1") != "0"
@@ -184,7 +187,11 @@ class Runs:
         return self._packed(_of_framework(self._in_input_dtypes(results, inputs), framework))
 
     def _in_input_dtypes(self, results: list[Any], inputs: Sequence[Any]) -> list[Any]:
-        """Return results in the dtypes of the inputs where these equal NKI's by name only."""
+        """Return the results in the dtypes of the caller's own types.
+
+        If an input has a dtype that equals an NKI type by name only, results of the NKI type get
+        the input's dtype.
+        """
         dtypes = named_dtypes(inputs)
         if not dtypes:
             return results
@@ -214,7 +221,7 @@ def _sanitizes(requested: bool | None) -> bool:
 
 
 def _arrays(plan: Launch, inputs: Sequence[Any]) -> tuple[list[Any], Framework | None]:
-    """Return the inputs as NumPy arrays, and the framework that they are from."""
+    """Return the inputs as NumPy arrays, and their framework; None if all are NumPy's."""
     if all(isinstance(value, np.ndarray) for value in inputs):
         return list(inputs), None
     framework = common_framework(inputs)
@@ -240,11 +247,11 @@ def _arrays(plan: Launch, inputs: Sequence[Any]) -> tuple[list[Any], Framework |
 def _check_writes(
     plan: Launch, ranks: Sequence[tuple[list[Any], Framework | None]], *, strict: bool
 ) -> None:
-    """Refuse a run that could fail after writing its inputs, or whose results are undefined.
+    """Raise an error for a run that could fail after writing its inputs, or is undefined.
 
     `ranks` has the arrays and the framework of each rank. Without `strict`, input arrays of one
-    rank that share memory get a warning. One that is only read is copied, because in the vendor's
-    simulator every tensor has its own memory.
+    rank that share memory get a warning. Then an array that is only read is copied, because in the
+    vendor's simulator every tensor has its own memory.
     """
     if not plan.writes_inputs:
         return

@@ -17,15 +17,15 @@ from nkijit.passes.numerics.storage import dtype_called, is_plain
 from nkijit.releases.table import removed_in, replacement
 
 _named: dict[tuple[type[Any], Any], DType] = {}
-"""A cache of the data types of values, because NumPy takes long to spell its own."""
+"""Results of `as_dtype`, by class and value; a NumPy dtype's name is slow to compute."""
 
 
 def as_dtype(value: Any) -> DType:
     """Return the data type that `value` names.
 
     Accepts NKI's names and the types of the same name in NumPy, ml_dtypes, PyTorch and JAX
-    (`np.float32`, `ml_dtypes.bfloat16`, `torch.bfloat16`), also NumPy dtypes that only have the
-    name of one (`dtype_called`). Raises ValueError otherwise.
+    (`np.float32`, `ml_dtypes.bfloat16`, `torch.bfloat16`), also NumPy dtypes that equal an NKI
+    type by name only (`dtype_called`). Raises ValueError otherwise.
     """
     kind = cast(type[Any], type(value))
     if issubclass(cast(Any, kind), np.dtype) and not is_plain(value):
@@ -66,8 +66,13 @@ def missing(
 ) -> AttributeError:
     """Return the error for a name that a module does not have.
 
-    `known` has the module's contents by name. `instead` has further names of the vendor's module,
-    of any release, with advice. The table of releases has the names that were removed.
+    Args:
+        module: the module's public name, e.g. `nki.isa`.
+        name: the missing name.
+        known: the module's contents by name; similar names are suggested.
+        instead: names of the vendor's module that nkijit does not model, and the reason for each.
+
+    Names that NKI has removed, and their replacements, come from the table of releases.
     """
     if name.startswith("__"):  # read by Python's machinery, which handles the error
         return AttributeError(f"{module} has no {name!r}")

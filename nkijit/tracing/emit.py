@@ -175,9 +175,10 @@ def _encode(
 
 
 def _key(kind: PropertyKind, value: Any) -> tuple[Any, ...] | None:
-    """Return a cache key that only values with equal attributes share; None if there is none.
+    """Return the cache key of a property's value; None if the value cannot be cached.
 
-    Equal Python values may have different attributes: 0.0 and -0.0, 1 and 1.0, also in a tuple.
+    Values with the same key have the same attribute. Python's `==` is too coarse for this: 0.0
+    equals -0.0 and 1 equals 1.0, also in a tuple, but their attributes differ.
     """
     value_type = cast(type[Any], type(value))
     if value_type is int or value_type is bool or isinstance(value, Enum):
@@ -204,7 +205,10 @@ def _member_numbered(kind: PropertyKind, value: Any) -> Enum | None:
 
 
 def _operands(tracer: Tracer, kind: OperandKind, value: Any) -> Sequence[SSAValue]:
-    """Return the values of an operand that is not simply a tile. Raises ArgumentError."""
+    """Return the SSA values of an operand: one per tile, register or number in it.
+
+    Empty if an optional operand is left out. Raises ArgumentError for a value of another kind.
+    """
     if kind.variadic:
         if not isinstance(value, (list, tuple)) or not value:
             raise ArgumentError(f"expected {kind.expected}, got {_shown(value)}")

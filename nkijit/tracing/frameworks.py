@@ -21,7 +21,7 @@ from nkijit.tracing.dtype_names import as_dtype
 
 Array = npt.NDArray[Any]
 ArrayType = tuple[tuple[int, ...], np.dtype[Any]]
-"""Shape and data type."""
+"""The shape and the NumPy dtype of an array."""
 Run = Callable[..., list[Array]]
 Later = Callable[[Any, Run, Sequence[ArrayType], Sequence[Any]], list[Any]]
 
@@ -32,44 +32,50 @@ class ArgumentTypeError(TypeError):
 
 @dataclass(frozen=True, slots=True)
 class Framework:
-    """The conversions of one framework's arrays."""
+    """A framework, and the conversions between its arrays and NumPy's."""
 
     name: str
-    """Its name in messages."""
+    """The framework's name in messages."""
     module: str
-    """Its name in `sys.modules`."""
+    """The framework's module in `sys.modules`."""
     array_type: str
-    """The class of its arrays, in that module."""
+    """The name of the array class in the framework's module."""
     convert: str
-    """An expression that changes the data type of an array, with {} for the type's name."""
-    to_array: Callable[[Any, Any], Array]
-    """Converts an array, after the module, to a NumPy array on the same memory where possible.
+    """The expression that messages recommend for changing an array's data type.
 
-    Raises ArgumentTypeError with the rest of a sentence that starts with the argument.
+    `{}` is replaced by the name of the type.
+    """
+    to_array: Callable[[Any, Any], Array]
+    """`to_array(module, array)` returns a NumPy array, on the same memory where possible.
+
+    Raises ArgumentTypeError; the text continues a sentence that starts with the argument's name.
     """
     from_array: Callable[[Any, Array], Any]
-    """Converts a NumPy array, after the module, to the framework's array, which may own its memory.
+    """`from_array(module, array)` converts a NumPy array to the framework, with or without a copy.
     """
     is_dtype: Callable[[Any, Any], bool]
-    """Whether a value is one of its data types."""
+    """`is_dtype(module, value)`: whether a value is one of the framework's data types."""
     immutable: bool = False
-    """Whether kernels cannot write its arrays."""
+    """Whether the framework's arrays are immutable, so that kernels cannot write them."""
     is_pending: Callable[[Any, Any], bool] = lambda module, array: False
-    """Whether an array has no values yet, because a transformation of functions is tracing it."""
-    later: Later | None = None
-    """Runs a function once pending arrays have values; None if arrays are never pending.
+    """`is_pending(module, array)`: whether a transformation such as `jax.jit` is tracing the array.
 
-    Takes the module, the function, the types of its results and the arrays. Returns the results,
-    which are pending as well.
+    A pending array has no values yet.
+    """
+    later: Later | None = None
+    """`later(module, run, types, arrays)` calls `run` once the pending `arrays` have values.
+
+    `types` are the types of the results. The results are returned at once and are pending, too.
+    None if the framework's arrays are never pending.
     """
 
     @property
     def loaded(self) -> Any:
-        """The module, once the caller has imported it."""
+        """The framework's module; None if the caller has not imported it."""
         return sys.modules.get(self.module)
 
     def owns(self, value: Any) -> bool:
-        """Whether the value is one of its arrays."""
+        """Whether the value is an array of this framework."""
         # A module may lack its classes while it is being imported.
         kind = getattr(self.loaded, self.array_type, None)
         # Modules of classes first: `isinstance` reads `__class__`, which may raise in users'
@@ -81,7 +87,7 @@ class Framework:
         )
 
     def pending(self, value: Any) -> bool:
-        """Whether the value is one of its arrays and has no values yet."""
+        """Whether the value is an array of this framework that has no values yet."""
         return self.owns(value) and self.is_pending(self.loaded, value)
 
     def run_later(self, run: Run, types: Sequence[ArrayType], arrays: Sequence[Any]) -> list[Any]:
@@ -103,7 +109,10 @@ def _packages(kind: type[Any]) -> str:
 # ---------------------------------------------------------------- PyTorch
 
 _TORCH_BITS = {1: ("uint8", np.uint8), 2: ("int16", np.int16)}
-"""By size in bytes: the integers as which PyTorch and NumPy exchange types that NumPy lacks."""
+"""Integer types, by size in bytes: the name in PyTorch and the type in NumPy.
+
+Arrays of a type that NumPy lacks (bfloat16, float8) are passed as integers of the same size.
+"""
 
 
 def _from_torch(torch: Any, tensor: Any) -> Array:
@@ -282,9 +291,9 @@ def as_array(name: str, value: Any) -> Array | None:
 
 
 def named_dtypes(inputs: Iterable[Any]) -> dict[str, np.dtype[Any]]:
-    """Return the inputs' dtypes that equal an NKI type by name only, by that name.
+    """Return the inputs' dtypes that equal an NKI type by name only, by the name of the type.
 
-    See `storage.dtype_called`. If several have one name, the first is returned.
+    See `storage.dtype_called`. If several dtypes have the same name, the first one is returned.
     """
     found: dict[str, np.dtype[Any]] = {}
     for value in inputs:

@@ -75,7 +75,7 @@ def hint_for(value: Any, expected: str) -> str:
 
 
 def near(word: str, known: Collection[str]) -> str:
-    """Return the known word that was meant: the same or a similarly spelled one; else empty."""
+    """Return the known word with the same or a similar spelling; empty if there is none."""
     if word in known:
         return word
     return did_you_mean(word, known).partition("'")[2].partition("'")[0]

@@ -43,25 +43,25 @@ _Position = tuple[int | None, int | None, int | None, int | None]
 
 
 class _Known:
-    """A cache of facts about a code object, by the offsets of its instructions."""
+    """Cached facts about a code object; the keys are offsets of its bytecode instructions."""
 
     def __init__(self, code: CodeType):
         self.code = code
         self.is_internal = code.co_filename.startswith(OWN)
         """Whether the code is nkijit's own."""
         self.names: dict[int, str | None] = {}
-        """The variables that calls are assigned to."""
+        """The variable that the call at an offset is assigned to, if any; see `assigned_name`."""
         self.locations: dict[int, LocationAttr] = {}
 
     @cached_property
     def positions(self) -> dict[int, _Position]:
-        """First line, last line, first and last column, by offset."""
+        """First line, last line, first and last column of each bytecode instruction, by offset."""
         # One entry for each two bytes of bytecode.
         return {index * 2: place for index, place in enumerate(self.code.co_positions())}
 
     @cached_property
     def instructions(self) -> tuple[list[int], list[dis.Instruction]]:
-        """The offsets of the instructions, and the instructions."""
+        """The offsets of the bytecode instructions, and the instructions in the same order."""
         steps = list(dis.get_instructions(self.code))
         return [step.offset for step in steps], steps
 
@@ -82,7 +82,10 @@ class _Known:
 
 
 _codes: dict[int, _Known] = {}
-"""By the `id` of a code object; the reference in the value keeps the id unique."""
+"""Cached facts by the `id` of a code object.
+
+Each value references its code object, so Python cannot reuse the `id`.
+"""
 _chains: dict[tuple[_Site, ...], LocationAttr] = {}
 
 
@@ -99,13 +102,13 @@ def is_internal(code: CodeType) -> bool:
 
 
 frame_at = sys._getframe  # pyright: ignore[reportPrivateUsage]
-"""Returns a frame by its depth: 0 for the caller's, 1 for that of its caller."""
+"""Returns the frame at a depth of the stack: 0 is the caller's own frame, 1 its caller's."""
 
 
 def author_frame(inner: int = 1) -> FrameType | None:
     """Return the innermost frame that is not nkijit's own.
 
-    `inner`: the number of innermost frames to skip, with that of this function.
+    `inner`: the number of innermost frames to skip, including the frame of this function.
     """
     frame: FrameType | None = frame_at(inner)
     while frame is not None:
@@ -117,7 +120,7 @@ def author_frame(inner: int = 1) -> FrameType | None:
 
 
 Site = tuple[CodeType, int]
-"""A call in the user's code: its function, and the offset of its instruction."""
+"""A call in the user's code: the code of the calling function, and the offset of the call in it."""
 Sites = tuple[Site, ...]
 """A chain of calls, with the call in the kernel's function last."""
 
@@ -130,11 +133,14 @@ def calls_from(frame: FrameType | None) -> Iterator[Site]:
 
 
 _COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>"})
-"""Names of the functions that Python before 3.12 makes of comprehensions (PEP 709)."""
+"""Code names of comprehensions, which have frames of their own before Python 3.12 (PEP 709)."""
 
 
 def _caller(frame: FrameType) -> FrameType | None:
-    """Return the frame that called the function around a frame, which may be a comprehension's."""
+    """Return the frame that called a frame's function.
+
+    Before Python 3.12 a comprehension has its own frame, which counts as part of its function.
+    """
     around: FrameType | None = frame
     while around is not None and around.f_code.co_name in _COMPREHENSIONS:
         around = around.f_back
@@ -169,17 +175,18 @@ def location_of(frame: FrameType | None) -> LocationAttr:
 
 
 class _Activation:
-    """A running function of the user's, identified by its code and its chain of calls."""
+    """A running function of the user, identified by its code and the calls that led to it."""
 
     __slots__ = ("callers", "calls", "places")
 
     def __init__(self, callers: Sites = ()):
         self.callers = callers
-        """The chain of calls that led to it."""
+        """The chain of calls that led to this function, the innermost first."""
         self.places: dict[int, LocationAttr] = {}
-        """Locations by the offset of an instruction in its code."""
+        """Locations of the function's calls, by their offset in its code."""
         self.calls: dict[_Site, _Activation] = {}
-        """The functions that it calls, by their code and the offset of the call."""
+        """Functions that this function calls, by `id` of the callee's code and offset of the call.
+        """
 
 
 _SUSPENDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
@@ -200,7 +207,7 @@ class CallSites:
         self._frames: list[FrameType] = []
         """The user's frames at the last call, the innermost last.
 
-        They are kept alive, so that no new frame can have the identity of one of them.
+        The references keep the frames alive: a new frame never has the identity of an old one.
         """
         self._activations: list[_Activation] = []
 
@@ -263,12 +270,12 @@ class CallSites:
 
 
 def location_at(code: CodeType, offset: int) -> LocationAttr:
-    """Return the location of the expression that an instruction of a function evaluates."""
+    """Return the location of the expression that the bytecode instruction at `offset` evaluates."""
     return _known(code).location(offset)
 
 
 def evaluated(code: CodeType, offset: int) -> ast.AST | None:
-    """Return the syntax node that an instruction of a function evaluates."""
+    """Return the syntax node that the bytecode instruction at `offset` evaluates, if known."""
     place = _known(code).positions.get(offset, (None,))
     found = [] if None in place else _nodes(code).get(cast(tuple[int, ...], place), [])
     # A statement of one expression has the same position as the expression.
@@ -277,7 +284,10 @@ def evaluated(code: CodeType, offset: int) -> ast.AST | None:
 
 @lru_cache(maxsize=64)
 def _nodes(code: CodeType) -> dict[tuple[int, ...], list[ast.AST]]:
-    """Return the nodes in a function's file by first and last line, first and last column."""
+    """Return the syntax nodes in a function's source, by their position.
+
+    The position is (first line, last line, first column, last column).
+    """
     try:
         module = ast.parse(text_around(code))
     except SyntaxError:

@@ -90,10 +90,10 @@ class _Field:
     """A parameter of the constructor of a class."""
 
     declared: dataclasses.Field[Any] | None = None
-    """The `dataclasses.field` that declares it, if one does."""
+    """The `dataclasses.field` that declares the parameter, if any."""
     kw_only: bool = False
     init_only: bool = False
-    """It goes to `__post_init__` and is no attribute (`dataclasses.InitVar`)."""
+    """Whether the value is only passed to `__post_init__`, not stored (`dataclasses.InitVar`)."""
 
 
 @lru_cache(maxsize=512)

@@ -20,14 +20,14 @@ from nkijit.tracing.tracer import tracer_for
 
 
 class Word:
-    """An operator of `OPERATORS` by its name, as instructions take it."""
+    """The name of an operator in `OPERATORS`, as an argument of instructions (`op=nl.add`)."""
 
     def __init__(self, name: str):
         self.__name__ = self.nki_operator = name
 
     @property
     def entry(self) -> Entry:
-        """The word's entry in `OPERATORS`."""
+        """The operator's entry in `OPERATORS`."""
         return OPERATORS[self.nki_operator]
 
     @property
@@ -45,7 +45,10 @@ class Word:
 
 
 class Operator(Word):
-    """A word that is only an argument of instructions, such as `nl.bypass`; calls are refused."""
+    """An operator that is only an argument of instructions, such as `nl.bypass`.
+
+    Calling it raises an error.
+    """
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         self._refuse()
@@ -78,7 +81,7 @@ class UnaryOperator(Operator):
     """
 
     compute: ClassVar[Callable[[Word, Any, Any], NkiTensor]]
-    """Computes a call; set by `nkijit.language`, which implements it with instructions."""
+    """`compute(operator, x, dtype)` emits the instructions of a call; `nkijit.language` sets it."""
 
     def __call__(self, x: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
         return type(self).compute(self, x, dtype)
@@ -102,7 +105,8 @@ class BinaryOperator(Operator):
     """
 
     compute: ClassVar[Callable[[Word, Any, Any, Any], NkiTensor]]
-    """Computes a call; set by `nkijit.language`."""
+    """`compute(operator, x, y, dtype)` emits the instructions of a call; `nkijit.language` sets it.
+    """
 
     def __call__(self, x: Operand, y: Operand, dtype: DTypeLike | None = None) -> NkiTensor:
         return type(self).compute(self, x, y, dtype)
@@ -203,7 +207,7 @@ copy = _unary("copy")
 sigmoid = _unary("sigmoid")
 """`1 / (1 + exp(-x))`."""
 prelu = _OPERATORS["prelu"]
-"""`x` where that is positive, else `relu_param * x`: an argument of instructions only."""
+"""`x` where `x` is positive, else `relu_param * x`: an argument of instructions only."""
 gelu = _unary("gelu")
 """`x * (1 + erf(x / sqrt(2))) / 2`."""
 gelu_dx = _unary("gelu_dx")

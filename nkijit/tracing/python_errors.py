@@ -1,8 +1,8 @@
 """Findings for Python's errors about tensors and registers, with an alternative for each.
 
-Python's own errors name types. The expression that was being evaluated has more: the operation and
-the tensor, and so the function of the API that computes it. It is parsed only when an error has
-ended the trace, so it costs nothing before.
+Python's own errors only name types. The failed expression also shows the operation and the tensor,
+so the finding can recommend the API function that computes it. The expression is parsed only after
+an error has ended the trace.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ BINARY: dict[type[ast.AST], str] = {
     ast.Gt: "greater",
     ast.GtE: "greater_equal",
 }
-"""The function of nl for each operator of two operands that has one."""
+"""The nl functions that compute Python's binary operators, by the operator's syntax node."""
 
 UNARY: dict[type[ast.AST], str] = {ast.USub: "negative", ast.Invert: "invert"}
-"""The function of nl for each operator of one operand that has one."""
+"""The nl functions that compute Python's unary operators, by the operator's syntax node."""
 
 RENAMED_FUNCTIONS: dict[str, str] = {
     "absolute": "abs",
@@ -73,7 +73,7 @@ RENAMED_FUNCTIONS: dict[str, str] = {
     "sub": "subtract",
     "true_divide": "divide",
 }
-"""Functions of Python's libraries that have another name in nl; the others have the same name."""
+"""Names of library functions (NumPy, PyTorch, …) and the different names that nl has for them."""
 
 REDUCTIONS = ("sum", "mean", "max", "min", "prod", "var", "all")
 """Functions of nl that take an axis."""
@@ -103,9 +103,10 @@ MEMBERS: dict[str, tuple[str, str]] = {
     "numpy": ("return the tensor and look at the array, or print it with nl.device_print", ""),
     "squeeze": ("write {t}.squeeze_dim(dim)", ""),
 }
-"""Alternatives to members that arrays of NumPy, PyTorch or JAX have.
+"""Alternatives to members of NumPy, PyTorch or JAX arrays that tiles lack, by the member's name.
 
-The second text is about instructions that write to a tile, as in the current API.
+`{t}` is the tile. The first text holds for both APIs. The second recommends an instruction that
+writes to a tile, which only the current API has; it may be empty.
 """
 
 _SAME_ADVICE_AS = {
@@ -133,10 +134,11 @@ _SAME_ADVICE_AS = {
     "cpu": "numpy",
     "detach": "numpy",
 }
-"""Further members, and the member of `MEMBERS` that has their alternative."""
+"""Further members, each with the name of the member of `MEMBERS` whose advice also applies to it.
+"""
 
 OF_VALUES = ("float", "int", "bool", "complex", "round", "asarray", "array", "index")
-"""Calls that need the values of a tensor."""
+"""Names of Python and NumPy functions that need the values of a tensor."""
 
 
 def finding_of(
@@ -147,7 +149,7 @@ def finding_of(
     Args:
         error: the exception that ended a trace.
         functions: the names in nl, in the API that the kernel is written for.
-        writes: whether instructions of that API write to a tile that is an argument.
+        writes: whether the instructions of this API write to a destination tile (current API).
     """
     entries = _kernel_entries(error.__traceback__)
     if not entries or not isinstance(error, (TypeError, AttributeError)):
@@ -219,7 +221,10 @@ def _kernel_entries(trace: TracebackType | None) -> list[TracebackType]:
 
 
 def _iterable_of(node: ast.AST | None) -> ast.AST | None:
-    """Return the iterable if a node is a loop, because Python gives it the loop's position."""
+    """Return the iterable if a node is a loop, else the node.
+
+    An error in the iterable has the position of the whole loop.
+    """
     if isinstance(node, ast.For):
         return node.iter
     if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
@@ -228,7 +233,7 @@ def _iterable_of(node: ast.AST | None) -> ast.AST | None:
 
 
 def _reads_attribute(node: ast.AST | None, name: str) -> bool:
-    """Return whether an expression reads the attribute itself; a library may read others."""
+    """Return whether the user's expression reads the attribute, not a library that it calls."""
     function = node.func if isinstance(node, ast.Call) else node
     return isinstance(function, ast.Attribute) and function.attr == name
 
@@ -277,18 +282,24 @@ _TO_LOOK = (
 
 @dataclass(frozen=True, slots=True)
 class _Instead:
-    """The alternatives of an API to operations of Python."""
+    """The alternatives that one of the two APIs has to operations of Python."""
 
     functions: Container[str]
     writes: bool
 
     def function(self, name: str) -> str:
-        """Return the nl function for one of Python, NumPy, PyTorch or JAX; empty if none exists."""
+        """Return the nl function that replaces a function of Python, NumPy, PyTorch or JAX.
+
+        Empty if there is none.
+        """
         own = RENAMED_FUNCTIONS.get(name, name)
         return own if own in self.functions and own not in _NOT_COMPUTING else ""
 
     def of_member(self, name: str, t: str) -> str | None:
-        """Return the alternative to a member of other arrays, or None."""
+        """Return the advice for a member that only other arrays have, or None.
+
+        `t` is the source text of the tile.
+        """
         texts = MEMBERS.get(_SAME_ADVICE_AS.get(name, name))
         if texts is None:
             return None
@@ -305,7 +316,7 @@ class _Reader:
         self._culprit: Any = None
         """The first operand that is a tensor or a register."""
         self._shown = "t"
-        """The source text of that operand."""
+        """The source text of `_culprit`."""
         for operand in _operands(node):
             value = self._value(_root(operand))
             if _is_ours(value):
@@ -434,7 +445,7 @@ class _Reader:
         return self._texts(message, self._instead.of_member(name, t) or _TO_LOOK)
 
     def _write(self, call: str) -> str:
-        """Return the advice: the user's line, with a call in the place of the expression."""
+        """Return the advice to write the user's line with a call in place of the expression."""
         node = self._node
         if isinstance(node, ast.expr) and node.lineno == node.end_lineno:
             data = source_line(self._frame.f_code.co_filename, node.lineno).encode()
@@ -444,9 +455,9 @@ class _Reader:
 
 
 _NO_WORDS = ("matmul", "mod")
-"""Functions of nl that are not operators of instructions."""
+"""nl functions that are no operators, so that no instruction takes them as an argument."""
 _NOT_COMPUTING = ("range", "load", "store", "tiles", "hbm", "sbuf", "psum", "float16", "float32")
-"""Names of nl that exist in Python's libraries as well, but compute nothing."""
+"""nl names that other libraries also have, but that do not compute on tiles."""
 _OF_TUPLES = ("permute", "reshape", "broadcast_to")
 
 

@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 
 
 class PythonLoops(list[Operation]):
-    """A trace's history of operations, which notes the loops around each."""
+    """The operations of a trace in order, with the Python loops around each in `indices`."""
 
     def __init__(self) -> None:
         super().__init__()
         self.indices: dict[Operation, TracedIndices] = {}
         self._tracer: Tracer | None = None
         self._counts: dict[Operation, int] = {}
-        """The number of Python loops around each loop on the device."""
+        """The number of Python loop variables around each loop on the device."""
 
     def watch(self, tracer: Tracer) -> None:
-        """Receive the operations of a trace."""
+        """Register this list as the tracer's history, which receives all its operations."""
         tracer.history = self
         self._tracer = tracer
 
@@ -69,7 +69,7 @@ class PythonLoops(list[Operation]):
 
 
 def _indices(frame: FrameType) -> Iterator[tuple[str, int]]:
-    """Yield the integer variables of the loops that a frame is in, the outermost first."""
+    """Yield name and value of the integer loop variables at a frame's line, the outermost first."""
     values = frame.f_locals
     for names in _loops_at(frame.f_code, frame.f_lineno):
         for name in names:
@@ -90,7 +90,10 @@ def _loops_at(code: CodeType, line: int) -> tuple[tuple[str, ...], ...]:
 
 @lru_cache(maxsize=256)
 def _loops_of(text: str, first_line: int) -> tuple[tuple[int, int, tuple[str, ...]], ...]:
-    """Return first and last line of the body, and the variables, of the loops of a function."""
+    """Return (first line, last line, variables) of the body of each loop in a function.
+
+    `text` is the source of the function, `first_line` its position in the file.
+    """
     try:
         module = ast.parse(text)
     except SyntaxError:

@@ -29,7 +29,7 @@ class VirtualRegister(NKIObject):
     __slots__ = ("frozen", "ssa", "tracer")
 
     is_value = False
-    """Whether it represents the value of a register, so that no instruction may write it."""
+    """Whether this object is a value read from a register, which no instruction may write."""
 
     def __init__(self, tracer: Tracer, ssa: SSAValue, *, frozen: bool = False):
         self.tracer = tracer

@@ -30,9 +30,9 @@ def named_tuple_of(result: Any) -> Callable[[Iterable[Any]], Any] | None:
 
 
 def note_no_result(tracer: Tracer, function: Callable[..., Any]) -> None:
-    """Record a finding if a kernel that returned None has written no argument either.
+    """Record a finding if a kernel returns None and writes none of its arguments.
 
-    It does nothing after an error, which may have left out the instruction that writes.
+    Records nothing after an error, because the instruction that writes may have been left out.
     """
     if any(found.severity == "error" for found in tracer.diagnostics):
         return

@@ -73,7 +73,10 @@ class NkiScalar(VirtualRegister):
 
 
 def _computed(op: Any, left: Any, right: Any) -> Any:
-    """Emit an operation and return its scalar; NotImplemented unless ints and scalars."""
+    """Emit the operation and return its result as a scalar.
+
+    Returns NotImplemented if an operand is neither an int nor a scalar.
+    """
     for value in (left, right):
         if isinstance(value, bool) or not isinstance(value, (int, NkiScalar)):
             return NotImplemented

@@ -22,7 +22,7 @@ PlatformTarget = str | nc_version | Target
 def resolve_target(
     platform_target: PlatformTarget | None = None, default: str = DEFAULT_PLATFORM
 ) -> Target:
-    """Return the target of the argument, else of the environment, else the default, trn3.
+    """Return the target that the argument names, else the environment, else the default, trn3.
 
     Names are trn1, inf2, gen2, trn2, gen3, trn3, gen4. Raises ValueError for others, and for a
     target with changed constants, because kernels are traced for the standard targets only.
@@ -55,7 +55,7 @@ def platform_name(platform_target: PlatformTarget) -> str:
 
 
 def current_target() -> Target:
-    """Return the target of the kernel that is being traced, else the target of a call made now."""
+    """Return the target of the active trace; else that of the environment, or the default."""
     tracer = active_tracer()
     return resolve_target() if tracer is None else tracer.target
 

@@ -65,7 +65,7 @@ from nkijit.tracing.locations import (
 )
 
 current_tracer: ContextVar[Tracer | None] = ContextVar("nkijit_tracer", default=None)
-"""The tracer of the kernel that is being traced; code that runs per instruction reads it directly.
+"""The tracer of the kernel that is being traced; see `active_tracer`. Hot code reads it directly.
 """
 
 
@@ -108,14 +108,14 @@ class Storage:
 
 
 class _Scope:
-    """A block that is being filled: the kernel's body, or the body of a loop in it."""
+    """A block that is being filled: the kernel's body, or the body of a loop or `nl.no_reorder`."""
 
     __slots__ = ("block", "op", "views")
 
     def __init__(self, block: Block, op: Operation | None):
         self.block = block
         self.op = op
-        """The operation that the block belongs to; None for the kernel."""
+        """The operation that has the block as its body; None for the kernel's body."""
         self.views: dict[tuple[Any, ...], SSAValue] = {}
 
 
@@ -152,13 +152,13 @@ class Tracer:
         grid_dims: int = 0,
         core: tuple[int, int] = (0, 1),
     ):
-        """`core`: the core that the kernel is traced for, and the number of cores."""
+        """`core`: the number of the core that the kernel is traced for, and the number of cores."""
         self.target = target
         self.grid_dims = grid_dims
         self.core = core
         self.diagnostics: list[Diagnostic] = []
         self.history: list[Operation] | None = None
-        """The operations in the order in which they were appended; None if nothing needs them."""
+        """The operations in the order of appending, for recordings and `kernel.step`; else None."""
         self.values: TracedValues | None = None
         """The values of tensors; None unless the kernel runs by `kernel.step`."""
         region, self._block = new_body([memref for _, memref in arguments])
@@ -215,7 +215,7 @@ class Tracer:
     def location(self, inner: int = 1) -> LocationAttr:
         """Return the location of the user's current call.
 
-        `inner`: the number of innermost frames to skip, with that of this function.
+        `inner`: the number of innermost frames to skip, including the frame of this function.
         """
         return self._calls.location(author_frame(inner + 1))
 
@@ -229,10 +229,10 @@ class Tracer:
         return block, block.last_op
 
     def _append_storage(self, op: Operation) -> None:
-        """Append an allocation, before the open loops.
+        """Append an allocation before the outermost open loop.
 
-        An allocation in the body of a loop is made once, and Python may use the tile after the
-        loop.
+        A tile that is allocated in the body of a loop has one allocation for all iterations, and
+        the Python code after the loop may use it.
         """
         if len(self._scopes) == 1:
             self.append_created(op)
@@ -244,9 +244,9 @@ class Tracer:
             self.history.append(op)
 
     def remove(self, op: AllocOp | ViewOp) -> None:
-        """Take a declaration out of the IR; `finish` puts it back if an instruction uses it.
+        """Take an allocation or a view out of the IR; `finish` puts it back if it has a user.
 
-        An allocation is removed before its views.
+        Remove an allocation before its views.
         """
         op.detach()
         self._removed.append(op)
@@ -265,7 +265,7 @@ class Tracer:
         return [*self._constants.values(), *self._data.values()]
 
     def open_loops(self) -> list[tuple[Block, Operation]]:
-        """Return the open blocks other than the kernel's, each with the operation it belongs to."""
+        """Return the bodies that are being filled, except the kernel's, each with its operation."""
         return [(scope.block, scope.op) for scope in self._scopes if scope.op is not None]
 
     def device_loops(self) -> list[Operation]:
@@ -309,7 +309,7 @@ class Tracer:
 
     @property
     def is_open(self) -> bool:
-        """False after the end of the trace, for code that still runs."""
+        """Whether the trace can still be extended; user code may run on after its end."""
         return current_tracer.get() is self and not self._failed
 
     def finish(self, terminator: Operation, location: LocationAttr) -> None:
@@ -414,7 +414,7 @@ class Tracer:
     def data(self, data: bytes, shape: tuple[int, ...], dtype: DType, name: str) -> Storage:
         """Return a tensor of constant data in shared HBM; equal ones are emitted once.
 
-        It is named `name`, else after the variable that the first of them is assigned to.
+        The tensor is named `name`, else after the variable that the first request assigns it to.
         """
         region = MemoryRegion.shared_hbm
         memref = allocation_type(dtype, shape, region)

@@ -36,7 +36,7 @@ class _Dynamic:
 
 
 class TensorView(NKIObject):
-    """Elements of a storage, by an access pattern: the base of `NkiTensor`, without assignment.
+    """The elements of an allocation that an access pattern selects: the base of `NkiTensor`.
 
     Views share the storage and cost nothing; a view is added to the IR only when an instruction
     uses it.
@@ -84,7 +84,7 @@ class TensorView(NKIObject):
 
     @property
     def offset(self) -> int:
-        """Elements from the start of the storage to the first element."""
+        """The position of the first element: elements from the start of the storage."""
         return self._access.offset
 
     @property
@@ -374,7 +374,7 @@ class TensorView(NKIObject):
     reinterpret_cast = view
 
     def vector_select(self, dim: int, vector_offset: Any) -> Self:
-        """The rows that an index tile names: row `w` is row `vector_offset[w]` of this tensor.
+        """The rows that an index tile selects: row `w` is row `vector_offset[w]` of this tensor.
 
         Args:
             dim: 0.
@@ -394,7 +394,7 @@ class TensorView(NKIObject):
         return self._with(access, dynamic=dynamic)
 
     def indirect(self, index: Any, num_elem: Any = None) -> Self:
-        """Tensor indirection: the elements of each partition that an index tile names.
+        """Tensor indirection: the elements of each partition that an index tile selects.
 
         Args:
             index: (P, K) int32/uint32 tile in SBUF with as many partitions as this tile: numbers of
@@ -482,8 +482,10 @@ class TensorView(NKIObject):
         access: AccessPattern,
         dtype: DType | None = None,
     ) -> _Dynamic:
-        """Return the dynamic part of a view, with the bound at which the pattern leaves the
-        allocation."""
+        """Return the dynamic part of a view.
+
+        Its bound keeps the view in the allocation: valid indices are 0 <= index < bound.
+        """
         expected = (TensorView,) if kind is Indirection.vector else (TensorView, VirtualRegister)
         if not isinstance(index, expected):
             self._fail(ViewError(f"the index is {index!r}; legal: a tensor or a register"))
@@ -521,7 +523,7 @@ class TensorView(NKIObject):
     def __bool__(self) -> bool:
         """Return True and record a warning: the values of a tensor are known only on the device.
 
-        As the test of `while`, which would never end, it is an error.
+        A tensor as the test of `while` is an error, because the loop would never end.
         """
         frame = author_frame()
         if frame is not None and while_test(frame) is not None:
@@ -561,5 +563,5 @@ class TensorView(NKIObject):
 
     @property
     def _elements(self) -> AccessPattern | None:
-        """The elements of the storage in the view; None if an index selects them."""
+        """The view's access pattern; None if an index selects the elements at run time."""
         return self._access if self._dynamic is None else None

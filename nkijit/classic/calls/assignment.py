@@ -35,15 +35,18 @@ from nkijit.tracing.tracer import tracer_for
 
 @dataclass(frozen=True, slots=True)
 class Reduced:
-    """The result of `nl.loop_reduce`, which is computed when it is assigned."""
+    """The result of `nl.loop_reduce`; the assignment `b[...] = nl.loop_reduce(…)` computes it."""
 
     tile: ClassicTensor
     compute: Callable[..., ClassicTensor]
     begin: Callable[..., ClassicTensor]
-    """Copies the tile, under the mask of the reduction."""
+    """Copies the masked part of `tile`, as the result of the first iteration."""
 
     def onto(self, target: ClassicTensor) -> ClassicTensor:
-        """Return the target reduced with the tile; the tile if the target was never written."""
+        """Return the reduction of the target and the tile.
+
+        If no instruction has accessed the target yet, this is a copy of the tile.
+        """
         if target.buffer.on_chip and not _is_written(target):
             return self.begin(self.tile, dtype=target.dtype)
         return self.compute(target, self.tile, dtype=target.dtype)
@@ -58,7 +61,8 @@ def assign(target: ClassicTensor, value: Any, temporary_value: bool) -> None:
     Args:
         target: the tensor, or a part of one.
         value: a tensor that broadcasts to it, or a number.
-        temporary_value: nothing else refers to `value`, so it may be computed in the target.
+        temporary_value: whether `value` has no other reference, so that the instructions that
+            compute it may write to the target directly.
     """
     if isinstance(value, Reduced):
         value, temporary_value = value.onto(target), True
@@ -103,7 +107,11 @@ def _is_same_place(one: ClassicTensor, other: ClassicTensor) -> bool:
 
 
 def _copy_region(target: ClassicTensor, source: ClassicTensor, region: MaskedRegion) -> None:
-    """Copy where a mask holds: all at once on an engine, or block by block where no engine can."""
+    """Copy the region of a source in which a mask holds.
+
+    An engine copies it at once, with a predicate. If no engine can access the target, one copy per
+    block of the region does.
+    """
     if region.box is not None and region.rest and target.buffer.on_chip:
         part = target.part(region.box)
         if begins_legally(part):
@@ -114,7 +122,7 @@ def _copy_region(target: ClassicTensor, source: ClassicTensor, region: MaskedReg
 
 
 def _merge(dst: NkiTensor, src: NkiTensor, region: MaskedRegion) -> None:
-    """Copy where a mask that is no block holds, by a predicate of `nisa.affine_select`."""
+    """Copy the elements in a region of any shape, with a predicate from `nisa.affine_select`."""
     assert region.box is not None
     predicate = temporary("predicate", region.box.sizes, "uint8")
     isa.memset(predicate, 1)
@@ -129,7 +137,7 @@ def _merge(dst: NkiTensor, src: NkiTensor, region: MaskedRegion) -> None:
 
 
 def fitting(target: ClassicTensor, source: ClassicTensor) -> ClassicTensor:
-    """Return a source that broadcasts to the target; dimensions of size 1 do not matter.
+    """Return the source if it broadcasts to the target, or differs only in dimensions of size 1.
 
     Ends the trace for any other source.
     """
@@ -167,7 +175,7 @@ def fill(dst: NkiTensor, value: Any) -> None:
 
 
 def copy(dst: NkiTensor, src: NkiTensor) -> None:
-    """Copy a view to one that it broadcasts to: on an engine, or by DMA where no engine can."""
+    """Copy a view to another one, to which it broadcasts: on an engine, or by DMA if none can."""
     if src.size != dst.size:
         src = _broadcast(src, dst.shape)
     engines = dst.buffer.on_chip and src.buffer.on_chip and begins_legally(dst)
@@ -199,9 +207,11 @@ def _broadcast(view: NkiTensor, shape: tuple[int, ...]) -> NkiTensor:
 
 
 def accumulate(target: ClassicTensor, value: Any, temporary_value: bool) -> ClassicTensor | None:
-    """Make a matmul add to a tile, as in `psum += nisa.nc_matmul(…)`; None where it cannot.
+    """Let the matmul of `psum += nisa.nc_matmul(…)` accumulate in the target.
 
-    The first matmul overwrites the tile, so zeros that were written to it only for this purpose are
+    Returns the target, or None if the value is no matmul that can write there.
+
+    The first matmul overwrites the tile, so a `memset` that fills it with zeros for the sum is
     removed. A tile that was never written counts as zeros: a tile at a fixed address can have no
     initial value, and published kernels accumulate in such tiles.
     """
@@ -228,13 +238,13 @@ def accumulate(target: ClassicTensor, value: Any, temporary_value: bool) -> Clas
 
 
 def _computed(value: ClassicTile) -> TileBox:
-    """Return the block of a tile that instructions have filled."""
+    """Return the block of a result that its instructions compute."""
     box = None if value.computed is None else value.computed.box
     return TileBox.whole(value.shape) if box is None else box
 
 
 def _uses_of(part: NkiTensor) -> Iterator[Operation]:
-    """Yield the instructions that access part of a tile; those of the same view first."""
+    """Yield the instructions that access elements of a view; those of this very view first."""
     base, value = part.storage.value, part.ssa_value()
     yield from _used_by(value)
     if value is not base:
@@ -249,16 +259,16 @@ def _used_by(value: SSAValue) -> Iterator[Operation]:
 
 
 def _is_written(target: ClassicTensor) -> bool:
-    """Return True when an instruction accesses the tile, or part of it."""
+    """Return True when an instruction accesses the tensor or a part of it."""
     if isinstance(target, Blocks):
         return any(_is_written(tile) for _, tile in target.tiles())
     return next(_uses_of(target.whole()), None) is not None
 
 
 def _only_zeros(part: NkiTensor) -> tuple[MemsetOp | None, bool]:
-    """Return the instruction that has filled part of a tile with zeros, if it is the only writer.
+    """Return the `memset` that fills a view with zeros, if no other instruction writes the view.
 
-    The second result is whether other instructions read these zeros, which they still need.
+    The second result is whether other instructions read the zeros, so that they must remain.
     """
     base, zeros, is_read = part.storage.value, None, False
     for op in _uses_of(part):
@@ -279,7 +289,7 @@ def _only_zeros(part: NkiTensor) -> tuple[MemsetOp | None, bool]:
 def update(
     target: ClassicTensor, compute: Callable[[ClassicTensor, Any], ClassicTensor], value: Any
 ) -> None:
-    """Compute `target = compute(target, value)`, where the mask of `value` holds."""
+    """Assign `compute(target, value)` to the target, in the region that `value` has values in."""
     region = value.computed if isinstance(value, ClassicTile) else None
     if region is None or value.shape != target.shape:
         assign(target, compute(target, value), True)

@@ -1,8 +1,8 @@
 """Functions of the classic API as instructions: masks crop operands, results are allocated.
 
-`functional` is the body of all of them. It finds the tile that a call spans, and the part of it
-that the mask selects. It passes this part of every operand to the instruction, and returns a new
-tile.
+`functional` is the body of all these functions. It finds the tile that a call spans (the operands
+broadcast together) and the part that the mask selects. It passes this part of every operand to the
+instruction, and returns a new tile.
 """
 
 from __future__ import annotations
@@ -40,11 +40,14 @@ from nkijit.tracing.tracer import tracer_for
 
 
 class Axis(int):
-    """A dimension of a result, as the number of a dimension of the tile that a call spans."""
+    """A dimension of a result that has the size of a dimension of the spanned tile.
+
+    The integer is the number of the dimension in the tile that the call spans.
+    """
 
 
 def refuse_rest(call: str, rest: Mapping[str, Any]) -> None:
-    """Refuse arguments that only the `**kwargs` of a signature takes."""
+    """End the trace at undocumented arguments, which only the `**kwargs` of a signature takes."""
     if rest:
         known = parameters_of(call.partition(".")[2], CLASSIC)
         names = ", ".join(f"'{name}'" for name in rest)
@@ -85,10 +88,10 @@ def functional(
             default that tile's.
         buffer: the memory of the result.
         spans: the shape of the tile that the call spans, by default derived from the operands.
-        axes: for operands that do not broadcast, the dimension of the spanned tile for each of
-            their dimensions; the tile has the dimensions of all operands.
-        per_partition: operands that share only the partition dimension with that tile.
-        updated: operands that are written, too.
+        axes: operands that do not broadcast, by name. The value has, for each dimension of the
+            operand, its number in the spanned tile; the tile has the dimensions of all operands.
+        per_partition: operands that share only the partition dimension with the spanned tile.
+        updated: names of operands that the instructions also write.
         from_sbuf: operands that are copied to SBUF first if they are in PSUM.
         exact: the instructions compute in float32, and round to `dtype` when they write.
         by_dma: the instructions are DMAs, which can access every partition.
@@ -139,10 +142,10 @@ def in_pieces(
     operands: Mapping[str, Any],
     arguments: Mapping[str, Any],
 ) -> None:
-    """Emit an element-wise instruction, or as many as its access patterns need.
+    """Emit an element-wise instruction, or several on parts of its operands.
 
-    The number of dimensions that an engine walks in a partition is limited. A view with more is
-    split along its shortest dimension.
+    An engine walks a limited number of dimensions in a partition. Operands with more dimensions are
+    split along their shortest one, with one instruction per index.
     """
     if dst.ndim <= dst.storage.tracer.target.max_access_dims:
         emit(dst, **{**arguments, **operands})
@@ -174,7 +177,10 @@ def in_place(
     per_partition: Collection[str] = (),
     updated: Collection[str] = ("dst",),
 ) -> None:
-    """Emit instructions that write their operands `updated`; arguments as for `functional`."""
+    """Emit instructions that write to the operands named in `updated`, without a new tile.
+
+    The arguments are those of `functional`. The mask must select a block.
+    """
     span = _Span.of(call, arguments, mask, None, axes or {}, per_partition, True)
     if span.region.box is not None:
         emit(**{**arguments, **span.parts(span.region.box, updated)})
@@ -182,7 +188,7 @@ def in_place(
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """The tile that a call spans, and the part of it that masks select."""
+    """The tile that a call spans, the region that masks select, and the operands of the call."""
 
     shape: tuple[int, ...]
     region: MaskedRegion
@@ -224,7 +230,7 @@ class _Span:
     def parts(self, box: TileBox, updated: Collection[str]) -> dict[str, Any]:
         """Return the part of each operand inside a box of the tile.
 
-        Parts that are not in `updated` are first made readable by engines.
+        Operands that are not in `updated` are copied first if engines cannot read the part.
         """
         given: dict[str, Any] = {}
         for name, operand in self.operands.items():
@@ -293,7 +299,7 @@ def _reshaped(
 
 
 def fresh_since(mark: Mark, result: NkiTensor, exact: bool, made: Sites = ()) -> Fresh | None:
-    """Return the instructions since a mark that fill a result, as `forward` takes them."""
+    """Return the instructions since a mark that compute a result; None if they are not known."""
     ops = instructions_since(result.storage.tracer, mark)
     alloc = result.storage.value.owner
     if not ops or not isinstance(alloc, AllocOp):
@@ -302,10 +308,11 @@ def fresh_since(mark: Mark, result: NkiTensor, exact: bool, made: Sites = ()) ->
 
 
 def composed(compute: Callable[..., NkiTensor], **fixed: Any) -> Callable[..., None]:
-    """Return the `emit` of `functional` for a function that allocates its result.
+    """Convert a function that returns a new tile to an `emit(dst, **arguments)` for `functional`.
 
-    The instructions of `compute(**arguments, **fixed)` write to `dst`, or its result is copied
-    there. The result may have more or fewer dimensions of size 1 than `dst`.
+    `emit` calls `compute(**arguments, **fixed)`. The instructions of the call then write to `dst`
+    instead of the new tile; if they cannot, the tile is copied. The shapes of the tile and `dst`
+    may differ by dimensions of size 1.
     """
 
     def emit(dst: NkiTensor, **arguments: Any) -> None:
@@ -317,7 +324,7 @@ def composed(compute: Callable[..., NkiTensor], **fixed: Any) -> Callable[..., N
 
 
 def place(dst: NkiTensor, result: NkiTensor, mark: Mark) -> None:
-    """Make the instructions that fill `result` since a mark write to `dst`, or copy it there."""
+    """Make the instructions that compute `result` since a mark write to `dst`; else copy it."""
     target = with_shape(dst, result.shape)
     fresh = fresh_since(mark, result, False)
     if fresh is None or not forward(result.storage.tracer, fresh, ClassicTile(target).part):
@@ -357,7 +364,7 @@ def raised(call: str, view: NkiTensor, rank: int) -> NkiTensor:
 
 
 def _of_rank(box: TileBox, rank: int) -> TileBox:
-    """Return a box of a tile of one dimension with the second dimension that it has on chip."""
+    """Return a box with `rank` dimensions: tiles of one dimension have two on chip."""
     missing = rank - len(box.starts)
     return TileBox(box.starts + (0,) * missing, box.sizes + (1,) * missing) if missing else box
 
@@ -367,7 +374,7 @@ def spanned_by(
     operands: Mapping[str, ClassicTensor | Index | Mask],
     axes: Mapping[str, Sequence[int]],
 ) -> tuple[int, ...]:
-    """Return the shape of the tile that operands span together."""
+    """Return the shape of the tile that a call spans: its operands broadcast together."""
     if len(operands) == 1 and not axes:
         (only,) = operands.values()
         return only.shape
@@ -403,7 +410,10 @@ def spanned_by(
 
 
 def readable(view: NkiTensor) -> NkiTensor:
-    """Return a view that engines can read; one that begins at another partition is moved by DMA."""
+    """Return a view that engines can read: the view itself, or a copy by DMA.
+
+    Engines only read from certain start partitions.
+    """
     if not view.buffer.on_chip or view.is_indirect() or begins_legally(view):
         return view
     moved = temporary(f"{view.name}_moved", view.shape, view.dtype)
@@ -416,5 +426,5 @@ def readable(view: NkiTensor) -> NkiTensor:
 
 
 def begins_legally(view: NkiTensor) -> bool:
-    """Return True when engines can access a view in SBUF or PSUM from its first partition on."""
+    """Return True when the first partition of a view in SBUF or PSUM is legal for engines."""
     return first_partition(view) in start_partitions(view.shape[0])

@@ -47,8 +47,8 @@ def mod_alloc(
         base_addr: byte in the bank; only 0 is legal.
         base_partition: partition; only 0 is legal.
         num_bank_tiles: the number of banks, per block dimension; () for one.
-        num_par_tiles: tiles below each other in a bank; only one is legal.
-        num_free_tiles: tiles beside each other in a bank; only one is legal.
+        num_par_tiles: the number of tiles in a bank along the partitions; only one is legal.
+        num_free_tiles: the number of tiles in a bank along the bytes; only one is legal.
 
     Raises ValueError for a count below 1 or a negative base.
     Source: NKI API reference 2.26, nki.compiler.psum.mod_alloc.

@@ -40,10 +40,10 @@ def mod_alloc(
     """Return the `buffer=` of a tensor with blocks that take turns at a number of places.
 
     Args:
-        base_addr: byte at which the first place begins.
-        base_partition: partition at which it begins.
-        num_par_tiles: places below each other, per block dimension; () for one.
-        num_free_tiles: places beside each other, per block dimension; () for one.
+        base_addr: the first byte of the first place, in each partition.
+        base_partition: the first partition of the first place.
+        num_par_tiles: the number of places along the partitions, per block dimension; () for one.
+        num_free_tiles: the number of places along the bytes, per block dimension; () for one.
 
     Raises ValueError for a count below 1 or a negative base.
     Source: NKI API reference 2.26, nki.compiler.sbuf.mod_alloc.

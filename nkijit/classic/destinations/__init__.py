@@ -1,1 +1,1 @@
-"""Which instruction writes the destination of an assignment."""
+"""Assignments `t[k] = nisa.f(x)` whose instruction can write its destination without a copy."""

@@ -14,8 +14,11 @@ from types import CodeType
 from typing import Any, NamedTuple, cast
 
 _ASSIGNMENTS = {"STORE_SUBSCR": 3, "STORE_SLICE": 4, "BINARY_OP": 1}
-"""Instructions that pass a value to `__setitem__` or `__iadd__`, and its depth on the stack: below
-the container and the key, below the container and both ends of a slice, or at the top."""
+"""The bytecode instructions of assignments, and the depth of the assigned value on the stack.
+
+These instructions call `__setitem__` or `__iadd__`. The value is below the container and the key,
+below the container and both ends of a slice, or at the top (depth 1).
+"""
 
 _IDLE = ("EXTENDED_ARG", "CACHE", "NOP", "NOT_TAKEN", "JUMP_FORWARD")
 """Instructions that do not change the stack."""
@@ -26,8 +29,10 @@ _READING = (
     *("CALL", "PRECALL", "KW_NAMES", "POP_JUMP_", "JUMP_IF_"),
     *_IDLE,
 )
-"""Prefixes of instructions that access no values below those of their own expression on the stack.
-COPY, SWAP, stores and unpacking instructions, alone or fused, are not among them."""
+"""Prefixes of instructions that only access the operands of their own expression on the stack.
+
+COPY, SWAP, stores and unpacking instructions are left out, because they also access other values.
+"""
 
 _LEAVING = ("RETURN_", "RAISE_", "RERAISE", "JUMP_FORWARD", "JUMP_BACKWARD", "INTERPRETER_EXIT")
 """Prefixes of instructions that do not continue with the next one."""
@@ -50,29 +55,29 @@ class BytecodeStep(NamedTuple):
     offset: int
     name: str
     argument: Any = None
-    """As `dis` shows it: the name of a variable, the offset that a jump leads to."""
+    """The argument as `dis` shows it: the name of a variable, or the target offset of a jump."""
     effect: int | None = 0
-    """The change of the stack height; None if unknown."""
+    """The change of the stack height if the instruction does not jump; None if unknown."""
     effect_of_jump: int | None = None
-    """The change if it jumps; None if it cannot jump."""
+    """The change of the stack height if the instruction jumps; None if it cannot jump."""
     begins: tuple[int | None, int | None] = (None, None)
-    """Line and column of the source where its expression begins."""
+    """Line and column of the source where the instruction's expression begins."""
 
 
 MOST_FUNCTIONS = 256
-"""Most functions with cached bytecode; the oldest is dropped first."""
+"""The maximum number of functions with cached bytecode; the oldest is dropped first."""
 
 
 class Bytecode:
-    """The instructions of a function."""
+    """The bytecode instructions of a function, and queries about the values on its stack."""
 
     def __init__(self, steps: Sequence[BytecodeStep]):
-        """Create it from instructions in the order of their offsets."""
+        """Create an instance from bytecode instructions in the order of their offsets."""
         self._steps = steps
         self.makers: dict[int, frozenset[int]] = {}
-        """The offsets of the producers of the assigned value, by the offset of the assignment."""
+        """For each assignment, by its offset: offsets of the instructions that made the value."""
         self._sources: list[list[tuple[int, int | None]]] = [[] for _ in steps]
-        """The predecessors of each instruction, with their effects on the stack height."""
+        """For each instruction, its predecessors: (number, effect on the stack height)."""
         for number, step in enumerate(steps):
             if step.effect_of_jump is not None:
                 self._sources[self.number_at(step.argument)].append((number, step.effect_of_jump))
@@ -92,11 +97,14 @@ class Bytecode:
         return known[1]
 
     def number_at(self, offset: int) -> int:
-        """Return the number of the instruction at an offset, or at that of one of its caches."""
+        """Return the number of the instruction that an offset belongs to.
+
+        CPython's inline caches after an instruction have offsets, too.
+        """
         return bisect_right(self._steps, offset, key=lambda step: step.offset) - 1
 
     def offsets(self, number: int) -> range:
-        """Return the offsets of an instruction and of its caches."""
+        """Return the offsets of an instruction and of its inline caches."""
         start = self._steps[number].offset
         last = number + 1 == len(self._steps)
         return range(start, start + 2 if last else self._steps[number + 1].offset)
@@ -106,16 +114,19 @@ class Bytecode:
     def makers_of_assigned(self, number: int) -> frozenset[int]:
         """Return the instructions that may have produced the value of an assignment.
 
-        Only the assignment pops the value from the stack. The set is empty if that is uncertain.
+        The set is empty unless it is certain that only the assignment takes the value from the
+        stack.
         """
         depth = _ASSIGNMENTS.get(self._steps[number].name)
         return frozenset() if depth is None else self._makers(number, depth)
 
     def _makers(self, number: int, depth: int) -> frozenset[int]:
-        """Return the instructions that push the value at a depth of the stack of an instruction.
+        """Return the instructions that push an operand of an instruction.
 
-        Heights are relative to the instruction, so the value is at `1 - depth`. On each path to the
-        instruction, the last instruction at that height produced the value.
+        `depth` is the operand's position on the stack, 1 at the top. Heights are relative to the
+        stack before the instruction, so the operand is at height `1 - depth`. On each path to the
+        instruction, the last instruction that leaves the stack at this height pushed the operand.
+        Empty if this is uncertain.
         """
         top = 1 - depth
         makers: set[int] = set()
@@ -141,9 +152,9 @@ class Bytecode:
     # ---------------------------------------------------------------- uses of a value
 
     def is_returned(self, number: int) -> bool:
-        """Return whether the result of an instruction is returned at once, or from a variable.
+        """Return whether the function returns an instruction's result directly.
 
-        No instruction in between can load the variable.
+        It may store the result in a variable first, if no instruction in between loads it.
         """
         names: list[str] = []
         variables: set[Any] = set()
@@ -178,8 +189,9 @@ class Bytecode:
     def function_called(self, number: int) -> Sequence[str]:
         """Return the function that an instruction calls, as a variable and names of attributes.
 
-        The result is empty unless a variable or an attribute of one is called. In the source, the
-        expression of the function begins where the call begins, unlike its arguments.
+        Example: `("nisa", "nc_matmul")`. Empty if the called function is any other expression. In
+        the source, the expression of the function begins where the call begins; this distinguishes
+        it from the arguments.
         """
         begins = self._steps[number].begins
         if None in begins or not self._steps[number].name.startswith("CALL"):
@@ -223,4 +235,7 @@ def _effect(one: dis.Instruction, jump: bool) -> int | None:
 
 
 _known: dict[int, tuple[CodeType, Bytecode]] = {}
-"""By the identity of a code object; the reference keeps Python from reusing the identity."""
+"""Cached bytecode by the `id` of a code object.
+
+Each value references its code object, so Python cannot reuse the `id`.
+"""

@@ -28,24 +28,27 @@ from nkijit.tracing.tensor import NkiTensor, first_partition
 from nkijit.tracing.tracer import Tracer
 
 Mark = tuple[Block, Operation | None]
-"""A block that was being filled, and its last operation then (`Tracer.mark`)."""
+"""A point of the trace: the open block, and its last operation at that time (`Tracer.mark`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fresh:
-    """The instructions that one call has emitted to fill a tile that it allocated."""
+    """The result of one call: a tile that the call allocated, and the instructions that fill it."""
 
     alloc: AllocOp
     ops: tuple[NisaOp, ...]
     """The instructions, in order."""
     exact: bool
-    """The computation is in float32, so that a float32 tile holds the result without rounding."""
+    """Whether the computation is in float32, so that a float32 tile holds it without rounding."""
     made: Sites = ()
-    """The user's calls that led to it; empty if only functions of this package see the result."""
+    """The user's calls that created the result; empty if user code never sees the result."""
 
 
 def instructions_since(tracer: Tracer, mark: Mark) -> list[NisaOp] | None:
-    """Return the instructions emitted since a mark; None when they are not in one block."""
+    """Return the instructions emitted since a mark.
+
+    None if the open block has changed, or other operations than declarations are among them.
+    """
     block, last = mark
     if tracer.mark()[0] is not block:
         return None
@@ -61,12 +64,12 @@ def instructions_since(tracer: Tracer, mark: Mark) -> list[NisaOp] | None:
 
 
 def forward(tracer: Tracer, fresh: Fresh, target: Callable[[TileBox], NkiTensor]) -> bool:
-    """Make instructions write to another tile; False when they cannot.
+    """Make instructions write to the target of an assignment; return False if they cannot.
 
     Args:
         tracer: the tracer of the kernel.
-        fresh: the instructions, and the tile that they write now.
-        target: returns a part of the tile that is assigned to.
+        fresh: the instructions, and the tile that they have written so far.
+        target: returns the part of the target that a block of this tile is assigned to.
     """
     if not fresh.ops or not _are_last(fresh, tracer.mark()[1]):
         return False
@@ -108,7 +111,7 @@ def forward(tracer: Tracer, fresh: Fresh, target: Callable[[TileBox], NkiTensor]
 
 
 def _declare_above(place: Operation, values: Iterable[SSAValue]) -> None:
-    """Move views and allocations of these values to before an instruction that they follow."""
+    """Move the declarations of these values that follow an instruction to directly before it."""
     needed = {owner for value in values for owner in (base_of(value).owner, value.owner)}
     block, op = place.parent, place.next_op
     assert block is not None
@@ -135,7 +138,7 @@ def _are_last(fresh: Fresh, last: Operation | None) -> bool:
 
 
 def _values_of(alloc: AllocOp) -> list[SSAValue]:
-    """Return the tile and its views that instructions use."""
+    """Return the views of an allocation, and the allocation itself if instructions use it."""
     values = views_of(alloc.result)
     if len(values) < alloc.result.uses.get_length():
         values.append(alloc.result)
@@ -143,7 +146,7 @@ def _values_of(alloc: AllocOp) -> list[SSAValue]:
 
 
 def _box_of(access: AccessPattern, shape: tuple[int, ...]) -> TileBox | None:
-    """Return the block of an allocation that a view is; None for any other view."""
+    """Return the block of an allocation that a view selects; None if it selects no block."""
     whole = AccessPattern.contiguous(shape)
     if access.ndim != len(shape):
         return None
@@ -163,7 +166,7 @@ def _box_of(access: AccessPattern, shape: tuple[int, ...]) -> TileBox | None:
 
 
 def _may_write(fresh: Fresh, part: NkiTensor, tile: TileInfo) -> bool:
-    """Return True when writing to `part` gives the same numbers as copying the tile there."""
+    """Return True when writing to `part` directly gives the same numbers as a copy of the tile."""
     if part.buffer.on_chip is not tile.region.on_chip:
         return False
     if part.dtype == tile.dtype.name:
@@ -173,7 +176,10 @@ def _may_write(fresh: Fresh, part: NkiTensor, tile: TileInfo) -> bool:
 
 
 def _is_apart(fresh: Fresh, part: SSAValue) -> bool:
-    """Return True when the instructions read no element that they would overwrite."""
+    """Return True when the instructions, writing to `part`, overwrite no element that they read.
+
+    An element that one instruction reads and writes in the same step is allowed.
+    """
     base = base_of(part)
     for op in fresh.ops:
         for f, value in op.given_operands():
@@ -189,7 +195,10 @@ def _is_apart(fresh: Fresh, part: SSAValue) -> bool:
 
 
 def _may_move(tracer: Tracer, op: NisaOp, values: dict[SSAValue, SSAValue]) -> bool:
-    """Return True when an instruction may write to the target, on its present engine."""
+    """Return True when an instruction with replaced operands breaks no rule.
+
+    It must also run on the same engine as before. `values` maps old to new operands.
+    """
     moved = op.clone(values)
     runs_on = engine_of(moved, tracer.target) is engine_of(op, tracer.target)
     allowed = runs_on and all(

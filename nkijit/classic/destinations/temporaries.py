@@ -28,7 +28,7 @@ from nkijit.tracing.locations import Site, Sites, calls_from
 
 
 def is_temporary(made: Sites, frame: FrameType | None) -> bool:
-    """Return whether a value has no reference after the assignment that a frame executes.
+    """Return whether no variable or container refers to a value that a frame assigns.
 
     Args:
         made: the calls that created the value.
@@ -61,10 +61,10 @@ def is_only_added(made: Sites, frame: FrameType | None) -> bool:
 
 @lru_cache(maxsize=1024)
 def _is_stored_and_added(code: CodeType, made: int, added: int) -> bool:
-    """Return whether a call's result is stored in a local variable with one read.
+    """Return whether the result of a call is stored in a local variable that is read only once.
 
-    The read is the `t += x` at the offset `added`. Control reaches it from the call without a jump,
-    so no result is added twice.
+    The call is at the offset `made`; the read is the `t += x` at the offset `added`. There is no
+    jump between them, so no result is added twice.
     """
     steps = list(dis.get_instructions(code))
     offsets = [step.offset for step in steps]
@@ -89,7 +89,7 @@ def _loaded(step: dis.Instruction) -> tuple[str, ...]:
 
 
 def _all(names: Any) -> tuple[str, ...]:
-    """Return the variables of an instruction; fused ones (Python 3.13) have two."""
+    """Return the variables of a bytecode instruction; fused instructions (Python 3.13) have two."""
     return cast("tuple[str, ...]", names) if isinstance(names, tuple) else (str(names),)
 
 
@@ -105,7 +105,7 @@ def _offsets_of_makers(assignment: Site) -> frozenset[int]:
 
 
 def _is_handed_over(made: Sites, frame: FrameType) -> bool:
-    """Return whether helpers only returned the value, from the instruction to the assignment."""
+    """Return whether every helper between instruction and assignment only returns the value."""
     variables: Mapping[str, Any] = ChainMap(frame.f_locals, frame.f_globals)
     for (caller, call), (code, offset) in zip(reversed(made[1:]), reversed(made[:-1]), strict=True):
         bytecode, helper = Bytecode.of(caller), Bytecode.of(code)
@@ -119,7 +119,7 @@ def _is_handed_over(made: Sites, frame: FrameType) -> bool:
 
 
 def _function(names: Sequence[str], variables: Mapping[str, Any]) -> FunctionType | None:
-    """Return the function that a variable and attributes name, or None."""
+    """Return the function that `names` denotes: a variable, then attributes. None if unknown."""
     if not names:
         return None
     value = variables.get(names[0])
@@ -133,7 +133,7 @@ def _function(names: Sequence[str], variables: Mapping[str, Any]) -> FunctionTyp
 
 
 def _variables_around(function: FunctionType) -> dict[str, Any]:
-    """Return the assigned variables of enclosing functions that a function uses."""
+    """Return the closure variables of a function that have a value, by name."""
     found: dict[str, Any] = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         with suppress(ValueError):

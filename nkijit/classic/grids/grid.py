@@ -86,7 +86,7 @@ class LaunchGrid:
 
     @staticmethod
     def of(dims: Any) -> LaunchGrid:
-        """Return the grid of `kernel[dims]`. Raises ValueError when it is none."""
+        """Return the grid of `kernel[dims]`. Raises ValueError if `dims` is no valid grid."""
         items = cast("tuple[Any, ...]", dims if isinstance(dims, tuple) else (dims,))
         if not 1 <= len(items) <= MAX_DIMS:
             raise ValueError(f"a grid has 1 to {MAX_DIMS} dimensions, got {dims!r}")
@@ -112,4 +112,4 @@ class LaunchGrid:
 
 
 ONE_INSTANCE = LaunchGrid((), 1, (0,))
-"""A kernel without a grid."""
+"""The grid of a kernel that is called without one: a single instance on one core."""

@@ -40,13 +40,13 @@ _T = TypeVar("_T")
 
 @dataclass(slots=True)
 class _Loop:
-    """One run of a loop, or the instances of a grid."""
+    """One run of a loop, with its iterations as parts; or a grid, with its instances as parts."""
 
     part_name: str
-    """The name of its parts in messages."""
+    """The name of a part in messages: `instance` or `iteration`."""
     severity: str
     bounds: list[int] = field(default_factory=list[int])
-    """The position in the trace's history where each part begins, and where the last one ends."""
+    """The positions in the trace's history where the parts begin, and where the last one ends."""
 
 
 class Independence:
@@ -60,14 +60,14 @@ class Independence:
         self._history = tracer.history
         self._loops: list[_Loop] = []
         self._interrupt: KeyboardInterrupt | None = None
-        """An interrupt that arrived where Python would have swallowed it."""
+        """A KeyboardInterrupt during the closing of a generator, where Python would swallow it."""
 
     def instances(self, points: Iterable[_T]) -> Iterator[_T]:
-        """Yield the instances of a grid, one after the other."""
+        """Yield the instances of a grid, and record which part of the trace belongs to each."""
         return self._parts(_Loop("instance", "error"), points)
 
     def iterations(self, numbers: Iterable[_T]) -> Iterator[_T]:
-        """Yield the iterations of a loop that is declared to have independent ones."""
+        """Yield the iterations of an `affine_range`, and record the part of the trace of each."""
         return self._parts(_Loop("iteration", "warning"), numbers)
 
     def _parts(self, loop: _Loop, items: Iterable[_T]) -> Iterator[_T]:
@@ -106,11 +106,11 @@ class _Access(NamedTuple):
     value: SSAValue
     writes: bool
     reduction: str | None
-    """The operator, if the access is a step of a reduction into the tile."""
+    """The reduction operator, if the access accumulates into the tile; else None."""
 
 
 class _Accesses:
-    """The accesses to tensors that several parts of some loop use, in order."""
+    """The accesses to all tensors that several parts of a loop or grid use, in program order."""
 
     def __init__(self, history: Sequence[Operation], bounds: Sequence[int]):
         """`bounds`: the positions where the parts of all loops begin and end."""
@@ -125,9 +125,9 @@ class _Accesses:
         self._reaches: dict[SSAValue, Reach] = {}
 
     def conflicts(self, bounds: Sequence[int]) -> Iterator[tuple[_Access, _Access]]:
-        """Yield accesses of different parts to one element, at least one of them a write.
+        """Yield pairs of accesses by different parts of a loop to the same element.
 
-        There is one pair for each tensor.
+        At least one of the two writes. Each tensor has at most one pair. `bounds` are the loop's.
         """
         edges = [bisect_left(self._positions, bound) for bound in bounds]
         touched: dict[SSAValue, list[tuple[int, _Access]]] = {}
@@ -167,11 +167,14 @@ class _Accesses:
 
 
 def _crossing(history: Sequence[Operation], bounds: Sequence[int]) -> Sequence[int]:
-    """Return the positions of operations on tensors that are used on both sides of some bound."""
+    """Return the positions of all operations on tensors that several parts may use.
+
+    These are the tensors that are used both before and after one of the bounds.
+    """
     numbers: dict[SSAValue, int] = {}
     uses: list[tuple[int, int]] = []
     for position, op in enumerate(history):
-        if type(op) in DECLARATIONS or op.parent is None:  # erased since
+        if type(op) in DECLARATIONS or op.parent is None:  # erased after it was recorded
             continue
         operands = operand_tuple(op)
         uses += [(position, numbers.setdefault(base_of(v), len(numbers))) for v in operands]
@@ -188,7 +191,7 @@ def _crossing(history: Sequence[Operation], bounds: Sequence[int]) -> Sequence[i
 
 
 def _are_apart(touched: Iterable[tuple[int, Extent]]) -> bool:
-    """Return True when the elements that parts access are in ranges one after the other."""
+    """Return True when the address ranges that the parts access do not overlap."""
     spans: dict[int, tuple[int, int]] = {}
     for part, extent in touched:
         low, high = spans.get(part, (extent.low, extent.high))
@@ -197,11 +200,11 @@ def _are_apart(touched: Iterable[tuple[int, Extent]]) -> bool:
 
 
 _COMPARED = 8
-"""Up to this number of tiles are compared with each other before the tensor is cut into cells."""
+"""The maximum number of views that are compared pairwise before a tensor is divided into cells."""
 
 
 def _are_disjoint(touched: Sequence[tuple[int, _Access]]) -> bool:
-    """Return True when no part accesses an element that another one accesses."""
+    """Return True when no two parts access the same element."""
     tiles = {(part, access.value): info_of(access.value) for part, access in touched}
     return not any(
         part != other and tile.overlaps(tiles[other, value])
@@ -242,9 +245,9 @@ _REDUCING = (NcMatmulOp, TensorTensorOp, TensorScalarOp, ScalarTensorTensorOp)
 
 
 def _reduction_into(op: Operation, tile: SSAValue) -> str | None:
-    """Return the operator with which an instruction combines a tile's contents with an operand.
+    """Return the operator of `tile = tile op operand`, if the instruction computes this.
 
-    Only operators for which the order of several such instructions does not matter.
+    None unless the order of several such instructions does not matter.
     """
     if isinstance(op, NcMatmulOp):
         return None if op.value_of("accumulate") is False else "add"
@@ -265,7 +268,10 @@ def _reduction_into(op: Operation, tile: SSAValue) -> str | None:
 def _meeting(
     touched: Sequence[tuple[int, _Access]], where: Mapping[SSAValue, Footprint], cells: int
 ) -> tuple[_Access, _Access] | None:
-    """Return the first two writes to one element by different parts, else a read and a write."""
+    """Return the first pair of accesses by different parts to one element; two writes if possible.
+
+    Otherwise it is a read and a write. Accesses of one reduction do not count.
+    """
     marks = {writes: _Marks(cells, touched) for writes in (True, False)}
     read: tuple[_Access, _Access] | None = None
     for number, (part, access) in enumerate(touched):
@@ -282,13 +288,16 @@ def _meeting(
 
 
 def _continues(access: _Access, other: _Access) -> bool:
-    """Return True when both are steps of one reduction; the first matmul into a tile begins one."""
+    """Return True when `access` continues a reduction that `other` begins or continues.
+
+    A matmul that overwrites the tile begins a sum.
+    """
     begins = isinstance(other.op, NcMatmulOp) and access.reduction == "add"
     return access.reduction is not None and (begins or access.reduction == other.reduction)
 
 
 class _Marks:
-    """The last access of a kind to each cell of a tensor."""
+    """The last read, or the last write, of each cell of a tensor."""
 
     def __init__(self, cells: int, touched: Sequence[tuple[int, _Access]]):
         self._touched = touched
@@ -296,14 +305,14 @@ class _Marks:
         self._last = np.full(cells, -1, np.int64)
 
     def of_another_part(self, footprint: Footprint, part: int) -> _Access | None:
-        """Return the last access to one of some cells, if it was of another part."""
+        """Return an access by another part to a cell of the footprint, from the last accesses."""
         last = footprint.part(self._last)
         others: Any = self._parts[last]
         found = (others != part) & (others >= 0)
         return self._touched[int(last[found].flat[0])][1] if found.any() else None
 
     def set(self, footprint: Footprint, number: int) -> None:
-        """Record an access by its number."""
+        """Record access `number` as the last one to all cells of the footprint."""
         footprint.part(self._last)[...] = number
 
 

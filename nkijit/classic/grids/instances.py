@@ -19,15 +19,15 @@ class Instance:
 
     grid: LaunchGrid
     at: tuple[int, ...]
-    """Its index in the grid."""
+    """The instance's index in the grid."""
     shared: list[NkiTensor]
     """Tensors in shared HBM, in the order in which every instance allocates them."""
     independence: Independence
-    """The record of the order in which instances and iterations are traced."""
+    """The recorded parts of the trace, for the check that instances are independent."""
     lazy: list[MemsetOp]
-    """Fills with initial values that are written at the first use (`lazy_initialization`)."""
+    """`memset`s of initial values that move to the tile's first use (`lazy_initialization`)."""
     places_automatically: bool
-    """Ignore the addresses in `buffer=` (`nki.compiler.force_auto_alloc`)."""
+    """Whether to ignore the addresses in `buffer=` (`nki.compiler.force_auto_alloc`)."""
     allocated: int = field(default=0)
     """The number of shared tensors that this instance has allocated."""
 
@@ -48,7 +48,7 @@ def places_automatically() -> bool:
 
 @contextmanager
 def tracing(instance: Instance) -> Generator[None]:
-    """Make an instance the active one for functions of the language."""
+    """Make an instance the result of `active_instance` within the `with` block."""
     around = _instance.get()
     try:  # an interrupt can arrive before and after each statement
         _instance.set(instance)

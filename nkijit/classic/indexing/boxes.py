@@ -28,13 +28,13 @@ class TileBox:
     @staticmethod
     @lru_cache(maxsize=4096)
     def whole(shape: tuple[int, ...]) -> TileBox:
-        """Return all of a tile."""
+        """Return the box that covers a whole tile of this shape."""
         return TileBox((0,) * len(shape), shape)
 
     def within(self, shape: tuple[int, ...]) -> TileBox:
-        """Return the box in an operand of another shape that broadcasts to the tile.
+        """Return the corresponding box in an operand of `shape`, which broadcasts to the tile.
 
-        Its dimensions are the last ones of the tile; those of size 1 remain whole.
+        The operand has the last dimensions of the tile; its dimensions of size 1 remain whole.
         """
         if self.sizes == shape:  # the whole operand, so its start is 0
             return self
@@ -48,15 +48,20 @@ class TileBox:
         )
 
     def of(self, axes: Sequence[int], shape: tuple[int, ...]) -> TileBox:
-        """Return the box in an operand that has the dimensions `axes` of the tile."""
+        """Return the corresponding box in an operand with the dimensions `axes` of the tile.
+
+        `shape` is the operand's shape.
+        """
         picked = TileBox(tuple(self.starts[d] for d in axes), tuple(self.sizes[d] for d in axes))
         return picked.within(shape)
 
     def with_partitions(self, partitions: int, shape: tuple[int, ...]) -> TileBox:
-        """Return the box in an operand that shares only the partition dimension with the tile.
+        """Return the corresponding box in an operand that shares only the partition dimension.
 
-        `partitions` is the tile's number of partitions; an operand with another number remains
-        whole.
+        Args:
+            partitions: the number of partitions of the tile; an operand with another number of
+                partitions remains whole.
+            shape: the shape of the operand.
         """
         if shape[0] != partitions:
             return TileBox.whole(shape)
@@ -64,7 +69,10 @@ class TileBox:
         return TileBox((self.starts[0], *rest.starts), (self.sizes[0], *rest.sizes))
 
     def across(self, axes: Sequence[int], shape: Sequence[int]) -> TileBox:
-        """Return the box in a tile of `shape`; the dimensions of this one are the tile's `axes`."""
+        """Return the box of a tile of `shape` that has this box in its dimensions `axes`.
+
+        All other dimensions of the tile are whole.
+        """
         starts, sizes = [0] * len(shape), list(shape)
         for dim, start, size in zip(axes, self.starts, self.sizes, strict=True):
             starts[dim], sizes[dim] = start, size
@@ -81,10 +89,10 @@ class TileBox:
         return TileBox(starts, sizes) if min(sizes) > 0 else None
 
     def is_whole(self, shape: tuple[int, ...]) -> bool:
-        """Return True for all of a tile of this shape."""
+        """Return True when the box covers a whole tile of this shape."""
         return self.sizes == shape
 
 
 def put(values: tuple[int, ...], at: int, value: int) -> tuple[int, ...]:
-    """Return the values with another one at a position."""
+    """Return a copy of `values` with `value` at position `at`."""
     return (*values[:at], value, *values[at + 1 :])

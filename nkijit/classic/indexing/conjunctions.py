@@ -1,9 +1,9 @@
 """`mask=(i < n and j < m)`: Python's `and` and `not` between comparisons of index expressions.
 
-The vendor's compiler reads the source of a kernel and treats `and` in a mask as `&`. Python
-evaluates the truth value of the first comparison, which has none. A kernel with such a mask is
-compiled again, with these operators replaced in its `mask=` arguments. Its lines and names do not
-change.
+The vendor's compiler reads the source of a kernel and treats `and` in a mask as `&`. Python's `and`
+needs the truth value of the first comparison, but a mask has none. nkijit therefore recompiles the
+kernel, with `&` and `~` in place of `and` and `not` in its `mask=` arguments. Line numbers and
+names do not change.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _negated(part: Any) -> Any:
 
 
 class _Masks(ast.NodeTransformer):
-    """Replaces operators in `mask=` arguments."""
+    """Replaces `and` and `not` in `mask=` arguments."""
 
     def __init__(self) -> None:
         self.changed = False

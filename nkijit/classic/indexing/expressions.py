@@ -1,10 +1,10 @@
 """Index expressions and masks, which are affine in the dimensions of the tile that they span.
 
-`nl.arange(128)[:, None] * 2 + 1` is an `Index`: a constant and one coefficient per dimension of the
-tile that it is used for. Loop variables and program ids are plain numbers during tracing, so they
-are part of the constant. A comparison of two, `i < 64`, is a `Mask`: a conjunction of such
-comparisons. Neither holds an array. They become access patterns, smaller ones under a mask, or the
-predicate of `nisa.affine_select`.
+`nl.arange(128)[:, None] * 2 + 1` is an `Index`: a constant, and one coefficient per dimension of
+the tile that the expression indexes. Loop variables and program ids are plain numbers during
+tracing, so they are part of the constant. A comparison of index expressions, `i < 64`, is a `Mask`:
+a conjunction of such comparisons. Neither holds an array. Index expressions become access patterns.
+A mask makes the patterns smaller, or becomes the predicate of `nisa.affine_select`.
 
 Sources: NKI API reference 2.21 to 2.26, nki.language.arange, nki.language.mgrid and nki.api.shared,
 "NKI API Masking"; NKI programming model, "Tensor Indexing".
@@ -41,7 +41,7 @@ def _fail_mask(rule: Any, what: str, help: str = "") -> NoReturn:
 
 
 def as_integer(value: Any) -> int | None:
-    """Return a value as an integer, also NumPy's; None for other values and truth values."""
+    """Return an integer of Python or NumPy as an int; None for all other values, also for bool."""
     if type(value) is int:
         return value
     if isinstance(value, bool):
@@ -53,7 +53,7 @@ def as_integer(value: Any) -> int | None:
 
 
 class Relation(Enum):
-    """The comparison of a constraint's expression with 0; the value is the operator's word."""
+    """The comparison operator of a constraint, by its name in `OPERATORS`; one side is 0."""
 
     not_negative = "greater_equal"
     zero = "equal"
@@ -61,10 +61,10 @@ class Relation(Enum):
 
 
 class AffineForm:
-    """The common part of index expressions that differ only in their constants.
+    """An index expression without its constant; see `Index` for the fields.
 
-    A loop variable is part of the constant, so each expression in a loop has one form, made once.
-    Equal forms are one object as long as they are cached.
+    A loop variable is part of the constant, so all iterations of a loop share the forms of its
+    expressions. Equal forms are the same object while `of` caches them.
     """
 
     __slots__ = ("_bounds", "_scaled", "coefficients", "filled", "shape", "span")
@@ -96,11 +96,14 @@ class AffineForm:
         return AffineForm(shape, coefficients, filled)
 
     def aligned(self, rank: int) -> tuple[int, ...]:
-        """Coefficients for a tile of `rank` dimensions; new dimensions come first, as in NumPy."""
+        """Return the coefficients for a tile of `rank` dimensions.
+
+        New dimensions come first, as in NumPy's broadcasting, with the coefficient 0.
+        """
         return (0,) * (rank - len(self.shape)) + self.coefficients
 
     def picked(self, dims: Sequence[int], rank: int) -> AffineForm:
-        """Return the form for a tile with the dimensions `dims` of a tile of `rank` dimensions."""
+        """Return the form with only the dimensions `dims` after broadcasting to rank `rank`."""
         new = rank - len(self.shape)
         shape, filled = (1,) * new + self.shape, (False,) * new + self.filled
         coefficients = self.aligned(rank)
@@ -137,13 +140,13 @@ class AffineForm:
 
 
 _REMEMBERED = 64
-"""The maximum number of multiples, and of boxes, that a form caches."""
+"""The maximum number of multiples, and of bounds in boxes, that a form caches."""
 
 
 class Index:
     """An affine index expression (`nl.arange`, one of `nl.mgrid`).
 
-    Its value at position (i0, i1, …) of a tile of `shape` is
+    The expression's value at position (i0, i1, …) of a tile of `shape` is
     `constant + Σ coefficients[d] * i_d`.
     """
 
@@ -159,8 +162,8 @@ class Index:
     ):
         """`coefficients` of dimensions of size 1 do not matter and are stored as 0.
 
-        `filled`: the dimensions that it has only because `nl.mgrid` gives all its expressions one
-        shape; by default none.
+        `filled`: per dimension, whether the expression does not depend on it and has it only
+        because `nl.mgrid` gives all its expressions the same shape; by default none.
         """
         self.form = AffineForm.of(tuple(shape), tuple(coefficients), tuple(filled))
         self.constant = constant
@@ -185,7 +188,7 @@ class Index:
 
     @property
     def filled(self) -> tuple[bool, ...]:
-        """The dimensions that it has only because `nl.mgrid` gives them to all its expressions."""
+        """For each dimension, whether only `nl.mgrid` has added it; see `__init__`."""
         return self.form.filled
 
     @property
@@ -203,12 +206,12 @@ class Index:
         return self.form.span
 
     def picked(self, dims: Sequence[int], rank: int) -> Index:
-        """Return the expression for a tile with the dimensions `dims` of a tile of `rank`
+        """Return the expression with only the dimensions `dims`, after broadcasting to `rank`
         dimensions."""
         return Index.of(self.form.picked(dims, rank), self.constant)
 
     def aligned(self, rank: int) -> tuple[int, ...]:
-        """Coefficients for a tile of `rank` dimensions; new dimensions come first, as in NumPy."""
+        """Return the coefficients for a tile of `rank` dimensions; see `AffineForm.aligned`."""
         return self.form.aligned(rank)
 
     def bounds(self, box: TileBox) -> tuple[int, int]:
@@ -217,7 +220,7 @@ class Index:
         return low + self.constant, high + self.constant
 
     def part(self, box: TileBox) -> Index:
-        """Return the expression in a box, as an expression for a tile of the box's size."""
+        """Return the expression for the elements of a box, as an expression of the box's shape."""
         coefficients = self.aligned(len(box.starts))
         shift = sum(c * start for c, start in zip(coefficients, box.starts, strict=True))
         filled = (False,) * (len(box.sizes) - self.ndim) + self.filled
@@ -375,7 +378,10 @@ def _combined(one: AffineForm, other: AffineForm, sign: int) -> AffineForm | Non
 
 
 def only_filled(forms: Sequence[AffineForm], rank: int) -> tuple[bool, ...]:
-    """Return which of `rank` dimensions `nl.mgrid` has filled in all expressions that have them."""
+    """Return, for each of `rank` dimensions, whether `nl.mgrid` filled it in all expressions.
+
+    Expressions without the dimension do not count.
+    """
     known: list[list[bool]] = [[] for _ in range(rank)]
     for form in forms:
         for dim, filled in enumerate(form.filled, rank - len(form.shape)):
@@ -410,7 +416,7 @@ class Constraint:
         return Constraint(self.expression, other)
 
     def everywhere(self, box: TileBox) -> bool | None:
-        """Return True or False when it holds everywhere or nowhere in a box, else None."""
+        """Return True if the constraint holds everywhere in a box, False if nowhere, else None."""
         low, high = self.expression.bounds(box)
         if self.relation is Relation.not_negative:
             return True if low >= 0 else False if high < 0 else None
@@ -491,7 +497,10 @@ NOWHERE = Mask((Constraint(Index((), (), -1), Relation.not_negative),))
 
 
 def as_truth(value: Any) -> bool | None:
-    """Return a truth value of Python or NumPy, as comparisons of numbers have; None otherwise."""
+    """Return a truth value of Python or NumPy as bool; None for any other value.
+
+    Comparisons of plain numbers, such as loop variables, give truth values instead of masks.
+    """
     if isinstance(value, bool):
         return value
     if getattr(value, "shape", None) == () and getattr(value, "dtype", None) == np.bool_:

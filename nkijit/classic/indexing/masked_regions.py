@@ -56,8 +56,8 @@ class MaskedRegion:
     def boxes(self) -> Iterator[TileBox]:
         """Yield blocks that cover the region, without overlap, in row-major order.
 
-        The box is split index by index, one dimension after the other, and equal neighbours are
-        merged. A region that is a box gives one block.
+        The box is split index by index, one dimension after the other, and adjacent equal blocks
+        are merged. A region that is a box gives one block.
         """
         if self.box is not None:
             for starts, sizes in _blocks(self.box, self.rest, 0):
@@ -65,9 +65,9 @@ class MaskedRegion:
 
 
 def _holds_in(constraint: Constraint, shape: tuple[int, ...]) -> bool:
-    """Return True when a constraint fits a tile of `shape` and holds in all of it.
+    """Return True when a constraint certainly holds in a whole tile of `shape`.
 
-    This is the common case, because a mask cuts only the last of many tiles.
+    This fast path is the common case, because a mask cuts only the last of many tiles.
     """
     expression = constraint.expression
     low = _least(expression.form, shape)
@@ -77,16 +77,16 @@ def _holds_in(constraint: Constraint, shape: tuple[int, ...]) -> bool:
 
 @lru_cache(maxsize=4096)
 def _least(form: AffineForm, shape: tuple[int, ...]) -> int | None:
-    """Return the lowest value in a tile, without the constant; None if it may not fit the tile."""
+    """Return the lowest value of a form in a tile; None if the form may not broadcast to it."""
     if len(form.shape) > len(shape) or broadcast(form.span, shape) != shape:
         return None
     return form.bounds(TileBox.whole(shape))[0]
 
 
 def _of_rank(constraint: Constraint, rank: int) -> Constraint:
-    """Return a constraint without dimensions of a mesh that a tile of `rank` dimensions lacks.
+    """Return a constraint without the dimensions of size 1 that only `nl.mgrid` has added.
 
-    Such a dimension has one element, and the expression does not depend on it.
+    They are removed only as far as a tile of `rank` dimensions lacks them.
     """
     given = constraint.expression
     pairs = list(enumerate(zip(given.shape, given.filled, strict=True)))
@@ -99,7 +99,7 @@ def _of_rank(constraint: Constraint, rank: int) -> Constraint:
 
 
 def _tightened(box: TileBox, constraint: Constraint) -> TileBox | None:
-    """Return the smallest box, found dimension by dimension, in which a constraint may hold."""
+    """Return the part of a box in which a constraint may hold, tightened in each dimension."""
     if constraint.relation is Relation.not_zero:
         return None if constraint.everywhere(box) is False else box
     expressions = [constraint.expression]
@@ -114,7 +114,7 @@ def _tightened(box: TileBox, constraint: Constraint) -> TileBox | None:
 
 
 def _bounded(box: TileBox, expression: Index) -> TileBox | None:
-    """Return the part of a box in which an expression may be 0 or more."""
+    """Return the smallest part of a box that contains all elements with an expression >= 0."""
     _, highest = expression.bounds(box)
     if highest < 0:
         return None
@@ -122,7 +122,8 @@ def _bounded(box: TileBox, expression: Index) -> TileBox | None:
     for dim, step in enumerate(expression.aligned(len(starts))):
         if step == 0:
             continue
-        # The number of steps from the best end of the dimension, with all others at their best.
+        # The number of steps from the end of the dimension at which the expression is largest, if
+        # it is largest in all other dimensions.
         slack = min(highest // abs(step), sizes[dim] - 1)
         if step > 0:
             starts[dim] += sizes[dim] - 1 - slack
@@ -164,7 +165,10 @@ def _blocks(box: TileBox, rest: tuple[Constraint, ...], dim: int) -> list[_Block
 
 
 def _runs(box: TileBox, rest: tuple[Constraint, ...], dim: int) -> list[_Block]:
-    """Return runs of indices of the one dimension that the constraints depend on."""
+    """Return one block per run of indices that fulfil all constraints.
+
+    The constraints depend only on the dimension `dim` of the box.
+    """
     result: list[_Block] = []
     for index in range(box.starts[dim], box.starts[dim] + box.sizes[dim]):
         point = TileBox(put(box.starts, dim, index), put(box.sizes, dim, 1))
@@ -179,7 +183,7 @@ def _runs(box: TileBox, rest: tuple[Constraint, ...], dim: int) -> list[_Block]:
 
 
 def _are_adjacent(previous: list[_Block], inner: list[_Block], dim: int) -> bool:
-    """Return True when two lists of equal blocks are adjacent in one dimension."""
+    """Return True when each block of `inner` continues the same block of `previous` along `dim`."""
     if len(previous) != len(inner):
         return False
     for (starts, sizes), (new_starts, new_sizes) in zip(previous, inner, strict=True):

@@ -1,4 +1,4 @@
-"""The selection of indices from a tensor: its shape, and the place of each box of it."""
+"""Indexing of tensors: the shape that indices select, and the access pattern of each box."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Shape(tuple[int, ...]):
     @staticmethod
     @lru_cache(maxsize=4096)
     def of(sizes: tuple[int, ...]) -> Shape:
-        """Return the only shape object of these sizes, so that look-ups compare by identity."""
+        """Return the cached shape of these sizes: always one object, so that look-ups are fast."""
         return Shape(sizes)
 
 
@@ -53,7 +53,10 @@ def plain_keys(keys: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _window(key: Any, size: int) -> tuple[int, int, int] | None:
-    """Return start, stop and step of a slice or an `nl.ds` of numbers; None for other keys."""
+    """Return (start, stop, step) of a slice or an `nl.ds` with known numbers; None otherwise.
+
+    `size` is the size of the indexed dimension.
+    """
     if isinstance(key, DynamicSlice):
         start, count = as_integer(key.start), as_integer(key.size)
         return None if start is None or count is None else (start, start + count, 1)
@@ -67,14 +70,14 @@ def _window(key: Any, size: int) -> tuple[int, int, int] | None:
 
 
 def _at_dims(keys: tuple[Any, ...], rank: int) -> tuple[Any, ...]:
-    """Return one key for each dimension."""
+    """Return one key for each of `rank` dimensions; `...` and missing keys become full slices."""
     at = next((n for n, key in enumerate(keys) if key is Ellipsis), len(keys))
     before, after = keys[:at], keys[at + 1 :]
     return before + (slice(None),) * (rank - len(before) - len(after)) + after
 
 
 def runs_past(keys: tuple[Any, ...], shape: tuple[int, ...]) -> bool:
-    """Return True for numbers and slices of which one slice ends after its dimension."""
+    """Return True when all keys are numbers or slices, and a slice ends beyond its dimension."""
     past = False
     for key, size in zip(_at_dims(keys, len(shape)), shape, strict=False):
         window = _window(key, size)
@@ -90,7 +93,10 @@ def runs_past(keys: tuple[Any, ...], shape: tuple[int, ...]) -> bool:
 
 
 def as_expressions(keys: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[Any, ...]:
-    """Return slices as index expressions, so that bounds are checked after masks are applied."""
+    """Return the keys with index expressions in place of slices.
+
+    A mask can then exclude the elements beyond a dimension before bounds are checked.
+    """
     each = _at_dims(keys, len(shape))
     windows = [_window(key, size) for key, size in zip(each, shape, strict=False)]
     rank = sum(window is not None for window in windows)
@@ -108,12 +114,12 @@ def as_expressions(keys: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[Any, 
 
 
 def _selected_dims(forms: Sequence[AffineForm], shape: tuple[int, ...]) -> Sequence[int]:
-    """Return the dimensions of a mesh that indices select by, at least two, in the tile's order.
+    """Return the dimensions of an `nl.mgrid` mesh that the selected tile has, in the tile's order.
 
-    Published kernels make one mesh for several tiles, `nl.mgrid[0:128, 0:1, 0:512]`: one index uses
-    the first and the last dimension, another one the last two. A dimension of one element that no
-    index uses is no dimension of the tile. If no index uses the partition dimension, the dimension
-    of an index with one element takes its place.
+    Published kernels create one mesh for several tiles, `nl.mgrid[0:128, 0:1, 0:512]`: one index
+    uses the first and the last dimension, another one the last two. A dimension of size 1 that no
+    index uses is left out. If no index uses the partition dimension, a used dimension of size 1
+    takes its place. The result has at least two dimensions.
     """
     rank = len(shape)
     unused = only_filled(forms, rank)
@@ -133,9 +139,14 @@ _Forms = tuple[AffineForm, ...]
 def selection(
     forms: _Forms, tiles: tuple[tuple[int, ...], ...], is_indirect: bool
 ) -> tuple[Shape | None, _Forms]:
-    """Return the shape that indices select, None if they do not broadcast, and their forms in it.
+    """Return the shape that indices select, and the indices' forms for this shape.
 
-    `tiles`: the shapes of tiles of indices.
+    The shape is None if the indices do not broadcast.
+
+    Args:
+        forms: the forms of the indices, one per dimension of the tensor.
+        tiles: the shapes of indices that are tiles, known only at run time.
+        is_indirect: whether there are such indices.
     """
     shape = broadcast(*tiles, *(form.span for form in forms))
     if shape is None:
@@ -148,22 +159,22 @@ def selection(
 
 
 class _Placement(NamedTuple):
-    """The place of a box of a selection, without the constants of its indices."""
+    """The access pattern of a box of a selection, apart from the constants of its indices."""
 
     shift: int
-    """Elements from the place of the constants to the first element of the box."""
+    """The offset of the box's first element if all constants are 0, in elements."""
     strides: tuple[int, ...]
     bounds: tuple[tuple[int, int], ...]
-    """The lowest and the highest value of each index in the box, without its constant."""
+    """The lowest and the highest value of each index in the box, without the constant."""
     mixed: int
-    """The first dimension with an index that mixes partitions and elements; -1 for none."""
+    """The first dimension of the tensor whose index mixes partitions and free dimensions; or -1."""
 
 
 @lru_cache(maxsize=65536)
 def placement(
     forms: _Forms, box: TileBox, base_strides: tuple[int, ...], on_chip: bool
 ) -> _Placement:
-    """Return the place of a box of selected dimensions, in a tensor with these strides."""
+    """Return the placement of a box of a selection, in a tensor with strides `base_strides`."""
     rank = len(box.starts)
     shift, mixed = 0, -1
     strides = [0] * rank

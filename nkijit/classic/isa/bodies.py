@@ -27,7 +27,7 @@ from nkijit.tracing.tracer import tracer_for
 _OF_EVERY_CALL = ("kwargs", "mask", "dtype")
 _LABEL = "name"
 _NATIVE = ("int32", "uint32")
-"""Integer types that float32 does not hold; some instructions do not convert them."""
+"""Integer types that float32 cannot represent exactly; some instructions do not convert them."""
 
 
 def returning(
@@ -43,9 +43,9 @@ def returning(
 
     Args:
         name: the name of the instruction.
-        emit: emits it, see `calls.functional`.
+        emit: emits the instruction, see `calls.functional`.
         given: the arguments of the signature: `locals()`.
-        dtype_of: tensors with data types that promote to that of the result.
+        dtype_of: names of the operands whose data types promote to the result's.
         dtype: data type of the result if the user passes none, in place of `dtype_of`.
         options: further arguments of `calls.functional`.
     """

@@ -35,7 +35,7 @@ _CLASSIC: dict[str, type[Enum]] = {
 
 
 def as_member(argument: str, value: Any) -> Any:
-    """Return the member of the current enumeration for an argument of that name.
+    """Return the current API's enumeration member for a value of the argument named `argument`.
 
     Members and their values are accepted; anything else is returned unchanged, so that the
     instruction refuses it. The first versions of the classic API have 0 as defaults.

@@ -104,7 +104,7 @@ def _tensor_scalar(
 
 
 def _vector_of(op: Any, operand: Any) -> Any:
-    """Return an operator's operand as engines take it: vectors of arithmetic ones are float32."""
+    """Return the operand of an operator; arithmetic operators get vectors converted to float32."""
     entry = OPERATORS.get(operator_word(op) or "")
     arithmetic = entry is None or entry.alu is None or entry.alu.kind is AluKind.arithmetic
     if not isinstance(operand, NkiTensor) or not arithmetic or operand.dtype == "float32":

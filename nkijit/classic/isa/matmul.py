@@ -17,7 +17,7 @@ from nkijit.tracing.tracer import tracer_for
 
 _unknown = engine.unknown
 _PERF_MODES = {"double_row_gen3": matmul_perf_mode.double_row}
-"""Values of `perf_mode=` in published kernels, which the reference does not list."""
+"""Undocumented values of `perf_mode=` in published kernels, with the members of the current API."""
 
 
 def nc_matmul(

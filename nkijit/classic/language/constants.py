@@ -18,7 +18,7 @@ class bfp16:
     """Constants of bfloat16."""
 
     min = float(np.array(0xFF80, np.uint16).view(ml_dtypes.bfloat16))
-    """The documented bit pattern, 0xff80, is that of minus infinity."""
+    """The lowest number, which has the documented bit pattern 0xff80: minus infinity."""
 
 
 def finfo(dtype: Any) -> Any:

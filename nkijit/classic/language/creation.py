@@ -42,7 +42,7 @@ def _new(
     name: str,
     put: Callable[[ClassicTile], None] | None,
 ) -> ClassicTensor:
-    """Allocate a tensor, one tile for each block, and let `put` fill each of them."""
+    """Allocate a tensor, with one tile for each block; `put` writes the tile's initial values."""
     region, placement = as_buffer(buffer)
     if places_automatically():
         placement = None
@@ -68,7 +68,7 @@ def _new(
 def _allocated(
     call: str, shape: tuple[int, ...], dtype: Any, region: Any, name: str, address: Any
 ) -> NkiTensor:
-    """Allocate; tensors in shared HBM are the same for all instances of a grid."""
+    """Allocate a tile; instances of a grid share the tensors in shared HBM."""
     instance = active_instance()
     if region is not shared_hbm or instance is None:
         return allocate(call, shape, dtype, region, name, address)
@@ -90,7 +90,8 @@ def _allocated(
 def _refuse_rest(call: str, rest: dict[str, Any]) -> None:
     """Refuse undocumented arguments except `lazy_initialization`, which published kernels pass.
 
-    It moves initial values to the first use; see `classic.tensors.initialisation`.
+    `lazy_initialization` moves initial values to the first use; see
+    `classic.tensors.initialisation`.
     """
     refuse_rest(call, {name: rest[name] for name in rest if name != "lazy_initialization"})
 
@@ -204,7 +205,7 @@ def zeros_like(
 
 
 def _shape_of(like: ClassicTensor) -> tuple[int, ...]:
-    """Return the shape of a tensor; its partition dimension is marked after block dimensions."""
+    """Return a tensor's shape; after block dimensions, `par_dim` marks the partition dimension."""
     if not isinstance(like, Blocks):
         return like.shape
     at = len(like.block_shape)

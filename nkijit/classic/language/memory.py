@@ -67,7 +67,7 @@ def load_transpose2d(
 ) -> ClassicTensor:
     """Copy the transpose of a 2-D tensor from HBM to a new SBUF tile.
 
-    See `nkijit.language.load_transpose2d`; the mask is that of `src`, and a block.
+    See `nkijit.language.load_transpose2d`. The mask selects a block of `src`.
     """
     call = "nl.load_transpose2d"
     refuse_rest(call, kwargs)

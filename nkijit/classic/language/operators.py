@@ -27,10 +27,16 @@ _ON_GPSIMD = ("power", "rsqrt")
 
 
 class Function:
-    """A word of the language. Instructions take it as an operator if it names one."""
+    """An element-wise function of the language, which may also be an operator of instructions."""
 
     def __init__(self, name: str, does: str, of: str | None = None):
-        """`does`: the computation, for its docstring; `of`: the operator's name, if it differs."""
+        """Create the function `nl.<name>`.
+
+        Args:
+            name: the function's name.
+            does: the first line of the function's docstring.
+            of: the name of the operator, by default the function's.
+        """
         self.__name__ = self.__qualname__ = name
         self.__doc__ = f"{does}\n\n{type(self).__call__.__doc__}"
         operator = of or name
@@ -48,7 +54,10 @@ class Function:
         return None if operator is None else Word(operator)
 
     def _several(self, dtype: Any) -> Callable[..., None]:
-        """Return the `emit` of the current API's function, which takes several instructions."""
+        """Return an `emit` for `functional` that calls the current API's function of this name.
+
+        That function emits several instructions.
+        """
         return composed(getattr(current, self.__name__), dtype=dtype)
 
 
@@ -246,7 +255,7 @@ _OF_TRUTH_VALUES: dict[Function, Any] = {
     bitwise_xor: logical_xor,
     invert: logical_not,
 }
-"""The functions that replace operators on bits for truth values, as in NumPy."""
+"""The logical functions that replace bitwise ones if the operands are truth values, as in NumPy."""
 
 __all__ = [
     "abs",

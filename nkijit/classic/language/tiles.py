@@ -40,8 +40,8 @@ def matmul(
 ) -> ClassicTensor:
     """`x @ y`, or `x.T @ y` with `transpose_x`: a new float32 tile in PSUM.
 
-    See `nkijit.language.matmul`. The mask is that of (contraction, rows of the result, columns of
-    the result). `psum += nl.matmul(…)` accumulates in PSUM.
+    See `nkijit.language.matmul`. The mask has three dimensions: the contraction, the rows and the
+    columns of the result. `psum += nl.matmul(…)` accumulates in PSUM.
     """
     call = "nl.matmul"
     refuse_rest(call, kwargs)
@@ -62,7 +62,7 @@ def matmul(
 def transpose(x: Any, *, dtype: Any = None, mask: Any = None, **kwargs: Any) -> ClassicTensor:
     """Swap partitions and elements of a 2-D tile: a new tile in PSUM.
 
-    See `nkijit.language.transpose`; the mask is that of `x`.
+    See `nkijit.language.transpose`. The mask selects a block of `x`.
     """
     call = "nl.transpose"
     refuse_rest(call, kwargs)

@@ -1,7 +1,7 @@
 """Names in the public error reference (`nki.errors`) for findings of classic kernels.
 
-A rule that only the classic API has uses the name of its error as its id. This module maps the
-rules that both APIs share to the names of their errors in the classic API.
+The id of a rule that only the classic API has is the name of the error. This module maps the rules
+that both APIs share to the names of their errors in the classic API.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ ERROR_OF_RULE: dict[str, str] = {
     "indirect-base": "err_copy_dynamic_indirect_indices_not_natively_supported",
     "output-unwritten": "err_tensor_output_not_written_to",
 }
-"""Errors of the reference by rule."""
+"""Names of errors in the reference, by the id of the rule."""
 
 ERROR_OF_OPERAND: dict[tuple[str, str], str] = {
     ("dtype", "bias"): "err_activation_bias_invalid_type",
     ("dtype", "scale"): "err_activation_scale_invalid_type",
     ("column", "scale"): "err_activation_scale_scalar_or_vector",
 }
-"""Errors of the reference by rule and the operand of an activation that breaks it."""
+"""Names of errors in the reference, by the id of the rule and the operand of an activation."""
 
 _ACTIVATIONS = ("nisa.activation", "nisa.activation_reduce")
 

@@ -52,11 +52,11 @@ class Launch:
     grid: LaunchGrid | None = None
     mode: Mode = field(default_factory=Mode)
     automatic: bool = False
-    """Place all tiles automatically."""
+    """Whether to place all tiles automatically, also those with an address."""
 
     @property
     def specialises(self) -> tuple[LaunchGrid | None, bool, bool]:
-        """The settings that make a difference to the trace."""
+        """The settings that affect the trace, as a part of the cache key."""
         return self.grid, self.mode.kernel_return, self.automatic
 
 
@@ -74,7 +74,14 @@ class ClassicKernel(Kernel[_P]):
         outcome: Outcome | None = None,
         **rest: Any,
     ):
-        """`outcome`: the results of calls, shared by kernels that are derived from each other."""
+        """Create a kernel; `rest` are the other arguments of `Kernel`.
+
+        Args:
+            function: the kernel's function.
+            platform_target: the name of the target; None leaves it to the environment.
+            launch: the grid, mode and placement.
+            outcome: the results of calls, shared by kernels that are derived from each other.
+        """
         self._launched = launch or Launch()
         self._outcome = outcome or Outcome()
         rest["grid"] = self._launched.specialises
@@ -142,7 +149,10 @@ class ClassicKernel(Kernel[_P]):
 
     @property
     def benchmark_result(self) -> BenchmarkResult:
-        """The result of the last call in the mode benchmark. Raises AttributeError before it."""
+        """The result of the last call in the mode benchmark.
+
+        Raises AttributeError if there was no such call.
+        """
         if self._outcome.benchmark is None:
             raise AttributeError(
                 f"kernel '{self.__name__}' has no benchmark_result before it is called in the mode "
@@ -203,7 +213,7 @@ class ClassicKernel(Kernel[_P]):
 
 
 def _mapped(result: Any, change: Callable[[Any], Any]) -> Any:
-    """Return a result with every item of its container changed."""
+    """Return a copy of a kernel's result, with `change` applied to every item of its container."""
     if isinstance(result, (tuple, list)):
         items = [change(item) for item in cast("list[Any]", result)]
         kind = cast(Any, type(cast(Any, result)))

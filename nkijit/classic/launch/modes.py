@@ -34,7 +34,7 @@ class Latency:
     """The latency of a kernel, as the cost model predicts (`benchmark_result.nc_latency`)."""
 
     def __init__(self, microseconds: float):
-        """A prediction has no spread: all percentiles are the same."""
+        """`microseconds` is the value of all percentiles: a prediction has no spread."""
         self._microseconds = microseconds
 
     def get_latency_percentile(self, percentile: int) -> float:
@@ -53,7 +53,7 @@ class BenchmarkResult:
 
 @dataclass(slots=True)
 class Outcome:
-    """The results that calls of a kernel leave, for all of its grids."""
+    """Results of the last call that can be read afterwards, shared by all grids of a kernel."""
 
     benchmark: BenchmarkResult | None = None
 
@@ -74,7 +74,7 @@ class Mode:
     def run(
         self, traced: TracedKernel, values: Sequence[Any], outcome: Outcome, *, strict: bool
     ) -> Any:
-        """Run a specialisation on the values of a call's tensors; `strict` as for its `run`."""
+        """Run a specialisation on the arrays of a call; `strict` as for `TracedKernel.run`."""
         del outcome
         return traced.run(*values, strict=strict)
 
@@ -133,7 +133,7 @@ class Baremetal(_OnDevice):
     """`nki.baremetal`: a call without a framework."""
 
     artifacts_dir: StrPath | None = None
-    """The folder for the kernel's IR; it is empty, or does not exist."""
+    """The folder for the kernel's IR; it must be empty, or not exist yet."""
 
     def run(
         self, traced: TracedKernel, values: Sequence[Any], outcome: Outcome, *, strict: bool
@@ -157,7 +157,7 @@ class Benchmark(_OnDevice):
     warmup: int = 10
     """Runs before the measurement; without effect, because nothing is measured."""
     iters: int = 100
-    """Runs that are measured; without effect, because all would take the same time."""
+    """Runs that are measured; without effect, because all predictions are the same."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -184,7 +184,7 @@ class Profiling(_OnDevice):
     overwrite: bool = False
     """Replace the files of an earlier run."""
     profile_nth: int = 1
-    """The run that is profiled; without effect, because all would take the same time."""
+    """The run that is profiled; without effect, because all predictions are the same."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -52,7 +52,7 @@ class Blocks(ClassicTensor):
         yield from zip(product(*map(range, self.block_shape)), self._tiles, strict=True)
 
     def part(self, box: TileBox) -> NkiTensor:
-        """Return the only tile; several tiles are no operand and end the trace."""
+        """Return a block of the only tile; ends the trace if there are several tiles."""
         del box
         if len(self._tiles) == 1:
             return self._tiles[0].whole()

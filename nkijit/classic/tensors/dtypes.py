@@ -26,7 +26,7 @@ uint8 = np.uint8
 bool_ = np.bool_
 
 _NUMPY = {name: dtype for name, dtype in STORAGE.items() if dtype.name == name}
-"""Data types that NumPy and ml_dtypes have; others are stored as one of these."""
+"""NKI data types that NumPy or ml_dtypes has, by name; others are stored as one of these."""
 _NUMPY["bool_"] = np.dtype(np.bool_)
 
 

@@ -24,8 +24,11 @@ class DirectAllocation:
 
     region: MemoryRegion
     function: Callable[[tuple[int, ...], int, int], Any]
-    """Maps block index, partitions and bytes per partition of a tile to its address: partition and
-    byte in SBUF; bank, partition and byte in PSUM. Raises ValueError where there is none."""
+    """`function(block index, partitions, bytes per partition)` returns the address of a tile.
+
+    An address is (partition, byte) in SBUF, (bank, partition, byte) in PSUM. Raises ValueError if
+    the block cannot have an address.
+    """
 
     @staticmethod
     def of(region: MemoryRegion, function: Any) -> DirectAllocation:
@@ -37,8 +40,8 @@ class DirectAllocation:
     def address(
         self, call: str, index: tuple[int, ...], partitions: int, size: int
     ) -> tuple[int, int]:
-        """Return (partition, byte) of a tile. Ends the trace if a tile of that size cannot be
-        there."""
+        """Return the address (partition, byte) of a tile. Ends the trace if the address is invalid
+        for the tile's size."""
         tracer = tracer_for(call)
         try:
             place = _call(self.function, index, partitions, size)
@@ -72,7 +75,7 @@ class DirectAllocation:
 
 
 def _call(function: Callable[..., Any], *given: Any) -> Any:
-    """Call a function with the reference's parameter names if it has them, else by position."""
+    """Call the user's function by the parameter names of the reference, else by position."""
     named = dict(zip(("idx", "pdim_size", "fdim_size"), given, strict=True))
     try:
         inspect.signature(function).bind(**named)
@@ -99,11 +102,13 @@ def _integers(place: Any, count: int) -> tuple[int, ...] | None:
 
 
 class Modulo:
-    """Assigns blocks to places in rotation, along one axis of a memory."""
+    """Places blocks in rotation: `counts[d]` places for block dimension `d`, from `base` on."""
 
     def __init__(self, name: str, counts: Sequence[int], base: int):
-        """`name`: the argument with the counts. Raises ValueError for counts below 1, negative
-        bases."""
+        """`name` is the name of the argument `counts` in messages.
+
+        Raises ValueError for a count below 1 or a negative base.
+        """
         given = tuple(counts)
         if any(operator.index(count) < 1 for count in given) or operator.index(base) < 0:
             raise ValueError(
@@ -129,7 +134,7 @@ class Modulo:
 
 
 def as_buffer(buffer: Any) -> tuple[Any, DirectAllocation | None]:
-    """Return the memory in a `buffer=`, and the placement of tiles if it has one."""
+    """Return the memory that a `buffer=` names, and the addresses that it assigns, if any."""
     if isinstance(buffer, DirectAllocation):
         return buffer.region, buffer
     if isinstance(buffer, ModuleType):  # nki.compiler.sbuf itself means its auto_alloc()

@@ -25,7 +25,7 @@ _FLOATS = {
     "tfloat32": (8, 10),
     "float32": (8, 23),
 }
-"""Bits of exponent and mantissa."""
+"""Floating-point types with their bits of exponent and mantissa."""
 
 _WIDENED_FLOATS = ("bfloat16", "float32")
 _WIDENED_INTEGERS = ("int16", "int32")
@@ -68,7 +68,10 @@ def _as_stored(dtype: DType) -> DType:
 
 
 def _first(holds: Any, one: DType, two: DType, widened: Sequence[str], widest: str) -> DType:
-    """Return the first of both types and wider ones that holds all values of both."""
+    """Return the first of `one`, `two` and the widened types that represents all values of both.
+
+    Returns `widest` if there is none.
+    """
     for name in (one.name, two.name, *widened):
         if all(holds(name, dtype.name) for dtype in (one, two)):
             return DTYPES[name]

@@ -141,7 +141,10 @@ class ClassicTensor:
         def astype(self, dtype: Any) -> ClassicTensor: ...
 
     def __bool__(self) -> bool:
-        """Return True, with a warning; an error for the result of a comparison, and in `while`."""
+        """Return True and record a warning.
+
+        It is an error for the result of a comparison, and as the test of `while`.
+        """
         tracer = tracer_for("nki.tensor")
         subject, frame = f"tensor '{self.name}'", author_frame()
         holds_truth_values = DTYPES[self._element].kind is Kind.boolean
@@ -178,7 +181,7 @@ class Displaced:
     __slots__ = ("index", "shape", "tile")
 
     def __init__(self, tile: ClassicTensor, index: Index):
-        """`tile`: the start of the expression; `index`: the expression."""
+        """`tile`: the part known only at run time; `index`: the expression that is added to it."""
         self.tile = tile
         self.index = index
         self.shape = index.shape
@@ -230,7 +233,13 @@ class ClassicTile(ClassicTensor):
     def __init__(
         self, value: NkiTensor, fresh: Fresh | None = None, computed: MaskedRegion | None = None
     ):
-        """`fresh`: the instructions of a result; `computed`: their region, if not all."""
+        """Create a tile from a view of the current API.
+
+        Args:
+            value: the view.
+            fresh: the instructions that compute the tile, if it is the result of a call.
+            computed: the region that they compute; None for all of the tile.
+        """
         self.value = value
         self.shape = Shape.of(value.shape)
         self.fresh = fresh
@@ -244,7 +253,10 @@ class ClassicTile(ClassicTensor):
 
     @property
     def computed(self) -> MaskedRegion | None:
-        """The region with values; None for all of the tile, or if it was written afterwards."""
+        """The region that a masked call has computed.
+
+        None if it is all of the tile, or if another instruction has written the tile since.
+        """
         if self._computed is not None and _writes(self.value.storage.value) != self._writes:
             self._computed = None
         return self._computed
@@ -298,16 +310,19 @@ def _writes(value: SSAValue) -> int:
 class Selected(ClassicTensor):
     """The elements of a tensor that index expressions select: `t[i_p, 2 * i_f + 1]`.
 
-    Its shape is that of all indices broadcast together. Bounds are checked when an instruction uses
-    the part that its mask selects.
+    The shape is that of all indices broadcast together. Bounds are checked when an instruction uses
+    the elements, after its mask has been applied.
     """
 
     __slots__ = ("_base", "_constants", "_forms", "_runtime", "_slices")
 
     def __init__(self, base: NkiTensor, keys: tuple[Any, ...], slices: tuple[Any, ...] = ()):
-        """`keys`: index expressions, integers, and at most one tile of indices.
+        """Select elements of `base`.
 
-        `slices`: the user's index, if it had slices.
+        Args:
+            base: the tensor.
+            keys: index expressions, integers, and at most one tile of indices.
+            slices: the user's index, if `keys` were converted from slices.
         """
         self._base = base
         self._slices = slices

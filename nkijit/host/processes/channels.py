@@ -23,9 +23,9 @@ class OutOfTimeError(Exception):
 
 
 Send = Callable[[Any], None]
-"""Sends a picklable object to the parent process."""
+"""A function that sends a picklable object to the parent process."""
 Begin = Callable[[float, float, int, Callable[[], None]], None]
-"""Sets limits on the current process; see `begin` in `forks.py` and `spawns.py`."""
+"""A function that limits the current process; see `begin` in `forks.py` and `spawns.py`."""
 
 
 def ending_of(code: int | None) -> str:

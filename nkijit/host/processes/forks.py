@@ -1,6 +1,6 @@
 """Processes for users' files on Linux and macOS: forks of a process that has imported nkijit.
 
-They start in milliseconds. Their child processes are ended with them.
+A fork starts in milliseconds. When it is ended, its child processes are ended, too.
 """
 
 from __future__ import annotations

@@ -22,30 +22,33 @@ else:
     from nkijit.host.processes import forks as system
 
 _GRACE = 2.0
-"""Seconds after the time limit in which a process can report where it was."""
+"""The grace period in seconds: after the time limit, a process can still report its position."""
 _IMPORTS = 60.0
-"""Seconds in which a process must start, before its time limit begins."""
+"""The time in which a process must start, in seconds; then its time limit begins."""
 _MIB = 1 << 20
 
 
 class _Sign(Enum):
-    """Objects that a process sends in addition to its function's results."""
+    """Signals that a process sends to its parent, in addition to the function's results."""
 
     BEGUN = auto()
     """The process has started, and its time limit begins."""
 
 
 class OutOfTime(BaseException):
-    """Raised in a function at its time limit. Not an Exception: user code may catch these."""
+    """Raised in a function at its time limit.
+
+    It is no Exception, because user code may catch all Exceptions.
+    """
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a function."""
+    """The time and memory that a function may use."""
 
     seconds: float = 30.0
     mebibytes: int = 8192
-    """Memory, in addition to that of a process that has just started."""
+    """The memory limit in MiB, in addition to the memory of a new process."""
 
 
 class Isolated:
@@ -54,8 +57,8 @@ class Isolated:
     Args:
         function: a generator function of a module. OutOfTime is raised in it at the time limit; it
             may catch it and yield a last result.
-        arguments: of the function.
-        limits: of time and memory.
+        arguments: the arguments of the function.
+        limits: the limits of time and memory.
     """
 
     def __init__(

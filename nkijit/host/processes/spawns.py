@@ -30,15 +30,15 @@ MISSING: str | None = (
 
 _CODE = "import sys; sys.path[:] = {path}; from {module} import serve; serve({modules}, {rest})"
 _GRACE = 5.0
-"""Seconds in which a process must end after it has closed its output."""
+"""The time in which a process must end after it has closed its output, in seconds."""
 
 
 class Spawned:
     """A process that imports some modules and then runs one task after the other.
 
     Args:
-        modules: to import at the start.
-        rest: seconds without a task after which the process ends; None waits for ever.
+        modules: the modules to import at the start.
+        rest: the idle time after which the process ends, in seconds; None waits for ever.
     """
 
     def __init__(self, modules: Sequence[str], rest: float | None = None):
@@ -143,9 +143,9 @@ def serve(modules: Sequence[str], rest: float | None) -> None:
 # ------------------------------------------------------------------ one function per process
 
 _modules: list[str] = []
-"""The modules that processes import."""
+"""The names of the modules that new processes import."""
 _waiting: list[Spawned] = []
-"""At most one idle process."""
+"""The idle process, if there is one."""
 
 
 def preload(modules: Sequence[str]) -> None:

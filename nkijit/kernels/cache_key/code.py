@@ -45,7 +45,10 @@ from nkijit.kernels.cache_key.reads import Chain, Reads, reads_of
 
 @images(FunctionType)
 def _function(imaging: Imaging, function: FunctionType) -> Any:
-    """Return the values that a function uses besides its arguments: defaults, globals, …"""
+    """Return the image of a function: the values that it uses besides its arguments.
+
+    These are defaults, attributes, closures, globals and imports.
+    """
     reads = reads_of(function.__code__)
     if reads.is_library and is_constant_function(function):
         if function is os.getenv:
@@ -119,14 +122,16 @@ def _add_imports(imaging: Imaging, function: FunctionType, reads: Reads, parts: 
 
 
 _usual: dict[tuple[int, str], Any] = {}
-"""The original value of a name in a library module, by the `id` of the module. Images omit original
-values and contain values that were assigned later."""
+"""The original values of names in library modules, by (`id` of the module, name).
+
+Images omit original values and contain values that the user assigned later.
+"""
 
 
 def _add_chains(
     imaging: Imaging, name: str, module: ModuleType, chains: Iterable[Chain], parts: list[Any]
 ) -> None:
-    """Add the parts of a module that code reads as attribute chains."""
+    """Add the images of the module's attributes that code reads, e.g. `settings.cfg.TILE`."""
     for chain in chains:
         value: Any = module
         for depth, attribute in enumerate(chain):
@@ -248,7 +253,10 @@ def _partial(imaging: Imaging, value: Any) -> Any:
 
 @images(type(functools.lru_cache(lambda: None)))
 def _cached_function(imaging: Imaging, value: Any) -> Any:
-    """Return a function with its cached results, which Python's garbage collector lists."""
+    """Return the image of a function and its `functools.cache`.
+
+    The garbage collector lists the cached results; Python has no other access to them.
+    """
     state = cast("dict[str, Any]", vars(value))
     answers = [
         part for part in gc.get_referents(value) if part is not state and not _is_machinery(part)
@@ -257,7 +265,7 @@ def _cached_function(imaging: Imaging, value: Any) -> Any:
 
 
 def _is_machinery(value: Any) -> bool:
-    """Return whether a part of a function's cache contains no results."""
+    """Return whether an object that belongs to a function's cache contains no results."""
     if type(value) is dict:
         value = next(iter(cast("dict[Any, Any]", value).values()), None)
     return isinstance(value, type) or type(value).__name__ == "_lru_list_elem"
@@ -311,7 +319,7 @@ _CODE = (FunctionType, classmethod, staticmethod, property)
 
 @images(type, derived=True)
 def _class(imaging: Imaging, cls: type[Any]) -> Any:
-    """Return the image of a class: for user classes, the names of the class and its bases."""
+    """Return the image of a class: for user classes, with the attributes of it and its bases."""
     meta = cast("type[Any]", type(cls))
     if is_constant_class(cls):
         if varies_by_itself(cls):

@@ -1,8 +1,9 @@
 """Images of values: everything that a trace can observe of them, as plain data for cache keys.
 
-An `Imaging` visits all objects that are reachable from some values. `images` registers the reader
-of a class, in `code.py` (functions, modules, classes) and `values.py` (all other classes). The type
-of a value selects its reader, so imaging runs no user code (`__getattr__`, properties, `__eq__`).
+An `Imaging` visits all objects that are reachable from some values. Each class has a reader, which
+returns the image of an object; `@images` registers it. The readers are in `code.py` (functions,
+modules, classes) and `values.py` (all other classes). The type of a value selects its reader, so
+imaging runs no user code (`__getattr__`, properties, `__eq__`).
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ class UnkeyableError(Exception):
         super().__init__(why)
         self.why = why
         self.path = path
-        """The names on the way to the value, from the outside in."""
+        """The names that lead to the value, the outermost first: `kernel 'scaled'`, `cfg`."""
 
     def __str__(self) -> str:
         return f"{where(self.path)}: {self.why}" if self.path else self.why
 
 
 def where(path: Sequence[str]) -> str:
-    """Return a place in an image as text: `kernel 'scaled', cfg, TILE`."""
+    """Return a path in an image as text: `kernel 'scaled', cfg, TILE`."""
     return ", ".join(path)
 
 
@@ -40,7 +41,7 @@ def may_vary(name: str) -> UnkeyableError:
 
 
 def difference(one: Any, two: Any) -> tuple[str, ...]:
-    """Return the names on the way to the first difference of two images."""
+    """Return the path to the first difference of two images: the names, the outermost first."""
     path: list[str] = []
     while type(one) is tuple and type(two) is tuple:
         if len(cast("tuple[Any, ...]", one)) != len(cast("tuple[Any, ...]", two)):
@@ -57,13 +58,13 @@ def difference(one: Any, two: Any) -> tuple[str, ...]:
 
 
 def _is_named(image: Any) -> bool:
-    """Return whether a part of an image begins with its name; other parts begin with a class."""
+    """Return whether a part of an image is a pair (name, image); other parts begin with a class."""
     parts = cast("tuple[Any, ...]", image)
     return type(image) is tuple and len(parts) == 2 and type(parts[0]) is str
 
 
 class Same:
-    """A value that is compared by identity."""
+    """The image of a value that is compared by identity."""
 
     __slots__ = ("value",)
 
@@ -78,14 +79,14 @@ class Same:
 
 
 _AGAIN = Same
-"""First element of the image of an object that occurred before; its number follows."""
+"""The first element of the image of a repeated object; its number is the second element."""
 _LARGEST = 50_000
-"""Most objects in one image. Reading this many takes as long as tracing a small kernel."""
+"""The maximum number of objects in an image; reading them takes as long as a small trace."""
 ABSENT = ("absent",)
 """The image of a missing value."""
 
 _constants: dict[int, Any] = {}
-"""Constant modules, functions and classes of libraries, by their `id`."""
+"""Constants of libraries (modules, functions, classes) that are their own image, by `id`."""
 
 
 class Imaging:
@@ -129,7 +130,7 @@ class Imaging:
         return value
 
     def rest(self) -> tuple[Any, ...]:
-        """Return parts of the image that readers requested: the environment."""
+        """Return the last part of the image: the environment variables, if a reader needs them."""
         return (("environment", tuple(os.environ.items())),) if self.reads_environment else ()
 
     def named(self, name: str, value: Any) -> tuple[str, Any]:
@@ -154,12 +155,15 @@ class Imaging:
 Reader = Callable[[Imaging, Any], Any]
 """A function that returns the image of a value."""
 _readers: dict[int, Reader] = {}
-"""By the `id` of a class, because hashing a class may run user code."""
+"""The reader of each class, by the `id` of the class: hashing a class may run user code."""
 _readers_of_bases: dict[Any, Reader] = {}
 
 
 def images(*kinds: Any, derived: bool = False) -> Callable[[Reader], Reader]:
-    """Register the reader of some classes; `derived`: also of classes that derive from them."""
+    """Register the decorated reader for some classes.
+
+    `derived`: also for classes that derive from them.
+    """
 
     def register(reader: Reader) -> Reader:
         for kind in kinds:
@@ -174,7 +178,7 @@ def images(*kinds: Any, derived: bool = False) -> Callable[[Reader], Reader]:
 
 @per_class
 def reader_of(kind: type[Any]) -> Reader:
-    """Return the reader of a class without a reader of its own, from its bases."""
+    """Return the reader that a class without its own reader inherits from its bases."""
     return next(reader for base, reader in _readers_of_bases.items() if issubclass(kind, base))
 
 

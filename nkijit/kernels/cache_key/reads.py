@@ -19,39 +19,48 @@ Chain = tuple[str, ...]
 
 @dataclass(eq=False, slots=True)
 class Reads:
-    """The outside values that a code object reads, including functions that are defined in it.
+    """The outside values that a code object, with the functions defined in it, reads.
 
-    A code object has one instance, so keys contain the instance instead of the code.
+    There is one instance per code object. Keys contain the instance instead of the code.
     """
 
     code_name: str
     """The qualified name of the function."""
     names: dict[str, list[Chain]] = field(default_factory=dict[str, list[Chain]])
-    """Names of globals and builtins. The chain () means that the value itself is used."""
+    """The globals and builtins that are read, by name, each with the attribute chains that follow.
+
+    The chain `()` means that the value itself is used.
+    """
     free: dict[str, list[Chain]] = field(default_factory=dict[str, list[Chain]])
-    """The same for variables of enclosing functions."""
+    """The variables of enclosing functions that are read, each with its attribute chains."""
     imports: dict[tuple[str, int, str], list[Chain]] = field(
         default_factory=dict[tuple[str, int, str], list[Chain]]
     )
-    """The same for imported modules, with their level (1 for `.x`) and the imported name, or "" for
-    the module itself."""
+    """The imports in the function, each with the attribute chains that follow.
+
+    A key is (module, level, name): level is 1 for `from .x import name`; name is "" for the module
+    itself.
+    """
     attributes: set[str] = field(default_factory=set[str])
     """Names of all attributes that the code reads."""
     door: str = ""
-    """An attribute that gives access to arbitrary names (`__globals__`, `f_locals`, …), or ""."""
+    """An attribute in the code that gives access to all names (`__globals__`, …); "" if none."""
     digest: bytes = b""
-    """A digest of the code and its lines, equal across processes; empty for libraries."""
+    """The digest of the code and its line numbers, equal across processes; empty for libraries."""
     is_library: bool = False
-    """Whether its file belongs to Python, nkijit or an installed package."""
+    """Whether the code's file belongs to Python, nkijit or an installed package."""
 
     @property
     def where(self) -> str:
-        """The function in messages."""
+        """The function as messages name it."""
         return f"function '{self.code_name}'"
 
 
 _known: Noted[Reads] = Noted()
-"""By identity of the code object: equal ones may be in different files, and comparing is slow."""
+"""The reads of each code object, by identity.
+
+Equal code objects may be in different files, and comparing them is slow.
+"""
 
 
 def reads_of(code: CodeType) -> Reads:
@@ -150,7 +159,10 @@ _Source = tuple[str, int, str]
 
 
 def _sources(steps: list[_Step]) -> dict[_Source, int]:
-    """Return the imports, each with the index of the instruction that pushes its value."""
+    """Return the imports, each with the index of the bytecode instruction that pushes its value.
+
+    The index is -1 for an import whose value is not pushed.
+    """
     found: dict[_Source, int] = {}
     module, level, taken = "", 0, None
     for index, (name, argument) in enumerate(steps):
@@ -169,7 +181,7 @@ def _sources(steps: list[_Step]) -> dict[_Source, int]:
 
 
 def _imported(steps: list[_Step], shared: set[str]) -> dict[str, _Source]:
-    """Return the local variables that only a single import assigns."""
+    """Return the import of each local variable that exactly one import and nothing else assigns."""
     sources = {index: source for source, index in _sources(steps).items()}
     found: dict[str, set[_Source | None]] = {}
     for index, (name, argument) in enumerate(steps):

@@ -34,7 +34,7 @@ from nkijit.kernels.cache_key.imaging import Imaging, Same, UnkeyableError, imag
 from nkijit.tracing.objects import NKIObject
 
 _MOST_BYTES = 4096
-"""Larger contents are replaced by a digest."""
+"""The maximum size of an array in an image, in bytes; a digest replaces larger contents."""
 
 
 def _class_of(imaging: Imaging, kind: type[Any]) -> Any:
@@ -42,7 +42,7 @@ def _class_of(imaging: Imaging, kind: type[Any]) -> Any:
 
 
 def _state(imaging: Imaging, value: Any) -> Any:
-    """Return the attributes of the object itself, without those of its class."""
+    """Return the image of the object's own attributes, without those of its class."""
     return imaging.items(attributes_of(value))
 
 
@@ -95,7 +95,7 @@ def _number(imaging: Imaging, value: np.generic) -> Any:
 
 @images(np.ndarray, derived=True)
 def _array(imaging: Imaging, value: npt.NDArray[Any]) -> Any:
-    """Return the content of an array, or a digest of long contents."""
+    """Return the image of an array: dtype, layout, and contents or their digest."""
     kind = cast("type[Any]", type(value))
     plain = value if kind is np.ndarray else np.asarray(value)
     if plain.dtype.hasobject:
@@ -112,7 +112,7 @@ def _array(imaging: Imaging, value: npt.NDArray[Any]) -> Any:
 
 @images(object, GenericAlias, Pattern, UnionType)
 def _same(imaging: Imaging, value: Any) -> Any:
-    """Compare by identity: the value is immutable or has no other property."""
+    """Return an image that compares by identity; the value is immutable or has no properties."""
     del imaging
     return Same(value)
 
@@ -128,7 +128,7 @@ def _enum_member(imaging: Imaging, value: Enum) -> Any:
 
 @images(logging.Logger, derived=True)
 def _logger(imaging: Imaging, value: logging.Logger) -> Any:
-    """Return the properties of a logger that decide whether it logs."""
+    """Return the image of a logger: the properties that decide whether it logs."""
     found = attributes_of(value)
     own = {name: item for name, item in found.items() if is_scalar(item)}
     above = found.get("parent") if found.get("propagate") else None
@@ -158,7 +158,7 @@ _ITEMS: dict[type[Any], _Items] = {
     set: lambda imaging, value: imaging.all(cast(Any, set).__iter__(value)),
     frozenset: lambda imaging, value: imaging.all(cast(Any, frozenset).__iter__(value)),
 }
-"""Readers of the items of objects that derive from a class of Python."""
+"""Readers of the items of objects that derive from a built-in class, by the class."""
 _BASES: frozenset[Any] = frozenset(
     (
         *_ITEMS,
@@ -167,9 +167,9 @@ _BASES: frozenset[Any] = frozenset(
         *(Complex, Fraction, Number, Rational, Real),
     )
 )
-"""Classes of Python that store their state in items and attributes only."""
+"""Python's classes whose objects have all their state in items and attributes."""
 _CONSTANTS = frozenset((("torch", "dtype"), ("torch", "device"), ("torch", "layout")))
-"""Classes of libraries with immutable objects."""
+"""Library classes with immutable objects, by (module, class)."""
 
 
 @images(object, derived=True)
@@ -212,13 +212,13 @@ _POINTER = struct.calcsize("P")
 
 
 def _described(imaging: Imaging, value: Any) -> Any:
-    """Return the image that a class of nkijit provides."""
+    """Return the image that an nkijit object provides by its `__trace_image__` method."""
     parts = value.__trace_image__()
     return Same(value) if parts is value else (type(value), *imaging.all(parts))
 
 
 def _instance(imaging: Imaging, value: Any) -> Any:
-    """Return the class, attributes and items of an object."""
+    """Return the image of an object: its class, attributes and items."""
     kind = cast("type[Any]", type(value))
     own: tuple[Any, ...] = ()
     for base, read in _ITEMS.items():
@@ -229,7 +229,10 @@ def _instance(imaging: Imaging, value: Any) -> Any:
 
 
 def _of_library(imaging: Imaging, value: Any) -> Any:
-    """Compare objects of libraries by identity: sentinels, and named constants of a module."""
+    """Return an image that compares a library's object by identity.
+
+    This is valid for sentinels and for named constants of a module.
+    """
     kind = cast("type[Any]", type(value))
     is_sentinel = kind.__bases__ == (object,) and "__dict__" in vars(kind)
     if (is_sentinel and not attributes_of(value)) or is_constant_object(value):

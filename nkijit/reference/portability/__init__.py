@@ -29,8 +29,8 @@ def portability(
 
     Args:
         function: the kernel's function.
-        arguments: of the call, by name.
-        nki: version of the NKI release, e.g. `0.5`; the newest by default.
+        arguments: the arguments of the call, by name.
+        nki: the version of the NKI release, e.g. `0.5`; the newest by default.
 
     The findings are in source order; those in called functions are sorted by the call. Raises
     ValueError for an unknown version.

@@ -24,11 +24,11 @@ _TENSOR = "nki.language.NkiTensor"
 
 
 class ApiUse:
-    """Finds names and arguments that a release does not have yet, or has removed.
+    """Finds API names and arguments in a function that a release does not have.
 
-    Methods of tensors are checked too, as releases have added them. An expression is known to be a
-    tensor if it is a parameter of a kernel, or a local variable that is only assigned results of
-    API functions.
+    Methods of tensors are checked, too, because releases have added some. An expression is known to
+    be a tensor if it is a parameter of a kernel, or a local variable that is only assigned results
+    of API functions.
     """
 
     def __init__(self, names: SourceNames, release: Release, tensors: ast.arguments | None):
@@ -39,7 +39,7 @@ class ApiUse:
         """Variables whose type is being inferred."""
 
     def of_name(self, node: ast.Name | ast.Attribute) -> str | None:
-        """Return why a name is not portable, None if it is."""
+        """Return the reason why a name is not portable; None if it is portable."""
         name = self._public_name(node)
         return None if name is None else self._wrong(name, f"'{ast.unparse(node)}'")
 
@@ -98,7 +98,10 @@ class ApiUse:
         return getattr(value, "__annotations__", {}).get("return")
 
     def _in_position(self, name: str, node: ast.Call) -> list[tuple[ast.expr, str | None]]:
-        """Return positional arguments with their parameters; None for a renamed parameter."""
+        """Return the positional arguments of a call, each with its parameter.
+
+        The parameter is None if the release has it under another name.
+        """
         value = self._names.value_of(node.func)
         if value is UNKNOWN or not callable(value):
             return []
@@ -114,7 +117,7 @@ class ApiUse:
         return arguments
 
     def _public_name(self, node: ast.expr) -> str | None:
-        """Return the name in NKI's reference of an expression's value; None if it has none."""
+        """Return the name that NKI's reference has for an expression's value, or None."""
         if isinstance(node, ast.Attribute):
             owner = self._names.value_of(node.value)
             if owner is UNKNOWN:
@@ -140,7 +143,7 @@ class ApiUse:
 def _tensors_among(parameters: ast.arguments) -> Iterator[str]:
     """Yield the parameters of a kernel that are tensors.
 
-    These have no default, and no annotation or one that contains `tensor`.
+    A parameter is a tensor if it has no default, and no annotation or one that contains `tensor`.
     """
     plain = [*parameters.posonlyargs, *parameters.args]
     for parameter in plain[: len(plain) - len(parameters.defaults)]:
@@ -160,7 +163,7 @@ def _owner_name(owner: Any) -> str | None:
 
 @functools.cache
 def _public_names() -> dict[int, str]:
-    """Return public names by the `id` of their values.
+    """Return the public name of each value of the API, by the `id` of the value.
 
     Strings, integers and `range` are left out: their identity is not specific to NKI.
     """

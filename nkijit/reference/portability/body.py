@@ -47,10 +47,10 @@ _MUTABLE = (list, dict, set, bytearray, np.ndarray)
 
 
 class Reporter(Protocol):
-    """Receives the findings in a function, and the values that it refers to."""
+    """The object that receives the findings in a function, and the values that it refers to."""
 
     release: Release
-    """The release of NKI to check for."""
+    """The release of NKI that the function is checked for."""
 
     def report(
         self, rule: RuleText, subject: str, where: tuple[Position, ...], message: str

@@ -38,7 +38,7 @@ class KernelChecker:
         self.release = release
         self.found: list[Diagnostic] = []
         self.checked_lines: dict[str, set[int]] = {}
-        """Line numbers of checked source, by file."""
+        """The numbers of the source lines that were checked, by file."""
         self._seen: set[int] = set()
 
     def report(

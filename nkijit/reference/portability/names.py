@@ -54,12 +54,15 @@ class SourceNames:
         self.assigned_calls = {
             name: calls for name, calls in assigned_calls.items() if counts[name] == len(calls)
         }
-        """The calls that a variable is assigned, for variables that are assigned nothing else."""
+        """The calls whose results a variable is assigned, by variable.
+
+        Variables that are also assigned other values are left out.
+        """
 
     def value_of(self, node: ast.expr) -> Any:
         """Return the value of a global or closure variable, or of a member of a module or class.
 
-        UNKNOWN for local variables and other expressions.
+        Returns UNKNOWN for local variables and other expressions.
         """
         if isinstance(node, ast.Attribute):
             owner = self.value_of(node.value)

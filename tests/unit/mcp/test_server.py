@@ -118,7 +118,7 @@ def test_schemas_describe_the_results_of_the_library(agent: Agent) -> None:
         return {name: each.get("description") for name, each in found.items()}
 
     assert list(described("cost", "CriticalLine")) == [f.name for f in fields(CriticalLine)]
-    assert described("cost", "CriticalLine")["ns"] == "Its part of the critical path, in ns."
+    assert described("cost", "CriticalLine")["ns"] == "The line's part of the critical path, in ns."
     assert described("profile", "LineUse")["busy"] is None
     # A subclass's fields, and those of the class that it is of.
     assert described("verify", "Finding")["severity"] == "`error` or `warning`."
