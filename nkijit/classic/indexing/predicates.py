@@ -49,10 +49,11 @@ def choose(dst: NkiTensor, condition: Mask, x: NkiTensor | float, y: NkiTensor |
     tile of the predicate first: the number of `nisa.affine_select` is a float32, and its false case
     is no tile.
     """
-    direct = isinstance(x, NkiTensor) and not isinstance(y, NkiTensor) and x.shape == dst.shape
-    if direct and x.dtype == dst.dtype and DTYPES[dst.dtype].kind is Kind.float:
-        select(dst, condition, in_sbuf(x), y)
-        return
+    if isinstance(x, NkiTensor) and not isinstance(y, NkiTensor):
+        whole = (x.shape, x.dtype) == (dst.shape, dst.dtype)
+        if whole and DTYPES[dst.dtype].kind is Kind.float:
+            select(dst, condition, in_sbuf(x), y)
+            return
     truth = temporary("condition", dst.shape, "uint8")
     fill_truth(truth, condition)
     where_into(dst, truth, x, y)

@@ -119,8 +119,8 @@ def where(
             name: raised(call, value, dst.ndim) if isinstance(value, NkiTensor) else value
             for name, value in operands.items()
         }
-        choose_into = where_into if isinstance(chosen, ClassicTensor) else choose
-        choose_into(dst, **alike)
+        write: Callable[..., None] = where_into if isinstance(chosen, ClassicTensor) else choose
+        write(dst, **alike)
 
     return functional(call, emit, {"condition": chosen, "x": x, "y": y}, dtype=wanted, mask=mask)
 
