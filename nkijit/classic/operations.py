@@ -13,7 +13,7 @@ from typing import Any
 from nkijit.classic import language
 from nkijit.classic.calls.assignment import accumulate, assign, update
 from nkijit.classic.destinations.temporaries import is_only_added, is_temporary
-from nkijit.classic.indexing.expressions import Index, Mask
+from nkijit.classic.indexing.expressions import Index
 from nkijit.classic.tensors.tensors import ClassicTensor, ClassicTile, Displaced
 from nkijit.tracing.locations import frame_at
 
@@ -106,8 +106,6 @@ def _binary(
     def method(self: ClassicTensor, other: Any) -> Any:
         if displaces and isinstance(other, Index) and math.prod(self.shape) == 1:
             return Displaced(self, other)
-        if isinstance(other, (Index, Mask)):
-            return NotImplemented
         one, two = (other, self) if swapped else (self, other)
         return function(one, two)
 

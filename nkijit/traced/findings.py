@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.rule_texts.portability import FOUND_BY_TRACING, PORTABLE
 from nkijit.dialects.rule_texts.text import RuleText
+from nkijit.host.installed import is_library_file
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.findings import Findings, collapse, in_source_order
 from nkijit.passes.diagnostics.suppression import lines_of, suppress
@@ -74,4 +76,28 @@ def shown(
     that suppresses the rule be reported as unused.
     """
     unsuppressed = suppress(found, lines_of(kernels), is_checked)
-    return Findings(as_user_call(finding) for finding in in_source_order(unsuppressed))
+    own = [moved for finding in unsuppressed if (moved := _in_users_file(finding)) is not None]
+    return Findings(as_user_call(finding) for finding in in_source_order(own))
+
+
+_ABOUT_FILES = (PORTABLE, "lint", "suppression")
+"""Categories of rules whose warnings concern only the author of the file."""
+
+
+def _in_users_file(finding: Diagnostic) -> Diagnostic | None:
+    """Return a warning at a line that the user can change; None if it does not concern the user.
+
+    A warning in an installed package moves to the user's call of the package. If the package has
+    the kernel itself, warnings stay, except for advice on portability and about comments.
+    """
+    where = finding.where
+    if finding.severity == "error" or not where or not is_library_file(where[0].file):
+        return finding
+    own = next((n for n, place in enumerate(where) if not is_library_file(place.file)), None)
+    category = finding.rule.category
+    if category in _ABOUT_FILES and (own is not None or category != "lint"):
+        return None
+    if own is None:
+        return finding
+    notes = (*finding.notes, f"found in an installed package, at {where[0]}")
+    return replace(finding, where=where[own:], marked=(), notes=notes)

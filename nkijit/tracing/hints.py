@@ -44,6 +44,8 @@ def hint_for(value: Any, expected: str) -> str:
             "what a tile holds is known on the device only, and this argument is fixed while the "
             "kernel is traced: pass a number or a word"
         )
+    if wants_tile and (own := getattr(value, "nki_tile_hint", "")):
+        return own
     if wants_tile and not is_tensor and getattr(value, "shape", ()) != ():
         return (
             "pass the array to the kernel as an argument, or make it a constant with "

@@ -105,7 +105,7 @@ def first_partition(tile: NkiTensor) -> int:
     return first if tile.address is None else tile.address[0] + first
 
 
-def mark_masked(tile: NkiTensor) -> None:
+def mark_allocation_masked(tile: NkiTensor) -> None:
     """Mark a tile's allocation in the IR: a mask leaves out some of its elements."""
     allocation = tile.storage.value.owner
     if isinstance(allocation, AllocOp):

@@ -21,6 +21,7 @@ from nkijit.dialects.rule_texts.initialisation import (
 )
 from nkijit.passes.analysis.definedness.kernels import uses_of_undefined
 from nkijit.passes.analysis.definedness.origins import Use
+from nkijit.passes.analysis.definedness.tracker import is_masked
 from nkijit.passes.analysis.writes.written import Read, Verdict, reads_of
 from nkijit.passes.analysis.writes.written_tensors import Mask
 from nkijit.passes.diagnostics.diagnose import diagnose
@@ -42,7 +43,7 @@ def check_init(kernels: Sequence[KernelOp]) -> Iterator[Diagnostic]:
             continue
         if isinstance(read.op, ReturnOp):
             yield unreturned(read.effect, None if read.entire else read.missing, read.entire)
-        elif read.entire:
+        elif read.entire and not is_masked(read.effect):
             yield unwritten(read.op, read.effect, _region(read))
         else:
             partly.append(read)
@@ -56,9 +57,8 @@ def check_init(kernels: Sequence[KernelOp]) -> Iterator[Diagnostic]:
 
 def unwritten(op: Operation, effect: Effect, region: str) -> Diagnostic:
     """Return the finding that a tile is read that is entirely unwritten."""
-    rule = READ_MASKED if _masked(effect) else READ_UNWRITTEN
     message = f"'{effect.name}' is read, but nothing has written {region}"
-    return diagnose(rule, op, message, [(effect.name, effect.value)])
+    return diagnose(READ_UNWRITTEN, op, message, [(effect.name, effect.value)])
 
 
 def unreturned(effect: Effect, missing: Mask | None, entire: bool) -> Diagnostic:
@@ -82,7 +82,7 @@ def undefined(use: Use) -> Diagnostic:
         message = f"'{name}', which {use.how}, gets undefined values in {region}"
     else:
         message = f"'{use.effect.name}' {use.how}, and {region} are undefined"
-    rule = READ_MASKED if _masked(origin.effect) else UNDEFINED_USE
+    rule = READ_MASKED if is_masked(origin.effect) else UNDEFINED_USE
     shown = [(use.effect.name, use.effect.value)]
     missing = f"nothing has written {region_of(origin.missing)}"
     if use.op is origin.op:
@@ -90,10 +90,6 @@ def undefined(use: Use) -> Diagnostic:
     shown.append((origin.effect.name, origin.effect.value))
     label = f"'{origin.effect.name}' is read here, but {missing}"
     return diagnose(rule, use.op, message, shown, related=[(origin.op, label)])
-
-
-def _masked(effect: Effect) -> bool:
-    return bool(getattr(base_of(effect.value).owner, "masked", False))
 
 
 def _region(read: Read) -> str:

@@ -371,6 +371,8 @@ def _unused(kernel: KernelOp) -> Iterator[Diagnostic]:
     allocations = [op for op in kernel.operations if type(op) is AllocOp]
     found: dict[Operation, Diagnostic] = {}
     for op in allocations:
+        if op.masked:  # a mask that holds nowhere leaves no instruction to use it
+            continue
         users = [use.operation for use in op.result.uses]
         if not any(user.results == () or user.results[0].uses for user in users):
             name = op.result.name_hint or "?"

@@ -17,7 +17,7 @@ from nkijit.classic.indexing.expressions import Mask
 from nkijit.classic.indexing.masked_regions import MaskedRegion
 from nkijit.classic.indexing.predicates import select
 from nkijit.classic.tensors.blocks import Blocks
-from nkijit.classic.tensors.tensors import ClassicTensor, ClassicTile, as_tensor
+from nkijit.classic.tensors.tensors import ClassicTensor, ClassicTile, as_tensor, mark_masked
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.declare.queries import is_transpose
@@ -29,7 +29,7 @@ from nkijit.dialects.rule_texts.classic import STORE_SHAPE
 from nkijit.dialects.tiles import info_of
 from nkijit.language.broadcasting import broadcast_view
 from nkijit.language.tiles import is_number, temporary
-from nkijit.tracing.tensor import NkiTensor, mark_masked
+from nkijit.tracing.tensor import NkiTensor
 from nkijit.tracing.tracer import tracer_for
 
 
@@ -80,8 +80,8 @@ def assign(target: ClassicTensor, value: Any, temporary_value: bool) -> None:
         return
     source = fitting(target, as_tensor("assignment", "value", value))
     computed = source.computed if isinstance(source, ClassicTile) else None
-    if computed is not None and computed.box is not None:
-        mark_masked(target.part(computed.box.within(target.shape)))
+    if computed is not None:
+        mark_masked(target)
     if temporary_value and isinstance(source, ClassicTile) and source.shape == target.shape:
         fresh, tracer = source.fresh, tracer_for("assignment")
         if fresh is not None and forward(tracer, fresh, target.part):
@@ -294,8 +294,7 @@ def update(
     if region is None or value.shape != target.shape:
         assign(target, compute(target, value), True)
         return
-    if isinstance(target, ClassicTile):
-        mark_masked(target.value)
+    mark_masked(target)
     for box in region.boxes():
         place = ClassicTile(target.part(box))
         assign(place, compute(place, ClassicTile(value.part(box))), True)

@@ -23,7 +23,13 @@ from nkijit.classic.destinations.forwarding import (
 from nkijit.classic.indexing.boxes import TileBox, broadcast
 from nkijit.classic.indexing.expressions import Index, Mask, as_mask
 from nkijit.classic.indexing.masked_regions import MaskedRegion
-from nkijit.classic.tensors.tensors import ClassicTensor, ClassicTile, Masked, as_tensor
+from nkijit.classic.tensors.tensors import (
+    ClassicTensor,
+    ClassicTile,
+    Masked,
+    as_tensor,
+    mark_masked,
+)
 from nkijit.dialects.hardware.targets import start_partitions
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.allocation import AllocOp
@@ -35,7 +41,7 @@ from nkijit.language.creation import allocate
 from nkijit.language.tiles import in_sbuf, temporary
 from nkijit.tracing.dtype_names import CLASSIC, parameters_of
 from nkijit.tracing.locations import Sites
-from nkijit.tracing.tensor import NkiTensor, first_partition, mark_masked
+from nkijit.tracing.tensor import NkiTensor, first_partition, mark_allocation_masked
 from nkijit.tracing.tracer import tracer_for
 
 
@@ -104,8 +110,8 @@ def functional(
     if dims is not None:
         full = tuple(spanned[d] if isinstance(d, Axis) else d for d in dims)
     result = allocate(call, full, dtype, buffer, "")
-    if box is None or region.rest or not box.is_whole(spanned):
-        mark_masked(result)
+    if not region.is_whole(spanned):
+        mark_allocation_masked(result)
     if box is None:
         return ClassicTile(result, computed=region)
     part = box
@@ -182,6 +188,9 @@ def in_place(
     The arguments are those of `functional`. The mask must select a block.
     """
     span = _Span.of(call, arguments, mask, None, axes or {}, per_partition, True)
+    if span.region.box is None:
+        for name in set(updated) & span.operands.keys():
+            mark_masked(as_tensor(call, name, arguments[name]))
     if span.region.box is not None:
         emit(**{**arguments, **span.parts(span.region.box, updated)})
 

@@ -153,6 +153,9 @@ class Index:
     __slots__ = ("constant", "form")
     __array_ufunc__ = None  # NumPy integers then leave the operator to this class
 
+    nki_tile_hint = "make a tile of an index expression with nisa.iota(expr, dtype=nl.int32)"
+    """What to pass instead where a tile is expected."""
+
     def __init__(
         self,
         shape: Sequence[int],
@@ -353,7 +356,22 @@ class Index:
         return self._compare(other, 1, 0, Relation.not_zero)
 
     __hash__ = object.__hash__
-    __iter__ = None
+
+    def __iter__(self) -> NoReturn:
+        values = ", ".join(map(str, self._loop_bounds()))
+        _fail_index(
+            INDEX_CONTROL_FLOW,
+            "nl.arange and nl.mgrid index tiles, Python cannot loop over them",
+            f"loop with nl.affine_range({values}), or with nl.sequential_range({values}) if "
+            "iterations depend on earlier ones",
+        )
+
+    def _loop_bounds(self) -> tuple[int, ...]:
+        """Return the arguments of the range with the values along the longest dimension."""
+        dim = max(range(self.ndim), key=self.shape.__getitem__, default=0)
+        count, step = (self.shape[dim], self.coefficients[dim] or 1) if self.ndim else (1, 1)
+        start, stop = self.constant, self.constant + count * step
+        return (start, stop, step) if step != 1 else (start, stop) if start else (stop,)
 
     def __bool__(self) -> NoReturn:
         _no_truth_value()
@@ -394,7 +412,8 @@ def _no_truth_value() -> NoReturn:
     _fail_index(
         INDEX_CONTROL_FLOW,
         "control flow depends on nl.arange or nl.mgrid",
-        "give the condition to the instruction as mask=, joined with &",
+        "write & for and, with each comparison in parentheses, and give the condition to the "
+        "instruction as mask=, or to nl.where",
     )
 
 
@@ -431,6 +450,12 @@ class Mask:
 
     __slots__ = ("constraints",)
     __array_ufunc__ = None
+
+    nki_tile_hint = (
+        "select with nl.where(comparison, x, y), or make a tile of 1 and 0 with "
+        "nl.broadcast_to(comparison, shape=tile.shape)"
+    )
+    """What to pass instead where a tile is expected."""
 
     def __init__(self, constraints: tuple[Constraint, ...]):
         """The predicate holds where all of `constraints` hold."""
@@ -508,15 +533,19 @@ def as_truth(value: Any) -> bool | None:
     return None
 
 
+def as_predicate(value: Any) -> Mask | None:
+    """Return a comparison of index expressions or of numbers as a mask; None for other values."""
+    if isinstance(value, Mask):
+        return value
+    truth = as_truth(value)
+    return None if truth is None else EVERYWHERE if truth else NOWHERE
+
+
 def as_mask(call: str, mask: Any) -> Mask:
     """Return the `mask=` argument of a call as a mask; None means everywhere."""
-    if mask is None:
-        return EVERYWHERE
-    if isinstance(mask, Mask):
-        return mask
-    truth = as_truth(mask)
-    if truth is not None:
-        return EVERYWHERE if truth else NOWHERE
+    predicate = EVERYWHERE if mask is None else as_predicate(mask)
+    if predicate is not None:
+        return predicate
     tracer_for(call).fail(
         MASK_EXPRESSION,
         call,

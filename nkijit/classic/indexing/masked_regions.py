@@ -46,6 +46,10 @@ class MaskedRegion:
             return MaskedRegion(None, ())
         return MaskedRegion(box, tuple(c for c in constraints if c.everywhere(box) is not True))
 
+    def is_whole(self, shape: tuple[int, ...]) -> bool:
+        """Return True when the predicate holds in all of a tile of `shape`."""
+        return self.box is not None and not self.rest and self.box.is_whole(shape)
+
     def __and__(self, other: MaskedRegion) -> MaskedRegion:
         """Return the region in which both predicates hold."""
         if self.box is None or other.box is None:

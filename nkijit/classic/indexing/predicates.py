@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from nkijit import isa
 from nkijit.classic.indexing.expressions import Constraint, Index, Mask, Relation
+from nkijit.dialects.dtypes import DTYPES, Kind
+from nkijit.language.composites import where_into
+from nkijit.language.tiles import in_sbuf, temporary
 from nkijit.tracing.operators import operator_named
 from nkijit.tracing.tensor import NkiTensor
 
@@ -30,3 +33,27 @@ def select(dst: NkiTensor, pred: Mask, on_true_tile: NkiTensor, on_false_value: 
             offset=constraint.expression.constant,
         )
         source = dst
+
+
+def fill_truth(dst: NkiTensor, pred: Mask) -> None:
+    """Write 1 where a predicate holds, else 0."""
+    isa.memset(dst, 1)
+    if pred.constraints:
+        select(dst, pred, dst, 0.0)
+
+
+def choose(dst: NkiTensor, condition: Mask, x: NkiTensor | float, y: NkiTensor | float) -> None:
+    """Write `x` where a predicate holds, else `y`.
+
+    A selection between a float tile and a number is one instruction per comparison. Others make a
+    tile of the predicate first: the number of `nisa.affine_select` is a float32, and its false case
+    is no tile.
+    """
+    if isinstance(x, NkiTensor) and not isinstance(y, NkiTensor):
+        whole = (x.shape, x.dtype) == (dst.shape, dst.dtype)
+        if whole and DTYPES[dst.dtype].kind is Kind.float:
+            select(dst, condition, in_sbuf(x), y)
+            return
+    truth = temporary("condition", dst.shape, "uint8")
+    fill_truth(truth, condition)
+    where_into(dst, truth, x, y)

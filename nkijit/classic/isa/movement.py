@@ -11,7 +11,7 @@ from nkijit.classic.indexing.expressions import as_mask
 from nkijit.classic.indexing.masked_regions import MaskedRegion
 from nkijit.classic.isa.bodies import returning, writing
 from nkijit.classic.isa.constants import as_member, dge_mode, engine, oob_mode
-from nkijit.classic.tensors.tensors import ClassicTensor, as_tensor
+from nkijit.classic.tensors.tensors import ClassicTensor, as_tensor, mark_masked
 from nkijit.dialects.rule_texts.classic import MASK_EXPRESSION
 from nkijit.dialects.rule_texts.operators import DMA_ARGUMENTS
 from nkijit.language.creation import checked_dims
@@ -139,7 +139,7 @@ def dma_copy(
         emit = functools.partial(_add_to, dst_rmw_op)
     region = MaskedRegion.of(as_mask(call, mask), target.shape)
     if broadcast(source.shape, target.shape) != target.shape:
-        if region.box is None or region.rest or not region.box.is_whole(target.shape):
+        if not region.is_whole(target.shape):
             tracer_for(call).fail(
                 MASK_EXPRESSION,
                 call,
@@ -148,6 +148,8 @@ def dma_copy(
             )
         emit(target.whole(), source.whole())
         return
+    if region.box is None:
+        mark_masked(target)
     for box in region.boxes():
         emit(target.part(box), source.part(box.within(source.shape)))
 

@@ -16,7 +16,13 @@ from nkijit.classic.calls.calls import (
 from nkijit.classic.indexing.expressions import as_mask
 from nkijit.classic.indexing.masked_regions import MaskedRegion
 from nkijit.classic.language.tiles import transposed
-from nkijit.classic.tensors.tensors import ClassicTensor, ClassicTile, Selected, as_tensor
+from nkijit.classic.tensors.tensors import (
+    ClassicTensor,
+    ClassicTile,
+    Selected,
+    as_tensor,
+    mark_masked,
+)
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.classic import UNSUPPORTED_MEMORY
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED
@@ -90,7 +96,10 @@ def store(dst: Any, value: Any, *, mask: Any = None, **kwargs: Any) -> None:
     source = None
     if not _is_number(value):
         source = assignment.fitting(target, as_tensor(call, "value", value))
-    for box in MaskedRegion.of(as_mask(call, mask), target.shape).boxes():
+    region = MaskedRegion.of(as_mask(call, mask), target.shape)
+    if region.box is None:
+        mark_masked(target)
+    for box in region.boxes():
         part = target.part(box)
         if source is None:
             assignment.fill(part, value)

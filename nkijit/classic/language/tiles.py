@@ -22,7 +22,8 @@ from nkijit.classic.calls.calls import (
     readable,
     refuse_rest,
 )
-from nkijit.classic.indexing.expressions import Index
+from nkijit.classic.indexing.expressions import Index, as_predicate
+from nkijit.classic.indexing.predicates import choose, fill_truth
 from nkijit.classic.tensors.dtypes import as_numpy
 from nkijit.classic.tensors.promotion import promoted
 from nkijit.classic.tensors.tensors import ClassicTensor, ClassicTile, as_tensor
@@ -100,7 +101,7 @@ def where(
     """`x` where `condition` is not 0, else `y`; see `nkijit.language.where`.
 
     Args:
-        condition: tile, 1 for true and 0 for false.
+        condition: tile, 1 for true and 0 for false; or a comparison of index expressions.
         x: tile or number.
         y: tile or number.
         dtype: data type of the result, by default the one that those of `x` and `y` promote to.
@@ -109,27 +110,34 @@ def where(
     call = "nl.where"
     refuse_rest(call, kwargs)
     wanted = promoted(x, y) if dtype is None else dtype
-    tile = as_tensor(call, "condition", condition)
+    chosen = as_predicate(condition)
+    if chosen is None:
+        chosen = as_tensor(call, "condition", condition)
 
     def emit(dst: NkiTensor, **operands: Any) -> None:
         alike = {
             name: raised(call, value, dst.ndim) if isinstance(value, NkiTensor) else value
             for name, value in operands.items()
         }
-        where_into(dst, **alike)
+        write: Callable[..., None] = where_into if isinstance(chosen, ClassicTensor) else choose
+        write(dst, **alike)
 
-    return functional(call, emit, {"condition": tile, "x": x, "y": y}, dtype=wanted, mask=mask)
+    return functional(call, emit, {"condition": chosen, "x": x, "y": y}, dtype=wanted, mask=mask)
 
 
 def broadcast_to(src: Any, *, shape: Any, **kwargs: Any) -> ClassicTensor:
     """A tile repeated to a shape by NumPy's rules; `src` itself where it has that shape.
 
-    See `nkijit.language.broadcast_to`.
+    Of a comparison of index expressions: a bool_ tile of its truth values. See
+    `nkijit.language.broadcast_to`.
     """
     call = "nl.broadcast_to"
     refuse_rest(call, kwargs)
-    tile = as_tensor(call, "src", src)
     dims = checked_dims(tracer_for(call), call, shape)
+    predicate = as_predicate(src)
+    if predicate is not None:
+        return functional(call, fill_truth, {"pred": predicate}, dtype=bool, spans=dims)
+    tile = as_tensor(call, "src", src)
     if dims == tile.shape:
         return tile
     mark = tracer_for(call).mark()

@@ -38,6 +38,10 @@ class Blocks(ClassicTensor):
         return element_of(self._tiles[0])
 
     @property
+    def _views(self) -> Sequence[NkiTensor]:
+        return [view for tile in self._tiles for view in tile._views]  # pyright: ignore[reportPrivateUsage]
+
+    @property
     def buffer(self) -> MemoryRegion:
         """The memory of the tensor."""
         return self._tiles[0].buffer

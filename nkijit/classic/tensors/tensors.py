@@ -51,7 +51,12 @@ from nkijit.dialects.rule_texts.classic import (
 )
 from nkijit.dialects.rule_texts.operands import COUNTS_AS_TRUE
 from nkijit.tracing.locations import author_frame, while_test
-from nkijit.tracing.tensor import NkiTensor, is_argument, with_pattern
+from nkijit.tracing.tensor import (
+    NkiTensor,
+    is_argument,
+    mark_allocation_masked,
+    with_pattern,
+)
 from nkijit.tracing.tracer import tracer_for
 
 
@@ -73,6 +78,11 @@ class ClassicTensor:
 
     @property
     def _element(self) -> str:
+        raise NotImplementedError
+
+    @property
+    def _views(self) -> Sequence[NkiTensor]:
+        """The views of the current API that the tensor is taken from."""
         raise NotImplementedError
 
     @property
@@ -175,6 +185,12 @@ def element_of(tensor: ClassicTensor) -> str:
     return tensor._element  # pyright: ignore[reportPrivateUsage]
 
 
+def mark_masked(tensor: ClassicTensor) -> None:
+    """Mark a tensor's allocations in the IR: a mask leaves out some of their elements."""
+    for view in tensor._views:  # pyright: ignore[reportPrivateUsage]
+        mark_allocation_masked(view)
+
+
 class Displaced:
     """An index known only at run time: a tile of one element plus an index expression."""
 
@@ -204,6 +220,10 @@ class Masked(ClassicTensor):
     @property
     def _element(self) -> str:
         return element_of(self.tensor)
+
+    @property
+    def _views(self) -> Sequence[NkiTensor]:
+        return self.tensor._views  # pyright: ignore[reportPrivateUsage]
 
     @property
     def buffer(self) -> MemoryRegion:
@@ -264,6 +284,10 @@ class ClassicTile(ClassicTensor):
     @property
     def _element(self) -> str:
         return self.value.dtype
+
+    @property
+    def _views(self) -> Sequence[NkiTensor]:
+        return (self.value,)
 
     @property
     def buffer(self) -> MemoryRegion:
@@ -384,6 +408,10 @@ class Selected(ClassicTensor):
     @property
     def _element(self) -> str:
         return self._base.dtype
+
+    @property
+    def _views(self) -> Sequence[NkiTensor]:
+        return (self._base,)
 
     @property
     def buffer(self) -> MemoryRegion:

@@ -15,6 +15,7 @@ from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.effects import Effect, effects
 from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of
@@ -23,6 +24,12 @@ from nkijit.passes.analysis.definedness.origins import Origins, Use, leaving, us
 from nkijit.passes.analysis.definedness.shadow import DEFINED, MARK, UNWRITTEN, Marks
 
 Mask = npt.NDArray[np.bool_]
+
+
+def is_masked(effect: Effect) -> bool:
+    """Return True for a tile of which a mask of the kernel leaves elements undefined."""
+    owner = base_of(effect.value).owner
+    return isinstance(owner, AllocOp) and owner.masked
 
 
 class Tracker(ABC):
@@ -100,6 +107,8 @@ class Tracker(ABC):
             seen = marks if touched is None else marks[touched]
             return seen.size > 0 and bool((seen == UNWRITTEN).all())
 
+        if is_masked(effect):
+            return False  # nothing is wrong before one of its elements is used
         # An element with one written unit does not count as unwritten.
         return all_unwritten(marks) and all_unwritten(self.read(op, effect, least=True))
 

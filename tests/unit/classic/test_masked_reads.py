@@ -71,6 +71,51 @@ def test_results_that_depend_on_it_are_nan() -> None:
     assert ("read-masked", "warning") in rules(kernel.trace(a))
 
 
+@pytest.mark.parametrize("used", [False, True])
+@pytest.mark.parametrize("form", ["result", "assigned", "copied", "in-place", "hbm"])
+def test_a_mask_that_leaves_nothing_of_a_block(form: str, used: bool) -> None:
+    """The second block is outside of the tensor: its tile is read, but of no use."""
+
+    @nki.jit
+    def kernel(a):  # pyright: ignore[reportMissingParameterType, reportUnknownParameterType]
+        out = nl.ndarray((2, 16, 64), dtype=a.dtype, buffer=nl.shared_hbm)
+        p, f = nl.mgrid[0:64, 0:16]
+        i, j = nl.mgrid[0:16, 0:64]
+        for block in range(2):
+            nl.store(out[block], 0)
+            inside = block * 64 + p < 50
+            rows = a[block * 64 + p, f]
+            if form == "hbm":
+                x = nl.ndarray((64, 16), dtype=a.dtype, buffer=nl.hbm)
+                nl.store(x[p, f], nl.load(rows, mask=inside), mask=inside)
+                x = nl.load(x)
+            elif form == "result":
+                x = nl.load(rows, mask=inside)
+            else:
+                x = nl.ndarray((64, 16), dtype=a.dtype, buffer=nl.sbuf)
+                if form == "in-place":
+                    nisa.dma_copy(dst=x[p, f], src=rows, mask=inside)
+                elif form == "copied":
+                    x[p, f] = nl.copy(nl.load(rows, mask=inside), mask=inside)
+                else:
+                    x[p, f] = nl.load(rows, mask=inside)
+            stored = block * 64 + j < (100 if used else 50)
+            nl.store(out[block, i, j], nl.transpose(x), mask=stored)
+        return out
+
+    a = np.random.default_rng(0).random((50, 16)).astype(np.float32)
+    traced = kernel.trace(a)
+    if used:
+        assert {rule for rule, _ in rules(traced)} & {"read-masked", "undefined-use"}
+        return
+    assert rules(traced) == []
+    assert "unused-tile" not in [d.rule.id for d in traced.diagnostics]
+    expected = np.zeros((2, 16, 64), np.float32)
+    expected[0, :, :50] = a.T
+    for sanitize in (False, True):
+        assert np.array_equal(traced.run(a, sanitize=sanitize), expected)
+
+
 def test_unwritten_elements_without_a_mask_are_an_error() -> None:
     @nki.jit
     def kernel(a):  # pyright: ignore[reportMissingParameterType, reportUnknownParameterType]

@@ -42,9 +42,34 @@ def assigned(x, rows):
 def control_flow(x, rows):
     i_p = nl.arange(64)[:, None]
     # CHECK: error[err_control_flow_condition_depending_on_arange]: index expression: control flow depends on nl.arange or nl.mgrid
-    # CHECK: = help: give the condition to the instruction as mask=, joined with &
+    # CHECK: = help: write & for and, with each comparison in parentheses, and give the condition to the instruction as mask=, or to nl.where
     if i_p < 32:
         nl.load(x)
+
+
+@nki.jit
+def loop_over_arange(x, rows):
+    # CHECK: error[err_control_flow_condition_depending_on_arange]: index expression: nl.arange and nl.mgrid index tiles, Python cannot loop over them
+    # CHECK: [[# @LINE + 2]] | for i in nl.arange(1, 9, 2):
+    # CHECK: = help: loop with nl.affine_range(1, 9, 2), or with nl.sequential_range(1, 9, 2) if iterations depend on earlier ones
+    for i in nl.arange(1, 9, 2):
+        nl.load(x[i])
+
+
+@nki.jit
+def computed_with_a_comparison(x, rows):
+    tile = nl.load(x)
+    # CHECK: error[argument]: nl.multiply: 'y': expected a tile or a number, got (-1*i1 + 49 >= 0)
+    # CHECK: = help: select with nl.where(comparison, x, y), or make a tile of 1 and 0 with nl.broadcast_to(comparison, shape=tile.shape)
+    tile * (nl.arange(64)[None, :] < 50)
+
+
+@nki.jit
+def computed_with_an_index(x, rows):
+    tile = nl.load(x)
+    # CHECK: error[argument]: nl.add: 'y': expected a tile or a number, got 1*i1
+    # CHECK: = help: make a tile of an index expression with nisa.iota(expr, dtype=nl.int32)
+    tile + nl.arange(64)[None, :]
 
 
 @nki.jit

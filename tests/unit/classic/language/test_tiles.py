@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from support.classic_language import BFLOAT16, floats, integers, launch, near, run, same
 
+import nkijit.classic as nki
 import nkijit.classic.language as nl
 
 
@@ -86,6 +87,103 @@ def test_where():
     same(run(lambda a, b: nl.where(a < b, 5.0, b), x, y), np.where(chosen, np.float32(5), y))
     half = run(lambda a, b: nl.where(a < b, a, b, dtype=nl.bfloat16), x, y)
     same(half, np.where(chosen, x, y).astype(BFLOAT16))
+
+
+_P, _F = np.arange(128)[:, None], np.arange(64)[None, :]
+PREDICATES = {
+    "one": lambda p, f: p < 100,
+    "causal": lambda p, f: f <= p,
+    "both": lambda p, f: (p < 100) & (f < 50),
+    "three": lambda p, f: (p >= 3) & (f + 2 * p < 90) & (f != 7),
+    "equal": lambda p, f: f == p,
+    "nowhere": lambda p, f: f > 100,
+    "everywhere": lambda p, f: f >= 0,
+}
+
+
+@pytest.mark.parametrize("how", ["mgrid", "arange"])
+@pytest.mark.parametrize("name", PREDICATES)
+def test_where_takes_a_comparison_of_indices(name, how):
+    x, y = floats((128, 64)), floats((128, 64), seed=1)
+    p, f = nl.mgrid[0:128, 0:64]
+    if how == "arange":
+        p, f = nl.arange(128)[:, None], nl.arange(64)[None, :]
+    predicate = PREDICATES[name]
+    holds = np.broadcast_to(predicate(_P, _F), (128, 64))
+
+    def chosen(one, two, dtype=None):
+        return lambda *tiles: nl.where(predicate(p, f), one(tiles), two(tiles), dtype=dtype)
+
+    def first(tiles):
+        return tiles[0]
+
+    def second(tiles):
+        return tiles[1]
+
+    def number(tiles):
+        return -np.inf
+
+    low = np.float32(-np.inf)
+    same(run(chosen(first, number), x), np.where(holds, x, low))
+    same(run(chosen(number, first), x), np.where(holds, low, x))
+    same(run(chosen(first, second), x, y), np.where(holds, x, y))
+    same(run(chosen(first, number), x, psum=(0,)), np.where(holds, x, low))
+    half = np.where(holds, x, low).astype(BFLOAT16)
+    same(run(chosen(first, number, nl.bfloat16), x), half)
+
+
+def test_where_with_a_comparison_broadcasts_converts_and_takes_a_mask():
+    p, f = nl.mgrid[0:128, 0:64]
+    x, column = integers((128, 64), 2**24, 2**30, np.int32), floats((128, 1))
+    big = 2**24 + 1
+    same(run(lambda a: nl.where(f <= p, a, big), x), np.where(_F <= _P, x, np.int32(big)))
+    same(
+        run(lambda a: nl.where(f <= p, a, 0.5), column), np.where(_F <= _P, column, np.float32(0.5))
+    )
+    truth = np.broadcast_to(_F < 50, (128, 64))
+    same(
+        run(lambda a: nl.where(f < 50, 1.0, nl.full((128, 1), 2.0, np.float32)), column),
+        np.where(truth, np.float32(1), np.float32(2)),
+    )
+    actual = run(
+        lambda a: nl.where(f <= p, a, 0.5, mask=f < 20), floats((128, 64)), mask=lambda p, f: f < 20
+    )
+    expected = np.where(_F <= _P, floats((128, 64)), np.float32(0.5))
+    same(actual, np.where(_F < 20, expected, np.float32(0)))
+
+
+def test_where_with_loop_variables_in_the_comparison():
+    x = floats((4 * 32, 64))
+
+    def kernel(x):
+        out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+        p, f = nl.arange(32)[:, None], nl.arange(64)[None, :]
+        for block in nl.affine_range(4):
+            tile = nl.load(x[block * 32 + p, f])
+            causal = nl.where(f <= block * 32 + p, tile, 0.0)
+            nl.store(out[block * 32 + p, f], nl.where(block >= 2, causal, -1.0))
+        return out
+
+    below = np.where(np.arange(64) <= np.arange(128)[:, None], x, np.float32(0))
+    below[:64] = -1
+    same(launch(kernel, x), below)
+    # The engines of a direct call.
+    assert np.array_equal(nki.jit(kernel, platform_target="trn2")(x), below)
+
+
+@pytest.mark.parametrize("name", PREDICATES)
+def test_a_comparison_broadcast_to_a_shape_is_a_tile(name):
+    p, f = nl.mgrid[0:128, 0:64]
+    predicate = PREDICATES[name]
+    holds = np.broadcast_to(predicate(_P, _F), (128, 64))
+    x = floats((128, 64))
+
+    def function(tile):
+        mask = nl.broadcast_to(predicate(p, f), shape=(128, 64))
+        assert mask.dtype == np.bool_
+        return nl.where(nl.logical_and(mask, tile > 0), tile, 0.0)
+
+    same(run(function, x), np.where(holds & (x > 0), x, np.float32(0)))
 
 
 def test_where_broadcasts_and_takes_a_mask():
