@@ -197,10 +197,10 @@ class Kernel(Generic[_P]):
         return cores_of_environment() if self._grid is None else self._grid
 
     def by_value(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        """Return a constructor and its arguments, for pickling the kernel by value.
+        """Return a constructor and its arguments, in the form of `__reduce__`.
 
-        The form is that of `__reduce__`. A process that cannot import the kernel's module needs it.
-        The cache is not included.
+        They pickle the kernel by value, without its cache, for processes that cannot import the
+        kernel's module.
         """
         arguments = {**self._constructor_arguments(), "cache": None, "options": dict(self.options)}
         return _from_arguments, (type(self), arguments)
