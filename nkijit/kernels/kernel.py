@@ -628,7 +628,7 @@ class Kernel(Generic[_P]):
         return tensor
 
     def _body(self, tracer: Tracer, call: inspect.BoundArguments) -> Any:
-        """Run the body with this tracer active; returns tensors in any container."""
+        """Run the body with this tracer active and return its result: tensors in any container."""
         result = self._function(*call.args, **call.kwargs)
         if result is None:
             note_no_result(tracer, self._function)
