@@ -69,7 +69,7 @@ def lower(
 
 
 def _lowerable(kernels: Selection) -> ModuleOp:
-    """Return a module to lower: its kernels have no errors, programs may be lowered already."""
+    """Return the module to lower: kernels without errors, or programs that are lowered already."""
     if kernels.is_ir:
         module = kernels.module((KernelOp, ProgramOp))
         traced = launched(module)

@@ -197,10 +197,10 @@ class Kernel(Generic[_P]):
         return cores_of_environment() if self._grid is None else self._grid
 
     def by_value(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        """Return a constructor and its arguments, for pickling the kernel by value.
+        """Return a constructor and its arguments, in the form of `__reduce__`.
 
-        The form is that of `__reduce__`. A process that cannot import the kernel's module needs it.
-        The cache is not included.
+        They pickle the kernel by value, without its cache, for processes that cannot import the
+        kernel's module.
         """
         arguments = {**self._constructor_arguments(), "cache": None, "options": dict(self.options)}
         return _from_arguments, (type(self), arguments)
@@ -628,7 +628,7 @@ class Kernel(Generic[_P]):
         return tensor
 
     def _body(self, tracer: Tracer, call: inspect.BoundArguments) -> Any:
-        """Run the body with this tracer active; returns tensors in any container."""
+        """Run the body with this tracer active and return its result: tensors in any container."""
         result = self._function(*call.args, **call.kwargs)
         if result is None:
             note_no_result(tracer, self._function)

@@ -217,9 +217,9 @@ def _above_trunc(x: NkiTensor) -> NkiTensor:
 def divide(x: Operand, y: Operand, dtype: DTypeLike | None = None) -> NkiTensor:
     """`x / y` in float32, as `x` times the reciprocal of `y`: engines do not divide.
 
-    Both are rounded, so that about one quotient in four is off by a unit in the last place. Where
-    the elements of a tile `y` are below 2**-128 their reciprocals are infinite; above 2**126 they
-    lose bits. A number `y` may be of any size.
+    The reciprocal and the product are rounded, so that about one quotient in four is off by a unit
+    in the last place. Elements of a tile `y` below 2**-128 have infinite reciprocals, and those
+    above 2**126 less exact ones. A number `y` may be of any size.
 
     Args:
         x: a tile or a number.

@@ -278,7 +278,7 @@ class _Migrator:
     def _outermost(self) -> Iterator[ast.FunctionDef]:
         """Yield functions of the module, methods of its classes, and kernels in other functions.
 
-        Functions inside one that ran are rewritten with it.
+        Functions nested in a function that ran are rewritten together with the outer function.
         """
         wanted = {key for function in self._functions for key in function.ran}
         pending: list[ast.AST] = [self._source.tree]

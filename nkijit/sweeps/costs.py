@@ -38,7 +38,7 @@ class Time(ShownFields):
     low: float
     high: float
     launch: float
-    """The time to launch any kernel, which the other figures do not include."""
+    """The time to start and end any kernel, which the other figures do not include."""
 
     def __str__(self) -> str:
         return range_text(self.ns, self.low, self.high)
@@ -110,7 +110,7 @@ class Cost:
     sbuf: Peak | None = None
     psum: Peak | None = None
     mfu: float | None = None
-    """Model flops utilisation: the fraction of the peak flops in the kernel's time."""
+    """Model flops utilisation: the kernel's flops divided by those at peak speed in its time."""
     instructions: int | None = None
     """The number of executed instructions on all cores."""
     lines: tuple[CriticalLine, ...] = ()

@@ -88,7 +88,7 @@ class Evaluation:
             self._store = Store(store)
 
     def identity(self) -> str:
-        """Return a digest of the kernel with its dependencies, its arguments, and nkijit's version.
+        """Return a digest of the kernel and its dependencies, the arguments and nkijit's version.
 
         Raises:
             StoreError: the kernel has no reproducible digest.

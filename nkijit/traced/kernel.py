@@ -409,7 +409,7 @@ class TracedKernel:
         """Return the busy time of the engines of each core, in cycles of the engine's clock.
 
         The time is a sum over the instructions, without waiting; the body of a loop on the device
-        counts once. For `dma` it is bytes. `nkijit explain nisa.X` shows the formulas.
+        counts once. For `dma` the figure is in bytes. `nkijit explain nisa.X` shows the formulas.
         """
         from nkijit.passes.profile.cycles import engine_cycles
 

@@ -24,7 +24,7 @@ class Reported:
     """A recorded run of the kernel, for the values on the page or for comparison only."""
 
     def html(self, against: Reported | None = None) -> str:
-        """Return the page as HTML. With `against` it shows and compares the other kernel, too."""
+        """Return the page as HTML. With `against`, the page also shows and compares that kernel."""
         if against is not None:
             self.report.other = against.report
             values = self.report.values

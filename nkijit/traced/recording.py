@@ -162,7 +162,7 @@ class RecordFile:
 def read_record(path: StrPath) -> RecordFile:
     """Read a file that `TracedRecording.save` has written.
 
-    Raises OSError when it cannot be read, and RecordError when it is not such a file.
+    Raises OSError when the file cannot be read, and RecordError when it is no recording.
     """
     check_regular(path)
     try:

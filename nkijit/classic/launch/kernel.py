@@ -224,7 +224,10 @@ def _mapped(result: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def _returned(tracer: Tracer, function: Callable[..., Any], item: Any) -> Any:
-    """Return a tensor of the current API; a returned tile is copied to HBM, with a warning."""
+    """Return a tensor in a kernel's result as a tensor of the current API.
+
+    A returned tile is copied to HBM, with a warning.
+    """
     if not isinstance(item, ClassicTensor) or (
         isinstance(item, Blocks) and len(item.block_shape) > 0
     ):
