@@ -20,6 +20,7 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.places import Position, positions
 from nkijit.passes.diagnostics.source_text import source_line
+from nkijit.releases.table import has_row
 from nkijit.tracing.locations import evaluated, is_internal, location_at, span_of
 from nkijit.tracing.registers import VirtualRegister
 from nkijit.tracing.tensor import NkiTensor
@@ -473,7 +474,7 @@ def _of_register(register: Any) -> _Texts:
 
 def _of_member(owner: Any, name: str, node: ast.AST | None, instead: _Instead) -> _Texts:
     """Return the texts for a name that a tensor or a register does not have."""
-    members = [each for each in dir(cast(Any, type(owner))) if not each.startswith("_")]
+    members = _public_members(owner)
     message = f"it has no '{name}'"
     if isinstance(owner, VirtualRegister):
         return _Texts(f"register '{owner.ssa.name_hint}'", message + did_you_mean(name, members))
@@ -490,6 +491,14 @@ def _of_member(owner: Any, name: str, node: ast.AST | None, instead: _Instead) -
         return _Texts(subject, message, f"write nl.{function}({t}{axis})")
     help = f"a tensor has {', '.join(members)}; what computes are functions of nl and nisa"
     return _Texts(subject, message + did_you_mean(name, members), help)
+
+
+def _public_members(owner: Any) -> Sequence[str]:
+    """Return the documented members of a tensor or a register, without those that nkijit uses."""
+    if isinstance(owner, NkiTensor):
+        names = dir(cast(Any, type(owner)))
+        return [each for each in names if has_row(f"nki.language.NkiTensor.{each}")]
+    return getattr(cast(Any, type(owner)), "nki_members", ())
 
 
 def _symbol(node: ast.BinOp | ast.UnaryOp | ast.AugAssign) -> str:

@@ -154,7 +154,7 @@ class Index:
     __array_ufunc__ = None  # NumPy integers then leave the operator to this class
 
     nki_tile_hint = "make a tile of an index expression with nisa.iota(expr, dtype=nl.int32)"
-    """What to pass instead where a tile is expected."""
+    """The advice in findings about an argument that must be a tile."""
 
     def __init__(
         self,
@@ -455,7 +455,7 @@ class Mask:
         "select with nl.where(comparison, x, y), or make a tile of 1 and 0 with "
         "nl.broadcast_to(comparison, shape=tile.shape)"
     )
-    """What to pass instead where a tile is expected."""
+    """The advice in findings about an argument that must be a tile."""
 
     def __init__(self, constraints: tuple[Constraint, ...]):
         """The predicate holds where all of `constraints` hold."""

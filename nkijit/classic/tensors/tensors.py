@@ -76,6 +76,21 @@ class ClassicTensor:
 
     shape: tuple[int, ...]
 
+    nki_members = (
+        "assert_shape",
+        "astype",
+        "broadcast_to",
+        "buffer",
+        "dtype",
+        "expand_dims",
+        "itemsize",
+        "ndim",
+        "reshape",
+        "shape",
+        "view",
+    )
+    """The members that kernels use; nkijit uses the others."""
+
     @property
     def _element(self) -> str:
         raise NotImplementedError
