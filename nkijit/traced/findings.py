@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.rule_texts.initialisation import (
+    OUTPUT_PARTLY_UNWRITTEN,
+    OUTPUT_UNWRITTEN,
+    READ_UNWRITTEN,
+    UNDEFINED_USE,
+)
 from nkijit.dialects.rule_texts.portability import FOUND_BY_TRACING, PORTABLE
 from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.findings import Findings, collapse, in_source_order
+from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.diagnostics.suppression import lines_of, suppress
 from nkijit.passes.verify.passes import WHOLE, find_all, with_advice
 from nkijit.traced.call_names import as_user_call
@@ -57,6 +65,26 @@ def findings(
         return complete and of_trace and (advised or rule not in advice)
 
     return shown(found, kernels, is_checked)
+
+
+_UNWRITTEN = (OUTPUT_UNWRITTEN, OUTPUT_PARTLY_UNWRITTEN, READ_UNWRITTEN, UNDEFINED_USE)
+
+
+def of_one_program(found: Sequence[Diagnostic], alone: Position | None) -> list[Diagnostic]:
+    """Add to findings about unwritten memory that other programs of a launch may write it.
+
+    `alone`: the first `nl.program_id` of a kernel that is launched as one program.
+    """
+    if alone is None:
+        return list(found)
+    help = "launch with -c 2, in Python kernel[2](…), if the other program writes the rest"
+    note = f"nl.program_id is 0 of 1 at {alone}"
+    return [
+        replace(d, notes=(*d.notes, note), help=f"{help}; else {d.help}")
+        if d.rule in _UNWRITTEN
+        else d
+        for d in found
+    ]
 
 
 def shown(

@@ -21,10 +21,11 @@ from nkijit.passes.compile.schedules import Schedule
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import Findings
+from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.diagnostics.shown import ShownPage, ShownText
 from nkijit.passes.values.budget import BUDGET
 from nkijit.passes.verify.passes import VERIFICATION_PASSES, find_all
-from nkijit.traced.findings import findings, found_by_passes, shown
+from nkijit.traced.findings import findings, found_by_passes, of_one_program, shown
 from nkijit.tracing.tracebacks import without_own_frames
 
 # Imported at the first run or prediction: more than half of nkijit, which tracing and verifying do
@@ -57,8 +58,13 @@ class TracedKernel:
         kernels: Sequence[KernelOp] = (),
         named_tuple: Callable[[Iterable[Any]], Any] | None = None,
         files: Mapping[Path, FileState] | None = None,
+        alone: Position | None = None,
     ):
-        """`kernels`: the kernel's program for each core; by default all kernels of the module."""
+        """`kernels`: the kernel's program for each core; by default all kernels of the module.
+
+        `alone`: the first `nl.program_id` of a kernel that is launched as one program.
+        """
+        self._alone = alone
         self.module = module
         self._kernels = tuple(kernels or kernels_of(module))
         self._kernel = self._kernels[0]
@@ -182,7 +188,8 @@ class TracedKernel:
     def _pass_findings(self) -> Sequence[Diagnostic]:
         """Return the findings of the verification passes, without advice."""
         if self._found_by_passes is None:
-            self._found_by_passes = found_by_passes(self._kernels, self._trace_diagnostics)
+            found = found_by_passes(self._kernels, self._trace_diagnostics)
+            self._found_by_passes = of_one_program(found, self._alone)
         return self._found_by_passes
 
     @without_collection()
@@ -196,6 +203,7 @@ class TracedKernel:
             if name not in known:
                 raise ValueError(f"there is no pass '{name}'; there are {', '.join(known)}")
         found = find_all(self._kernels, [known[name] for name in passes])
+        found = of_one_program(found, self._alone)
         return shown(found, self._kernels, lambda rule: False)
 
     @without_own_frames
