@@ -157,12 +157,12 @@ class TracedKernel:
             comments: quote the lines of the original source.
             loops: write repeated instructions as loops; False writes every instruction.
             schedule: "author" retains the kernel's own order and tiles; "compiler" writes the
-                result of the compiler's passes (docs/compiler.md).
+                result of the compiler's passes.
 
         Raises ExportError, with the source line, for IR that the API cannot express, and with
         "compiler" the errors of `programs`.
 
-        Example: `Path("new.py").write_text(kernel.trace(x).source())`; docs/export.md has more.
+        Example: `Path("new.py").write_text(kernel.trace(x).source())`.
         """
         from nkijit.export.source import source_of
 
@@ -328,8 +328,7 @@ class TracedKernel:
 
         Raises RecordError for a kernel on two cores, and the errors of `run`.
 
-        Example: `record["tile"][0].value`, `record.at("kernel.py:14")[3].result`, `print(record)`;
-        docs/values.md has more.
+        Example: `record["tile"][0].value`, `record.at("kernel.py:14")[3].result`, `print(record)`.
         """
         return self._runs.record(self, self.module, inputs, budget, self.loop_indices, strict)
 
@@ -366,7 +365,7 @@ class TracedKernel:
                 `--disable-dge`, except for DMAs whose `dge_mode` the kernel specifies and for
                 addresses that are known only at run time.
             schedule: "author" retains the kernel's own order and tiles; "compiler" lets passes
-                change both (docs/compiler.md), as the vendor's compiler does.
+                change both, as the vendor's compiler does.
 
         Raises NkiValidationError for a kernel with errors, LoweringError for instructions that
         lowering does not model, TimingError for a file that cannot be used, ValueError for an
@@ -527,7 +526,7 @@ class TracedKernel:
         """Return changes that would make the kernel faster, with the time that each gains.
 
         `print` the result. Each suggestion is an experiment that was run on the cost model: a copy
-        of the kernel with the change in it (docs/advice.md). Nothing is run on a device.
+        of the kernel with the change in it (`nkijit advise --list` lists the kinds). Nothing is run on a device.
 
         Args:
             constants: a file of timing constants, in place of those of the target.

@@ -97,7 +97,9 @@ _UNEXPECTED = re.compile(
 )
 """Python's error about an unexpected keyword argument, with the hint that Python 3.13 adds."""
 
-_MISSING = re.compile(r"([\w.]+)\(\) missing \d+ required (?:positional|keyword-only) arguments?: '(\w+)'")
+_MISSING = re.compile(
+    r"([\w.]+)\(\) missing \d+ required (?:positional|keyword-only) arguments?: '(\w+)'"
+)
 
 
 def _note_missing(error: TypeError, generation: str) -> None:

@@ -71,7 +71,9 @@ def kernels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, ModuleType]:
         for of, call in _functions():
             if of == package:
                 name, required = call.replace(".", "_"), _required(_function(package, call))
-                given = "".join(f"{parameter}={VALUES.get(parameter, 'x')}, " for parameter in required)
+                given = "".join(
+                    f"{parameter}={VALUES.get(parameter, 'x')}, " for parameter in required
+                )
                 lines += ["@nki.jit", f"def {name}(x):"]
                 lines += [f"    return {call}({given}no_such_argument=1)"]
                 if required:
