@@ -1,4 +1,4 @@
-"""The pytest plugin of nkijit; see `docs/testing.md`.
+"""The pytest plugin of nkijit.
 
 pytest imports this file at every start, also in projects without kernels, so it imports nkijit only
 when a test needs it. `nkijit.testing.plugin` has the implementation.

@@ -98,7 +98,7 @@ COMMANDS = {
     ),
     "explain": (
         "explaining:explain",
-        "Explain a rule, an instruction or a function.",
+        "Explain a rule, an instruction, a function or the forms of an argument.",
     ),
     "lit-config": (
         "testing:lit_config",

@@ -26,7 +26,8 @@ def bisect(
         typer.Option(
             "--reference",
             metavar="FILE.py:FUNCTION",
-            help="function that takes the kernel's arguments and returns named intermediates",
+            help="function that takes the kernel's arguments and returns the kernel's results, or a "
+            "dict of named intermediates",
         ),
     ] = None,
     against: Annotated[
@@ -41,8 +42,8 @@ def bisect(
     """Find the first instruction that differs from a reference by more than rounding.
 
     Tensors are read from -i, or are random data of the shapes given with -a x=128x512:float32. A
-    reference function returns a dict from names of variables to arrays. Exits with 1 when an
-    instruction differs.
+    reference function returns the kernel's results, or a dict from names of variables to arrays.
+    Exits with 1 when an instruction differs.
     """
     if sum((reference is not None, against is not None, float32)) != 1:
         raise UsageError("give exactly one of --reference, --against and --float32")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+from importlib import import_module
 from typing import Annotated
 
 import typer
@@ -9,14 +11,17 @@ import typer
 from nkijit.discovery.errors import UsageError
 from nkijit.reference import catalogue
 
+TOPICS = {"arguments": "nkijit.discovery.argument_text"}
+"""Modules with a docstring that documents the syntax of an option."""
+
 
 def explain(
     name: Annotated[
         str | None,
         typer.Argument(
             metavar="NAME",
-            help="id of a rule, e.g. both-in-psum; an instruction, e.g. nisa.max8; or a function, "
-            "e.g. nl.load",
+            help="id of a rule, e.g. both-in-psum; an instruction, e.g. nisa.max8; a function, "
+            "e.g. nl.load; or `arguments`: the forms of -a",
         ),
     ] = None,
     list_all: Annotated[bool, typer.Option("--list", help="list all rules by category")] = False,
@@ -24,12 +29,15 @@ def explain(
         bool, typer.Option("--markdown", help="print all rules as a Markdown document")
     ] = False,
 ) -> None:
-    """Explain a rule, an instruction or a function."""
+    """Explain a rule, an instruction, a function or the forms of an argument."""
     if markdown:
         print(catalogue.rules_as_markdown(), end="")
         return
     if name is None or list_all:
         print(catalogue.list_rules(), end="")
+        return
+    if name in TOPICS:
+        print(inspect.cleandoc(import_module(TOPICS[name]).__doc__ or ""))
         return
     try:
         print(catalogue.explain(name), end="")

@@ -47,7 +47,7 @@ class Tracing:
             "--arg",
             metavar="NAME=VALUE",
             help="an argument: x=128x512:float32 for a tensor, scale=2.0 for a value, "
-            "mode=\"'fast'\" for a string; see docs/command-line.md",
+            "mode=\"'fast'\" for a string; nkijit explain arguments lists all forms",
         ),
     ] = None
     target: Annotated[

@@ -20,7 +20,7 @@ def lsp(
     """Run a language server: findings, predicted times and IR of kernels in an editor.
 
     The editor starts this command and communicates over standard input and output. Opening a file
-    with kernels executes it. See docs/editors.md.
+    with kernels executes it.
     """
     try:
         from nkijit.lsp.server import serve
@@ -44,7 +44,7 @@ def mcp(
     """Run a server of the Model Context Protocol, with tools for agents that write kernels.
 
     The agent starts this command and communicates over standard input and output. Each request
-    executes the file of its kernel in a separate process. See docs/mcp.md.
+    executes the file of its kernel in a separate process.
     """
     try:
         from nkijit.mcp.server import serve

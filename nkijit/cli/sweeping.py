@@ -100,7 +100,7 @@ def sweep(
             "--space",
             metavar="NAME=VALUES",
             help="values of an argument: tile_n=128,256,512, or a range: tile_k=64..512:64, "
-            "tile_m=64..1024:*2; see docs/sweep.md",
+            "tile_m=64..1024:*2",
         ),
     ],
     objective: Annotated[

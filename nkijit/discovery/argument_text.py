@@ -1,4 +1,4 @@
-"""Parser for arguments of a kernel as text: `-a`, `[tool.nkijit]` and `@nkijit.example`.
+"""The arguments of a kernel as text: `-a`, `[tool.nkijit]` and `@nkijit.example`.
 
 | text | argument |
 |---|---|

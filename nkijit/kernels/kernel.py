@@ -556,7 +556,7 @@ class Kernel(Generic[_P]):
         kernels: list[KernelOp] = []
         recorded: list[Diagnostic] = []
         files: dict[Path, FileState] = {}
-        named_tuple = None
+        named_tuple = alone = None
         # A decorator would add a frame to the user's tracebacks.
         with without_collection():
             for core in range(cores):
@@ -564,9 +564,15 @@ class Kernel(Generic[_P]):
                 kernels.append(tracer.kernel)
                 recorded += tracer.diagnostics
                 files |= tracer.files
+                alone = alone or tracer.alone
                 named_tuple = named_tuple_of(result)
         return self._TRACED(
-            ModuleOp(kernels), recorded, kernels, named_tuple=named_tuple, files=files
+            ModuleOp(kernels),
+            recorded,
+            kernels,
+            named_tuple=named_tuple,
+            files=files,
+            alone=alone,
         )
 
     def _trace_core(

@@ -19,7 +19,10 @@ def program_id(axis: int = 0) -> int:
     Source: NKI API reference, nki.language.program_id.
     """
     _check_axis("nl.program_id", axis)
-    return tracer_for("nl.program_id").core[0]
+    tracer = tracer_for("nl.program_id")
+    number, count = tracer.core
+    tracer.reads_program_id(count)
+    return number
 
 
 def num_programs(axes: Axes = 0) -> int:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from nkijit.dialects.spelling import did_you_mean
+from nkijit.discovery.argument_text import ArgumentTextError, written_argument
 from nkijit.discovery.config import split_kernel
 from nkijit.discovery.errors import UsageError
 from nkijit.discovery.option_values import argument_values
@@ -28,8 +31,8 @@ class Question:
     source: str | None = None
     """The text of a Python or IR file, instead of `file`."""
     kernel: str | None = None
-    arguments: tuple[str, ...] = ()
-    """The kernel's arguments: NAME=VALUE, in the syntax of `-a`."""
+    arguments: tuple[str, ...] | Mapping[str, Any] = ()
+    """NAME=VALUE, in the syntax of `-a`, or values by name with strings in that syntax."""
     target: str | None = None
     cores: int | None = None
 
@@ -51,7 +54,7 @@ class Question:
 
     def all_chosen(self) -> list[Chosen]:
         """Return the kernels of the Python file, or the one that is named. Raises UsageError."""
-        request = KernelRequest(argument_values(self.arguments), self.target, self.cores)
+        request = KernelRequest(_values(self.arguments), self.target, self.cores)
         if (self.file is None) == (self.source is None):
             raise UsageError("give exactly one of `file` and `source`")
         if self.is_ir:
@@ -89,3 +92,16 @@ class Question:
             near = did_you_mean(self._name, found) if self._name else ""
             raise UsageError(f"{self.path} has the kernels {', '.join(found)}: name one{near}")
         return found[self._name]
+
+
+def _values(arguments: tuple[str, ...] | Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a request by name. Raises UsageError for invalid values."""
+    if isinstance(arguments, tuple):
+        return argument_values(arguments)
+    values: dict[str, Any] = {}
+    for name, value in arguments.items():
+        try:
+            values[name] = written_argument(value, Path())
+        except ArgumentTextError as error:
+            raise UsageError(f"arguments {name}: {error}") from None
+    return values

@@ -7,9 +7,12 @@ from typing import Annotated, Any
 
 import anyio.to_thread
 from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import CallToolResult, ContentBlock, TextContent, ToolAnnotations
-from pydantic import Field
+from pydantic import Field, ValidationError
 
+from nkijit.dialects.declare.kinds import described
+from nkijit.dialects.spelling import did_you_mean
 from nkijit.host.processes.channels import EndedError, OutOfTimeError
 from nkijit.host.processes.isolated import Isolated, Limits, preload, prepare
 from nkijit.mcp import answers, outputs
@@ -47,10 +50,11 @@ Name = Annotated[
     Field(description="name of the kernel, if the file has several and `file` does not name one"),
 ]
 Arguments = Annotated[
-    list[str] | None,
+    list[str] | dict[str, Any] | None,
     Field(
         description="the kernel's arguments: x=128x512:bfloat16 for a tensor, scale=2.0 or "
-        "flag=true for a value, mode='fast' for a string, x=@x.npy for an array"
+        "flag=true for a value, mode='fast' for a string, x=@x.npy for an array; or an object: "
+        '{"x": "128x512:bfloat16", "scale": 2.0, "flag": true, "mode": "\'fast\'"}'
     ),
 ]
 Target = Annotated[str | None, Field(description="trn1, trn2 or trn3; by default trn3")]
@@ -68,9 +72,50 @@ Scheduled = Annotated[
 Seed = Annotated[int, Field(ge=0, description="seed of the random data for tensors")]
 
 
+class _Server(MCPServer[Any]):
+    """A server that reports wrong arguments of a tool by name."""
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
+        tool = next((tool for tool in await self.list_tools() if tool.name == name), None)
+        known: dict[str, Any] = {} if tool is None else tool.input_schema["properties"]
+        unknown = next((each for each in arguments if each not in known), None)
+        if tool is not None and unknown is not None:
+            near = did_you_mean(unknown, known)
+            takes = ", ".join(known)
+            return _refused(f"error: `{name}` has no argument '{unknown}'; it takes {takes}{near}")
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if not isinstance(error.__cause__, ValidationError):
+                raise
+            return _refused("\n".join(_wrong_arguments(error.__cause__, known)))
+
+
+def _wrong_arguments(error: ValidationError, known: dict[str, Any]) -> list[str]:
+    """Return a line for each argument that does not have the form of its tool's schema."""
+    found: dict[str, str] = {}
+    for each in error.errors(include_url=False):
+        name = str(each["loc"][0])
+        if each["type"] == "missing":
+            text = "is missing"
+        elif name == "arguments":
+            text = f"is {described(each['input'])}; {_FORMS_OF_ARGUMENTS}"
+        else:
+            wanted = each["msg"].removeprefix("Input should be ").partition(",")[0]
+            text = f"must be {wanted}, got {described(each['input'])}"
+        found.setdefault(name, f"error: '{name}' {text} ({known[name]['description']})")
+    return list(found.values())
+
+
+_FORMS_OF_ARGUMENTS = (
+    'pass a list of strings, ["x=128x512:bfloat16", "scale=2.0"], or an object, '
+    '{"x": "128x512:bfloat16", "scale": 2.0}'
+)
+
+
 def server_of(limits: Limits) -> MCPServer[Any]:
     """Return the server. `limits` apply to each call of a tool."""
-    server: MCPServer[Any] = MCPServer(
+    server: MCPServer[Any] = _Server(
         "nkijit",
         title="nkijit",
         instructions=INSTRUCTIONS,
@@ -232,11 +277,12 @@ def _question(
     file: str | None,
     source: str | None,
     kernel: str | None,
-    arguments: list[str] | None,
+    arguments: list[str] | dict[str, Any] | None,
     target: str | None,
     cores: int | None,
 ) -> Question:
-    return Question(file, source, kernel, tuple(arguments or ()), target, cores)
+    given = arguments if isinstance(arguments, dict) else tuple(arguments or ())
+    return Question(file, source, kernel, given, target, cores)
 
 
 class _Caller:

@@ -316,7 +316,7 @@ def kind_in_words(rule: RuleText) -> str:
 
 
 def rules_as_markdown() -> str:
-    """Return all rules as a document, `docs/rules.md`."""
+    """Return all rules as a Markdown document."""
     parts = [
         "# Rules\n",
         "The rules that `nkijit verify` checks, by category. `make docs` generates this file; "

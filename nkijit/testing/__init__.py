@@ -1,7 +1,7 @@
 """Test functions for kernels, which need no device.
 
 They raise AssertionError with the problem and its place, under pytest, unittest or neither.
-`docs/testing.md` shows examples. nkijit's pytest plugin (`pytest_nkijit`) adds targets, fixtures,
+nkijit's pytest plugin (`pytest_nkijit`) adds targets, fixtures,
 and the kernels of failing tests to reports.
 
 A kernel argument is a traced kernel (`kernel.trace(x)`), or a kernel with `inputs`: its arguments,

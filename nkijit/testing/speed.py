@@ -32,7 +32,7 @@ def assert_faster(
         by: the minimum speed-up: 1.2 means that `old` takes 1.2 times as long.
         inputs: the arguments to trace kernels with.
         schedule: "compiler" compares the kernels with the compiler's order and tiles, "author" with
-            those of the source (docs/compiler.md).
+            those of the source.
 
     Returns:
         The speed-up with the best estimates.

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import import_module
@@ -63,6 +63,9 @@ def as_user_call(finding: Diagnostic) -> Diagnostic:
             if subject.startswith(_INSTRUCTIONS):
                 notes = (*notes, f"{call.name} is made of {subject}")
             subject = call.name
+    elif not operands:
+        imported = _source(source_text(finding.where[0].file)).imported
+        message = _in_the_users_names(message, call, imported)
     about = [
         names[field]
         for operand in finding.operands
@@ -84,12 +87,30 @@ def as_user_call(finding: Diagnostic) -> Diagnostic:
     )
 
 
+def _in_the_users_names(message: str, call: _Call, imported: Container[str]) -> str:
+    """Replace the parameters that a message is about by the variables that the call passes.
+
+    A finding with operands lists their variables, and `'x': expected …` is about the parameter.
+    """
+
+    def variable(match: re.Match[str]) -> str:
+        node = call.arguments.get(match[1])
+        name = None if node is None else _variable(node)
+        if node is None or name is None or name in imported:  # a number, or `nl.add`
+            return match[0]
+        return f"'{ast.unparse(node)}'"
+
+    return _SUBJECT.sub(variable, message)
+
+
 _INSTRUCTIONS = ("nisa.", "ncc.")
 _OF_VIEWS = "nki.view"
 _OF_THE_IR = (*_INSTRUCTIONS, "nki.alloc", _OF_VIEWS)
 """Prefixes of operation names in the IR, which may differ from the function that the user called.
 """
 _QUOTED = re.compile(r"'(\w+)'")
+_SUBJECT = re.compile(r"'(\w+)'(?!:)")
+"""A parameter in the sentence of a message."""
 
 
 def _field(operand: str) -> str:
@@ -154,8 +175,8 @@ class _Source:
         self.nodes: dict[int, list[ast.Call | ast.Assign]] = {}
         """Calls and assignments by their first line."""
         self.names: dict[int, list[ast.Attribute | ast.Name]] = {}
-        """Name and attribute nodes by their first line; an attribute precedes its object."""
-        self._imported: dict[str, str] = {}
+        """Names and attributes by their first line; an attribute precedes its object."""
+        self.imported: dict[str, str] = {}
         """The import path of each imported name."""
         try:
             module = ast.parse(text)
@@ -169,10 +190,10 @@ class _Source:
             elif isinstance(node, ast.Import):
                 for name in node.names:
                     shown = name.asname or name.name.partition(".")[0]
-                    self._imported[shown] = name.name if name.asname else shown
+                    self.imported[shown] = name.name if name.asname else shown
             elif isinstance(node, ast.ImportFrom) and not node.level:
                 for name in node.names:
-                    self._imported[name.asname or name.name] = f"{node.module}.{name.name}"
+                    self.imported[name.asname or name.name] = f"{node.module}.{name.name}"
 
     def function(self, named: ast.expr) -> tuple[str, Any] | None:
         """Return the name in findings and the function, if an expression names an API function."""
@@ -180,9 +201,9 @@ class _Source:
         while isinstance(named, ast.Attribute):
             parts.append(named.attr)
             named = named.value
-        if not isinstance(named, ast.Name) or named.id not in self._imported:
+        if not isinstance(named, ast.Name) or named.id not in self.imported:
             return None
-        return _function(".".join([self._imported[named.id], *reversed(parts)]))
+        return _function(".".join([self.imported[named.id], *reversed(parts)]))
 
     def call(self, node: ast.Call) -> _Call | None:
         """Return the call with its arguments; None if it calls no API function."""

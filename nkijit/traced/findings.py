@@ -6,11 +6,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.rule_texts.initialisation import (
+    OUTPUT_PARTLY_UNWRITTEN,
+    OUTPUT_UNWRITTEN,
+    READ_UNWRITTEN,
+    UNDEFINED_USE,
+)
 from nkijit.dialects.rule_texts.portability import FOUND_BY_TRACING, PORTABLE
-from nkijit.dialects.rule_texts.text import RuleText
+from nkijit.dialects.rule_texts.text import RuleText, WarningGroup
 from nkijit.host.installed import is_library_file
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.findings import Findings, collapse, in_source_order
+from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.diagnostics.suppression import lines_of, suppress
 from nkijit.passes.verify.passes import WHOLE, find_all, with_advice
 from nkijit.traced.call_names import as_user_call
@@ -67,6 +74,26 @@ def findings(
     return shown(found, kernels, is_checked)
 
 
+_UNWRITTEN = (OUTPUT_UNWRITTEN, OUTPUT_PARTLY_UNWRITTEN, READ_UNWRITTEN, UNDEFINED_USE)
+
+
+def of_one_program(found: Sequence[Diagnostic], alone: Position | None) -> list[Diagnostic]:
+    """Add to findings about unwritten memory that other programs of a launch may write it.
+
+    `alone`: the first `nl.program_id` of a kernel that is launched as one program.
+    """
+    if alone is None:
+        return list(found)
+    help = "launch with -c 2, in Python kernel[2](…), if the other program writes the rest"
+    note = f"nl.program_id is 0 of 1 at {alone}"
+    return [
+        replace(d, notes=(*d.notes, note), help=f"{help}; else {d.help}")
+        if d.rule in _UNWRITTEN
+        else d
+        for d in found
+    ]
+
+
 def shown(
     found: Sequence[Diagnostic], kernels: Sequence[KernelOp], is_checked: Callable[[RuleText], bool]
 ) -> Findings:
@@ -80,8 +107,8 @@ def shown(
     return Findings(as_user_call(finding) for finding in in_source_order(own))
 
 
-_ABOUT_FILES = (PORTABLE, "lint", "suppression")
-"""Categories of rules whose warnings concern only the author of the file."""
+_ABOUT_FILES = (WarningGroup.advice, WarningGroup.portability)
+"""Groups of warnings that concern only the author of the file."""
 
 
 def _in_users_file(finding: Diagnostic) -> Diagnostic | None:
@@ -94,8 +121,7 @@ def _in_users_file(finding: Diagnostic) -> Diagnostic | None:
     if finding.severity == "error" or not where or not is_library_file(where[0].file):
         return finding
     own = next((n for n, place in enumerate(where) if not is_library_file(place.file)), None)
-    category = finding.rule.category
-    if category in _ABOUT_FILES and (own is not None or category != "lint"):
+    if finding.group in _ABOUT_FILES and (own is not None or finding.rule.category != "lint"):
         return None
     if own is None:
         return finding

@@ -23,10 +23,11 @@ from nkijit.passes.diagnostics.denial import Denial
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import Findings
+from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.diagnostics.shown import ShownPage, ShownText
 from nkijit.passes.values.budget import BUDGET
 from nkijit.passes.verify.passes import VERIFICATION_PASSES, find_all
-from nkijit.traced.findings import findings, found_by_passes, shown
+from nkijit.traced.findings import findings, found_by_passes, of_one_program, shown
 from nkijit.traced.strictness import denial_of_environment
 from nkijit.tracing.tracebacks import without_own_frames
 
@@ -60,8 +61,13 @@ class TracedKernel:
         kernels: Sequence[KernelOp] = (),
         named_tuple: Callable[[Iterable[Any]], Any] | None = None,
         files: Mapping[Path, FileState] | None = None,
+        alone: Position | None = None,
     ):
-        """`kernels`: the kernel's IR for each core; by default all kernels of the module."""
+        """`kernels`: the kernel's program for each core; by default all kernels of the module.
+
+        `alone`: the first `nl.program_id` of a kernel that is launched as one program.
+        """
+        self._alone = alone
         self.module = module
         self._kernels = tuple(kernels or kernels_of(module))
         self._kernel = self._kernels[0]
@@ -158,12 +164,12 @@ class TracedKernel:
             comments: quote the lines of the original source.
             loops: write repeated instructions as loops; False writes every instruction.
             schedule: "author" retains the kernel's own order and tiles; "compiler" writes the
-                result of the compiler's passes (docs/compiler.md).
+                result of the compiler's passes.
 
         Raises ExportError, with the source line, for IR that the API cannot express, and with
         "compiler" the errors of `programs`.
 
-        Example: `Path("new.py").write_text(kernel.trace(x).source())`; docs/export.md has more.
+        Example: `Path("new.py").write_text(kernel.trace(x).source())`.
         """
         from nkijit.export.source import source_of
 
@@ -189,7 +195,8 @@ class TracedKernel:
     def _pass_findings(self) -> Sequence[Diagnostic]:
         """Return the findings of the verification passes, without advice."""
         if self._found_by_passes is None:
-            self._found_by_passes = found_by_passes(self._kernels, self._trace_diagnostics)
+            found = found_by_passes(self._kernels, self._trace_diagnostics)
+            self._found_by_passes = of_one_program(found, self._alone)
         return self._found_by_passes
 
     @without_collection()
@@ -203,6 +210,7 @@ class TracedKernel:
             if name not in known:
                 raise ValueError(f"there is no pass '{name}'; there are {', '.join(known)}")
         found = find_all(self._kernels, [known[name] for name in passes])
+        found = of_one_program(found, self._alone)
         return shown(found, self._kernels, lambda rule: False)
 
     @without_own_frames
@@ -340,8 +348,7 @@ class TracedKernel:
 
         Raises RecordError for a kernel on two cores, and the errors of `run`.
 
-        Example: `record["tile"][0].value`, `record.at("kernel.py:14")[3].result`, `print(record)`;
-        docs/values.md has more.
+        Example: `record["tile"][0].value`, `record.at("kernel.py:14")[3].result`, `print(record)`.
         """
         return self._runs.record(self, self.module, inputs, budget, self.loop_indices, strict)
 
@@ -378,7 +385,7 @@ class TracedKernel:
                 `--disable-dge`, except for DMAs whose `dge_mode` the kernel specifies and for
                 addresses that are known only at run time.
             schedule: "author" retains the kernel's own order and tiles; "compiler" lets passes
-                change both (docs/compiler.md), as the vendor's compiler does.
+                change both, as the vendor's compiler does.
 
         Raises NkiValidationError for a kernel with errors, LoweringError for instructions that
         lowering does not model, TimingError for a file that cannot be used, ValueError for an
@@ -539,7 +546,7 @@ class TracedKernel:
         """Return changes that would make the kernel faster, with the time that each gains.
 
         `print` the result. Each suggestion is an experiment that was run on the cost model: a copy
-        of the kernel with the change in it (docs/advice.md). Nothing is run on a device.
+        of the kernel with the change in it (`nkijit advise --list` lists the kinds). Nothing is run on a device.
 
         Args:
             constants: a file of timing constants, in place of those of the target.

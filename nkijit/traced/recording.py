@@ -29,9 +29,11 @@ import numpy.typing as npt
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
+from nkijit.dialects.declare.kinds import described
 from nkijit.dialects.dtypes import DType
 from nkijit.dialects.files import check_regular
 from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of
 from nkijit.host.output_files import StrPath, writing
 from nkijit.ir.parser import MAX_TEXT_BYTES
@@ -114,10 +116,10 @@ class TracedRecording(values.Recording):
 
         Args:
             against: the reference: `"float32"` for the same kernel with bfloat16 and float8 stored
-                as float32 (`NKI_PRECISE_FP=0`), another recording, or named intermediates:
-                `{"tile": array}`. A variable with several instances has a list of arrays, or a
-                function of the loop indices of an instance: `lambda i, j: ...`; None skips an
-                instance.
+                as float32 (`NKI_PRECISE_FP=0`), another recording, the arrays that the kernel
+                returns, or named intermediates: `{"tile": array}`. A variable with several
+                instances has a list of arrays, or a function of the loop indices of an instance:
+                `lambda i, j: ...`; None skips an instance.
 
         Raises RecordError for any other reference, and for arrays of the wrong shape or number.
 
@@ -129,11 +131,32 @@ class TracedRecording(values.Recording):
             return against_record(self, wide, "the same kernel in float32")
         if isinstance(against, values.Recording):
             return against_record(self, against, f"another run of {against.kernel}")
-        if isinstance(against, Mapping):
+        if isinstance(against, Mapping) and against:
             return against_names(self, cast("Mapping[str, Any]", against), "the reference")
+        return against_names(self, self._named_results(against), "the reference")
+
+    def _named_results(self, returned: Any) -> Mapping[str, Any]:
+        """Return the arrays that a reference function has returned by the names of the results.
+
+        Raises RecordError for anything but one array per result.
+        """
+        results = self._plan.kernel.return_op.values
+        names = [base_of(value).name_hint or "" for value in results]
+        is_several = isinstance(returned, (tuple, list))
+        arrays: Sequence[Any] = cast("Sequence[Any]", returned) if is_several else (returned,)
+        shapes = [getattr(array, "shape", None) for array in arrays]
+        are_known = all(name in self for name in names) and len(set(names)) == len(names)
+        if shapes and are_known and shapes == [info_of(value).shape for value in results]:
+            return dict(zip(names, arrays, strict=True))
+        shown = ", ".join(map(_described, arrays)) or "nothing"
+        wanted = ", ".join(
+            f"{'x'.join(map(str, info_of(value).shape))} for '{name}'"
+            for name, value in zip(names, results, strict=True)
+        )
         raise RecordError(
-            "a run is compared with 'float32', a recording, or a dict of named intermediates, got "
-            f"{against!r}"
+            "a run is compared with 'float32', a recording, an array for each result of the kernel "
+            f"({wanted}), or a dict from names of variables to arrays, got {shown}; the kernel's "
+            f"variables are {', '.join(self.names)}"
         )
 
     def report(self, **options: Any) -> ShownPage:
@@ -145,6 +168,12 @@ class TracedRecording(values.Recording):
         Example: `record.report(against=other_kernel.record(x))`.
         """
         return self._traced.report(record=self, **options)
+
+
+def _described(value: Any) -> str:
+    """Return a value for a message: an array as its shape and type."""
+    shape = getattr(value, "shape", None)
+    return described(value) if shape is None else f"{value.dtype} of shape {tuple(shape)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 import sys
 from collections.abc import Hashable, Mapping
-from types import ModuleType
+from importlib import import_module
+from types import FrameType, ModuleType
 from typing import Any, cast
 
 import numpy as np
@@ -15,6 +17,7 @@ from nkijit.dialects.dtypes import DTYPES, DType
 from nkijit.dialects.spelling import did_you_mean
 from nkijit.passes.numerics.storage import dtype_called, is_plain
 from nkijit.releases.table import removed_in, replacement
+from nkijit.tracing.locations import evaluated
 
 _named: dict[tuple[type[Any], Any], DType] = {}
 """Results of `as_dtype`, by class and value; a NumPy dtype's name is slow to compute."""
@@ -99,13 +102,15 @@ _UNEXPECTED = re.compile(
 )
 """Python's error about an unexpected keyword argument, with the hint that Python 3.13 adds."""
 
-_MISSING = re.compile(r"([\w.]+)\(\) missing \d+ required positional arguments?: '(\w+)'")
+_MISSING = re.compile(
+    r"([\w.]+)\(\) missing \d+ required (?:positional|keyword-only) arguments?: '(\w+)'"
+)
 
 
 def _note_missing(error: TypeError, generation: str) -> None:
     """Add the parameters of the function to Python's error about missing arguments."""
     match = _MISSING.search(str(error))
-    names = [] if match is None else parameters_of(match[1], generation)
+    names = [] if match is None else parameters_of(_called(error, match[1], generation))
     if match is None or not names:
         return
     note = f"it takes {', '.join(names)}"
@@ -121,37 +126,65 @@ def note_misspelling(error: TypeError, generation: str) -> None:
     """
     _note_missing(error, generation)
     match = _UNEXPECTED.search(str(error))
-    names = [] if match is None else parameters_of(match[1] or "", generation)
+    names = [] if match is None else parameters_of(_called(error, match[1] or "", generation))
     if match is not None and names:
         hint = did_you_mean(match[2], names)
         error.add_note(f"there is no argument '{match[2]}'; there are {', '.join(names)}{hint}")
 
 
-def parameters_of(function: str, generation: str) -> list[str]:
-    """Return the parameters of an API function by its qualified name; empty if there is none."""
-    found = _function_named(function, generation)
-    if found is None:
+def parameters_of(function: Any) -> list[str]:
+    """Return the names of a function's parameters; empty for None."""
+    if function is None:
         return []
     variable = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
-    parameters = inspect.signature(found).parameters.values()
+    parameters = inspect.signature(function).parameters.values()
     return [p.name for p in parameters if p.name != "self" and p.kind not in variable]
 
 
-def _function_named(path: str, generation: str) -> Any:
-    """Return the function with a qualified name in the modules of a package, or None."""
-    first, *rest = path.split(".")
-    is_classic = generation == CLASSIC
-    modules = [
-        name
-        for name in sys.modules
-        if name.startswith("nkijit")
-        and name.startswith(CLASSIC) == is_classic
-        and not name.startswith(("nkijit.dialects", "nkijit.passes"))
-    ]
-    for module in modules:
-        found = vars(sys.modules[module]).get(first)
-        for part in rest:
-            found = getattr(found, part, None)
-        if getattr(found, "__qualname__", None) == path:
+def api_function(call: str, generation: str) -> Any:
+    """Return the function with a name as in findings (`nl.load`), or None."""
+    short, _, name = call.partition(".")
+    modules = {"nl": "language", "nisa": "isa", "ncc": "collectives"}
+    module = f"{generation}.{modules.get(short)}"
+    return vars(import_module(module)).get(name) if short in modules else None
+
+
+def _called(error: TypeError, path: str, generation: str) -> Any:
+    """Return the API function with a qualified name that raised an error about its arguments."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is not None:
+        node = evaluated(trace.tb_frame.f_code, trace.tb_lasti)
+        found = _value_of(node.func, trace.tb_frame) if isinstance(node, ast.Call) else None
+        if path in (_qualified(found), _qualified(getattr(type(found), "__call__", None))):
+            return found if _is_of(found, generation) else None
+    for module in ("language", "isa", "collectives"):  # the source is unknown
+        known = vars(sys.modules.get(f"{generation}.{module}", object))
+        found = known.get(path)
+        if _qualified(found) == path:
             return found
     return None
+
+
+def _qualified(function: Any) -> str | None:
+    return getattr(function, "__qualname__", None)
+
+
+def _is_of(function: Any, generation: str) -> bool:
+    """Return whether a function is nkijit's own, and of an API generation."""
+    module = getattr(function, "__module__", None) or ""
+    return module.startswith("nkijit.") and module.startswith(CLASSIC) == (generation == CLASSIC)
+
+
+def _value_of(node: ast.expr, frame: FrameType) -> Any:
+    """Return the function that an expression names, without executing code of the user's."""
+    if isinstance(node, ast.Name):
+        return frame.f_locals.get(node.id, frame.f_globals.get(node.id))
+    if not isinstance(node, ast.Attribute):
+        return None
+    owner = _value_of(node.value, frame)
+    if not isinstance(owner, ModuleType):
+        owner = cast(type[Any], type(owner))
+        return inspect.getattr_static(owner, node.attr, None)
+    return vars(owner).get(node.attr)

@@ -158,7 +158,9 @@ class Tracer:
         self.core = core
         self.diagnostics: list[Diagnostic] = []
         self.history: list[Operation] | None = None
-        """The operations in the order of appending, for recordings and `kernel.step`; else None."""
+        """The operations in the order in which they were appended; None if nothing needs them."""
+        self.alone: Position | None = None
+        """The first `nl.program_id` of a kernel that is launched as one program."""
         self.values: TracedValues | None = None
         """The values of tensors; None unless the kernel runs by `kernel.step`."""
         region, self._block = new_body([memref for _, memref in arguments])
@@ -425,6 +427,11 @@ class Tracer:
             op.result.name_hint = name or assigned_name(frame) or "constant"
             op.location = self._calls.location(frame)
         return Storage(self, op.result, shape, dtype, region, op.result.name_hint or "constant")
+
+    def reads_program_id(self, programs: int) -> None:
+        """Record that the kernel depends on its number among the programs of the launch."""
+        if programs == 1 and self.alone is None:
+            self.alone = next(iter(positions(self.location(2))), None)
 
     def reads(self, path: Path) -> None:
         """Record that the kernel depends on a file. Raises OSError when there is none."""

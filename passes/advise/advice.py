@@ -123,7 +123,7 @@ def list_of_kinds() -> str:
 
 
 def kinds_as_markdown() -> str:
-    """Return the documentation of all kinds, for docs/advice.md."""
+    """Return the documentation of all kinds as Markdown."""
     parts: list[str] = []
     for kind in KINDS.values():
         parts += [

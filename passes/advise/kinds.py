@@ -1,4 +1,4 @@
-"""The kinds of advice: the table of `nkijit advise --list` and docs/advice.md."""
+"""The kinds of advice: the table of `nkijit advise --list` and of the documentation."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ from nkijit.dialects.rule_texts.shapes import FREE_SIZE, PARTITIONS
 from nkijit.dialects.spelling import did_you_mean
 from nkijit.language.creation import allocate
 from nkijit.language.tiles import in_sbuf, temporary
-from nkijit.tracing.dtype_names import CLASSIC, parameters_of
+from nkijit.tracing.dtype_names import CLASSIC, api_function, parameters_of
 from nkijit.tracing.locations import Sites
 from nkijit.tracing.tensor import NkiTensor, first_partition, mark_allocation_masked
 from nkijit.tracing.tracer import tracer_for
@@ -55,11 +55,12 @@ class Axis(int):
 def refuse_rest(call: str, rest: Mapping[str, Any]) -> None:
     """End the trace at undocumented arguments, which only the `**kwargs` of a signature takes."""
     if rest:
-        known = parameters_of(call.partition(".")[2], CLASSIC)
+        known = parameters_of(api_function(call, CLASSIC))
         names = ", ".join(f"'{name}'" for name in rest)
         suggestions = "".join(did_you_mean(name, known) for name in rest)
         message = f"arguments that are not documented: {names}{suggestions}"
-        tracer_for(call).fail(UNSUPPORTED, call, message)
+        help = f"leave it out: {call} takes {', '.join(known)}" if known else ""
+        tracer_for(call).fail(UNSUPPORTED, call, message, help)
 
 
 def functional(

@@ -22,7 +22,9 @@ from nkijit.tracing.tracer import tracer_for
 
 def program_id(axis: int) -> int:
     """Index of the instance along an axis of the grid; 0 for a kernel without a grid."""
-    at = _instance("nl.program_id").at
+    instance = _instance("nl.program_id")
+    at = instance.at
+    tracer_for("nl.program_id").reads_program_id(prod(instance.grid.sizes))
     number = _axis("nl.program_id", axis)
     return at[number] if at else 0
 

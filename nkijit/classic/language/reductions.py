@@ -246,6 +246,7 @@ def loop_reduce(
         mask: which elements are reduced.
     """
     call = "nl.loop_reduce"
+    refuse_rest(call, {key: value for key, value in kwargs.items() if key != "name"})
     compute = functools.partial(tensor_tensor, op=op, mask=mask, **kwargs)
     begin = functools.partial(tensor_copy, mask=mask, **kwargs)
     return Reduced(as_tensor(call, "x", x), compute, begin)

@@ -76,7 +76,7 @@ def barriers(x):
     rows = nl.ds(nl.program_id(0) * 4, 4)
     tile = nl.load(x[rows])
     nl.store(out[rows], tile)
-    # BARRIERS: warning[barrier-on-chip]: nisa.core_barrier: 'data' must be in shared_hbm, it is in sbuf
+    # BARRIERS: warning[barrier-on-chip]: nisa.core_barrier: 'tile' must be in shared_hbm, it is in sbuf
     # BARRIERS-NEXT: --> {{.*}}older-forms.py:[[# @LINE + 5]]:23
     # BARRIERS-NEXT: |
     # BARRIERS-NEXT: [[# @LINE + 3]] | nisa.core_barrier(tile, cores=(0, 1))

@@ -3,6 +3,10 @@
 # RUN: nkijit verify %s:result -a x=128x512:float32 | filecheck --match-full-lines --check-prefix=RESULT %s
 # RUN: nkijit verify %s:right -a x=128x500:float32 | filecheck --match-full-lines --check-prefix=RIGHT %s
 # RUN: not nkijit list %s:tail -a x=128x500:float32 2>&1 | filecheck --match-full-lines --check-prefix=LIST %s
+# RUN: nkijit verify %s:shared_rows -a x=128x512:float32 | filecheck --match-full-lines --check-prefix=ONE %s
+# RUN: nkijit verify %s:shared_rows -a x=128x512:float32 -c 2 | filecheck --match-full-lines --check-prefix=BOTH %s
+# RUN: not nkijit verify %s:second_core -a x=128x512:float32 | filecheck --match-full-lines --check-prefix=SECOND %s
+# RUN: nkijit verify %s:counted -a x=128x512:float32 | filecheck --match-full-lines --check-prefix=RIGHT %s
 
 # Unwritten memory: its uses, the reads that bring it in, and the unwritten elements.
 
@@ -80,4 +84,40 @@ def result(x):
     for column in range(0, 384, 128):
         nl.store(out[:, column : column + 128], nl.load(x[:, column : column + 128]))
     # RESULT: 1 warning for trn3 (default)
+    return out
+
+
+# A kernel for two cores that is launched on one.
+@nki.jit
+def shared_rows(x):
+    # ONE: warning[output-partly-unwritten]: nl.ndarray: 'out' is returned, but nothing has written its elements [64:128, 0:512]
+    # ONE: = nl.program_id is 0 of 1 at {{.*}}unwritten.py:[[# @LINE + 3]]:13
+    # ONE-NEXT: = help: launch with -c 2, in Python kernel[2](…), if the other program writes the rest; else let the loops reach the rest of it, or allocate and return a smaller tensor
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    first = nl.program_id(0) * 64
+    nl.store(out[first : first + 64], nl.load(x[first : first + 64]))
+    # ONE: 1 warning for trn3 (default)
+    # BOTH: no findings for trn3 (default)
+    return out
+
+
+# One that writes nothing on the first core.
+@nki.jit
+def second_core(x):
+    # SECOND: error[output-unwritten]: nl.ndarray: 'out' is returned, but nothing has written it
+    # SECOND: = nl.program_id is 0 of 1 at {{.*}}unwritten.py:[[# @LINE + 3]]:8
+    # SECOND-NEXT: = help: launch with -c 2, in Python kernel[2](…), if the other program writes the rest; else write it before the kernel ends, e.g. nl.store(out, tile), also when a loop or a branch is not entered; or do not return it
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    if nl.program_id(0) == 1:
+        nl.store(out, nl.load(x))
+    return out
+
+
+# One whose share depends on the number of cores.
+@nki.jit
+def counted(x):
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    rows = 128 // nl.num_programs()
+    first = nl.program_id(0) * rows
+    nl.store(out[first : first + rows], nl.load(x[first : first + rows]))
     return out

@@ -43,7 +43,7 @@ def found_by_rules(x):
 @nki.jit
 def shapes(x):
     tile = nl.load(x)
-    # SHAPES: error[argument]: nl.add: shapes that do not broadcast: 'x' has (128, 64), 'y' has (128, 32)
+    # SHAPES: error[argument]: nl.add: shapes that do not broadcast: 'tile' has (128, 64), 'tile[:, 0:32]' has (128, 32)
     # SHAPES-NEXT: --> {{.*}}mistakes.py:[[# @LINE + 5]]:18
     # SHAPES-NEXT: |
     # SHAPES-NEXT: [[# @LINE + 3]] | out = nl.add(tile, tile[:, 0:32])

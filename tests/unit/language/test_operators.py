@@ -306,7 +306,7 @@ def test_words_stay_operators():
         (lambda t: nl.add(t, None), "'y': expected a tile or a number, got None"),
         (lambda t: nl.exp(3.0), "'x': expected a tile, got 3.0"),
         (lambda t: nl.exp(t, dtype="float64"), "'dtype': unknown data type"),
-        (lambda t: nl.add(t, t[:, 0:3]), r"'x' has \(8, 8\), 'y' has \(8, 3\)"),
+        (lambda t: nl.add(t, t[:, 0:3]), r"'t' has \(8, 8\), 't\[:, 0:3\]' has \(8, 3\)"),
         (lambda t: nl.add(t, t.expand_dim(1)), "shapes that do not broadcast"),
         (lambda t: nl.prelu(t), "an argument of instructions, not a function"),
         (lambda t: nl.bypass(t), "an argument of instructions, not a function"),

@@ -265,6 +265,41 @@ def test_wrong_questions(agent: Agent) -> None:
     says("kernel", "list_kernels", file="kernels")
 
 
+def test_arguments_of_another_form(agent: Agent) -> None:
+    def refused(tool: str = "verify", **arguments: Any) -> str:
+        text = agent.refused(tool, **arguments)
+        assert "pydantic" not in text
+        assert "Error executing" not in text
+        return text
+
+    both = '["x=128x512:bfloat16", "scale=2.0"], or an object, {"x": "128x512:bfloat16"'
+    for wrong in ("scale=2.0", 3, [2.0]):
+        text = refused(**DOUBLED, arguments=wrong)
+        assert "'arguments' is" in text
+        assert both in text
+    assert "'cores' must be a valid integer, got 'two' (str)" in refused(**DOUBLED, cores="two")
+    text = refused("trace", **DOUBLED, limit=10**9)
+    assert "'limit' must be less than or equal to 1000, got 1000000000 (int)" in text
+    assert "'schedule' must be 'author' or 'compiler'" in refused(
+        "cost", **DOUBLED, schedule="fast"
+    )
+    assert "'name' is missing (a rule" in refused("explain")
+    text = refused(**DOUBLED, argument=["scale=2.0"])
+    assert "`verify` has no argument 'argument'; it takes file, source, kernel, arguments" in text
+    assert "did you mean 'arguments'?" in text
+    assert "arguments scale: 'fals' is" in refused(**DOUBLED, arguments={"scale": "fals"})
+
+
+def test_arguments_as_an_object(agent: Agent) -> None:
+    given: list[dict[str, Any]] = [
+        {"arguments": ["x=128x256:bfloat16", "scale=3.0", "width=256"]},
+        {"arguments": {"x": "128x256:bfloat16", "scale": 3.0, "width": 256}},
+    ]
+    answers = [agent.ask("trace", **DOUBLED, **each) for each in given]
+    assert answers[0] == answers[1]
+    assert "128x256xbf16" in answers[0][1]
+
+
 def test_kernel_by_name_and_other_targets(agent: Agent) -> None:
     document, _ = agent.ask(
         "cost", source=KERNELS, kernel="doubled", arguments=["x=128x256:bfloat16"], target="trn2"

@@ -234,11 +234,26 @@ def test_references_that_cannot_be_compared_are_refused():
         ({"twice": x}, "one 'twice' of shape .* the kernel has 2 of them; .* a function of i"),
         ({"twice": [x]}, "the reference has 1 of 'twice', the kernel 2"),
         ({"out": x[:3]}, r"has shape \(3, 8\) for <out"),
-        (3, "'float32', a recording, or a dict of named intermediates, got 3"),
+        (
+            3,
+            r"an array for each result of the kernel \(8x8 for 'out'\), or a dict .*, got 3 \(int\)",
+        ),
+        ((x, x), r"got float32 of shape \(8, 8\), float32 of shape \(8, 8\)"),
+        ({}, r"got \{\} \(dict\); the kernel's variables are tile, twice, out"),
+        (lambda x: None, r"got None \(NoneType\)"),
         ("bfloat16", "got 'bfloat16'"),
     ):
         with pytest.raises(RecordError, match=message):
             doubled.bisect(x, against=against)
+
+
+def test_a_reference_may_return_the_results_of_the_kernel():
+    x = np.ones((8, 8), np.float32)
+    result = np.repeat(np.float32([[2], [3]]), 4, axis=0) * x
+    for right, wrong in ((result, 3 * x), ((result,), [3 * x])):
+        assert not doubled.bisect(x, against=lambda x, right=right: right)
+        departure = doubled.bisect(x, against=lambda x, wrong=wrong: wrong).departure
+        assert departure.tile == "out"
 
 
 @nki.jit
