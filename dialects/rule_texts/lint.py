@@ -116,7 +116,7 @@ BROADCAST_LOAD = _lint(
     "NKI DMA overview; NKI performance guide",
 )
 
-SUSPECTED = (OVERWRITTEN_RESULT, REDUNDANT_FILL, DEAD_STORE, LOST_RESULT)
+SUSPECTED = (OVERWRITTEN_RESULT, REDUNDANT_FILL, DEAD_STORE, NO_RESULT, LOST_RESULT)
 """Rules about results that nothing uses. They are reported only for kernels without errors."""
 LINT = (
     UNUSED_TILE,

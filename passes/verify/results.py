@@ -15,6 +15,7 @@ from nkijit.dialects.nisa.accumulation import Accumulation, accumulation_of
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import base_of, used_of
+from nkijit.dialects.register_type import RegisterType
 from nkijit.dialects.rule_texts.lint import (
     DEAD_STORE,
     LOST_RESULT,
@@ -127,8 +128,9 @@ def _help(kernel: KernelOp, result: CallResults) -> str | None:
 
 
 def _is_fill(op: Operation) -> bool:
-    """True for an instruction whose result depends on no tile."""
-    return all(effect.role is Role.write for effect in effects(op))
+    """True for an instruction whose result depends on no tile and no register."""
+    reads_register = any(isinstance(value.type, RegisterType) for value in op.operands)
+    return not reads_register and all(effect.role is Role.write for effect in effects(op))
 
 
 def _lost_results(kernel: KernelOp, returned: Collection[SSAValue]) -> Iterator[Diagnostic]:

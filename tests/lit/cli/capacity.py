@@ -14,7 +14,7 @@ import nkijit.language as nl
 
 @nki.jit
 def unrolled(x):
-    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    out = nl.ndarray((16, *x.shape), dtype=x.dtype, buffer=nl.shared_hbm)
     bias = nl.ones((128, 1), dtype=nl.float32)
     tiles = []
     for _ in range(16):
@@ -31,9 +31,9 @@ def unrolled(x):
         # CHECK-NEXT: = help: keep at most 14 of the 16 tiles 'tile' in use at a time
         nisa.dma_copy(dst=tile, src=x)
         tiles.append(tile)
-    for tile in tiles:
+    for i, tile in enumerate(tiles):
         nisa.tensor_scalar(dst=tile, data=tile, op0=nl.add, operand0=bias)
-        nisa.dma_copy(dst=out, src=tile)
+        nisa.dma_copy(dst=out[i], src=tile)
     return out
 
 

@@ -39,7 +39,6 @@ def never_read(x):
         # NEVER-NEXT: --> {{.*}}lint.py:[[# @LINE + 5]]:30
         # NEVER-NEXT: |
         # NEVER-NEXT: [[# @LINE + 3]] | nisa.tensor_copy(dst=carry, src=tile[:, 511:512])
-        # NEVER: = the same finding 4 times at this place, in an unrolled loop or call
         # NEVER: 1 warning for trn3 (default)
         nisa.tensor_copy(dst=carry, src=tile[:, 511:512])
         nl.store(out[i], tile)

@@ -78,20 +78,22 @@ def works_through_hbm(x):
 
 @nki.jit
 def copies(x):
-    turned = nl.ndarray((512, 128), dtype=x.dtype, buffer=nl.shared_hbm)
-    split = nl.ndarray((128, 2, 256), dtype=x.dtype, buffer=nl.shared_hbm)
+    turned, moved = (nl.ndarray((512, 128), x.dtype, buffer=nl.shared_hbm) for _ in range(2))
+    split, merged, last = (
+        nl.ndarray((128, 2, 256), x.dtype, buffer=nl.shared_hbm) for _ in range(3)
+    )
     tile = nl.load(x)
     # COPIES: warning[transposed-copy]: {{.*}} 'dst' has shape (512, 128) and {{'src'|'value'}} (128, 512): the elements are copied in row-major order, not transposed
     # COPIES-NEXT: --> {{.*}}results.py:[[# @LINE + 1]]:{{[0-9]+}}
     nl.store(turned, tile)
     # COPIES: warning[transposed-copy]: nisa.dma_copy: 'dst' has shape (512, 128) and 'src' (128, 512): {{.*}}
-    nisa.dma_copy(dst=turned, src=x)
+    nisa.dma_copy(dst=moved, src=x)
     # Other shapes of as many elements are how dimensions are split and merged.
     nl.store(split, tile)
-    nl.store(split.reshape((128, 512)), tile)
+    nl.store(merged.reshape((128, 512)), tile)
     columns = nl.ndarray((128, 32, 16), dtype=x.dtype, buffer=nl.sbuf)
     nisa.tensor_copy(dst=columns, src=tile.reshape((128, 32, 16)).permute((0, 2, 1)))
     # COPIES: warning[transposed-copy]: nisa.tensor_copy: 'dst' has shape (128, 32, 16) and 'src' (128, 16, 32): {{.*}}
     # COPIES: 3 warnings for trn3 (default)
-    nl.store(split, columns.reshape((128, 2, 256)))
-    return turned, split
+    nl.store(last, columns.reshape((128, 2, 256)))
+    return turned, moved, split, merged, last

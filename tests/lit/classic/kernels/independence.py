@@ -68,8 +68,9 @@ def sums(x):
 
 def same(x):
     # INSTANCES: warning[err_unexpected_output_dependencies]: nl.store: two instances write the same elements of 'out'
-    # INSTANCES-NEXT: --> {{.*}}independence.py:[[# @LINE + 4]]:5
-    # INSTANCES: 1 warning{{.*}}
+    # INSTANCES-NEXT: --> {{.*}}independence.py:[[# @LINE + 5]]:5
+    # INSTANCES: warning[overwritten-result]: nl.store: 'out' is overwritten before anything reads the result: 3 of 4 results are lost
+    # INSTANCES: 2 warnings{{.*}}
     out = nl.ndarray((8, 4), dtype=x.dtype, buffer=nl.shared_hbm)
     tile = nl.load(x[nl.program_id(0)])
     nl.store(out, tile)
