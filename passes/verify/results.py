@@ -49,7 +49,9 @@ def _finding(kernel: KernelOp, result: CallResults) -> Diagnostic | None:
             amount = f"{op.cycles(kernel.target):.0f} " + (
                 "bytes" if engine_of(op, kernel.target) is engine.dma else "cycles"
             )
-            message = f"nothing reads what it writes: about {amount}"
+            several = result.executions > 1 and not result.on_device
+            times = f", {result.executions} times" if several else ""
+            message = f"nothing reads what it writes: about {amount}{times}"
             return diagnose(rule, op, message, written, related=_overwriter(result))
         return _overwritten(kernel, result)
     if _is_fill(op) or not _is_mostly_overwritten(result):

@@ -46,12 +46,12 @@ def unrolled(x):
 
 @nki.jit
 def reused(x):
-    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
-    for _ in range(16):
+    out = nl.ndarray((16, *x.shape), dtype=x.dtype, buffer=nl.shared_hbm)
+    for i in range(16):
         tile = nl.ndarray((128, 4096), dtype=x.dtype, buffer=nl.sbuf)
         nisa.dma_copy(dst=tile, src=x)
         nisa.tensor_scalar(dst=tile, data=tile, op0=nl.add, operand0=1.0)
-        nisa.dma_copy(dst=out, src=tile)
+        nisa.dma_copy(dst=out[i], src=tile)
     return out
 
 
