@@ -20,6 +20,7 @@ from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.diagnostics.suppression import lines_of, suppress
 from nkijit.passes.verify.passes import WHOLE, find_all, with_advice
 from nkijit.traced.call_names import as_user_call
+from nkijit.traced.fixes import with_fix
 
 
 def found_by_passes(
@@ -96,4 +97,4 @@ def shown(
     that suppresses the rule be reported as unused.
     """
     unsuppressed = suppress(found, lines_of(kernels), is_checked)
-    return Findings(as_user_call(finding) for finding in in_source_order(unsuppressed))
+    return Findings(with_fix(as_user_call(finding)) for finding in in_source_order(unsuppressed))
