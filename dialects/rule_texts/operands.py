@@ -51,8 +51,8 @@ UNSUPPORTED = rule(
     "unsupported",
     "target",
     "What nkijit does not model yet is refused by name, never accepted and ignored.",
-    "leave it out, or write it with other functions of nl and nisa; nkijit explain "
-    "nisa.activation (or another name) lists the arguments of each",
+    "leave it out, or write it with other functions of nl and nisa; nkijit explain nisa.activation "
+    "(or another name) lists the arguments of each",
     "nkijit",
 )
 RETURN = rule(

@@ -26,8 +26,8 @@ def bisect(
         typer.Option(
             "--reference",
             metavar="FILE.py:FUNCTION",
-            help="function that takes the kernel's arguments and returns the kernel's results, or "
-            "a dict of named intermediates",
+            help="function that takes the kernel's arguments and returns its results, or a dict of "
+            "named intermediates",
         ),
     ] = None,
     against: Annotated[

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from nkijit.cli.collecting import Files
+from nkijit.cli.fixing import fix_file
 from nkijit.cli.options import Locations, Output
 from nkijit.cli.selection import Selection
 from nkijit.discovery.errors import UsageError, failure_of
@@ -79,6 +80,14 @@ def verify(
             help="exit with 1 if a kernel is not checked because its arguments are not known",
         ),
     ] = False,
+    fix: Annotated[
+        bool,
+        typer.Option(
+            "--fix",
+            help="edit the files first: apply the fixes of findings, such as a misspelt name, if "
+            "the finding vanishes and no other appears",
+        ),
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="print one JSON document")] = False,
     sarif: Annotated[
         bool, typer.Option("--sarif", help="print a SARIF 2.1.0 document, for code hosts")
@@ -100,8 +109,11 @@ def verify(
     if nki is not None and not portable:
         raise UsageError("--nki needs --portable")
     form = as_json if json else as_sarif if sarif else None
-    checker = _Checker(portable, nki, tuple(only or ()))
+    checker = _Checker(portable, nki, tuple(only or ()), fixing=fix)
     try:
+        for selection in files.selections() if fix else ():
+            for text in fix_file(selection, checker.found_in):
+                print(text, file=sys.stderr if form is not None else sys.stdout)
         checker.files(files)
     except Exception as error:
         if form is not None:
@@ -138,8 +150,11 @@ class _Checked:
 class _Checker:
     """Checks kernels and collects their findings."""
 
-    def __init__(self, portable: bool, nki: str | None, passes: Sequence[str]):
+    def __init__(
+        self, portable: bool, nki: str | None, passes: Sequence[str], *, fixing: bool = False
+    ):
         self._portable, self._nki, self._passes = portable, nki, passes
+        self._fixing = fixing
         self._checked: list[_Checked] = []
         self.unknown: list[Chosen] = []
         """Kernels that were not checked: their arguments are not known."""
@@ -153,6 +168,16 @@ class _Checker:
     def errors(self) -> int:
         """The number of errors."""
         return sum(found.findings.errors for found in self.findings)
+
+    def found_in(self, kernels: Sequence[Chosen]) -> list[tuple[str, Diagnostic]]:
+        """Return the findings of kernels, each with the label of its kernel."""
+        found: list[tuple[str, Diagnostic]] = []
+        for chosen in kernels:
+            is_known = chosen.arguments or chosen.is_known
+            sets = (chosen.arguments or ({},)) if is_known else ()
+            of_kernel = [d for values in sets for d in self._found(chosen, values)]
+            found += [(chosen.label, d) for d in chosen.unsuppressed(of_kernel)]
+        return found
 
     def files(self, files: Files) -> None:
         """Check all kernels of files and folders."""
@@ -238,6 +263,9 @@ class _Checker:
             yield lines
         for chosen in self.unknown:
             yield _unknown(chosen)
+        fixes = sum(d.fix is not None for kernel in self.findings for d in kernel.findings)
+        if fixes and not self._fixing:
+            yield [line(f"{fixes} with a fix: nkijit verify --fix applies it where it helps")]
         if not self._checked and not self.unknown:
             yield [line("no kernels")]
 

@@ -8,6 +8,7 @@ from typing import Any, cast
 from nkijit.dialects.access import DynamicSlice
 from nkijit.tracing.registers import VirtualRegister
 from nkijit.tracing.tensor import NkiTensor
+from nkijit.tracing.tracer import active_tracer
 
 
 def ds(start: int | VirtualRegister | NkiTensor, size: int) -> DynamicSlice:
@@ -34,7 +35,7 @@ def static_range(start: int, stop: int | None = None, step: int = 1) -> builtins
     As an index of a tensor it is the slice of its numbers.
     Source: NKI API reference, nki.language.static_range.
     """
-    return builtins.range(start) if stop is None else builtins.range(start, stop, step)
+    return _range("nl.static_range", start, stop, step)
 
 
 def affine_range(start: int, stop: int | None = None, step: int = 1) -> builtins.range:
@@ -44,7 +45,7 @@ def affine_range(start: int, stop: int | None = None, step: int = 1) -> builtins
 
         tiles = [nl.load(hbm[nl.ds(128 * i, 128)]) for i in nl.affine_range(2)]
     """
-    return static_range(start, stop, step)
+    return _range("nl.affine_range", start, stop, step)
 
 
 def sequential_range(start: int, stop: int | None = None, step: int = 1) -> builtins.range:
@@ -55,7 +56,16 @@ def sequential_range(start: int, stop: int | None = None, step: int = 1) -> buil
         for i in nl.sequential_range(2):
             nisa.dma_copy(x, hbm[nl.ds(128 * i, 128)])
     """
-    return static_range(start, stop, step)
+    return _range("nl.sequential_range", start, stop, step)
+
+
+def _range(call: str, start: int, stop: int | None, step: int) -> builtins.range:
+    tracer = active_tracer()
+    numbers = {"stop": start} if stop is None else {"start": start, "stop": stop, "step": step}
+    for name, number in numbers.items():
+        if tracer is not None and isinstance(number, float):
+            tracer.wrong_argument(call, name, "an integer", number)
+    return builtins.range(*numbers.values())
 
 
 range = builtins.range

@@ -246,7 +246,9 @@ def _of_finding(path: str, finding: Diagnostic, kernel: Span) -> Problem:
     message = "\n".join(
         [f"{finding.subject}: {finding.message}", *finding.notes, f"help: {finding.help}"]
     )
-    return Problem(span, finding.severity, message, finding.rule.id, tuple(related))
+    own = finding.fix is not None and finding.fix.span.start.file == path
+    fix = finding.fix if own else None
+    return Problem(span, finding.severity, message, finding.rule.id, tuple(related), fix=fix)
 
 
 def _of_exception(path: str, error: BaseException, kernel: Span | None = None) -> Problem:

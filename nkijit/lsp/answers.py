@@ -169,13 +169,17 @@ def _costs(kernels: Sequence[KernelView], line: int) -> Iterator[str]:
 def code_actions_of(
     analysis: Analysis, document: TextDocument, requested: types.Range
 ) -> list[types.CodeAction | types.Command]:
-    """Return actions for a range: add example arguments, suppress a warning, show the IR."""
+    """Return actions for a range: fix, add example arguments, suppress a warning, show the IR."""
     places = Places.of(document)
     found: list[types.CodeAction | types.Command] = []
     for problem in analysis.problems:
         at = places.range(problem.span)
         if at.end < requested.start or requested.end < at.start:
             continue
+        if problem.fix is not None:
+            edit = types.TextEdit(places.range(problem.fix.span), problem.fix.new)
+            title = f"Replace {problem.fix.old} by {problem.fix.new}"
+            found.append(_action(title, document, [edit]))
         if problem.remedy:
             edits = [
                 types.TextEdit(_empty(places.position(each.line, 1)), each.text)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from nkijit.passes.diagnostics.diagnostic import Fix
 from nkijit.passes.diagnostics.places import Position, Span
 
 
@@ -32,6 +33,8 @@ class Problem:
     """Related places, each with a label."""
     remedy: tuple[Insertion, ...] = ()
     """Insertions that fix the problem; empty if there is no automatic fix."""
+    fix: Fix | None = None
+    """The edit of a finding."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,7 @@ def as_user_call(finding: Diagnostic) -> Diagnostic:
                 notes = (*notes, f"{call.name} is made of {subject}")
             subject = call.name
     elif not operands:
-        imported = _source(source_text(finding.where[0].file)).imported
+        imported = source_of(source_text(finding.where[0].file)).imported
         message = _in_the_users_names(message, call, imported)
     about = [
         names[field]
@@ -150,7 +150,7 @@ def _variable(node: ast.expr) -> str | None:
 
 def _call_at(place: Position) -> _Call | None:
     """Return the call of an API function, or the assignment, that begins at a place."""
-    source = _source(source_text(place.file))
+    source = source_of(source_text(place.file))
     found: list[_Call] = []
     for node in source.nodes.get(place.line, ()):
         if column_in_line(place.file, node.lineno, node.col_offset) != place.column:
@@ -168,10 +168,12 @@ def _assignment(node: ast.Assign) -> _Call | None:
     return _Call(f"assignment to '{variable}'", {"dst": target, "src": node.value})
 
 
-class _Source:
+class Source:
     """The calls, assignments and names in a file, and its imports."""
 
     def __init__(self, text: str):
+        self.tree = ast.Module([], [])
+        """The syntax tree; empty if the text does not parse."""
         self.nodes: dict[int, list[ast.Call | ast.Assign]] = {}
         """Calls and assignments by their first line."""
         self.names: dict[int, list[ast.Attribute | ast.Name]] = {}
@@ -182,6 +184,7 @@ class _Source:
             module = ast.parse(text)
         except (SyntaxError, ValueError, RecursionError):
             return
+        self.tree = module
         for node in ast.walk(module):
             if isinstance(node, (ast.Call, ast.Assign)):
                 self.nodes.setdefault(node.lineno, []).append(node)
@@ -194,6 +197,14 @@ class _Source:
             elif isinstance(node, ast.ImportFrom) and not node.level:
                 for name in node.names:
                     self.imported[name.asname or name.name] = f"{node.module}.{name.name}"
+
+    def alias(self, module: str) -> str | None:
+        """Return how the file names a module of the API (`language`, `isa`), or None."""
+        paths = [f"{package}.{module}" for package in _PACKAGES]
+        names = {path: name for name, path in self.imported.items()}
+        known = [names[path] for path in paths if path in names]
+        known += [f"{names[path]}.{module}" for path in _PACKAGES if path in names]
+        return known[0] if known else None
 
     def function(self, named: ast.expr) -> tuple[str, Any] | None:
         """Return the name in findings and the function, if an expression names an API function."""
@@ -224,8 +235,9 @@ class _Source:
 
 
 @lru_cache(maxsize=32)
-def _source(text: str) -> _Source:
-    return _Source(text)
+def source_of(text: str) -> Source:
+    """Return the calls and names of a source; none if it does not parse."""
+    return Source(text)
 
 
 def _function(path: str) -> tuple[str, Any] | None:
@@ -265,7 +277,7 @@ def function_at(text: str, line: int, column: int) -> tuple[str, Any] | None:
     if line > len(lines):
         return None
     offset = len(lines[line - 1][: column - 1].encode())
-    source = _source(text)
+    source = source_of(text)
     for node in source.names.get(line, ()):
         if node.col_offset <= offset <= (node.end_col_offset or 0) and node.end_lineno == line:
             found = source.function(node)

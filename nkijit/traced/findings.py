@@ -21,6 +21,7 @@ from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.diagnostics.suppression import lines_of, suppress
 from nkijit.passes.verify.passes import WHOLE, find_all, with_advice
 from nkijit.traced.call_names import as_user_call
+from nkijit.traced.fixes import with_fix
 
 
 def found_by_passes(
@@ -104,7 +105,7 @@ def shown(
     """
     unsuppressed = suppress(found, lines_of(kernels), is_checked)
     own = [moved for finding in unsuppressed if (moved := _in_users_file(finding)) is not None]
-    return Findings(as_user_call(finding) for finding in in_source_order(own))
+    return Findings(with_fix(as_user_call(finding)) for finding in in_source_order(own))
 
 
 _ABOUT_FILES = (WarningGroup.advice, WarningGroup.portability)

@@ -546,8 +546,7 @@ class TracedKernel:
         """Return changes that would make the kernel faster, with the time that each gains.
 
         `print` the result. Each suggestion is an experiment that was run on the cost model: a copy
-        of the kernel with the change in it (`nkijit advise --list` lists the kinds). Nothing is
-        run on a device.
+        of the kernel with the change in it. Nothing is run on a device.
 
         Args:
             constants: a file of timing constants, in place of those of the target.

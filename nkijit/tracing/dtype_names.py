@@ -157,7 +157,10 @@ def _called(error: TypeError, path: str, generation: str) -> Any:
     if trace is not None:
         node = evaluated(trace.tb_frame.f_code, trace.tb_lasti)
         found = _value_of(node.func, trace.tb_frame) if isinstance(node, ast.Call) else None
-        if path in (_qualified(found), _qualified(vars(type(found)).get("__call__"))):
+        if path in (
+            _qualified(found),
+            _qualified(vars(cast(type[Any], type(found))).get("__call__")),
+        ):
             return found if _is_of(found, generation) else None
     for module in ("language", "isa", "collectives"):  # the source is unknown
         known = vars(sys.modules.get(f"{generation}.{module}", object))

@@ -32,6 +32,20 @@ class Operand(ShownFields):
         return text if self.allocated is None else f"{text}, allocated at {self.allocated}"
 
 
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """An edit of the source that fixes a finding."""
+
+    span: Span
+    old: str
+    """The text of the span."""
+    new: str
+    """Its replacement."""
+
+    def __str__(self) -> str:
+        return f"{self.old} -> {self.new}"
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Diagnostic:
     """One finding."""
@@ -59,6 +73,8 @@ class Diagnostic:
 
     If empty, the called name is marked.
     """
+    fix: Fix | None = None
+    """An edit that fixes the finding, where the text to write is certain."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "help", self.help or self.rule.help)

@@ -8,7 +8,7 @@ from typing import Any
 
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.findings import Findings
-from nkijit.passes.diagnostics.places import Position, shown_path
+from nkijit.passes.diagnostics.places import Position, Span, shown_path
 
 JSON_SCHEMA = 1
 """The version of the JSON document. It is incremented for changes that would mislead older readers.
@@ -61,10 +61,8 @@ def _finding(diagnostic: Diagnostic) -> Any:
         "message": diagnostic.message,
         "help": diagnostic.help,
         "positions": _positions(diagnostic.where),
-        "marked": [
-            {**_position(span.start), "end_line": span.end_line, "end_column": span.end_column}
-            for span in diagnostic.marked
-        ],
+        "marked": [_span(span) for span in diagnostic.marked],
+        "fix": diagnostic.fix and {**_span(diagnostic.fix.span), "text": diagnostic.fix.new},
         "related": [
             {"position": _position(place), "message": label} for place, label in diagnostic.related
         ],
@@ -80,6 +78,10 @@ def _finding(diagnostic: Diagnostic) -> Any:
         "notes": list(diagnostic.notes),
         "ir": diagnostic.ir or None,
     }
+
+
+def _span(span: Span) -> Any:
+    return {**_position(span.start), "end_line": span.end_line, "end_column": span.end_column}
 
 
 def _positions(places: Iterable[Position]) -> list[Any]:

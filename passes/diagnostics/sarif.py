@@ -95,6 +95,18 @@ def _result(diagnostic: Diagnostic, kernel: KernelFindings, index: int) -> Any:
             {"id": number, **_location(place), "message": {"text": label}}
             for number, (place, label) in enumerate(further)
         ]
+    if diagnostic.fix is not None:
+        place = _marked(diagnostic.fix.span)["physicalLocation"]
+        replacement = {
+            "deletedRegion": place["region"],
+            "insertedContent": {"text": diagnostic.fix.new},
+        }
+        change = {
+            "artifactLocation": place["artifactLocation"],
+            "replacements": [replacement],
+        }
+        title = {"text": f"Replace {diagnostic.fix.old} by {diagnostic.fix.new}"}
+        result["fixes"] = [{"description": title, "artifactChanges": [change]}]
     return result
 
 

@@ -137,6 +137,21 @@ def test_missing_arguments_are_requested(editor: Editor, tmp_path: Path):
     assert set(editor.hints(uri))
 
 
+def test_fixes_are_code_actions(editor: Editor, tmp_path: Path):
+    text = KERNEL.replace("nl.load(", "nl.load(dtype='bf16', src=", 1)
+    assert text != KERNEL
+    uri = editor.open(tmp_path / "words.py", text)
+    (found,) = editor.problems(uri)
+    actions = editor.actions(uri, found.range.start.line)
+    (action,) = [a for a in actions if a.title == "Replace 'bf16' by nl.bfloat16"]
+    (edit,) = action.edit.changes[uri]
+    line = text.splitlines()[edit.range.start.line]
+    assert line[edit.range.start.character : edit.range.end.character] == "'bf16'"
+    changed = text.replace("'bf16'", edit.new_text)
+    editor.change(uri, changed)
+    assert editor.problems(uri) == []
+
+
 def test_a_project_says_target_and_arguments(editor: Editor, tmp_path: Path):
     (tmp_path / "pyproject.toml").write_text(
         '[tool.nkijit]\ntarget = "trn2"\n'

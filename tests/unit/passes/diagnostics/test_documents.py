@@ -84,6 +84,7 @@ def test_json() -> None:
             {**place(7, 35), "end_line": 7, "end_column": 39},
             {**place(7, 25), "end_line": 7, "end_column": 28},
         ],
+        "fix": None,
         "related": [],
         "operands": [
             {
@@ -259,3 +260,26 @@ def test_sarif_without_places() -> None:
     check_log(document)
     (result,) = document["runs"][0]["results"]
     assert result["locations"] == [{"logicalLocations": [{"name": "k", "kind": "function"}]}]
+
+
+def test_fixes_replace_their_text() -> None:
+    source = WRONG.replace("dtype=nl.float32", "dtype='fp32'")
+    document, _ = judged(source, "--json")
+    (finding,) = document["kernels"][0]["findings"]
+    fix = finding["fix"]
+    line = source.splitlines()[fix["line"] - 1]
+    assert fix["line"] == fix["end_line"]
+    assert line[fix["column"] - 1 : fix["end_column"] - 1] == "'fp32'"
+    assert fix["text"] == "nl.float32"
+    document, _ = judged(source, "--sarif")
+    check_log(document)
+    (result,) = document["runs"][0]["results"]
+    ((change,),) = (each["artifactChanges"] for each in result["fixes"])
+    ((replacement),) = change["replacements"]
+    region = replacement["deletedRegion"]
+    assert (region["startLine"], region["startColumn"]) == (fix["line"], fix["column"])
+    assert (region["endLine"], region["endColumn"]) == (fix["end_line"], fix["end_column"])
+    assert replacement["insertedContent"] == {"text": "nl.float32"}
+    assert (
+        change["artifactLocation"] == result["locations"][0]["physicalLocation"]["artifactLocation"]
+    )

@@ -1,0 +1,250 @@
+"""Edits that fix findings, where the text to write is certain.
+
+The edits are derived from the text of a finding and the source at its place, so tracing and
+verification do nothing for them. `nkijit verify --fix` and editors apply them.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from nkijit.dialects.spelling import did_you_mean
+from nkijit.passes.diagnostics.diagnostic import Diagnostic, Fix
+from nkijit.passes.diagnostics.places import Position, Span
+from nkijit.passes.diagnostics.source_text import source_line, source_text
+from nkijit.traced.call_names import Source, source_of
+from nkijit.tracing.locations import column_in_line, span_of
+
+DTYPE_WORDS = {
+    **dict.fromkeys(("fp32", "f32", "float", "single"), "float32"),
+    **dict.fromkeys(("fp16", "f16", "half"), "float16"),
+    **dict.fromkeys(("bf16", "bfloat"), "bfloat16"),
+    **dict.fromkeys(("tf32", "fp32r"), "tfloat32"),
+    **dict.fromkeys(("i8", "s8"), "int8"),
+    **dict.fromkeys(("i16", "s16"), "int16"),
+    **dict.fromkeys(("i32", "s32", "int"), "int32"),
+    **dict.fromkeys(("u8", "uint8_t"), "uint8"),
+    **dict.fromkeys(("u16", "uint16_t"), "uint16"),
+    **dict.fromkeys(("u32", "uint32_t"), "uint32"),
+    **dict.fromkeys(("bool", "boolean"), "bool_"),
+}
+"""Words of other libraries for the data types of nl."""
+
+
+def with_fix(finding: Diagnostic) -> Diagnostic:
+    """Return a finding with its edit, if there is one."""
+    if finding.fix is not None or not finding.where:
+        return finding
+    place = _Place(finding)
+    for fix_of in (_spelling, _data_type, _word, _division, _column):
+        fix = fix_of(place)
+        if fix is not None:
+            return replace(finding, fix=fix)
+    return finding
+
+
+class _Place:
+    """A finding and the source at its place."""
+
+    def __init__(self, finding: Diagnostic):
+        self.finding = finding
+        self.where = finding.where[0]
+        self.file = self.where.file
+        self._source: Source | None = None
+
+    @property
+    def source(self) -> Source:
+        """The source of the file, parsed at the first use."""
+        if self._source is None:
+            self._source = source_of(source_text(self.file))
+        return self._source
+
+    def marked(self) -> ast.expr | None:
+        """Return the expression that the finding marks."""
+        if not self.finding.marked:
+            return None
+        span = self.finding.marked[0]
+        nodes = (n for n in ast.walk(self.source.tree) if isinstance(n, ast.expr))
+        there = (n for n in nodes if n.lineno == span.start.line)
+        return next((n for n in there if span_of(self.file, n) == span), None)
+
+    def at_place(self) -> ast.expr | None:
+        """Return the longest expression that begins at the place of the finding."""
+        found = [
+            node
+            for node in ast.walk(self.source.tree)
+            if isinstance(node, ast.expr)
+            and node.lineno == self.where.line
+            and column_in_line(self.file, node.lineno, node.col_offset) == self.where.column
+        ]
+        ends = [(node.end_lineno or 0, node.end_col_offset or 0) for node in found]
+        return found[ends.index(max(ends))] if found else None
+
+    def replacing(self, node: ast.expr, new: str) -> Fix:
+        """Return the edit that replaces an expression."""
+        span = span_of(self.file, node)
+        return Fix(span, _text_of(span), new)
+
+
+def _text_of(span: Span) -> str:
+    """Return the text of a span."""
+    lines = [source_line(span.start.file, n) for n in range(span.start.line, span.end_line + 1)]
+    lines[-1] = lines[-1][: span.end_column - 1]
+    lines[0] = lines[0][span.start.column - 1 :]
+    return "\n".join(lines)
+
+
+_SUGGESTION = re.compile(r"did you mean '([^']+)'\?")
+_QUOTED = re.compile(r"'([^']+)'")
+
+
+def _spelling(place: _Place) -> Fix | None:
+    """Replace a misspelt name by the one that the finding suggests."""
+    finding = place.finding
+    for text in (finding.message, *finding.notes):
+        meant = _SUGGESTION.findall(text)
+        if len(meant) != 1 or "data type" in text:
+            continue
+        known = text.partition("did you mean")[0]
+        wrong = [word for word in _QUOTED.findall(known) if did_you_mean(word, meant)]
+        spans = [span for word in dict.fromkeys(wrong) for span in _occurrences(place, word)]
+        if len(spans) == 1:
+            return Fix(spans[0], _text_of(spans[0]), meant[0])
+    return None
+
+
+def _occurrences(place: _Place, word: str) -> Iterator[Span]:
+    """Yield the spans of a word in the marked expression; in the finding's line without one."""
+    is_comment = word.count("-") > 0
+    marked = () if is_comment else place.finding.marked[:1]
+    whole = Span(place.where, place.where.line, len(source_line(place.file, place.where.line)) + 1)
+    for area in marked or (whole,):
+        for line in range(area.start.line, area.end_line + 1):
+            text = source_line(place.file, line)
+            first = area.start.column - 1 if line == area.start.line and not is_comment else 0
+            last = area.end_column - 1 if line == area.end_line else len(text)
+            for match in re.finditer(rf"(?<![\w-]){re.escape(word)}(?![\w-])", text):
+                if first <= match.start() and match.end() <= last:
+                    start = Position(place.file, line, match.start() + 1)
+                    yield Span(start, line, match.end() + 1)
+
+
+def _data_type(place: _Place) -> Fix | None:
+    """Replace a word of another library by the data type of nl."""
+    if "unknown data type" not in place.finding.message:
+        return None
+    node = place.marked()
+    alias = place.source.alias("language")
+    if not isinstance(node, ast.Constant) or not isinstance(node.value, str) or alias is None:
+        return None
+    dtype = DTYPE_WORDS.get(node.value.lower())
+    return None if dtype is None else place.replacing(node, f"{alias}.{dtype}")
+
+
+_OBJECT = re.compile(r"pass (nl|nisa)\.([\w.]+)")
+_MODULES = {"nl": "language", "nisa": "isa"}
+
+
+def _word(place: _Place) -> Fix | None:
+    """Replace a name in quotes by the object: `"exp"` by `nl.exp`."""
+    match = _OBJECT.match(place.finding.help)
+    node = None if match is None else place.marked()
+    if match is None or not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+        return None
+    alias = place.source.alias(_MODULES[match[1]])
+    meant = match[2].rpartition(".")[2]
+    if alias is None or not (node.value == meant or did_you_mean(node.value, [meant])):
+        return None
+    return place.replacing(node, f"{alias}.{match[2]}")
+
+
+_FLOAT = re.compile(r"\bgot .*\d\.\d|is a float\b|float.* cannot be interpreted as an integer")
+
+
+def _division(place: _Place) -> Fix | None:
+    """Replace `/` by `//` in an expression that must be an integer."""
+    finding = place.finding
+    if not any(_FLOAT.search(text) for text in (finding.message, *finding.notes)):
+        return None
+    node = place.marked() or place.at_place()
+    divisions = [] if node is None else _divisions(node)
+    if node is not None and not divisions:
+        values = [_assigned(place.source.tree, name) for name in _names_of(node)]
+        found = [(value, _divisions(value)) for value in values if value is not None]
+        found = [(value, inner) for value, inner in found if inner]
+        if len(found) != 1:
+            return None
+        node, divisions = found[0]
+    if node is None or not divisions:
+        return None
+    span = span_of(place.file, node)
+    new = old = _text_of(span)
+    parsed = ast.parse(f"({old})", mode="eval").body
+    # From the last to the first, so that the places of the others do not change.
+    for division in sorted(_divisions(parsed), key=_start, reverse=True):
+        operator = _operator_at(new, division)
+        if operator is None:
+            return None
+        new = f"{new[:operator]}//{new[operator + 1 :]}"
+    return Fix(span, old, new)
+
+
+def _divisions(node: ast.AST) -> list[ast.BinOp]:
+    """Return the divisions in an expression, without those in the arguments of calls."""
+    found = [node] if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) else []
+    children = ast.iter_child_nodes(node)
+    # A constant, such as 1 / 3, is meant.
+    found = [each for each in found if not isinstance(each.left, ast.Constant)]
+    for child in children:
+        if not (isinstance(node, ast.Call) and child is not node.func and not _is_range(node)):
+            found += _divisions(child)
+    return found
+
+
+def _is_range(call: ast.Call) -> bool:
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else ast.unparse(call.func)
+    return name.endswith("range") or name == "ds"
+
+
+def _start(node: ast.BinOp) -> tuple[int, int]:
+    return (node.left.end_lineno or 0, node.left.end_col_offset or 0)
+
+
+def _operator_at(text: str, division: ast.BinOp) -> int | None:
+    """Return the place of `/` in a text that was parsed in parentheses."""
+    line, column = _start(division)
+    lines = text.split("\n")
+    before = sum(len(each) + 1 for each in lines[: line - 1])
+    offset = column - (1 if line == 1 else 0)
+    start = before + len(lines[line - 1].encode()[:offset].decode())
+    at = text.find("/", start)
+    between = text[start:at]
+    return at if at >= 0 and not between.strip(" \t\n\\)") else None
+
+
+def _names_of(node: ast.expr) -> list[str]:
+    return list(dict.fromkeys(n.id for n in ast.walk(node) if isinstance(n, ast.Name)))
+
+
+def _assigned(tree: ast.AST, name: str) -> ast.expr | None:
+    """Return the value of a variable that a file assigns once."""
+    found = [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign)
+        and any(isinstance(t, ast.Name) and t.id == name for t in node.targets)
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _column(place: _Place) -> Fix | None:
+    """Select one element per partition of an operand that has several."""
+    if place.finding.rule.id != "column":
+        return None
+    node = place.marked()
+    if not isinstance(node, ast.Name) or ", 1), one element" not in place.finding.message:
+        return None
+    return place.replacing(node, f"{node.id}[:, 0:1]")
