@@ -176,7 +176,7 @@ class _Checker:
             is_known = chosen.arguments or chosen.is_known
             sets = (chosen.arguments or ({},)) if is_known else ()
             of_kernel = [d for values in sets for d in self._found(chosen, values)]
-            found += [(chosen.label, d) for d in chosen.unsuppressed(of_kernel)]
+            found += [(chosen.label, d) for d in chosen.reported(of_kernel)]
         return found
 
     def files(self, files: Files) -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Mapping
 from typing import Any, cast
 
 from nkijit.dialects.access import DynamicSlice
+from nkijit.dialects.rule_texts.operands import ARGUMENT
+from nkijit.tracing.hints import shown
 from nkijit.tracing.registers import VirtualRegister
 from nkijit.tracing.tensor import NkiTensor
 from nkijit.tracing.tracer import active_tracer
@@ -60,12 +63,41 @@ def sequential_range(start: int, stop: int | None = None, step: int = 1) -> buil
 
 
 def _range(call: str, start: int, stop: int | None, step: int) -> builtins.range:
-    tracer = active_tracer()
     numbers = {"stop": start} if stop is None else {"start": start, "stop": stop, "step": step}
+    return range_of(call, numbers)
+
+
+def range_of(call: str, numbers: Mapping[str, Any]) -> builtins.range:
+    """Return Python's `range`; while tracing, an argument that is no integer is a finding.
+
+    Args:
+        call: the function in messages.
+        numbers: the arguments by the names of `range`, in its order.
+    """
+    tracer = active_tracer()
     for name, number in numbers.items():
-        if tracer is not None and isinstance(number, float):
-            tracer.wrong_argument(call, name, "an integer", number)
+        if tracer is not None and not hasattr(number, "__index__"):
+            tracer.fail(
+                ARGUMENT,
+                call,
+                f"'{name}': expected an integer, got {shown(number)}",
+                _help_for_bound(number),
+            )
     return builtins.range(*numbers.values())
+
+
+def _help_for_bound(number: Any) -> str:
+    """Return what to write in the place of a bound that is no integer."""
+    if isinstance(number, float):
+        return "divide with // for an integer, e.g. x.shape[1] // 128"
+    if isinstance(number, NkiTensor):
+        return (
+            "a loop whose bound is known only at run time is nl.dynamic_range over a register: "
+            "r = nisa.register_alloc(); nisa.register_load(dst=r, src=tile)"
+        )
+    if hasattr(number, "shape"):
+        return "values of tensors are known on the device only: pass the bound to the kernel"
+    return "pass an integer that is known while the kernel is traced, e.g. x.shape[0] // 128"
 
 
 range = builtins.range

@@ -17,6 +17,7 @@ from nkijit.classic.grids.grid import nc as nc
 from nkijit.classic.grids.grid import spmd_dim as spmd_dim
 from nkijit.classic.grids.instances import Instance, active_instance
 from nkijit.dialects.rule_texts.operands import ARGUMENT, UNSUPPORTED
+from nkijit.language.ranges import range_of
 from nkijit.tracing.tracer import tracer_for
 
 
@@ -78,7 +79,7 @@ class affine_range(Sequence[int]):
     def __init__(self, *args: int, **kwargs: Any):
         """Raises TypeError and ValueError as `range` does; other arguments are refused by name."""
         refuse_rest("nl.affine_range", kwargs)
-        self._numbers = range(*args)
+        self._numbers = _range("nl.affine_range", args)
         # The attributes of Python's `range`, so that it can index a tensor, too.
         self.start, self.stop = self._numbers.start, self._numbers.stop
         self.step = self._numbers.step
@@ -101,7 +102,7 @@ class affine_range(Sequence[int]):
 
 def static_range(*args: int) -> range:
     """A loop that is unrolled while tracing: Python's `range`."""
-    return range(*args)
+    return _range("nl.static_range", args)
 
 
 def sequential_range(*args: int, **kwargs: Any) -> Iterable[int]:
@@ -113,7 +114,7 @@ def sequential_range(*args: int, **kwargs: Any) -> Iterable[int]:
     """
     directives = kwargs.pop("directives", None)
     refuse_rest("nl.sequential_range", kwargs)
-    numbers: Sequence[int] = range(*args)
+    numbers: Sequence[int] = _range("nl.sequential_range", args)
     if directives is None:
         return numbers
     if not isinstance(directives, AbstractContextManager):
@@ -121,6 +122,14 @@ def sequential_range(*args: int, **kwargs: Any) -> Iterable[int]:
             UNSUPPORTED, "nl.sequential_range", f"'directives' is {directives!r}"
         )
     return _within(numbers, cast("AbstractContextManager[Any]", directives))
+
+
+def _range(call: str, args: Sequence[int]) -> range:
+    """Return Python's `range`; while tracing, an argument that is no integer is a finding."""
+    names = ("stop",) if len(args) == 1 else ("start", "stop", "step")
+    if not 1 <= len(args) <= len(names):
+        return range(*args)
+    return range_of(call, dict(zip(names, args, strict=False)))
 
 
 def _within(numbers: Sequence[int], block: AbstractContextManager[Any]) -> Iterator[int]:
