@@ -87,7 +87,7 @@ def range_of(call: str, numbers: Mapping[str, Any]) -> builtins.range:
 
 
 def _help_for_bound(number: Any) -> str:
-    """Return what to write in the place of a bound that is no integer."""
+    """Return the help for a bound that is no integer."""
     if isinstance(number, float):
         return "divide with // for an integer, e.g. x.shape[1] // 128"
     if isinstance(number, NkiTensor):

@@ -24,6 +24,7 @@ from nkijit.dialects.rule_texts import RULE_TEXTS
 from nkijit.dialects.rule_texts.text import ErrorKind, RuleText
 from nkijit.dialects.spelling import did_you_mean
 from nkijit.passes.verify.rules import CATEGORIES
+from nkijit.reference.pairs import pair_of
 from nkijit.releases.table import since
 
 
@@ -162,7 +163,14 @@ def explain_rule(rule_id: str) -> str:
         ("applies to", applies_to(rule)),
         ("source", rule.source),
     ]
-    return _filled(fields)
+    pair = pair_of(rule_id)
+    parts = [] if pair is None else [pair.wrong, pair.finding, pair.right]
+    titles = ("wrong:", "nkijit verify:", "right:")
+    shown = [
+        f"\n{title}\n\n{textwrap.indent(part, '    ')}"
+        for title, part in zip(titles, parts, strict=False)
+    ]
+    return "".join([_filled(fields), *shown])
 
 
 def rule_as_markdown(rule_id: str) -> str:
@@ -341,8 +349,21 @@ def _rule_as_markdown(rule: RuleText) -> str:
             f"- Do: {literal(rule.help)}",
             f"- Applies to: {applies_to(rule)}",
             f"- Source: {literal(rule.source)}\n",
+            *_pair_as_markdown(rule.id),
         ]
     )
+
+
+def _pair_as_markdown(rule_id: str) -> list[str]:
+    """Return the kernels of a rule as fenced blocks."""
+    pair = pair_of(rule_id)
+    if pair is None:
+        return []
+    return [
+        f"```python\n{pair.wrong}```\n",
+        f"```text\n{pair.finding}```\n",
+        f"Corrected:\n\n```python\n{pair.right}```\n",
+    ]
 
 
 def literal(text: str) -> str:

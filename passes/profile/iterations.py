@@ -147,7 +147,7 @@ class Iterations:
         return self.simulated[loop] < self.of[loop]
 
     def weights(self) -> dict[Loop | None, float]:
-        """Return how many executed instructions a simulated one stands for, by loop."""
+        """Return the number of executed instructions that a simulated one represents, by loop."""
         found: dict[Loop | None, float] = {None: 1.0}
         for loop in self._program.loops:
             simulated = self.simulated[loop]

@@ -91,7 +91,7 @@ class Timeline:
     loops: Sequence[LoopCount]
     """The loops with an assumed trip count, and the loops that were cut short."""
     weights: Sequence[dict[Loop | None, float]] = field(repr=False)
-    """For each core and loop, how many executed instructions a simulated one stands for."""
+    """For each core and loop, the number of executed instructions that a simulated one represents."""
     assumed: int = 1
     """The assumed trip count of loops whose trip count is unknown."""
     limit: int | None = None
@@ -106,7 +106,7 @@ class Timeline:
         return self.simulated + self.left_out
 
     def weight(self, event: Event) -> float:
-        """Return the number of executed instructions that an event stands for."""
+        """Return the number of executed instructions that an event represents."""
         return self.weights[event.core][event.instruction.loop]
 
     def critical_path(self) -> list[PathStep]:

@@ -62,7 +62,7 @@ def _finding(kernel: KernelOp, result: CallResults) -> Diagnostic | None:
 def _is_mostly_overwritten(result: CallResults) -> bool:
     """Whether the overwritten results are too many to be the unneeded ones of a loop's end.
 
-    The last iteration of an inner loop often computes what only a next one would read. Another
+    The last iteration of an inner loop often computes a value that only a next one would read. Another
     instruction overwrites that, and each inner loop has at least one other iteration.
     """
     if result.on_device:
@@ -100,7 +100,7 @@ def _overwriter(result: CallResults) -> list[tuple[Operation, str]]:
 
 
 def _help(kernel: KernelOp, result: CallResults) -> str | None:
-    """Return what to write instead, where it depends on the two instructions."""
+    """Return the help that depends on both instructions; None for the rule's own."""
     op, by = result.op, result.overwriter
     is_loop = by is not None and call_of(by) == call_of(op)
     if not isinstance(by, NisaOp):

@@ -147,7 +147,7 @@ class _Forms:
     def _place(self, value: SSAValue, base: SSAValue) -> int:
         """Return the number of a tile without its index.
 
-        It stands for the tile's type, and for the start of the tile as far as rules may depend on
+        It represents the tile's type, and for the start of the tile as far as rules may depend on
         it.
         """
         tile = info_of(value)

@@ -220,7 +220,7 @@ class _Walk:
         return True
 
     def _fills(self, op: DmaCopyOp, tile: _Tile) -> bool:
-        """Whether a load fills a tile with the same contents at whatever position it runs."""
+        """Whether a load fills a tile with the same contents at every position in the program."""
         if op.parent is not self._block or op.instruction_name is not None or op.runs_after:
             return False
         if any(index_of(value) is not None for value in op.operands):

@@ -12,7 +12,7 @@
 # RUN: not nkijit verify --fix - < %s 2>&1 | filecheck --check-prefix=STDIN %s
 # STDIN: error: --fix changes Python files, which - is not
 
-# Edits for what is mechanical: each is applied only if its finding vanishes and no other appears.
+# Edits that correct findings: each is applied only if its finding vanishes and no other appears.
 
 import nkijit as nki
 import nkijit.isa as nisa

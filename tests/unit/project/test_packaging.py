@@ -39,12 +39,15 @@ def test_every_package_folder_is_listed():
     assert sorted(found) == PYPROJECT["tool"]["setuptools"]["packages"]
 
 
-def test_every_python_file_is_in_a_package():
+def test_every_python_file_is_in_a_package_or_its_data():
+    patterns = PYPROJECT["tool"]["setuptools"]["package-data"]["nkijit"]
+    data = {path for pattern in patterns for path in (ROOT / "nkijit").glob(pattern)}
+    assert {path.name for path in data} >= {"py.typed", "column.py"}
     stray = [
         path.relative_to(ROOT).as_posix()
         for room in ROOMS
         for path in (ROOT / room).rglob("*.py")
-        if not (path.parent / "__init__.py").exists()
+        if not (path.parent / "__init__.py").exists() and path not in data
     ]
     assert stray == []
 
