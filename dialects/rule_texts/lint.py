@@ -40,7 +40,7 @@ OVERWRITTEN_RESULT = _lint(
 REDUNDANT_FILL = _lint(
     "redundant-fill",
     "A tile is filled only if something reads what the fill has written.",
-    "remove the instruction",
+    "use the filled tile before it is overwritten, or remove the instruction",
 )
 NO_RESULT = _lint(
     "no-result",

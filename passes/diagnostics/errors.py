@@ -56,7 +56,7 @@ class NkiValidationError(Exception):
 class NkiWarning(UserWarning):
     """A finding about a kernel that runs: its text, at the kernel's source line.
 
-    Either a suspicious finding (docs/checks.md), or an error that does not stop the run: undefined
+    Either a suspicious finding, or an error that does not stop the run: undefined
     behaviour, or tiles that are too large for the memories.
     """
 

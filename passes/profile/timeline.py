@@ -91,7 +91,7 @@ class Timeline:
     loops: Sequence[LoopCount]
     """The loops with an assumed trip count, and the loops that were cut short."""
     weights: Sequence[dict[Loop | None, float]] = field(repr=False)
-    """For each core and loop, the number of executed instructions that a simulated one represents."""
+    """The number of executed instructions that a simulated one represents, by core and loop."""
     assumed: int = 1
     """The assumed trip count of loops whose trip count is unknown."""
     limit: int | None = None

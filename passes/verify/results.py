@@ -62,8 +62,8 @@ def _finding(kernel: KernelOp, result: CallResults) -> Diagnostic | None:
 def _is_mostly_overwritten(result: CallResults) -> bool:
     """Whether the overwritten results are too many to be the unneeded ones of a loop's end.
 
-    The last iteration of an inner loop often computes a value that only a next one would read. Another
-    instruction overwrites that, and each inner loop has at least one other iteration.
+    The last iteration of an inner loop often computes a value that only a next one would read.
+    Another instruction overwrites that, and each inner loop has at least one other iteration.
     """
     if result.on_device:
         return result.overwritten_by_itself > 0

@@ -1,5 +1,4 @@
 import nkijit as nki
-import nkijit.isa as nisa
 import nkijit.language as nl
 
 
@@ -8,7 +7,7 @@ import nkijit.language as nl
 def wrong(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     tile = nl.load(x)
-    scale = nl.full((128, 1), 2.0, x.dtype, nl.sbuf)
+    scaled = nl.multiply(tile, 2.0)
     nl.store(out, tile)
     return out
 
@@ -18,19 +17,18 @@ def wrong(x):
 def right(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     tile = nl.load(x)
-    scale = nl.full((128, 1), 2.0, x.dtype, nl.sbuf)
-    nisa.tensor_scalar(dst=tile, data=tile, op0=nl.multiply, operand0=scale)
-    nl.store(out, tile)
+    scaled = nl.multiply(tile, 2.0)
+    nl.store(out, scaled)
     return out
 
 
 FINDING = r"""
-warning[dead-store]: nl.full: nothing reads what it writes: about 64 cycles
-  --> dead-store.py:11:13
+warning[dead-store]: nl.multiply: nothing reads what it writes: about 256 cycles
+  --> dead-store.py:11:14
     |
- 11 |     scale = nl.full((128, 1), 2.0, x.dtype, nl.sbuf)
-    |             ^^^^^^^
-   = dst: %scale, sbuf 128x1 float32, allocated at dead-store.py:11:13
-   = nl.full is made of nisa.memset
+ 11 |     scaled = nl.multiply(tile, 2.0)
+    |              ^^^^^^^^^^^
+   = dst: %scaled, sbuf 128x512 float32, allocated at dead-store.py:11:14
+   = nl.multiply is made of nisa.tensor_scalar
    = help: use what it writes (read it, or store it to a tensor that is returned), or remove the instruction
 """

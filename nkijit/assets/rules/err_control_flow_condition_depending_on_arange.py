@@ -28,5 +28,5 @@ error[err_control_flow_condition_depending_on_arange]: index expression: control
     |
  11 |     if i < 64:
     |        ^
-   = help: give the condition to the instruction as mask=, joined with &
+   = help: write & for and, with each comparison in parentheses, and give the condition to the instruction as mask=, or to nl.where
 """

@@ -20,7 +20,7 @@ nki.kernel @unused(%x: memref<128x512xf32, #nki.private_hbm>) target=trn3 {
 // CHECK-NEXT: {{[0-9]+}} | nisa.dma_copy
 // CHECK-NEXT: | {{-+}} overwritten by nisa.dma_copy
 // CHECK-NEXT: = dst: %a, sbuf 128x512 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: remove the instruction
+// CHECK-NEXT: = help: use the filled tile before it is overwritten, or remove the instruction
 nki.kernel @overwritten(%x: memref<128x512xf32, #nki.private_hbm>) target=trn3 {
   %a = nki.alloc : memref<128x512xf32, #nki.sbuf>
   %out = nki.alloc : memref<128x512xf32, #nki.shared_hbm>
