@@ -24,11 +24,11 @@ def right(x):
 
 FINDING = r"""
 warning[dead-store]: nl.multiply: nothing reads what it writes: about 256 cycles
-  --> dead-store.py:11:14
+  --> dead-store.py:10:14
     |
- 11 |     scaled = nl.multiply(tile, 2.0)
+ 10 |     scaled = nl.multiply(tile, 2.0)
     |              ^^^^^^^^^^^
-   = dst: %scaled, sbuf 128x512 float32, allocated at dead-store.py:11:14
+   = dst: %scaled, sbuf 128x512 float32, allocated at dead-store.py:10:14
    = nl.multiply is made of nisa.tensor_scalar
    = help: use what it writes (read it, or store it to a tensor that is returned), or remove the instruction
 """

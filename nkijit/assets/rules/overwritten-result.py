@@ -3,7 +3,7 @@ import nkijit.isa as nisa
 import nkijit.language as nl
 
 
-@nki.example(x="512x512:bfloat16", w="512x128:bfloat16")
+@nki.example(x="512x512:float32", w="512x128:float32")
 @nki.jit
 def wrong(x, w):
     out = nl.ndarray((128, 512), nl.float32, buffer=nl.shared_hbm)
@@ -17,7 +17,7 @@ def wrong(x, w):
     return out
 
 
-@nki.example(x="512x512:bfloat16", w="512x128:bfloat16")
+@nki.example(x="512x512:float32", w="512x128:float32")
 @nki.jit
 def right(x, w):
     out = nl.ndarray((128, 512), nl.float32, buffer=nl.shared_hbm)
