@@ -108,8 +108,8 @@ def shown(
     return Findings(with_fix(as_user_call(finding)) for finding in in_source_order(own))
 
 
-_ABOUT_FILES = (WarningGroup.advice, WarningGroup.portability)
-"""Groups of warnings that concern only the author of the file."""
+_ABOUT_FILES = (PORTABLE, "lint", "suppression")
+"""Categories of rules whose warnings, if not suspicious, concern only the author of the file."""
 
 
 def _in_users_file(finding: Diagnostic) -> Diagnostic | None:
@@ -122,7 +122,9 @@ def _in_users_file(finding: Diagnostic) -> Diagnostic | None:
     if finding.severity == "error" or not where or not is_library_file(where[0].file):
         return finding
     own = next((n for n, place in enumerate(where) if not is_library_file(place.file)), None)
-    if finding.group in _ABOUT_FILES and (own is not None or finding.rule.category != "lint"):
+    category = finding.rule.category
+    is_advice = category in _ABOUT_FILES and finding.group is not WarningGroup.suspicious
+    if is_advice and (own is not None or category != "lint"):
         return None
     if own is None:
         return finding
