@@ -72,14 +72,15 @@ def column(x):
     return out
 
 
-# MISSPELT: fixed {{.*}}.py:[[# @LINE + 6]]:67: dead-stor -> dead-store (unknown-rule)
-# MISSPELT-NEXT: fixed {{.*}}.py:[[# @LINE + 6]]:30: reshpae -> reshape (python-on-tensor)
+# MISSPELT: fixed {{.*}}.py:[[# @LINE + 7]]:36: dead-stor -> dead-store (unknown-rule)
+# MISSPELT-NEXT: fixed {{.*}}.py:[[# @LINE + 7]]:24: reshpae -> reshape (python-on-tensor)
 # MISSPELT-NEXT: no findings for trn3 (default)
 @nki.jit
 def misspelt(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
-    nl.full((128, 4), 1.0, nl.float32, nl.sbuf)  # nkijit: ignore[dead-stor]
-    nl.store(out, nl.load(x).reshpae(x.shape))
+    tile = nl.load(x)
+    nl.exp(tile)  # nkijit: ignore[dead-stor]
+    nl.store(out, tile.reshpae(x.shape))
     return out
 
 

@@ -76,6 +76,7 @@ def test_json() -> None:
         "category": rule.category,
         "severity": "error",
         "kind": "illegal",
+        "group": None,
         "subject": "nisa.reciprocal",
         "message": "different numbers of partitions: 'data' has 128, 'dst' has 64",
         "help": rule.help,
@@ -104,7 +105,7 @@ def test_json() -> None:
         "ir": None,
     }
     assert list(warning) == list(error)
-    assert warning["kind"] is None
+    assert (warning["kind"], warning["group"]) == (None, "advice")
     assert (warning["rule"], warning["positions"]) == ("unknown-rule", [place(15, 41)])
 
 
@@ -228,7 +229,7 @@ def test_sarif() -> None:
     tags = {id: rule["properties"]["tags"] for id, rule in rules.items()}
     assert tags["sbuf-capacity"] == ["memory", "does not fit"]
     assert tags["core-race"] == ["hazard", "undefined"]
-    assert tags["unknown-rule"] == [RULE_TEXTS["unknown-rule"].category]
+    assert tags["unknown-rule"] == ["suppression", "advice"]
     error, warning = run["results"]
     assert (error["ruleId"], error["level"]) == ("partitions-match", "error")
     assert (warning["ruleId"], warning["level"]) == ("unknown-rule", "warning")
