@@ -21,12 +21,14 @@ def test_the_document_is_up_to_date(request: pytest.FixtureRequest) -> None:
 def test_every_rule_is_in_it() -> None:
     headings = [line for line in rules_as_markdown().splitlines() if line.startswith("### ")]
     shown = {
-        None: " (warning)",
         ErrorKind.illegal: "",
         ErrorKind.undefined: " (undefined)",
         ErrorKind.does_not_fit: " (does not fit)",
     }
-    expected = [f"### {rule.id}{shown[rule.kind]}" for rule in RULE_TEXTS.values()]
+    expected = [
+        f"### {rule.id}" + (f" (warning, {rule.group.value})" if rule.group else shown[rule.kind])
+        for rule in RULE_TEXTS.values()
+    ]
     assert sorted(headings) == sorted(expected)
 
 
