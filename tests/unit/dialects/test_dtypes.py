@@ -98,5 +98,4 @@ def test_numbers_that_float32_does_not_hold_are_found_at_each_instruction(number
     else:
         assert len(found) == 2
         assert all(d.severity == "warning" and d.where for d in found)
-        name = "operand0" if scalar else "value"
-        assert all(problem.format(name) in d.message for d in found)
+        assert all(problem.format("number") in d.message for d in found)  # the variable

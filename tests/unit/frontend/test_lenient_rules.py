@@ -58,7 +58,7 @@ def _inputs(traced: TracedKernel) -> list[np.ndarray]:
 
 
 def _run(traced: TracedKernel) -> tuple[list[bytes], list[str]]:
-    """The bits of all results and arguments, and the texts of the errors that are issued as warnings."""
+    """Return the bits of all results and arguments, and the errors that are issued as warnings."""
     inputs = _inputs(traced)
     with warnings.catch_warnings(record=True) as issued:
         warnings.simplefilter("always")
