@@ -39,7 +39,7 @@ OVERWRITTEN_RESULT = _lint(
 )
 REDUNDANT_FILL = _lint(
     "redundant-fill",
-    "A tile is filled only if something reads what the fill has written.",
+    "Something reads a fill before its tile is overwritten and before the kernel ends.",
     "use the filled tile before it is overwritten, or remove the instruction",
 )
 NO_RESULT = _lint(

@@ -25,7 +25,7 @@ from nkijit.host.terminal import waiting
 from nkijit.ir.text import launches_of, load_module, looks_like_ir, parse
 from nkijit.kernels.kernel import Kernel
 from nkijit.passes.diagnostics.denial import Denial
-from nkijit.passes.diagnostics.errors import NkiValidationError
+from nkijit.passes.diagnostics.errors import stop_at_errors
 from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.diagnostics.source_text import hold_text
 from nkijit.traced.kernel import TracedKernel
@@ -121,9 +121,7 @@ class Selection(Tracing):
         kernels = self.with_all_warnings()
         if self.denial if self.is_ir else self.chosen().denial:
             for traced in kernels:
-                found = self.reported(traced.diagnostics)
-                if found.errors:
-                    raise NkiValidationError(found)
+                stop_at_errors(self.reported(traced.diagnostics))
         return kernels
 
     def with_all_warnings(self) -> list[TracedKernel]:

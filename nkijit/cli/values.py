@@ -13,7 +13,7 @@ from nkijit.cli.arguments import arrays_in_order, call_arguments, named_arrays, 
 from nkijit.cli.selection import Selection
 from nkijit.discovery.argument_text import RANDOM, Random
 from nkijit.kernels.kernel import Kernel
-from nkijit.passes.diagnostics.errors import NkiValidationError
+from nkijit.passes.diagnostics.errors import stop_at_errors
 from nkijit.testing.inputs import random_inputs
 from nkijit.traced.kernel import TracedKernel
 
@@ -51,9 +51,7 @@ class Call:
         chosen = self.kernels.chosen()
         kernel = chosen.kernel
         if chosen.denial:
-            found = chosen.reported(kernel.trace(**self.arguments()).diagnostics)
-            if found.errors:
-                raise NkiValidationError(found)
+            stop_at_errors(chosen.reported(kernel.trace(**self.arguments()).diagnostics))
         return kernel if strict is None else kernel.strict(strict)
 
     def arguments(self) -> dict[str, Any]:

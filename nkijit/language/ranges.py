@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import operator
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -11,7 +12,7 @@ from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.tracing.hints import shown
 from nkijit.tracing.registers import VirtualRegister
 from nkijit.tracing.tensor import NkiTensor
-from nkijit.tracing.tracer import active_tracer
+from nkijit.tracing.tracer import Tracer, active_tracer
 
 
 def ds(start: int | VirtualRegister | NkiTensor, size: int) -> DynamicSlice:
@@ -75,15 +76,20 @@ def range_of(call: str, numbers: Mapping[str, Any]) -> builtins.range:
         numbers: the arguments by the names of `range`, in its order.
     """
     tracer = active_tracer()
-    for name, number in numbers.items():
-        if tracer is not None and not hasattr(number, "__index__"):
-            tracer.fail(
-                ARGUMENT,
-                call,
-                f"'{name}': expected an integer, got {shown(number)}",
-                _help_for_bound(number),
-            )
-    return builtins.range(*numbers.values())
+    if tracer is None:
+        return builtins.range(*numbers.values())
+    integers = {name: _integer(tracer, call, name, number) for name, number in numbers.items()}
+    if integers.get("step") == 0:
+        tracer.fail(ARGUMENT, call, "'step' is 0", "pass a positive or a negative step")
+    return builtins.range(*integers.values())
+
+
+def _integer(tracer: Tracer, call: str, name: str, number: Any) -> int:
+    try:
+        return operator.index(number)
+    except TypeError:
+        message = f"'{name}': expected an integer, got {shown(number)}"
+        tracer.fail(ARGUMENT, call, message, _help_for_bound(number))
 
 
 def _help_for_bound(number: Any) -> str:

@@ -135,10 +135,15 @@ class Results:
 
         A variant with such findings probably computes something else: it is never the best.
         """
-        first = next((known for known in self.variants if known.is_valid), None)
+        first = self.first_valid
         if first is None or not variant.is_valid:
             return frozenset()
         return variant.cost.suspicious - first.cost.suspicious
+
+    @cached_property
+    def first_valid(self) -> Variant | None:
+        """The first valid variant, with which the others are compared."""
+        return next((variant for variant in self.variants if variant.is_valid), None)
 
     def _is_ranked(self, variant: Variant) -> bool:
         return variant.is_valid and not self.doubts(variant)

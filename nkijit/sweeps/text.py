@@ -34,8 +34,8 @@ def summary_of(sweep: Results) -> list[str]:
         return lines
     assert best.cost.time is not None, "a valid variant has a time"
     lines.append(f"  best {sweep.objectives[0]}: {point_text(best.point)}: {best.cost.time}")
-    first = next(variant for variant in sweep.variants if variant.is_valid)
-    if first is not best and first.cost.time is not None:
+    first = sweep.first_valid
+    if first is not None and first is not best and first.cost.time is not None:
         times = times_text(first.cost.time.ns, best.cost.time.ns)
         lines.append(f"  first valid: {point_text(first.point)}: {times}")
     if len(sweep.objectives) > 1:

@@ -21,7 +21,7 @@ from nkijit.ir.text import ir_text_of, launches_of, load_module
 from nkijit.passes.compile.schedules import Schedule
 from nkijit.passes.diagnostics.denial import Denial
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
-from nkijit.passes.diagnostics.errors import NkiValidationError
+from nkijit.passes.diagnostics.errors import NkiValidationError, stop_at_errors
 from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.diagnostics.shown import ShownPage, ShownText
@@ -261,9 +261,7 @@ class TracedKernel:
         if denial and denial != self._not_denied:
             self.verify()
             warnings = self.diagnostics if denial.needs_advice else self._suspicious
-            found = Findings(denial.applied(warnings))
-            if found.errors:
-                raise NkiValidationError(found)
+            stop_at_errors(Findings(denial.applied(warnings)))
             self._not_denied = denial
 
     @without_own_frames

@@ -33,7 +33,6 @@ class Denial:
                     f"there is no warning '{selector}' to deny; there are {known} and the ids of "
                     f"rules{near}"
                 )
-
             if selector in RULE_TEXTS and RULE_TEXTS[selector].group is None:
                 raise ValueError(f"{selector} is an error already; only warnings are denied")
 
@@ -44,12 +43,7 @@ class Denial:
     def needs_advice(self) -> bool:
         """Whether the denied warnings include advice, which takes time to compute."""
         return any(
-            selector != WarningGroup.suspicious.value
-            and (
-                selector not in RULE_TEXTS
-                or RULE_TEXTS[selector].group is not WarningGroup.suspicious
-            )
-            for selector in self.selectors
+            _group_of(selector) is not WarningGroup.suspicious for selector in self.selectors
         )
 
     def applied(self, found: Iterable[Diagnostic]) -> Sequence[Diagnostic]:
@@ -65,3 +59,10 @@ class Denial:
             return diagnostic
         notes = (*diagnostic.notes, f"a warning that counts as an error: deny {by}")
         return replace(diagnostic, severity="error", notes=notes)
+
+
+def _group_of(selector: str) -> WarningGroup | None:
+    """Return the group of the warnings that a selector names; None for all groups."""
+    if selector in RULE_TEXTS:
+        return RULE_TEXTS[selector].group
+    return None if selector == ALL else WarningGroup(selector)

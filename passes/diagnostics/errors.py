@@ -53,6 +53,12 @@ class NkiValidationError(Exception):
         return (as_ansi(lines) if _ipython_has_colours() else as_text(lines)).split("\n")
 
 
+def stop_at_errors(found: Findings) -> None:
+    """Raise NkiValidationError with all findings if one of them is an error."""
+    if found.errors:
+        raise NkiValidationError(found)
+
+
 class NkiWarning(UserWarning):
     """A finding about a kernel that runs: its text, at the kernel's source line.
 

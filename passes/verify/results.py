@@ -40,7 +40,6 @@ def check_results(kernel: KernelOp) -> Iterator[Diagnostic]:
 
 def _finding(kernel: KernelOp, result: CallResults) -> Diagnostic | None:
     op = result.op
-    written = [(e.name, e.value) for e in effects(op) if e.role is not Role.read]
     if result.serves_unused:
         return None  # the finding is about the results that are computed from these
     if result.unused == result.executions:
@@ -52,7 +51,7 @@ def _finding(kernel: KernelOp, result: CallResults) -> Diagnostic | None:
             several = result.executions > 1 and not result.on_device
             times = f", {result.executions} times" if several else ""
             message = f"nothing reads what it writes: about {amount}{times}"
-            return diagnose(rule, op, message, written, related=_overwriter(result))
+            return diagnose(rule, op, message, _written(op), related=_overwriter(result))
         return _overwritten(kernel, result)
     if _is_fill(op) or not _is_mostly_overwritten(result):
         return None
@@ -73,7 +72,7 @@ def _is_mostly_overwritten(result: CallResults) -> bool:
 
 def _overwritten(kernel: KernelOp, result: CallResults) -> Diagnostic:
     op = result.op
-    written = [(e.name, e.value) for e in effects(op) if e.role is not Role.read]
+    written = _written(op)
     name = base_of(written[0][1]).name_hint or "?"
     count = result.overwritten + result.overwritten_by_itself
     if result.on_device and result.unused < result.executions:
@@ -92,6 +91,11 @@ def _overwritten(kernel: KernelOp, result: CallResults) -> Diagnostic:
     )
 
 
+def _written(op: Operation) -> list[tuple[str, SSAValue]]:
+    """Return the operands that an operation writes, with their names."""
+    return [(e.name, e.value) for e in effects(op) if e.role is not Role.read]
+
+
 def _overwriter(result: CallResults) -> list[tuple[Operation, str]]:
     by = result.overwriter
     if by is None or call_of(by) == call_of(result.op):
@@ -107,6 +111,8 @@ def _help(kernel: KernelOp, result: CallResults) -> str | None:
         return None
     accumulation = accumulation_of(by, kernel.target)
     if accumulation is not None and is_loop:
+        if kernel.classic is not None:
+            return "to add up the iterations, write sum += nisa.nc_matmul(...) to a tile of zeros"
         if accumulation is Accumulation.by_location:
             return (
                 "run the first iteration before the loop, and pass accumulate=True in the loop; "
@@ -122,9 +128,9 @@ def _help(kernel: KernelOp, result: CallResults) -> str | None:
         adds_to_all = kernel.target.version >= nc_version.gen4
         after = "add it after the last matmul, e.g. with nisa.tensor_tensor"
         return f"pass accumulate=True to add to it, or {after}" if adds_to_all else after
-    if _is_fill(by):
+    if _is_fill(by) and (result.executions > 1 or result.on_device):
         return "fill the tile once, before the loop"
-    if is_loop and engine_of(op, kernel.target) is engine.dma:
+    if is_loop and not info_of(_written(op)[0][1]).region.on_chip:
         return "let the place that is written follow the loop, e.g. out[i * 128 : (i + 1) * 128]"
     return None
 

@@ -33,7 +33,7 @@ from nkijit.dialects.tuples import made
 from nkijit.passes.analysis.bytes.footprints import FewCells, Footprint, cut, extent_of
 
 Events = npt.NDArray[np.int64]
-NOBODY = -1
+NO_EVENT = -1
 
 
 class Dependence(NamedTuple):
@@ -114,7 +114,7 @@ class _Part(Protocol):
     """The most recent accesses to the bytes that one tile of a tensor covers."""
 
     def writers(self) -> Collection[int]:
-        """Return the most recent writers of the bytes; `NOBODY` for bytes without a writer."""
+        """Return the most recent writers of the bytes; `NO_EVENT` for bytes without a writer."""
         ...
 
     def readers(self) -> Collection[int]:
@@ -137,7 +137,7 @@ class _Whole:
     __slots__ = ("readers", "writer")
 
     def __init__(self) -> None:
-        self.writer = NOBODY
+        self.writer = NO_EVENT
         """The last event that wrote the tensor."""
         self.readers: dict[int, int] = {}
         """The last event of each queue that read the tensor."""
@@ -148,7 +148,7 @@ class _Few:
 
     def __init__(self, count: int):
         self.count = count
-        self.writers = [NOBODY] * count
+        self.writers = [NO_EVENT] * count
         self.readers: dict[int, list[int]] = {}
 
 
@@ -173,7 +173,7 @@ class _OfFew:
         tensor = self._tensor
         events = tensor.readers.get(queue)
         if events is None:
-            events = tensor.readers[queue] = [NOBODY] * tensor.count
+            events = tensor.readers[queue] = [NO_EVENT] * tensor.count
         for cell in self._cells:
             events[cell] = event
 
@@ -188,7 +188,7 @@ class _Many:
 
     def __init__(self, count: int):
         self.count = count
-        self.writers = np.full(count, NOBODY)
+        self.writers = np.full(count, NO_EVENT)
         self.readers: dict[int, Events] = {}
 
 
@@ -213,7 +213,7 @@ class _OfMany:
         tensor = self._tensor
         events = tensor.readers.get(queue)
         if events is None:
-            events = tensor.readers[queue] = np.full(tensor.count, NOBODY)
+            events = tensor.readers[queue] = np.full(tensor.count, NO_EVENT)
         self._footprint.part(events)[...] = event
 
     def write(self, event: int) -> None:
@@ -292,7 +292,7 @@ class TrackedTile:
         """Whether the tile's address is known before run time."""
 
     def writers(self) -> Collection[int]:
-        """The tile's most recent writers; `NOBODY` for bytes without a writer."""
+        """The tile's most recent writers; `NO_EVENT` for bytes without a writer."""
         of = self.of
         return (of.writer,) if type(of) is _Whole else of.writers()
 
@@ -307,7 +307,7 @@ class TrackedTile:
     def oldest_writer(self) -> int:
         """Return the first of the tile's most recent writers.
 
-        `NOBODY` if a byte of the tile has no writer.
+        `NO_EVENT` if a byte of the tile has no writer.
         """
         of = self.of
         return of.writer if type(of) is _Whole else min(of.writers())
@@ -327,6 +327,14 @@ class Accesses:
         """The queue of each event."""
         self.blocks: list[int] = []
         """The block number of each event; see `add`."""
+        self.tiles: dict[int, TrackedTile] = {}
+        """The tracked tiles by the `id` of their value, because hashing a value costs a call."""
+
+    def track(self, value: SSAValue) -> TrackedTile:
+        """Return the tile of a value, and add all tiles of its tensor to `tiles`."""
+        for tile in self.tiles_of(base_of(value)):
+            self.tiles[id(tile.value)] = tile
+        return self.tiles[id(value)]
 
     def tiles_of(self, base: SSAValue) -> list[TrackedTile]:
         """Return the tiles of a tensor. Call this once, before its first access."""
@@ -367,7 +375,7 @@ class Accesses:
                 self._wait_for_part(found, tile, of, role, kind, ordered, sources)
                 continue
             before = of.writer
-            if before != NOBODY and queues[before] != ordered:
+            if before != NO_EVENT and queues[before] != ordered:
                 found.append(made(Dependence, (before, kind, tile.value)))
             if not overwrites and sources is not None:
                 sources.add(before)
@@ -429,15 +437,15 @@ class Accesses:
         queues, blocks = self.queues, self.blocks
         if len(events) == 1:  # the common case
             (before,) = events
-            if before != NOBODY and queues[before] != ordered:
+            if before != NO_EVENT and queues[before] != ordered:
                 found.append(made(Dependence, (before, kind, value)))
             return
-        others = [e for e in events if e != NOBODY and queues[e] != ordered]
+        others = [e for e in events if e != NO_EVENT and queues[e] != ordered]
         if len(others) > 1:
             last: dict[tuple[int, int], int] = {}
             for before in others:
                 key = queues[before], before if queues[before] in every else blocks[before]
-                last[key] = max(before, last.get(key, NOBODY))
+                last[key] = max(before, last.get(key, NO_EVENT))
             others = list(last.values())
         for before in others:
             found.append(made(Dependence, (before, kind, value)))  # noqa: PERF401
@@ -447,8 +455,6 @@ class _Walk:
     def __init__(self, target: Target):
         self._target = target
         self._accesses = Accesses()
-        # By identity: hashing a value costs a call.
-        self._tiles: dict[int, TrackedTile] = {}
         self._fixed: dict[type[Operation], int] = {}
 
     def walk(self, block: Block, again: bool = False) -> Iterator[Execution]:
@@ -480,15 +486,10 @@ class _Walk:
     def _event(self, op: Operation, queue: int) -> Execution:
         accesses, done = self._accesses, effects(op)
         number, sources = len(accesses.queues), set[int]()
-        tiles = self._tiles
+        tiles = accesses.tiles
         touched = [
-            (tiles.get(id(value)) or self._tile(value), role, partial)
+            (tiles.get(id(value)) or accesses.track(value), role, partial)
             for _, value, role, partial in done
         ]
         found = accesses.add(queue, touched, queue, sources=sources)
         return Execution(number, op, queue, found, done, sources)
-
-    def _tile(self, value: SSAValue) -> TrackedTile:
-        for tile in self._accesses.tiles_of(base_of(value)):
-            self._tiles[id(tile.value)] = tile
-        return self._tiles[id(value)]

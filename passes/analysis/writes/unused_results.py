@@ -13,7 +13,7 @@ from typing import NamedTuple, cast
 
 from xdsl.dialects.builtin import UnknownLoc
 from xdsl.dialects.scf import ForOp, WhileOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, Operation
 
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp, is_instruction
@@ -23,10 +23,9 @@ from nkijit.dialects.ncc import COLLECTIVES
 from nkijit.dialects.nisa.cores import SendrecvOp
 from nkijit.dialects.nki.allocation import DECLARATIONS
 from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp
-from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.flow.accumulators import accumulator_command
-from nkijit.passes.analysis.flow.dependences import NOBODY, Accesses, TrackedTile
+from nkijit.passes.analysis.flow.dependences import NO_EVENT, Accesses, TrackedTile
 from nkijit.passes.analysis.flow.matmul_writes import where_matmuls_add
 from nkijit.passes.analysis.flow.ranges import Ranges
 
@@ -49,7 +48,7 @@ class CallResults:
     remaining: int = 0
     """Executions whose results nothing uses or overwrites."""
     serves_unused: bool = False
-    """Whether other calls read the results, of which nothing is used either."""
+    """Whether other calls, whose results are not used either, read these results."""
 
     @property
     def unused(self) -> int:
@@ -58,7 +57,7 @@ class CallResults:
 
 
 def call_of(op: Operation) -> tuple[Hashable, ...]:
-    """The source call that an operation comes from; unique for operations without a location."""
+    """Return the source call of an operation; unique for operations without a location."""
     if isinstance(op.location, UnknownLoc):
         return (op,)
     return (type(op), op.location, *[result.name_hint for result in op.results])
@@ -96,9 +95,7 @@ class _Walk:
         self.loops: list[_Loop] = []
         """The loops around each execution."""
         self.overwriters: dict[int, int] = {}
-        """For an execution, the last one that has overwritten a part of its result."""
-        self._tiles: dict[int, TrackedTile] = {}
-        """By the `id` of the value."""
+        """The last execution that has overwritten a part of each execution's result, by number."""
         self._accesses = Accesses()
         self._ranges: Ranges | None = None
         found = where_matmuls_add(kernel, kernel.operations)
@@ -135,9 +132,9 @@ class _Walk:
         self.loops.append(loop)
         sources: list[int] = []
         written: list[TrackedTile] = []
-        tiles = self._tiles
+        tiles = self._accesses.tiles
         for _, value, role, partial in effects(op):
-            tile = tiles.get(id(value)) or self._tile(value)
+            tile = tiles.get(id(value)) or self._accesses.track(value)
             if role is Role.read:
                 sources += tile.writers()
                 continue
@@ -147,21 +144,15 @@ class _Walk:
                 sources += tile.writers()
             else:
                 for before in tile.writers():
-                    if before != NOBODY and loop.optional not in (
-                        None,
-                        self.loops[before].optional,
-                    ):
-                        sources.append(before)  # it is not overwritten if the loop does not run
-                    else:
+                    if before == NO_EVENT:
+                        continue
+                    if loop.optional is None or loop.optional is self.loops[before].optional:
                         self.overwriters[before] = number
+                    else:
+                        sources.append(before)  # it is not overwritten if the loop does not run
         for tile in written:
             tile.write(number)
         self.sources.append(sources)
-
-    def _tile(self, value: SSAValue) -> TrackedTile:
-        for tile in self._accesses.tiles_of(base_of(value)):
-            self._tiles[id(tile.value)] = tile
-        return self._tiles[id(value)]
 
     # ------------------------------------------------------------ results
 
@@ -196,12 +187,12 @@ class _Walk:
         used = [False] * len(self.ops)
         last: set[int] = set()
         is_alone = self.kernel.core[1] == 1
-        for tile in self._tiles.values():
+        for tile in self._accesses.tiles.values():
             writers = tile.writers()
             last.update(writers)
             if not info_of(tile.value).region.on_chip:
                 for number in writers:
-                    if number != NOBODY:
+                    if number != NO_EVENT:
                         used[number] = True
         for number in reversed(range(len(used))):
             op = self.ops[number]
@@ -209,7 +200,7 @@ class _Walk:
                 used[number] = True
             if used[number]:
                 for source in self.sources[number]:
-                    if source != NOBODY:
+                    if source != NO_EVENT:
                         used[source] = True
         return used, last
 

@@ -2,6 +2,9 @@
 # RUN: nkijit verify %s:rows | filecheck %s --check-prefix=ROWS
 # RUN: nkijit verify %s:reset | filecheck %s --check-prefix=RESET
 # RUN: nkijit verify %s:classic_store | filecheck %s --check-prefix=CLASSIC
+# RUN: nkijit verify %s:classic_matmul | filecheck %s --check-prefix=CLASSIC-SUM
+# RUN: nkijit verify %s:filled_once | filecheck %s --check-prefix=FILLED
+# RUN: nkijit verify %s:tile_twice | filecheck %s --check-prefix=TWICE
 # RUN: nkijit verify %s:running_maximum | filecheck %s --check-prefix=NONE
 # RUN: not nkijit verify %s:rows --deny suspicious | filecheck %s --check-prefix=DENIED
 # RUN: not nkijit lower %s:rows --deny overwritten-result 2>&1 | filecheck %s --check-prefix=DENIED
@@ -13,6 +16,7 @@
 # Results that are overwritten before anything reads them, and warnings that are denied.
 
 import neuronxcc.nki as classic
+import neuronxcc.nki.isa as cisa
 import neuronxcc.nki.language as cl
 import nki
 import nki.isa as nisa
@@ -83,6 +87,48 @@ def classic_store(x):
     for k in cl.sequential_range(8):
         # CLASSIC: warning[overwritten-result]: nl.store: 'out' is overwritten before anything reads the result: 7 of 8 results are lost
         cl.store(out, cl.load(x[k * 128 : (k + 1) * 128]))
+    return out
+
+
+@classic.jit
+@nki.example(x="512x512:float32", w="512x128:float32")
+def classic_matmul(x, w):
+    out = cl.ndarray((128, 512), x.dtype, buffer=cl.shared_hbm)
+    total = cl.zeros((128, 512), cl.float32, buffer=cl.psum)
+    for k in cl.sequential_range(4):
+        # CLASSIC-SUM: warning[overwritten-result]: nisa.nc_matmul: 'total' is overwritten before anything reads the result: 3 of 4 results are lost
+        # CLASSIC-SUM: = help: to add up the iterations, write sum += nisa.nc_matmul(...) to a tile of zeros
+        rows = slice(k * 128, (k + 1) * 128)
+        total[...] = cisa.nc_matmul(cl.load(w[rows]), cl.load(x[rows]))
+    cl.store(out, cl.copy(total))
+    return out
+
+
+# There is no loop in front of which the tile could be filled.
+@nki.jit
+@nki.example(x="128x512:float32")
+def filled_once(x):
+    out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+    tile = load(x, 0)
+    # FILLED: warning[overwritten-result]: nisa.tensor_scalar: 'tile' is overwritten before anything reads the result
+    # FILLED: = help: read it before it is overwritten, or write to another place
+    nisa.tensor_scalar(dst=tile, data=tile, op0=nl.multiply, operand0=2.0)
+    nisa.memset(dst=tile, value=1.0)
+    nisa.dma_copy(dst=out, src=tile)
+    return out
+
+
+# The place in HBM follows the loop already.
+@nki.jit
+@nki.example(x="1024x512:float32")
+def tile_twice(x):
+    out = nl.ndarray((128, 512), x.dtype, buffer=nl.shared_hbm)
+    tile = nl.ndarray((128, 512), x.dtype, buffer=nl.sbuf)
+    for k in range(8):
+        # TWICE: warning[overwritten-result]: nisa.dma_copy: 'tile' is overwritten before anything reads the result: 7 of 8 results are lost
+        # TWICE: = help: read it before it is overwritten, or write to another place
+        nisa.dma_copy(dst=tile, src=x[k * 128 : (k + 1) * 128])
+    nisa.dma_copy(dst=out, src=tile)
     return out
 
 

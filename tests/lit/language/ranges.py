@@ -1,10 +1,14 @@
 # RUN: not nkijit verify %s:divided | filecheck %s --check-prefix=DIVIDED
 # RUN: not nkijit verify %s:missing | filecheck %s --check-prefix=MISSING
 # RUN: not nkijit verify %s:tile_bound | filecheck %s --check-prefix=TILE
+# RUN: not nkijit verify %s:array | filecheck %s --check-prefix=ARRAY
+# RUN: not nkijit verify %s:no_step | filecheck %s --check-prefix=STEP
 # RUN: not nkijit verify %s:classic_divided | filecheck %s --check-prefix=CLASSIC
 # RUN: not nkijit verify %s:classic_tile | filecheck %s --check-prefix=CLASSIC-TILE
 
 # Bounds of loops that are no integers.
+
+import numpy as np
 
 import neuronxcc.nki as classic
 import neuronxcc.nki.language as cl
@@ -38,6 +42,23 @@ def tile_bound(x):
     # TILE: = help: a loop whose bound is known only at run time is nl.dynamic_range over a register: r = nisa.register_alloc(); nisa.register_load(dst=r, src=tile)
     tile = nl.load(x)
     for _ in nl.static_range(tile):
+        pass
+
+
+@nki.jit
+@nki.example(x="128x512:float32")
+def array(x):
+    # ARRAY: error[argument]: nl.affine_range: 'stop': expected an integer, got
+    for _ in nl.affine_range(np.zeros((3, 5), np.int32)):
+        pass
+
+
+@nki.jit
+@nki.example(x="128x512:float32")
+def no_step(x):
+    # STEP: error[argument]: nl.static_range: 'step' is 0
+    # STEP: = help: pass a positive or a negative step
+    for _ in nl.static_range(0, 4, 0):
         pass
 
 
