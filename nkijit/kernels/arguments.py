@@ -174,7 +174,8 @@ def collect(
 ) -> tuple[dict[str, Any], list[TensorArgument]]:
     """Return the arguments with TensorSpecs in place of arrays, and the tensors in order.
 
-    `names` maps the names that some tensors get by their path to better ones: `args_0` to `x`.
+    The name of a tensor is its path in the arguments, such as `args_0`. `names` replaces some of
+    these names: `{"args_0": "x"}`.
     """
     tensors: list[TensorArgument] = []
 

@@ -424,7 +424,10 @@ class Kernel(Generic[_P]):
         return is_strict(self._strict, default=not self._simulated)
 
     def with_options(self, options: Mapping[str, Any]) -> Self:
-        """Return the same kernel with further options in `options`, which have no effect."""
+        """Return the same kernel with `options` added to `kernel.options`.
+
+        They are options of the vendor's compiler, which nkijit stores and does not use.
+        """
         return self._changed(options={**self.options, **options})
 
     def with_schedule(self, schedule: Sequence[Any]) -> Self:

@@ -184,7 +184,7 @@ def _current_call(
     events: Sequence[ObservedEvent],
     seen: tuple[Seen, ...],
 ) -> TensorValue:
-    """Return a call of the current function with the same name."""
+    """Return the call of the current API's function with the name of the classic one."""
     rewriter.module.needed.add("nl")
     known = inspect.signature(getattr(today, name)).parameters
     renamed = {"src": "x", "a": "x"} if "x" in known and "src" not in known else {}

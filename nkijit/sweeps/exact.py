@@ -1,4 +1,7 @@
-"""Exact JSON forms of results for stores: full positions, floats with all digits."""
+"""Conversion of a sweep's results to JSON values and back, without loss, for its storage.
+
+Source positions are complete, and floats are not rounded.
+"""
 
 from __future__ import annotations
 

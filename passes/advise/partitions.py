@@ -481,7 +481,10 @@ def _fold(together: _Together, wide: _Wide) -> None:
 
 
 def _one_dma(column: Sequence[NisaOp], together: _Together) -> AccessPattern | None:
-    """Return the rows of HBM of the DMA that replaces a column; None if there is no such DMA."""
+    """Return the HBM access pattern of one DMA for all iterations; None if one DMA cannot do it.
+
+    `column` holds the DMA of each iteration.
+    """
     first = column[0]
     if not isinstance(first, DmaCopyOp) or not is_simple(first):
         return None

@@ -45,7 +45,10 @@ class Array:
         self._bases.update(map(id, bases))
 
     def note(self, done: Sequence[Effect]) -> None:
-        """Record an instruction of the Tensor Engine: a transpose replaces the array's contents."""
+        """Forget the array's contents after an instruction without a `stationary` operand.
+
+        Such an instruction of the Tensor Engine, e.g. a transpose, replaces the contents.
+        """
         if all(effect.name != "stationary" for effect in done):
             self.forget()
 

@@ -52,9 +52,10 @@ class Waiting:
         self._tag: Tags = ()
         self._registers: dict[SSAValue, _Register] = {}
         self._uncertain: dict[Loop | None, int] = {None: 0}
-        """For each loop, the number of the innermost loop around it, or itself, that may not run.
+        """For each loop, a number of the innermost loop that possibly runs no iteration.
 
-        0 if all of these loops certainly run.
+        The loop itself and the loops around it are candidates. The number is 1 + `Loop.number`, and
+        0 if all candidates certainly run.
         """
 
     # ---------------------------------------------------------------- loops

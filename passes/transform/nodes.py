@@ -39,7 +39,7 @@ class Ref:
     """
 
     kind: int
-    """The kind of the value."""
+    """The index of the value's kind: class, name and source place of the operation."""
     ordinal: int
     """The number of values of the kind that were created before the value."""
     back: int
@@ -172,7 +172,7 @@ class NodeForms:
         return form
 
     def kind(self, key: Hashable) -> int:
-        """Return the kind of values that have a key."""
+        """Return the index of the kind of values that have a key; a new key starts a new kind."""
         return self._kinds.setdefault(key, len(self._kinds))
 
 

@@ -74,7 +74,10 @@ _LIMITS = ("scale", "bound", "count")
 
 
 class _Forms:
-    """Keys of operations that are equal if the same rules are broken, except `by_offset` ones."""
+    """Computes keys of operations.
+
+    Operations with equal keys break the same rules, apart from rules about offsets (`by_offset`).
+    """
 
     def __init__(self, target: Target):
         self._target = target

@@ -81,7 +81,7 @@ def writing(
 
 @contextmanager
 def _labelled(call: str, given: Mapping[str, Any]) -> Generator[None]:
-    """Give the instruction that is emitted last the user's `name=`.
+    """Set the user's `name=` on the last instruction that the `with` block emits.
 
     The reference does not list this argument. Published kernels use it, and the current API has it.
     """
@@ -130,7 +130,10 @@ def two_dimensional(call: str, argument: str, value: Any) -> ClassicTensor:
 
 
 def converting(emit: Callable[..., Any], dst: NkiTensor, dtype: str, *args: Any) -> None:
-    """Emit an instruction that preserves the data type, and a copy if `dst` has another one."""
+    """Emit an instruction whose result must have the data type `dtype`, that of its source.
+
+    If `dst` has another data type, the instruction writes a temporary tile that is copied to `dst`.
+    """
     if dst.dtype == dtype:
         emit(dst, *args)
         return

@@ -319,7 +319,11 @@ _CODE = (FunctionType, classmethod, staticmethod, property)
 
 @images(type, derived=True)
 def _class(imaging: Imaging, cls: type[Any]) -> Any:
-    """Return the image of a class: for user classes, with the attributes of it and its bases."""
+    """Return the image of a class.
+
+    The image of a user's class includes its attributes and the images of its bases; other classes
+    are constants.
+    """
     meta = cast("type[Any]", type(cls))
     if is_constant_class(cls):
         if varies_by_itself(cls):

@@ -209,7 +209,11 @@ def _uses(outermost: Block, accesses: Accesses, *, nested: bool) -> dict[Block, 
 
 
 def _set_used(uses: Uses, regions: Sequence[Region], target: Target) -> None:
-    """Set `used` of each region to the bytes of its block's tensors in use when it starts."""
+    """Set `used` of each region.
+
+    It is the bytes per partition, in SBUF and PSUM, of the block's tensors that are in use when the
+    region starts.
+    """
     regions = [region for region in regions if region.ops]
     starts = [region.start for region in regions]
     more = [[0.0, 0.0] for _ in range(len(starts) + 1)]

@@ -144,9 +144,9 @@ class _Run:
         self._arrived: list[Arrival] = []
 
     def run(self, interleaving: Interleaving) -> None:
-        """Move until all queues are done.
+        """Execute moves, chosen by `interleaving`, until all queues are done.
 
-        Raises QueueError if no move is possible before that.
+        Raises QueueError if no move is possible although a queue is not done.
         """
         queues = list(self._queues.values())
         while moves := [move for queue in queues for move in queue.moves()]:

@@ -321,7 +321,11 @@ class Slots:
         return views
 
     def shaped(self, value: SSAValue, shape: tuple[int, ...]) -> tuple[int, tuple[int, ...] | None]:
-        """Return a slot of `value` in a shape, and the shape to reshape to if no view has it."""
+        """Return the slot of a view of `value` with this shape, and None.
+
+        If no view can have the shape, return the slot of `value`'s own view, and the shape to which
+        the caller must reshape its array.
+        """
         base, info = base_of(value), info_of(value)
         access = self.access(value)
         if access.shape != shape:
