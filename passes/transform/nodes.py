@@ -39,7 +39,7 @@ class Ref:
     """
 
     kind: int
-    """The index of the value's kind: class, name and source place of the operation."""
+    """The index of the value's kind; `NodeForms.kind` numbers the kinds by their keys."""
     ordinal: int
     """The number of values of the kind that were created before the value."""
     back: int

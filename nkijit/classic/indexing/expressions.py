@@ -17,7 +17,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
-from math import prod
 from typing import Any, NoReturn, cast
 
 import numpy as np
@@ -32,7 +31,8 @@ from nkijit.dialects.rule_texts.classic import (
 from nkijit.tracing.tracer import tracer_for
 
 
-def _fail_index(rule: Any, what: str, help: str = "") -> NoReturn:
+def fail_index(rule: Any, what: str, help: str = "") -> NoReturn:
+    """End the trace at a wrong index expression; `what` is the finding's message."""
     tracer_for("nl.arange").fail(rule, "index expression", what, help)
 
 
@@ -250,7 +250,7 @@ class Index:
                 filled.append(False)
                 continue
             if dim >= self.ndim:
-                _fail_index(
+                fail_index(
                     AFFINE_INDEX, f"too many indices for an expression of shape {self.shape}"
                 )
             size, step = self.shape[dim], self.coefficients[dim]
@@ -265,9 +265,9 @@ class Index:
             elif number is not None and -size <= number < size:
                 constant += step * (number % size)
             else:
-                _fail_index(AFFINE_INDEX, f"index {item!r} of an expression of shape {self.shape}")
+                fail_index(AFFINE_INDEX, f"index {item!r} of an expression of shape {self.shape}")
         if 0 in shape:
-            _fail_index(AFFINE_INDEX, f"[{key!r}] of an expression of shape {self.shape} is empty")
+            fail_index(AFFINE_INDEX, f"[{key!r}] of an expression of shape {self.shape} is empty")
         return Index(shape, coefficients, constant, filled)
 
     def expand_dims(self, axis: int) -> Index:
@@ -276,7 +276,7 @@ class Index:
         return self[(slice(None),) * at + (None,)]
 
     def __setitem__(self, key: Any, value: Any) -> NoReturn:
-        _fail_index(
+        fail_index(
             INDEX_ASSIGNMENT,
             "an index expression does not support item assignment",
             "make a tile of it with nisa.iota first",
@@ -292,7 +292,7 @@ class Index:
             return NotImplemented
         form = _combined(self.form, other.form, sign)
         if form is None:
-            _fail_index(AFFINE_INDEX, f"shapes {self.shape} and {other.shape} do not broadcast")
+            fail_index(AFFINE_INDEX, f"shapes {self.shape} and {other.shape} do not broadcast")
         return Index.of(form, self.constant + sign * other.constant)
 
     def __add__(self, other: Any) -> Any:
@@ -318,7 +318,7 @@ class Index:
     __rmul__ = __mul__
 
     def _not_affine(self, sign: str, other: Any) -> NoReturn:
-        _fail_index(AFFINE_INDEX, f"{self!r} {sign} {other!r} is not affine")
+        fail_index(AFFINE_INDEX, f"{self!r} {sign} {other!r} is not affine")
 
     def __floordiv__(self, other: Any) -> NoReturn:
         self._not_affine("//", other)
@@ -359,7 +359,7 @@ class Index:
 
     def __iter__(self) -> NoReturn:
         values = ", ".join(map(str, self._loop_bounds()))
-        _fail_index(
+        fail_index(
             INDEX_CONTROL_FLOW,
             "nl.arange and nl.mgrid index tiles, Python cannot loop over them",
             f"loop with nl.affine_range({values}), or with nl.sequential_range({values}) if "
@@ -409,7 +409,7 @@ def only_filled(forms: Sequence[AffineForm], rank: int) -> tuple[bool, ...]:
 
 def _no_truth_value() -> NoReturn:
     """End the trace: expressions and masks have no truth value."""
-    _fail_index(
+    fail_index(
         INDEX_CONTROL_FLOW,
         "control flow depends on nl.arange or nl.mgrid",
         "write & for and, with each comparison in parentheses, and give the condition to the "
@@ -551,78 +551,3 @@ def as_mask(call: str, mask: Any) -> Mask:
         call,
         f"'mask': expected a comparison of affine index expressions, got {mask!r}",
     )
-
-
-# ------------------------------------------------------------------ functions of kernels
-
-
-def arange(*args: Any) -> Index:
-    """`arange(stop)`, `arange(start, stop)` or `arange(start, stop, step)`: one dimension.
-
-    An index of a tile needs two dimensions or more: `nl.arange(128)[:, None]`.
-    Source: NKI API reference 2.26, nki.language.arange.
-    """
-    numbers = [as_integer(arg) for arg in args]
-    if not 1 <= len(numbers) <= 3 or None in numbers:
-        _fail_index(AFFINE_INDEX, f"nl.arange takes one to three integers, got {args!r}")
-    values = range(*cast("list[int]", numbers))
-    if not values:
-        _fail_index(AFFINE_INDEX, f"nl.arange{args} is empty")
-    return Index((len(values),), (values.step,), values.start)
-
-
-class Grid(tuple[Index, ...]):
-    """The index expressions of `nl.mgrid[...]`, of one shape; `.p` is the first dimension's."""
-
-    @property
-    def p(self) -> Index:
-        """Index of the partition dimension."""
-        return self[0]
-
-    @property
-    def x(self) -> Index:
-        """Index of the first free dimension."""
-        return self[1]
-
-    @property
-    def y(self) -> Index:
-        """Index of the second free dimension."""
-        return self[2]
-
-    @property
-    def z(self) -> Index:
-        """Index of the third free dimension."""
-        return self[3]
-
-
-class _Mgrid:
-    """`nl.mgrid[0:128, 0:512]`: one index expression per dimension, all of the same shape.
-
-    Source: NKI API reference 2.26, nki.language.mgrid.
-    """
-
-    def __getitem__(self, key: Any) -> Grid:
-        keys = cast("tuple[Any, ...]", key if isinstance(key, tuple) else (key,))
-        ranges: list[range] = []
-        for item in keys:
-            given = cast("slice[Any, Any, Any]", item) if isinstance(item, slice) else slice(None)
-            parts = (given.start, given.stop, given.step)
-            start, stop, step = (as_integer(0 if part is None else part) for part in parts)
-            if start is None or not stop or step is None:
-                _fail_index(AFFINE_INDEX, f"nl.mgrid takes slices with a stop, got {item!r}")
-            ranges.append(range(start, stop, step or 1))
-        shape = tuple(map(len, ranges))
-        if prod(shape) == 0:
-            _fail_index(AFFINE_INDEX, f"nl.mgrid[{key!r}] is empty")
-        return Grid(
-            Index(
-                shape,
-                [r.step if d == dim else 0 for d in range(len(shape))],
-                r.start,
-                [d != dim for d in range(len(shape))],
-            )
-            for dim, r in enumerate(ranges)
-        )
-
-
-mgrid = _Mgrid()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from nkijit.classic.indexing.expressions import arange as arange
-from nkijit.classic.indexing.expressions import mgrid as mgrid
+from nkijit.classic.indexing.generators import arange as arange
+from nkijit.classic.indexing.generators import mgrid as mgrid
 from nkijit.classic.language.constants import *
 from nkijit.classic.language.creation import *
 from nkijit.classic.language.memory import *

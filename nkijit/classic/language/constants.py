@@ -7,7 +7,7 @@ from typing import Any, NoReturn, cast
 import ml_dtypes
 import numpy as np
 
-from nkijit.classic.indexing.expressions import Grid, mgrid
+from nkijit.classic.indexing.generators import Grid, mgrid
 from nkijit.classic.isa.select import fp32
 from nkijit.classic.tensors.dtypes import as_numpy
 from nkijit.language.tile_size import tile_size

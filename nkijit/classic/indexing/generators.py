@@ -1,0 +1,81 @@
+"""`nl.arange` and `nl.mgrid`, which create index expressions."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any, cast
+
+from nkijit.classic.indexing.expressions import Index, as_integer, fail_index
+from nkijit.dialects.rule_texts.classic import AFFINE_INDEX
+
+
+def arange(*args: Any) -> Index:
+    """`arange(stop)`, `arange(start, stop)` or `arange(start, stop, step)`: one dimension.
+
+    An index of a tile needs two dimensions or more: `nl.arange(128)[:, None]`.
+    Source: NKI API reference 2.26, nki.language.arange.
+    """
+    numbers = [as_integer(arg) for arg in args]
+    if not 1 <= len(numbers) <= 3 or None in numbers:
+        fail_index(AFFINE_INDEX, f"nl.arange takes one to three integers, got {args!r}")
+    values = range(*cast("list[int]", numbers))
+    if not values:
+        fail_index(AFFINE_INDEX, f"nl.arange{args} is empty")
+    return Index((len(values),), (values.step,), values.start)
+
+
+class Grid(tuple[Index, ...]):
+    """The index expressions of `nl.mgrid[...]`, of one shape; `.p` is the first dimension's."""
+
+    @property
+    def p(self) -> Index:
+        """Index of the partition dimension."""
+        return self[0]
+
+    @property
+    def x(self) -> Index:
+        """Index of the first free dimension."""
+        return self[1]
+
+    @property
+    def y(self) -> Index:
+        """Index of the second free dimension."""
+        return self[2]
+
+    @property
+    def z(self) -> Index:
+        """Index of the third free dimension."""
+        return self[3]
+
+
+class _Mgrid:
+    """`nl.mgrid[0:128, 0:512]`: one index expression per dimension, all of the same shape.
+
+    Source: NKI API reference 2.26, nki.language.mgrid.
+    """
+
+    def __getitem__(self, key: Any) -> Grid:
+        keys = cast("tuple[Any, ...]", key if isinstance(key, tuple) else (key,))
+        ranges: list[range] = []
+        for item in keys:
+            given = cast("slice[Any, Any, Any]", item) if isinstance(item, slice) else slice(None)
+            parts = (given.start, given.stop, given.step)
+            start, stop, step = (as_integer(0 if part is None else part) for part in parts)
+            if start is None or not stop or step is None:
+                fail_index(AFFINE_INDEX, f"nl.mgrid takes slices with a stop, got {item!r}")
+            ranges.append(range(start, stop, step or 1))
+        shape = tuple(map(len, ranges))
+        if prod(shape) == 0:
+            fail_index(AFFINE_INDEX, f"nl.mgrid[{key!r}] is empty")
+        return Grid(
+            Index(
+                shape,
+                [r.step if d == dim else 0 for d in range(len(shape))],
+                r.start,
+                [d != dim for d in range(len(shape))],
+            )
+            for dim, r in enumerate(ranges)
+        )
+
+
+mgrid = _Mgrid()
