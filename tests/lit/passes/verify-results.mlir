@@ -135,6 +135,18 @@ nki.kernel @parts(%x: memref<128x512xf32, #nki.private_hbm>) target=trn3 {
   nki.return
 }
 
+// A gather that skips rows leaves them as they are.
+nki.kernel @skipped(%x: memref<8x4xf32, #nki.private_hbm>, %n: memref<8x1xi32, #nki.private_hbm>) target=trn3 {
+  %i = nki.alloc : memref<8x1xi32, #nki.sbuf>
+  %a = nki.alloc : memref<8x4xf32, #nki.sbuf>
+  %rows = nki.view %x offset=0 pattern=[[4, 8], [1, 4]] vector=%i scale=4 bound=8
+  nisa.dma_copy dst=%i, src=%n
+  nisa.memset dst=%a, value=0.0
+  nisa.dma_copy dst=%a, src=%rows, oob_mode=skip
+  nki.device_print "a", %a
+  nki.return
+}
+
 // A sum that only its own next iteration reads.
 // CHECK: warning[dead-store]: nisa.tensor_tensor: nothing reads what it writes: about 64 cycles
 nki.kernel @unread_sum(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 {
