@@ -61,7 +61,7 @@ def as_user_call(finding: Diagnostic) -> Diagnostic:
             message = _QUOTED.sub(lambda m: f"'{names.get(m[1], m[1])}'", message)
             operands = tuple(replace(o, name=names.get(o.name, o.name)) for o in operands)
             if subject.startswith(_INSTRUCTIONS):
-                notes = (*notes, f"{call.name} is made of {subject}")
+                notes = (*notes, f"{call.name} is implemented with {subject}")
             subject = call.name
     elif not operands:
         imported = source_of(source_text(finding.where[0].file)).imported

@@ -31,6 +31,6 @@ warning[anti-dependence]: nl.load: writes 'sbuf', and waits for nisa.dma_copy, w
  10 |         nl.store(out[:, nl.ds(i, 128)], nl.load(x[:, nl.ds(i, 128)]))
     |         -------- reads 'sbuf'
    = dst: %sbuf, sbuf 128x128 float32, allocated at anti-dependence.py:10:41
-   = nl.load is made of nisa.dma_copy
+   = nl.load is implemented with nisa.dma_copy
    = help: take turns between two tiles (double buffering): allocate them inside an unrolled loop, or do two steps in each iteration of a loop on the device
 """

@@ -27,6 +27,6 @@ error[constant-written]: nl.store: 'dst' is constant data
  11 |     nl.store(out, nl.load(x))
     |              ^^^
    = dst: %out, shared_hbm 128x512 float32, a constant, allocated at constant-written.py:10:11
-   = nl.store is made of nisa.dma_copy
+   = nl.store is implemented with nisa.dma_copy
    = help: write to a tensor of nl.ndarray, e.g. after copying the constant to it
 """

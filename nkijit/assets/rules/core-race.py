@@ -40,6 +40,6 @@ error[core-race]: nl.load: core 0 reads 'middle', which core 1 writes without a 
  12 |     nl.store(middle[first : first + 128], nl.load(x[first : first + 128]))
     |     -------- core 1 writes it here
    = the same finding 2 times at this place, in an unrolled loop or call
-   = nl.load is made of nisa.dma_copy
+   = nl.load is implemented with nisa.dma_copy
    = help: call nisa.core_barrier on the tensor between the write and the read
 """

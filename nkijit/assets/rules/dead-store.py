@@ -29,6 +29,6 @@ warning[dead-store]: nl.multiply: nothing reads what it writes: about 256 cycles
  10 |     scaled = nl.multiply(tile, 2.0)
     |              ^^^^^^^^^^^
    = dst: %scaled, sbuf 128x512 float32, allocated at dead-store.py:10:14
-   = nl.multiply is made of nisa.tensor_scalar
+   = nl.multiply is implemented with nisa.tensor_scalar
    = help: use what it writes (read it, or store it to a tensor that is returned), or remove the instruction
 """

@@ -30,6 +30,6 @@ error[index-bounds]: nl.store: the index of 'dst' is 600, legal are 0 to 256
  12 |     nl.store(out[:, nl.ds(offset, 256)], nl.load(x[:, 0:256]))
     |              ^^^^^^^^^^^^^^^^^^^^^^^^^^
    = dst: %out, shared_hbm 128x256 float32, a view of %out (shared_hbm 128x512 float32), allocated at index-bounds.py:9:11
-   = nl.store is made of nisa.dma_copy
+   = nl.store is implemented with nisa.dma_copy
    = help: change the bounds of the loop or the tensor's size, or pass oob_mode=nisa.oob_mode.skip
 """

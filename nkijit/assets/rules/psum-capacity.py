@@ -37,6 +37,6 @@ error[psum-capacity]: nl.matmul: the tiles in use here need 18432 bytes per part
     |             ^^^^^^^^^
    = tile   shape and type      bytes  in use          allocated at
    = %psum  128x512 float32  9 x 2048  lines 11 to 14  psum-capacity.py:11:13
-   = nl.matmul is made of nisa.nc_matmul
+   = nl.matmul is implemented with nisa.nc_matmul
    = help: copy results to SBUF earlier and keep at most 8 of the 9 tiles 'psum' in use at a time
 """

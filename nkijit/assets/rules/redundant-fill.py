@@ -31,6 +31,6 @@ warning[redundant-fill]: nl.full: nothing reads what it writes: about 64 cycles
  11 |     scale = nl.full((128, 1), 2.0, x.dtype, nl.sbuf)
     |             ^^^^^^^
    = dst: %scale, sbuf 128x1 float32, allocated at redundant-fill.py:11:13
-   = nl.full is made of nisa.memset
+   = nl.full is implemented with nisa.memset
    = help: use the filled tile before it is overwritten, or remove the instruction
 """

@@ -31,6 +31,6 @@ warning[repeated-load]: nl.load: brings 262144 bytes that SBUF has held before
    = dst: %tile, sbuf 128x512 float32, allocated at repeated-load.py:10:16
    = src: %x, private_hbm 128x512 float32, a view of %x (private_hbm 512x512 float32), an argument of the kernel
    = the same finding 3 times at this place, in an unrolled loop or call
-   = nl.load is made of nisa.dma_copy
+   = nl.load is implemented with nisa.dma_copy
    = help: load them once, in front of the loop, into a tile that stays (nkijit advise says what it gains)
 """

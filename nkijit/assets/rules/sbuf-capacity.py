@@ -35,6 +35,6 @@ error[sbuf-capacity]: nl.exp: the tiles in use here need 327680 bytes per partit
    = tile  shape and type      bytes  in use          allocated at
    = %one  128x40960 float32  163840  lines 10 to 12  sbuf-capacity.py:10:11
    = %two  128x40960 float32  163840  lines 11 to 13  sbuf-capacity.py:11:11
-   = nl.exp is made of nisa.activation
+   = nl.exp is implemented with nisa.activation
    = help: split 'one' into parts and work on one at a time, or load it later
 """

@@ -28,6 +28,6 @@ warning[transposed-copy]: nl.store: 'dst' has shape (512, 128) and 'src' (128, 5
    |              ^^^^^^
    = dst: %turned, shared_hbm 512x128 float32, allocated at transposed-copy.py:8:14
    = src: %sbuf, sbuf 128x512 float32, allocated at transposed-copy.py:9:22
-   = nl.store is made of nisa.dma_copy
+   = nl.store is implemented with nisa.dma_copy
    = help: permute one side first (on chip with permute or nisa.nc_transpose, from HBM with nisa.dma_transpose); if row-major order is meant, reshape one side to the shape of the other
 """

@@ -37,6 +37,6 @@ error[undefined-use]: nl.store: 'out', which is returned, gets undefined values 
     |     --------------- 'data' is read here, but nothing has written its elements [0:128, 500:512]
    = dst: %out, shared_hbm 128x512 float32, allocated at undefined-use.py:9:11
    = value: %tile, sbuf 128x512 float32, allocated at undefined-use.py:10:12
-   = nl.store is made of nisa.dma_copy
+   = nl.store is implemented with nisa.dma_copy
    = help: write all of the tile first, e.g. with nisa.memset or nisa.dma_copy, or use only the part that is written
 """

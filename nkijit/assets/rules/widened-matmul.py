@@ -28,6 +28,6 @@ warning[widened-matmul]: nl.matmul: multiplies what came in as bfloat16 as float
     |                           ^^^^^^^^^
    = stationary: %tile, sbuf 128x128 float32, a view of %tile (sbuf 128x512 float32), allocated at widened-matmul.py:9:12
    = moving: %tile, sbuf 128x512 float32, allocated at widened-matmul.py:9:12
-   = nl.matmul is made of nisa.nc_matmul
+   = nl.matmul is implemented with nisa.nc_matmul
    = help: pass the tiles as they were loaded to the matmul, without the cast to float32
 """

@@ -20,7 +20,7 @@ def found_by_rules(x):
     # RULES-NEXT: |
     # RULES-NEXT: [[# @LINE + 4]] |     nl.abs_max(tile, tile)
     # RULES-NEXT: | ^^^^^^^^^^
-    # RULES-NEXT: = nl.abs_max is made of nisa.tensor_tensor
+    # RULES-NEXT: = nl.abs_max is implemented with nisa.tensor_tensor
     # RULES-NEXT: = help: choose another operator, or trace for a newer target with platform_target=
     nl.abs_max(tile, tile)
     # RULES: error[bitvec-dtype]: nl.bitwise_or: 'x' must be of an integer type, it is float32

@@ -116,7 +116,7 @@ def test_the_call_is_the_authors(body, rule, subject, message, pieces):
 def test_operands_have_the_names_that_the_author_gives():
     finding = found(renamed, "buffer")
     assert [operand.name for operand in finding.operands] == ["x"]
-    assert "nl.exp is made of nisa.activation" in finding.notes
+    assert "nl.exp is implemented with nisa.activation" in finding.notes
 
 
 def test_arguments_after_a_star_are_not_marked():
