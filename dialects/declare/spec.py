@@ -87,7 +87,10 @@ class Rule:
     limits: Limits | None = None
     """The limits that `check` enforces, shown by `nkijit explain`."""
     by_offset: bool = False
-    """True for a rule about the offset of a view: it is checked for every view, not per form."""
+    """True for a rule about the offset of a view or the address of an allocation.
+
+    It is checked for every operation, not per form.
+    """
 
 
 @dataclass(frozen=True, slots=True)

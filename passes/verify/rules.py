@@ -14,6 +14,7 @@ from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nisa.universal_rules import all_rules_of
 from nkijit.dialects.nki import WITH_RULES
+from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp, ReturnOp
 from nkijit.dialects.nki.views import ViewOp, access_of, base_of, fixed_address_of, index_of
 from nkijit.dialects.tiles import info_of, is_tile
@@ -91,6 +92,8 @@ class _Forms:
 
     def key(self, op: Operation) -> tuple[object, ...]:
         """Return a key of the properties of an operation that rules depend on."""
+        if type(op) is AllocOp:
+            return AllocOp, id(op.results[0].type)
         # A tuple: making xDSL's own sequence is slow.
         operands = operand_tuple(op)
         if type(op) is ViewOp and len(operands) == 1:
