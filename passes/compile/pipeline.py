@@ -63,7 +63,7 @@ class ResolveAccumulationPass(CompilerPass):
     name = "resolve-accumulation"
 
     def change(self, analyses: Analyses, origins: Origins) -> int:
-        return resolve_accumulation(analyses.kernel, analyses)
+        return resolve_accumulation(analyses.kernel)
 
 
 class RenameTilesPass(CompilerPass):

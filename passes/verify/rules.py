@@ -18,6 +18,7 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp, ReturnOp
 from nkijit.dialects.nki.views import ViewOp, access_of, base_of, fixed_address_of, index_of
 from nkijit.dialects.tiles import info_of, is_tile
+from nkijit.dialects.walks import found_once
 from nkijit.passes.analysis.bytes.rows import start_of
 from nkijit.passes.diagnostics.diagnose import diagnose
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
@@ -28,23 +29,22 @@ CATEGORIES = ("buffer", "shape", "dtype", "operator", "target", "access")
 
 def check_rules(kernel: KernelOp, categories: Collection[str] = CATEGORIES) -> Iterator[Diagnostic]:
     """Yield a finding for each declared rule that an operation breaks, in program order."""
-    for _, found in _broken_rules(kernel, categories):
-        yield from found
+    for _, found in found_once(kernel, _broken_rules):
+        yield from (one for one in found if one.rule.category in categories)
 
 
 def wrong_operations(kernel: KernelOp) -> set[Operation]:
     """Return the operations that break a declared rule and that no device accepts."""
     return {
         op
-        for op, found in _broken_rules(kernel, CATEGORIES)
+        for op, found in found_once(kernel, _broken_rules)
         if any(diagnostic.stops(strict=False) for diagnostic in found)
     }
 
 
-def _broken_rules(
-    kernel: KernelOp, categories: Collection[str]
-) -> Iterator[tuple[Operation, list[Diagnostic]]]:
-    """Yield the operations that break rules and their findings, in program order."""
+def _broken_rules(kernel: KernelOp) -> list[tuple[Operation, list[Diagnostic]]]:
+    """Return the operations that break rules and their findings, in program order."""
+    wrong: list[tuple[Operation, list[Diagnostic]]] = []
     target = kernel.target
     forms = _Forms(target)
     # Keys hold identities of objects that live as long as the kernel.
@@ -56,11 +56,12 @@ def _broken_rules(
         rules = _rules_of(type(op), key in checked)
         if not rules:
             continue
-        broken = list(_findings(op, rules, target, categories))
+        broken = list(_findings(op, rules, target))
         if broken:
-            yield op, broken
+            wrong.append((op, broken))
         else:
             checked.add(key)
+    return wrong
 
 
 @cache
@@ -181,12 +182,8 @@ class _Forms:
         return form
 
 
-def _findings(
-    op: Operation, rules: tuple[Rule, ...], target: Target, categories: Collection[str]
-) -> Iterable[Diagnostic]:
+def _findings(op: Operation, rules: tuple[Rule, ...], target: Target) -> Iterable[Diagnostic]:
     for rule in rules:
-        if rule.text.category not in categories:
-            continue
         finding = rule.check(op, target)
         if finding is not None:
             yield _diagnostic(op, rule, finding)

@@ -191,8 +191,7 @@ class _Core(Tracker):
         return op if is_instruction(op) and op.SPEC.accumulators is not None else None
 
     def _resolve_matmuls(self) -> None:
-        right = (op for op in self.kernel.operations if op not in self._wrong)
-        self._added |= where_matmuls_add(self.kernel, right)
+        self._added |= where_matmuls_add(self.kernel, self._wrong)
 
     # ---------------------------------------------------------------- walking
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, cast
@@ -21,6 +21,7 @@ from nkijit.dialects.nki.views import base_of, reach_of
 from nkijit.dialects.overlap import meet
 from nkijit.dialects.reach import Reach
 from nkijit.dialects.tiles import info_of
+from nkijit.dialects.walks import found_once
 from nkijit.passes.analysis.bytes.footprints import Extent, extent_of
 
 Mask = npt.NDArray[np.bool_]
@@ -158,16 +159,22 @@ def _may_multiply(kind: type[Operation]) -> bool:
     return issubclass(kind, NisaOp) and (kind.declares("accumulate") or kind.SPEC.transposes)
 
 
-def where_matmuls_add(
-    kernel: KernelOp, ops: Iterable[Operation]
-) -> Iterator[tuple[NisaOp, Mask | bool | None]]:
-    """Yield the matmuls among operations in program order, with where each adds to its dst.
+_Additions = list[tuple[NisaOp, Mask | bool | None]]
 
-    See `MatmulWrites.added`; None where it is known only at run time.
+
+def where_matmuls_add(kernel: KernelOp, ignored: Collection[Operation] = frozenset()) -> _Additions:
+    """Return the matmuls of a kernel in program order, with where each adds to its dst.
+
+    See `MatmulWrites.added`; None where it is known only at run time. `ignored` operations do not
+    count. The result is cached while the kernel does not change (`found_once`).
     """
-    writes = MatmulWrites()
-    for op in ops:
-        if not _may_multiply(type(op)):
+    return _additions(kernel, ignored) if ignored else found_once(kernel, _additions)
+
+
+def _additions(kernel: KernelOp, ignored: Collection[Operation] = frozenset()) -> _Additions:
+    writes, found = MatmulWrites(), _Additions()
+    for op in kernel.operations:
+        if not _may_multiply(type(op)) or op in ignored:
             continue
         op = cast(NisaOp, op)
         if not op.declares("accumulate"):
@@ -175,6 +182,7 @@ def where_matmuls_add(
                 writes.mark(op.required("dst"))
             continue
         try:
-            yield op, writes.added(op, kernel.target)
+            found.append((op, writes.added(op, kernel.target)))
         except UndecidedError:
-            yield op, None
+            found.append((op, None))
+    return found

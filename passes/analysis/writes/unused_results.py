@@ -98,7 +98,7 @@ class _Walk:
         """The last execution that has overwritten a part of each execution's result, by number."""
         self._accesses = Accesses()
         self._ranges: Ranges | None = None
-        found = where_matmuls_add(kernel, kernel.operations)
+        found = where_matmuls_add(kernel)
         self._overwriting = {id(op) for op, adds in found if adds is False}
         """The `id` of each matmul that adds nowhere."""
 

@@ -9,16 +9,15 @@ from __future__ import annotations
 from nkijit.dialects.declare.properties import FlagKind
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.passes.analysis.flow.matmul_writes import where_matmuls_add
-from nkijit.passes.compile.analyses.cache import Analyses
 
 
-def resolve_accumulation(kernel: KernelOp, analyses: Analyses | None = None) -> int:
+def resolve_accumulation(kernel: KernelOp) -> int:
     """Set `accumulate` where it is omitted and has the same value for all elements.
 
-    Returns the number of changed matmuls. `analyses`: cached analyses of the kernel.
+    Returns the number of changed matmuls.
     """
     resolved = 0
-    for op, added in where_matmuls_add(kernel, (analyses or Analyses(kernel)).operations):
+    for op, added in where_matmuls_add(kernel):
         if isinstance(added, bool) and op.value_of("accumulate") is None:
             op.properties["accumulate"] = FlagKind().encode(added)
             resolved += 1
