@@ -42,7 +42,7 @@ With a few at a time, fewer results are on chip.
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Sunk:
-    """A loop, with the chain of nested loops in its body into which the loop can move."""
+    """A loop to interchange, with the chain of nested loops in its body that move outside of it."""
 
     outer: Nest
     inner: Sequence[int]
@@ -63,7 +63,9 @@ class _Sunk:
 
     @property
     def has_more(self) -> bool:
-        """Whether a loop that contains the next loop of the chain has other items as well."""
+        """Whether the loop bodies between the outer and the innermost loop contain other
+        instructions.
+        """
         items = self.outer.iterations[0]
         for at in self.inner:
             if len(items) > 1:
@@ -81,7 +83,9 @@ class _Sunk:
 
 
 def _together(group: Sequence[Items], inner: Sequence[int]) -> Iterator[NisaOp]:
-    """Yield the instructions of several outer iterations with the chain's loops outside."""
+    """Yield the instructions of several outer iterations, interleaved so that the chain's loops are
+    outermost.
+    """
     if not inner:
         for items in group:
             yield from flat(items)
@@ -185,7 +189,8 @@ def _message(sunk: _Sunk, at_a_time: int, loads: Sequence[NisaOp]) -> tuple[str,
 
 
 _Change = Sequence[tuple[Sequence[int], Sequence[int]]]
-"""For each region, the numbers of its instructions: in program order, and in the new order."""
+"""For each region, the instruction numbers in program order, and the same numbers in the new order.
+"""
 
 
 @dataclass(slots=True)
@@ -203,7 +208,7 @@ class _Saved:
 
 
 class _Kernel:
-    """One kernel, either as written or with refilled buffers renamed to separate tiles."""
+    """A kernel, either as written or with refilled buffers renamed to separate tiles."""
 
     def __init__(self, facts: Facts):
         self._facts = facts
@@ -256,7 +261,9 @@ class _Kernel:
             yield f"stationary tiles are loaded {left:,} times, not {saved.all_stationary:,}"
 
     def _repeated(self, order: Sequence[int]) -> dict[int, int]:
-        """Return the loads that repeat the previous load of their line, with that previous load."""
+        """Return the loads that load the same bytes as the previous load of the same source line,
+        with that load.
+        """
         contents = self._loaded()
         last: dict[LocationAttr, int] = {}
         found: dict[int, int] = {}
@@ -271,7 +278,7 @@ class _Kernel:
         return found
 
     def _loaded(self) -> dict[int, Hashable]:
-        """Return the loads that fill their tile alone, each with a key of the loaded bytes."""
+        """Return the loads that alone fill their tile, each with a key of the loaded bytes."""
         if self._contents is None:
             places = {op: place for place, op in enumerate(self._ops)}
             self._contents = {}

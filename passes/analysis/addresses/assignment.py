@@ -186,7 +186,7 @@ def _sweep_line(
     ends: Sequence[tuple[int, int]],
     most: int,
 ) -> Layout:
-    """Do the same as `_sweep`, for blocks that all begin at partition 0 and are not fixed."""
+    """Like `_sweep`, but faster: all blocks begin at partition 0 and none has a fixed address."""
     gaps, bank = SizedGaps(), space.bank
     lows = [0] * len(blocks)
     ended = height = 0

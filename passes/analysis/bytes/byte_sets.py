@@ -16,7 +16,9 @@ from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.bytes.rows import partitions_of, start_of
 
 Piece = tuple[int, int]
-"""Some partitions, and the bytes that the set has in each of them; both as bits."""
+"""A set of partitions, and the set of bytes covered in each of these partitions, as bits of
+integers.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +109,8 @@ NOWHERE = ByteSet()
 def bytes_of(value: SSAValue) -> ByteSet:
     """Return the bytes that an on-chip tile covers, relative to its allocation.
 
-    A tile at an address known only at run time, and one that reaches beyond its allocation, counts
-    as the whole allocation.
+    A tile counts as the whole allocation if its address is known only at run time, or if it reaches
+    beyond its allocation.
     """
     tile = info_of(value)
     if tile.indirection is not None or leaves_its_tensor(value):

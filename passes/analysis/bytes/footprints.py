@@ -1,9 +1,9 @@
 """The part of a tensor that each of its views covers, as sets of cells.
 
-Tracking bytes through a program takes a mark per byte. The views of a kernel cut its tensors into
-far fewer parts. `Cells` numbers these parts so that a view is a strided block of an array of marks,
-often a single element. The cells are exact: two views share a cell if and only if they share a
-byte.
+Analyses that track bytes store a mark (for example, written or not) for each byte. The views of a
+kernel cut its tensors into far fewer parts. `Cells` numbers these parts so that a view is a strided
+block of an array of marks, often a single element. The cells are exact: two views share a cell if
+and only if they share a byte.
 """
 
 from __future__ import annotations
@@ -72,7 +72,9 @@ class Extent(NamedTuple):
         return np.ndarray(shape, marks.dtype, marks, self.low * size, strides)
 
     def split(self, pitch: int) -> tuple[Extent, Extent] | None:
-        """Split the set into rows of `pitch` bytes and columns; None unless it is their product."""
+        """Split the set into rows of `pitch` bytes and columns; None if it is not a product of the
+        two.
+        """
         row, column = divmod(self.low, pitch)
         rows, columns = _rows_and_columns(self.terms, pitch)
         inside = Extent(column, columns)
@@ -165,7 +167,7 @@ class Cells:
         """
         Args:
             reach: the tensor's memory.
-            extents: of all views that `footprint` will be called with.
+            extents: the bytes of each view that `footprint` may be called with.
         """
         # The grid has one row, the whole tensor, or the rows of one of its dimensions.
         size = reach.size

@@ -1,8 +1,9 @@
 """Propagation of undefinedness through instructions, element by element.
 
-A flow maps the marks of an instruction's operands to the marks of its results. By default, a result
-depends on the elements at the same position, and on columns (P, 1) in the same partition. Where a
-dependence is decided by data that is not known, a flow marks fewer elements, never more.
+A *mark* is an integer per element: `DEFINED`, or the origin of the undefined value (`shadow.py`). A
+*flow* maps the marks of an instruction's operands to the marks of its results. By default, a result
+depends on the elements at the same position, and on operands of shape (P, 1) in the same partition.
+Where a dependence is decided by data that is not known, a flow marks fewer elements, never more.
 """
 
 from __future__ import annotations
@@ -95,7 +96,7 @@ class Reading(Protocol):
 
 
 Left = dict[str, Marks]
-"""The marks of the written operands, by name; a missing operand is completely defined.
+"""The marks of the written operands, by operand name; operands without an entry are fully defined.
 
 An array has as many elements as its tile, in any shape, or broadcasts to (P, F).
 """
@@ -192,7 +193,9 @@ def _scan(r: Reading) -> Left:
 
 
 def _running(values: Marks, start: Marks) -> Marks:
-    """Return the marks of a scan: a result depends on earlier ones of its row, and on `start`."""
+    """Return the marks of a scan: each result depends on the earlier results of its row and on
+    `start`.
+    """
     first = np.broadcast_to(start, (len(values), 1))
     running = np.maximum.accumulate(np.concatenate((first, values), axis=1), axis=1)
     return cast(Marks, running[:, 1:])
@@ -259,7 +262,9 @@ def _matmul_mx(r: Reading) -> Left:
 
 
 def _product(r: Reading, rows: Marks, columns: Marks) -> Left:
-    """Return the marks of a product from those per stationary and per moving column."""
+    """Return the marks of a matmul's product: `rows` has a mark per stationary column, `columns`
+    per moving.
+    """
     product = np.maximum(rows[:, None], columns[None, :])
     added = r.added()
     if added is None:  # the earlier contents count as defined
@@ -273,7 +278,7 @@ def _product(r: Reading, rows: Marks, columns: Marks) -> Left:
 def _selected(r: Reading, stationary: Marks, moving: Marks) -> Marks:
     """Return the marks of a product in transpose mode.
 
-    Each column of `moving` has a single one, which selects a row of `stationary`.
+    Each column of `moving` has a single element 1, which selects a row of `stationary`.
     """
     spoilt = moving.max(axis=0)
     selector = r.data("moving")
@@ -409,7 +414,9 @@ def _select_reduce(r: Reading) -> Left:
 
 
 def _chosen(holds: npt.NDArray[np.bool_] | None, one: Marks, other: Marks) -> Marks:
-    """Return the marks that a condition selects; if unknown, the marks that both inputs have."""
+    """Return the marks of a selection; if the condition is unknown, only marks that both inputs
+    have.
+    """
     if holds is None:
         return np.minimum(one, other)
     return np.where(holds, one, other)

@@ -1,7 +1,8 @@
 """Uses of undefined values that are certain before a kernel runs.
 
-A mark means that a value is certainly undefined, in every run that reaches this point. Facts known
-only at run time (addresses, predicates, trip counts, other cores) leave no mark.
+A mark here means that a value is certainly undefined in every run that reaches the operation.
+Addresses, predicates, trip counts and actions of other cores that are known only at run time leave
+no mark.
 
 Only tensors reachable from given sources are tracked, so a kernel that writes everything it reads
 costs nothing.
@@ -54,7 +55,9 @@ Mask = npt.NDArray[np.bool_]
 MOST_BYTES = 1 << 26
 """Tensors of more bytes count as defined: their marks would not fit into memory."""
 MOST_ROUNDS = 8
-"""The largest number of walks of a loop; tensors that it changes then count as defined."""
+"""The largest number of walks of a loop; after these, tensors that the loop changes count as
+defined.
+"""
 
 
 def reached_from(kernels: Sequence[KernelOp], sources: Iterable[SSAValue]) -> set[SSAValue]:
@@ -140,7 +143,9 @@ def _combined_marks(cores: Sequence[_Core], value: SSAValue) -> Marks | None:
 
 
 def _argument_marks(shadow: Shadow, access: AccessPattern, size: int, marks: Marks) -> Marks:
-    """Return the marks of an argument's elements; unwritten ones in the argument are defined."""
+    """Return the marks of an argument's view: elements inside of the argument's memory count as
+    written.
+    """
     unwritten = marks == UNWRITTEN
     outside = shadow.outside(access, size)
     if outside is not None:
@@ -166,9 +171,11 @@ class _Core(Tracker):
         self._wrong = wrong
         self._shadows: dict[SSAValue, Shadow | None] = {}
         self._names: dict[SSAValue, list[SSAValue]] = {}
-        """For each shared tensor, the values of that tensor on this core and on the other cores."""
+        """For each shared tensor, its SSA value in the kernel of each core, this core's first."""
         self._theirs: dict[SSAValue, Shadow] = {}
-        """Marks of the memory that other cores may write; it counts as defined on this core."""
+        """Marks of the memory that other cores may write; that memory counts as defined on this
+        core.
+        """
         self._seen: set[tuple[Operation, str]] = set()
         self._certain = True
         """True while uses are reported; False while the marks of a loop are not final."""
@@ -212,7 +219,7 @@ class _Core(Tracker):
             self._join(entry)
 
     def _walk_again(self, body: EventTree[Operation]) -> None:
-        """Walk further iterations of a loop, until its marks are those of every iteration."""
+        """Walk further iterations of a loop, until the marks reach a fixed point."""
         reports, self._certain = self._certain, False
         for _ in range(MOST_ROUNDS):
             before = self._saved(body)
@@ -284,7 +291,9 @@ class _Core(Tracker):
         return self._shadows[base]
 
     def meet(self, others: Sequence[_Core]) -> None:
-        """Record which memory the other cores may write: it counts as defined on this core."""
+        """Record which memory the other cores may write; that memory counts as defined on this
+        core.
+        """
         for other in others:
             for mine, theirs in zip(self.shared, other.shared, strict=False):
                 self._names.setdefault(mine, [mine]).append(theirs)
@@ -369,7 +378,9 @@ class _Core(Tracker):
 
 
 def _everywhere(value: SSAValue, reach: Reach) -> AccessPattern:
-    """Return a tile's location in its tensor's memory; for an indirect tile, all it can select."""
+    """Return a tile's location in its tensor's memory; for an indirect tile, all selectable
+    elements.
+    """
     owner = value.owner
     dynamic = owner.dynamic if isinstance(owner, ViewOp) else None
     access = reach.place(access_of(value), info_of(value).dtype.itemsize)

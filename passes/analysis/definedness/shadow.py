@@ -1,4 +1,6 @@
-"""Shadow memory: marks for a tensor's memory that give the origin of undefined values."""
+"""Shadow memory: a mark for each unit of a tensor's memory that gives the origin of an undefined
+value.
+"""
 
 from __future__ import annotations
 
@@ -25,11 +27,11 @@ DEFINED = 0
 UNWRITTEN = 1
 """The mark of memory that has not been written; higher marks are numbers of `Origins`."""
 KEPT = -1
-"""A mark in the result of a flow: the instruction does not write this element."""
+"""A mark in the result of a flow (`flows.py`): the instruction does not write this element."""
 
 
 class Shadow:
-    """The marks of a tensor's memory. A unit, which has one mark, is a whole number of bytes."""
+    """The marks of a tensor's memory, one for each unit of a constant number of bytes."""
 
     def __init__(
         self,
@@ -40,7 +42,8 @@ class Shadow:
         outside: int = UNWRITTEN,
         pieces: int = 0,
     ):
-        """Create memory with one mark inside the tensor and another one outside.
+        """Give the tensor's memory the mark `mark`, and the memory around the tensor the mark
+        `outside`.
 
         Args:
             bases: the tensor's value on each core.

@@ -1,11 +1,12 @@
 """Memory dependences: for each operation, the earlier operations that it must wait for.
 
-A true dependence reads the other's result, an anti dependence overwrites its operand, an output
-dependence overwrites its result. Bytes are exact where addresses are known (`footprints.py`). An
-address known only at run time counts as every address that its index can select.
+A true dependence reads the result of the earlier operation, an anti dependence overwrites its
+operand, an output dependence overwrites its result. Bytes are exact where addresses are known
+(`footprints.py`). An address known only at run time counts as every address that its index can
+select.
 
-Operations of one queue run in order. So of several operations of a queue only the last is listed,
-and none of the operation's own queue. Registers and accumulators are not memory.
+Operations of one queue run in order. So an operation lists only the last operation of each other
+queue that it depends on, and none of its own queue. Registers and accumulators are not memory.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class Dependence(NamedTuple):
 class Execution(NamedTuple):
     """An execution of an operation.
 
-    An operation inside a loop has two: one for the first iteration and one for the next.
+    An operation inside a loop has two executions: in the first iteration and in the next one.
     """
 
     number: int
@@ -58,7 +59,7 @@ class Execution(NamedTuple):
     dependences: Sequence[Dependence]
     effects: Sequence[Effect]
     sources: Collection[int]
-    """The numbers of all events, in any queue, whose data the operation reads or keeps."""
+    """The numbers of all events, in any queue, that wrote data which the operation reads."""
 
 
 _STORES = len(engine)
@@ -132,7 +133,7 @@ class _Part(Protocol):
 
 @final
 class _Whole:
-    """The accesses to a tensor that each of its tiles covers completely (the common case)."""
+    """The accesses to a tensor whose tiles all cover the whole tensor, which is the common case."""
 
     __slots__ = ("readers", "writer")
 
@@ -153,7 +154,7 @@ class _Few:
 
 
 class _OfFew:
-    """The part of a `_Few` that one tile covers."""
+    """The cells of a `_Few` that one tile covers."""
 
     __slots__ = ("_cells", "_tensor")
 
@@ -193,7 +194,7 @@ class _Many:
 
 
 class _OfMany:
-    """The part of a `_Many` that one tile covers."""
+    """The cells of a `_Many` that one tile covers."""
 
     __slots__ = ("_footprint", "_tensor")
 
@@ -225,11 +226,12 @@ _FewCells = tuple[Sequence[list[int]], int]
 
 
 class _Tensors:
-    """Tracked tensors; those whose tiles have the same types share the computation of cells."""
+    """Tracked tensors. Tensors whose tiles have the same types share the computation of cells."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[int, ...], _FewCells | None] = {}
-        """The cells of tensors whose tiles have the same types; None if each tile is the whole.
+        """The cells of tensors whose tiles have the same types; None if each tile covers the whole
+        tensor.
 
         The key is the `id` of the tensor's type and of each tile's type.
         """
@@ -319,7 +321,7 @@ class Accesses:
     def __init__(self, reordered: Collection[int] = ()) -> None:
         """Start without accesses.
 
-        `reordered`: queues in which writes to tensors that nothing reads may be reordered.
+        `reordered`: the queues in which writes to unread tensors may be reordered.
         """
         self._reordered = reordered
         self._tensors = _Tensors()
@@ -355,8 +357,8 @@ class Accesses:
             touched: the event's effects: (tile, role, whether it covers only a part of the tile).
             ordered: the queue whose earlier events have certainly ended when this one starts.
             block: the number of the innermost loop around the event that may run zero times. A
-                dependence on an event of such a loop does not replace one on an earlier event of
-                that queue: an operation after the loop must wait for both.
+                dependence on an event of such a loop is listed in addition to the dependence on an
+                earlier event of the same queue, because the loop may not run.
             sources: gets the events whose results the event reads.
         """
         queues = self.queues
@@ -408,7 +410,7 @@ class Accesses:
     ) -> None:
         """Append the dependences of an access to a part of a tensor.
 
-        `kind` is the kind of the dependences on the part's writers.
+        `kind` is the kind of dependence on earlier writes: true for a read, output for a write.
         """
         writers = part.writers()
         if sources is not None and kind is DependenceKind.true:

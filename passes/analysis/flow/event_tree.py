@@ -118,7 +118,7 @@ class Flow(Protocol[_E_contra, K, V]):
     def visit(self, event: _E_contra, state: dict[K, V], certain: bool) -> None:
         """Apply an event to a state; keys missing in the state have the fact `start`.
 
-        `certain` is False if the event may never meet this state, because the loops around it may
+        `certain` is False if the event may never run after this state, because a loop around it may
         run fewer iterations.
         """
         ...

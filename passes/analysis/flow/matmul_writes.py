@@ -1,4 +1,4 @@
-"""The parts of PSUM that matmuls have written, which decide whether a matmul adds or overwrites."""
+"""The bytes of PSUM that matmuls have written, which decide whether a matmul adds or overwrites."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ A tensor with more tiles gets a mark per byte.
 
 @dataclass(slots=True)
 class _Tensor:
-    """An allocation, with the parts of it that matmuls have written."""
+    """An allocation, with the tiles and bytes that matmuls have written."""
 
     reach: Reach
     tiles: dict[tuple[Extent, int], SSAValue] = field(
@@ -113,7 +113,8 @@ class MatmulWrites:
         tensor.scattered = True
 
     def added(self, op: NisaOp, target: Target) -> Mask | bool:
-        """Return where a matmul adds to its dst (True, False, or a mask), and record the write.
+        """Return which elements of dst a matmul adds to (True, False, or a mask), and record the
+        write.
 
         The mask has the shape (P, F).
 
@@ -161,7 +162,8 @@ def _may_multiply(kind: type[Operation]) -> bool:
 def where_matmuls_add(
     kernel: KernelOp, ops: Iterable[Operation]
 ) -> Iterator[tuple[NisaOp, Mask | bool | None]]:
-    """Yield the matmuls among operations in program order, with where each adds to its dst.
+    """Yield each matmul of some operations in program order, with the elements of dst to which it
+    adds.
 
     See `MatmulWrites.added`; None where it is known only at run time.
     """

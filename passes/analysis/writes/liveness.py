@@ -214,7 +214,7 @@ class _Walk:
 
 
 class _Iteration(CoreWrites):
-    """The walk of one iteration of a loop, before which nothing counts as written."""
+    """The walk of one loop iteration, which starts with nothing written."""
 
     EXACT = False
 
@@ -247,7 +247,8 @@ def _carried(
 
 
 def _starts(op: Operation, target: Target) -> bool:
-    """Whether an instruction overwrites a destination to which no matmul has added."""
+    """Whether an instruction overwrites its destination, or does so if no matmul has written there.
+    """
     if not is_instruction(op):
         return False
     return accumulation_of(op, target) in (Accumulation.overwrites, Accumulation.by_location)

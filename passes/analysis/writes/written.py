@@ -1,8 +1,8 @@
-"""The parts of a kernel's tensors that have been written when an operation reads them.
+"""Tracks which parts of a kernel's tensors have been written when an operation reads them.
 
-Addresses known only at run time, loops that may run zero times and other cores cause a difference
-between parts that certainly have been written and parts that may have been. `written_tensors.py`
-tracks both for each tensor.
+Some writes certainly happen before a read, others only may happen: those at addresses known only at
+run time, in loops that may run zero times, and by other cores. `written_tensors.py` tracks both
+sets for each tensor.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ class CoreWrites:
         self._reported: set[SSAValue] = set()
         """Tiles that have been reported as unwritten."""
         self._by_index: dict[SSAValue, list[tuple[WrittenTensor, SSAValue]]] = {}
-        """For each index, the indirect tiles that count as written until that index changes."""
+        """For each index, the indirect tiles that count as written until the index changes."""
         self._loops: list[_Loop] = []
         """The loops around the current operation, outermost first."""
 
@@ -206,7 +206,9 @@ class CoreWrites:
             tensor.write(value, scope, True)
 
     def _forget_written(self, loop: Operation) -> None:
-        """Forget written tiles whose index the loop changes: iterations use other elements."""
+        """Forget written tiles whose index the loop changes, because each iteration uses other
+        elements.
+        """
         if not self._by_index:
             return
         for op in _inside(loop):

@@ -228,9 +228,9 @@ class WrittenTensor:
         self.base = base
         self.memory = memory
         self.known: dict[int, Scope | None] = {}
-        """The tiles (by `id`) that are certainly written, and the scope in which that holds.
+        """The tiles, by `id`, that are certainly written, each with the scope in which this holds.
 
-        None as the scope means: to the end of the program.
+        The scope None reaches to the end of the program.
         """
         self._entries: list[tuple[SSAValue, Scope | None, bool]] = []
         """All writes: (tile, scope, whether all of the tile is written if the scope runs)."""
