@@ -41,7 +41,7 @@ class Denial:
 
     @property
     def needs_advice(self) -> bool:
-        """Whether the denied warnings include advice, which takes time to compute."""
+        """Whether the denied warnings include advice, which takes long to compute."""
         return any(
             _group_of(selector) is not WarningGroup.suspicious for selector in self.selectors
         )

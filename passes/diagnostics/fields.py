@@ -105,7 +105,7 @@ def _items(value: object) -> list[str] | None:
 
 
 def _in_short(name: str, value: object) -> str:
-    """Return a field's part of a `repr`; "" if it would be long."""
+    """Return the part of a `repr` that shows a field; "" if it would be long."""
     if isinstance(value, bool):
         return name if value else ""
     items = _items(value)

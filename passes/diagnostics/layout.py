@@ -1,4 +1,4 @@
-"""The parts of a finding's text, in the form of rustc, as styled lines."""
+"""The parts of a finding's text, laid out as by rustc, as styled lines."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def note(text: str) -> Line:
 def snippet(
     position: Position, style: Style, label: str = "", marked: Sequence[Span] = ()
 ) -> list[Line]:
-    """Return a place as lines: its position, and the source line with a marker.
+    """Return the source line of a position with a marker, below a line with the position itself.
 
     Args:
         position: the place.
@@ -55,7 +55,9 @@ def snippet(
 
 
 def _marked_snippet(marked: Sequence[Span], style: Style) -> list[Line]:
-    """Return the source lines of some spans with markers; `...` is between lines not adjacent."""
+    """Return the source lines of some spans with markers; `...` separates lines that are not
+    adjacent.
+    """
     file = marked[0].start.file
     on_line: dict[int, list[tuple[int, int]]] = {}
     for span in marked:

@@ -1,8 +1,8 @@
 """The source text that findings, listings and reports may show.
 
 A location can name any file: a device, a FIFO, or, in IR from elsewhere, a private file of this
-machine. Therefore only regular files up to a maximum size are read. A file that only parsed IR
-names must be Python or IR, and below the working directory or the folder of that IR.
+machine. Therefore only regular files up to a maximum size are read. A file that is named only by
+parsed IR must contain Python or IR, and be below the working directory or the folder of that IR.
 """
 
 from __future__ import annotations
@@ -33,23 +33,27 @@ _held: dict[str, tuple[str, ...]] = {}
 
 
 def source_of_code(code: CodeType) -> str:
-    """Return the file of code in this process, and permit quoting it if parsed IR names it."""
+    """Return the file name of a code object, and permit quoting the file if parsed IR names it."""
     _running.add(code.co_filename)
     return code.co_filename
 
 
 def claim_source(file: str) -> None:
-    """Record that parsed IR names a file as its source."""
+    """Record that parsed IR names this file as its source."""
     _claimed.add(file)
 
 
 def parsed_as(name: str) -> None:
-    """Record the name of an IR text, which is the file of operations without a location."""
+    """Record the name of a parsed IR text, which is the file name in its operations' default
+    locations.
+    """
     _parsed.add(name)
 
 
 def is_parsed_text(name: str) -> bool:
-    """Whether a name is that of an IR text. Such locations do not refer to the kernel's source."""
+    """Whether a file name is that of a parsed IR text, so the location is not in the kernel's
+    source.
+    """
     return name in _parsed
 
 

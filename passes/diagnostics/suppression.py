@@ -37,7 +37,9 @@ _NO_CODE = (tokenize.COMMENT, tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tok
 
 @dataclass(slots=True)
 class _Suppression:
-    """A suppressing comment, with the findings to which it applied."""
+    """A suppressing comment, with the rules that the comment has suppressed or must not
+    suppress.
+    """
 
     position: Position
     rules: tuple[str, ...]
@@ -104,7 +106,7 @@ _AtLine = dict[tuple[str, int], list[_Suppression]]
 
 
 def _is_suppressed(diagnostic: Diagnostic, at: _AtLine) -> bool:
-    """Whether a comment suppresses a finding. Records the finding in the comments that name it."""
+    """Whether a comment suppresses a finding. Records the rule in all comments that name it."""
     rule = diagnostic.rule.id
     matching = [
         comment
@@ -152,7 +154,9 @@ def _about(comment: _Suppression, is_checked: Callable[[RuleText], bool]) -> Ite
 
 
 def _suppressions(file: str) -> list[_Suppression]:
-    """Return the suppressing comments of a source file, each with the lines of its statement."""
+    """Return the suppressing comments of a source file, each with the lines of the statement it is
+    on.
+    """
     source = source_lines(file)
     if not any(_MARK in text for text in source):
         return []

@@ -247,8 +247,7 @@ def _carried(
 
 
 def _starts(op: Operation, target: Target) -> bool:
-    """Whether an instruction overwrites its destination, or does so if no matmul has written there.
-    """
+    """Whether an instruction overwrites its destination, or does so where no matmul has written."""
     if not is_instruction(op):
         return False
     return accumulation_of(op, target) in (Accumulation.overwrites, Accumulation.by_location)

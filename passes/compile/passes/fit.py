@@ -39,9 +39,10 @@ def fit(
     capacity: int | None = None,
     analyses: Analyses | None = None,
 ) -> int:
-    """Make the tiles of a kernel fit into SBUF; returns the number of inserted loads and stores.
+    """Make the tiles of a kernel fit into SBUF; returns the number of inserted and moved loads and
+    stores.
 
-    Moved loads count as well. A kernel that fits, or cannot be made to fit, is not changed.
+    A kernel that fits, or cannot be made to fit, is not changed.
 
     Args:
         kernel: changed in place.
@@ -75,7 +76,9 @@ def _upper_bound(analyses: Analyses) -> int:
     """
     count = len(analyses.operations)
     first, last = list(range(count)), list(range(count))
-    """For each place, the first and last place of the outermost operation around it."""
+    """For each program position, the first and last position of the outermost operation
+    around it.
+    """
     for op in analyses.nests:
         if op.parent is analyses.kernel.body.block:
             start, end = analyses.ends_of(op)
@@ -101,7 +104,7 @@ class _Rewriting:
         self._instructions = instructions
         self._origins = origins
         self._now: dict[SSAValue, SSAValue] = {}
-        """The current allocation of each tile that has been replaced."""
+        """The new allocation of each replaced tile that is current at this point of the program."""
         self._views: dict[SSAValue, dict[int, SSAValue]] = {}
         """For each replaced tile, the new values of the tile and its views, by original `id`."""
         self._filled: dict[Operation, SSAValue] = {}
@@ -144,7 +147,7 @@ class _Rewriting:
             self._insert(load, op, op)
 
     def _begin(self, tile: SSAValue, op: Operation) -> None:
-        """Give a tile a new allocation from here on, except for its first use."""
+        """Give a tile a new allocation from this point on, except for its first use."""
         if tile not in self._seen:
             self._seen.add(tile)
             return

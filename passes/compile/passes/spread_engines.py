@@ -33,7 +33,9 @@ from nkijit.passes.lower.ports import shared_ports
 from nkijit.passes.lower.program import Queue
 
 _GAIN = 0.98
-"""A region's new time must be below this fraction of its old one; less is unreliable."""
+"""The fraction of its old time that a region's new time must not exceed; smaller gains are
+unreliable.
+"""
 _SPREAD = (TensorTensorOp, TensorScalarOp, TensorCopyOp, MemsetOp)
 """Instructions that several engines can execute with the same result."""
 
@@ -68,7 +70,7 @@ class _Program:
         self._known: dict[int, list[_Choice]] = {}
 
     def distribute(self, region: Region) -> int:
-        """Distribute the instructions of a region if that makes it faster.
+        """Distribute the instructions of a region over engines if that makes the region faster.
 
         Returns the number of instructions that changed their engine.
         """
@@ -132,7 +134,9 @@ def _set_engine(op: NisaOp, attribute: Attribute | None) -> None:
 
 
 def _choose(choices: Sequence[Sequence[_Choice]]) -> list[_Choice]:
-    """Return a choice for each instruction; only those of the busiest resource change engine."""
+    """Return a choice for each instruction; only instructions of the busiest resource change
+    engine.
+    """
     total: dict[object, float] = {}
     for (_, cost), *_ in choices:
         total[cost.resource] = total.get(cost.resource, 0.0) + cost.issue

@@ -1,4 +1,6 @@
-"""Compiles forms to machine code, with LLVM, for the CPU of this machine."""
+"""Compiles instruction forms (`forms.py`) to machine code, with LLVM, for the CPU of this
+machine.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ _WALK = "walk"
 
 
 class Compiler:
-    """Compiles forms. Compiled code lasts as long as the process."""
+    """Compiles instruction forms. Compiled code is kept until the process ends."""
 
     def __init__(self, objects: Objects | None = None):
         llvm.initialize_native_target()

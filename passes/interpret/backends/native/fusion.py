@@ -1,8 +1,9 @@
 """Fuses consecutive instructions: fewer passes over memory, with the same bits.
 
-Temporary tiles that only these instructions access can be eliminated. Readers of a copy read its
-source, element-wise values are computed in the instruction that uses them, and results are written
-directly to the destination of a copy. The caller of `Fusion` specifies these tiles.
+Temporary tiles that only these instructions access can be eliminated. Readers of a copy read the
+source of the copy, element-wise values are computed in the instruction that uses them, and results
+are written directly to the destination of a copy. The caller of `Fusion` specifies the temporary
+tiles.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ _LOAD_OF = {"f": "load", "B": "load_bits", "H": "load_bits", "I": "load_bits"}
 
 @dataclass(frozen=True)
 class Foreign:
-    """A step in Python, with the bases that it accesses."""
+    """A step that runs in Python, with the bases (memory areas, by number) that it reads and
+    writes.
+    """
 
     step: Step
     driver: Driver | None
@@ -51,7 +54,7 @@ Item = NativeInstruction | Foreign
 
 
 class Fusion:
-    """Reduces the instructions of a body."""
+    """Fuses the instructions of a body (a block of a plan), given as *items*."""
 
     def __init__(self, items: Sequence[Item], passing: Mapping[int, int], private: Collection[int]):
         """Index the accesses of the items.
@@ -96,9 +99,10 @@ class Fusion:
     # ---------------------------------------------------------------- properties of tiles
 
     def _sole_result(self, number: int) -> tuple[NativeInstruction, StridedTile] | None:
-        """Return an instruction and the temporary tile that only it writes, completely.
+        """Return an instruction whose only result is a temporary tile that it alone writes, and
+        that tile.
 
-        None if item `number` is no such instruction.
+        None if item `number` is not such an instruction.
         """
         item = self.items[number]
         if not isinstance(item, (Rows, Moved, Transposed, Product)):
@@ -154,7 +158,7 @@ class Fusion:
         self.moved_to[tile.base] = min(low, first), max(high, last)
 
     def _replace(self, number: int, item: NativeInstruction | None) -> None:
-        """Replace an instruction by another one, or remove it."""
+        """Replace an instruction by another instruction, or remove it."""
         old = self.items[number]
         assert old is not None
         for table, bases in zip((self._readers, self._writers), _bases(old), strict=True):
@@ -277,7 +281,7 @@ class Fusion:
 
 
 def _bases(item: Item) -> tuple[set[int], set[int]]:
-    """Return the bases that an item reads, and the bases that it writes."""
+    """Return the bases that an item reads, and the bases that an item writes."""
     if isinstance(item, Foreign):
         return set(item.read), set(item.written)
     return {tile.base for tile in item.reads}, {tile.base for tile in item.writes}
@@ -295,7 +299,7 @@ def _is_possible(item: NativeInstruction) -> bool:
 def _through_copy(view: StridedTile, copy: StridedTile, source: StridedTile) -> StridedTile | None:
     """Return a view of a copy as a view of the copy's source.
 
-    None if that is not a strided tile.
+    None if that view is not a strided tile.
     """
     if view.same_place(copy):
         return replace(source, element=view.element)
@@ -330,7 +334,9 @@ def _through_copy(view: StridedTile, copy: StridedTile, source: StridedTile) -> 
 
 
 def _fused(first: Rows, tile: StridedTile, second: Rows) -> Rows | None:
-    """Return two instructions as one, in which `tile`, the first one's result, is only a node."""
+    """Return two instructions as one instruction, in which `tile`, the first result, is only a
+    node.
+    """
     places = [n for n, operand in enumerate(second.tiles) if operand.base == tile.base]
     if len(first.graph.nodes) + len(second.graph.nodes) > MOST_NODES:
         return None

@@ -21,7 +21,7 @@ class Node(NamedTuple):
     """A value that is computed for each element."""
 
     name: str
-    """The kind of node: one of `LOADS`, 'number', 'literal', 'stored', an operation, or 'call'."""
+    """The type of node: one of `LOADS`, 'number', 'literal', 'stored', an operation, or 'call'."""
     type: str
     """The type of the value.
 
@@ -30,7 +30,7 @@ class Node(NamedTuple):
     inputs: tuple[int, ...] = ()
     """The numbers of the nodes that the value is computed from."""
     detail: Any = None
-    """Further data of the node, by kind.
+    """Further data, depending on the type of node.
 
     For loads the operand; for 'number' its index among the arguments; for 'literal' its bits; for
     'stored' the data type; for 'call' the index of the loop among the arguments.
@@ -51,10 +51,10 @@ class Graph:
 
     nodes: list[Node] = field(default_factory=list[Node])
     loops: list[tuple[np.ufunc, str]] = field(default_factory=list[tuple[np.ufunc, str]])
-    """The NumPy loops that the graph calls, each as a ufunc and its data types."""
+    """The NumPy inner loops that the graph calls, each as a ufunc and its data types."""
 
     def add(self, node: Node) -> int:
-        """Return the number of a node; add it unless an equal one exists."""
+        """Return the number of a node; the node is added unless an equal node exists."""
         if node in self.nodes:
             return self.nodes.index(node)
         self.nodes.append(node)
@@ -171,7 +171,9 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         self.node = Traced(self.graph, other)._converted(self.type)
 
     def of(self, value: Any, common: str) -> int:
-        """Return the node of an operand: a traced value, or a number in NumPy's type for it."""
+        """Return the node of an operand: a traced value, or a Python number converted as NumPy
+        would.
+        """
         if isinstance(value, Traced):
             return value.node
         number: Any = value
@@ -292,9 +294,9 @@ class _View(Traced):
 
 @cache
 def later_zero_wins() -> bool:
-    """True if `np.maximum` and `np.minimum` of +0.0 and -0.0 return the second of them.
+    """True if `np.maximum` and `np.minimum` of +0.0 and -0.0 return their second argument.
 
-    NumPy's documentation leaves it open, and it depends on the CPU.
+    NumPy's documentation does not specify this, and the result depends on the CPU.
     """
     for count in (1, 7, 64):
         zeros, negative = np.zeros(count, np.float32), np.full(count, -0.0, np.float32)

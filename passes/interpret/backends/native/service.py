@@ -40,7 +40,7 @@ class Compilable(Protocol):
     body: Body
     slots: Slots
     bases: int
-    """The slot in which a workspace stores the addresses of its arrays."""
+    """The slot for the array of base addresses of a workspace."""
 
     @property
     def private_slots(self) -> set[int]:
@@ -49,7 +49,9 @@ class Compilable(Protocol):
 
     @property
     def lasting_slots(self) -> set[int]:
-        """Slots that hold the same memory in every run of a workspace."""
+        """Slots that hold the same memory in every run of a workspace (the memory reused by
+        runs).
+        """
         ...
 
     def bytes_of_passing(self) -> dict[int, int]:
@@ -73,13 +75,13 @@ class Native:
 
     program: Program
     bases: int
-    """The slot in which a workspace stores its bases: the addresses of its arrays."""
+    """The slot for the array of base addresses of a workspace."""
     lasting: tuple[int, ...]
     """Slots that hold the same memory in every run of a workspace."""
     changing: tuple[int, ...]
     """Slots used by native code that hold different memory in each run."""
     lives: Mapping[int, tuple[int, int]]
-    """The positions between which fusion extended the use of each tensor, by slot."""
+    """For each tensor, by slot, the positions to which fusion extended its use."""
     complete: bool
     """True if native code runs all instructions."""
     count: int
@@ -180,7 +182,9 @@ class _Translated:
 
 
 def _touched(op: Operation, slots: Slots) -> tuple[set[int], set[int]]:
-    """Return the bases that an operation reads, and those that it writes; also nested ones."""
+    """Return the bases that an operation and its nested operations read, and the bases that they
+    write.
+    """
     read: set[int] = set()
     written: set[int] = set()
     for inner in op.walk():

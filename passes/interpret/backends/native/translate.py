@@ -1,4 +1,4 @@
-"""Translates records to native instructions."""
+"""Translates records (descriptions of computations) to native instructions."""
 
 from __future__ import annotations
 
@@ -119,12 +119,14 @@ def _overlapping(into: Destination, sources: Sequence[Source | None]) -> bool:
 
 
 def _in_scratch(into: StridedTile) -> StridedTile:
-    """Return a scratch tile for results that must not be written while operands are read."""
+    """Return a tile in scratch memory for results that must not be written while operands
+    are read.
+    """
     return _dense(0, into.shape, into.element)
 
 
 def _dense(offset: int, shape: Shape, element: str) -> StridedTile:
-    """Return a contiguous tile in scratch."""
+    """Return a contiguous tile in scratch memory."""
     strides: list[int] = []
     size = size_of(element)
     for count in reversed(shape):
@@ -140,7 +142,9 @@ def _scratch_bytes(tile: StridedTile) -> int:
 def _with_move(
     instruction: NativeInstruction, scratch: StridedTile, into: StridedTile
 ) -> list[NativeInstruction]:
-    """Return an instruction, with a move from scratch to `into` if its results are in scratch."""
+    """Return an instruction; if its results are in scratch memory, followed by a copy from there to
+    `into`.
+    """
     if scratch is into:
         return [instruction]
     if isinstance(instruction, Rows):
@@ -156,7 +160,7 @@ def _touches(into: Destination, sources: Sequence[Source | None]) -> bool:
 
 
 class _Builder:
-    """Collects the parts of an instruction over rows."""
+    """Collects the operands, numbers and graph of an instruction over rows."""
 
     def __init__(self, slots: Slots):
         self.slots = slots
@@ -197,7 +201,9 @@ class _Builder:
         return self.value(Node("load", "f", detail=self.operand(tile)))
 
     def bits(self, source: Source, template: StridedTile) -> Traced:
-        """Return the stored bits of an operand, which must be as wide as those of a tile."""
+        """Return the stored bits of an operand, whose elements must be as wide as those of
+        a tile.
+        """
         width = size_of(template.element)
         kind = _UNSIGNED[width]
         if source.tile is None:
@@ -238,7 +244,8 @@ class _Builder:
 
 
 def _fold(b: _Builder, word: str, *, accumulates: bool) -> tuple[Fold, str | None]:
-    """Return the reduction of a row, and the operation that combines it with the previous value.
+    """Return the reduction of a row, and the operation that combines the reduced and the previous
+    value.
 
     `accumulates`: the reduction continues with a previous value.
     """

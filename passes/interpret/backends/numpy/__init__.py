@@ -1,4 +1,6 @@
-"""The NumPy backend: records as calls of NumPy functions."""
+"""The NumPy backend: computes records (descriptions of computations) by calls of NumPy
+functions.
+"""
 
 from __future__ import annotations
 

@@ -1,1 +1,3 @@
-"""Emits forms as LLVM functions: loops that load, compute in float32, round once and store."""
+"""Emits instruction forms as LLVM functions: loops that load, compute in float32, round and
+store.
+"""

@@ -1,4 +1,4 @@
-"""Emits graphs over elements, whose results are stored, and reduced for each row."""
+"""Emits element-wise graphs over rows; results are stored, and can be reduced for each row."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from nkijit.passes.interpret.backends.native.llvm import building
 ir = building()
 
 _SCRATCH_TYPES = {**ELEMENTS, "?": I32}
-"""The LLVM type in which scratch holds each node type."""
+"""The LLVM type in which the scratch memory holds each node type."""
 _LOADERS = {"load": load_as_float32, "load_bits": load_bits, "load_integer": load_integer}
 
 
@@ -98,7 +98,7 @@ class _RowWriter:
         self.scratch = scratch
         self.combines = form.accumulators is not None or form.reduced is not None
         self.row = f.b.gep(scratch, [I64(SPILLED * len(self.spilled))])
-        """The address in scratch of the row's float32 results, if they are reduced."""
+        """The address, in the scratch memory, of the row's float32 results if they are reduced."""
         self.filled = f.variable(I64(0))
 
     # -------------------------------------------------------- elements
