@@ -31,7 +31,9 @@ class OnChip:
         self._boxes: dict[int, BoundingBox] = {}
 
     def touched(self, instruction: EngineInstruction) -> tuple[Tiles, Tiles]:
-        """Return the on-chip tiles that an instruction reads, and those that it writes."""
+        """Return the on-chip tiles that an instruction reads, and the tiles that the instruction
+        writes.
+        """
         done = effects(instruction.op)
         places = self._places.get(instruction.like)
         if places is None:
@@ -54,7 +56,9 @@ class OnChip:
 
 
 def _places(instruction: EngineInstruction, done: Sequence[Effect]) -> tuple[list[int], list[int]]:
-    """Return the indices of an instruction's effects that read on chip, and that write on chip."""
+    """Return the indices of an instruction's effects that read on-chip tiles, and of those that
+    write.
+    """
     reads: list[int] = []
     writes: list[int] = []
     for place, ((operand, _), value, role, _) in enumerate(done):

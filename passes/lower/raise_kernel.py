@@ -19,14 +19,18 @@ from nkijit.dialects.register_type import RegisterType
 
 
 class Raised:
-    """The kernel of a lowered program, with the kernel's counterparts of the program's parts."""
+    """The kernel of a lowered program, and the kernel's values and operations by program part."""
 
     def __init__(self, program: ProgramOp):
         self.contents = Contents(program)
         self.values: dict[SSAValue, SSAValue] = {}
-        """The kernel's value for each program value; equal views of several queues become one."""
+        """Maps each program value to the kernel's value; equal views of several queues have one
+        kernel value.
+        """
         self.ops: dict[int, Operation] = {}
-        """The NKI instructions, by the number of the engine instruction that contains them."""
+        """The NKI instructions, by the number of the engine instruction that carries each in the
+        program.
+        """
         self.loops: dict[int, ForOp | ScfWhileOp] = {}
         self._views: dict[tuple[object, ...], SSAValue] = {}
         body = Block(arg_types=[value.type for value in program.arguments])
@@ -76,7 +80,9 @@ class Raised:
             into.add_op(self.ops[item.number])
 
     def _define(self, value: SSAValue, body: Block) -> None:
-        """Add the view that defines a value, unless another queue has added it."""
+        """Add the view that defines a value, unless the view was already added for another
+        queue.
+        """
         if value in self.values:
             return
         owner = value.owner

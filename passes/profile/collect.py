@@ -65,7 +65,7 @@ class _Line:
         self.reasons: dict[str, float] = {}
 
     def add(self, other: _Line) -> None:
-        """Add the sums that another object has for the same line."""
+        """Add the sums that another object has for the same source line."""
         self.busy += other.busy
         self.path += other.path
         self.count += other.count
@@ -75,7 +75,7 @@ class _Line:
 
 
 class _Stalled:
-    """The sums of one stall: of instructions that wait for the same reason."""
+    """The sums over one stall, i.e. over instructions that wait for the same reason."""
 
     __slots__ = ("count", "first", "time")
 
@@ -327,7 +327,9 @@ class _Collector:
 
 
 def _waits_for(event: Event) -> str:
-    """Return the name of the queue that an event waits for; without one, the reason."""
+    """Return the name of the queue that an event waits for, or the reason if it waits for
+    no queue.
+    """
     if event.reason is Reason.semaphore and event.cause is not None:
         return event.cause.instruction.queue.name
     return event.reason.value

@@ -11,7 +11,9 @@ from nkijit.passes.profile.timeline import Event
 
 
 class Ports:
-    """The shared ports of a core, with the events that use them."""
+    """The memory ports that engines of a core share, each with the last events that used
+    the port.
+    """
 
     def __init__(self, target: Target):
         self._shared = shared_ports(target)
@@ -19,7 +21,8 @@ class Ports:
         self._known: dict[int, tuple[MemoryRegion, ...]] = {}
 
     def held(self, instruction: EngineInstruction, time: float) -> Event | None:
-        """Return the event that occupies a required port the longest; None if all are free.
+        """Return the event that occupies a required port the longest; None if all required ports
+        are free.
 
         `time` is when the instruction needs its ports, in ns.
         """

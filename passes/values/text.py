@@ -1,4 +1,6 @@
-"""A recording as a page of text: the last values that each line of the kernel wrote."""
+"""A recording as a page of text: for each line of the kernel, the last values that the line
+wrote.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ MOST_LINES = 40
 def record_text(
     kernel: str, instructions: Sequence[RecordedInstruction], names: Sequence[str]
 ) -> str:
-    """Return a table with a row for each line of a kernel that wrote a tile, in execution order.
+    """Return a table with a row for each kernel line that wrote a tile, in execution order.
 
     Args:
         kernel: the kernel's name.

@@ -21,7 +21,7 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic
 
 
 def check_addresses(kernel: KernelOp) -> Iterator[Diagnostic]:
-    """Yield a finding for each tile at a fixed address that overlaps another tile in use.
+    """Yield a finding for each tile at a fixed address that overlaps another live tile.
 
     Tiles may use the same address one after the other. An instruction may also read a tile for the
     last time and write the next tile to the same address.
@@ -59,7 +59,7 @@ def _share_bytes(one: AllocOp, two: AllocOp) -> bool:
 
 @dataclass(slots=True)
 class _Region:
-    """The positions (inclusive) between which a tile's bytes must not be overwritten."""
+    """The positions (inclusive) between which no other tile may overwrite a tile's bytes."""
 
     start: int
     end: int
@@ -80,9 +80,9 @@ class _Clash:
 class _Uses:
     """The accesses to tiles at fixed addresses.
 
-    A tile that is completely overwritten has no live contents before that, so its live range is
-    split into regions. The range is not split inside loops on the device, whose next iteration may
-    need the contents.
+    If an instruction overwrites a tile completely, the earlier contents are dead, so the live range
+    is split into regions there. The range is not split inside loops on the device, whose next
+    iteration may need the contents.
     """
 
     def __init__(self, found: Liveness):
@@ -115,7 +115,9 @@ class _Uses:
                     regions[-1].end, regions[-1].reads_last = end, reads_last
 
     def _outermost(self) -> dict[int, tuple[int, int]]:
-        """For each position in a loop, the first and last position of its outermost loop."""
+        """For each position in a loop, the first and last position of the outermost loop
+        around it.
+        """
         inside: dict[int, tuple[int, int]] = {}
         for loop in self._loops:
             if loop.start not in inside:
@@ -124,7 +126,7 @@ class _Uses:
         return inside
 
     def clash(self, one: LiveRange, two: LiveRange) -> _Clash | None:
-        """Return where a tile is first used while another is in use; None if nowhere."""
+        """Return where a tile is first used while an overlapping tile is live; None if nowhere."""
         regions = [
             (region, live, other)
             for live, other in ((one, two), (two, one))

@@ -1,1 +1,3 @@
-"""Records: the computations of instructions, as data, and the environment that they run in."""
+"""Records, which describe the computations of instructions as data, and the environment of
+a run.
+"""

@@ -1,4 +1,4 @@
-"""Operands with run-time addresses, which are computed before each instruction.
+"""Operands with run-time addresses; the addresses are computed before each instruction.
 
 A scalar index moves a view. For index vectors and tensor indirection, elements are gathered into a
 separate array before the instruction, or scattered from one after it. An index out of bounds ends
@@ -29,25 +29,25 @@ from nkijit.passes.interpret.records.errors import OutOfBoundsError, described
 
 @dataclass(slots=True)
 class Indirect:
-    """One operand of one instruction, with an address that is known only at run time."""
+    """An operand of an instruction, with an address that is known only at run time."""
 
     op: NisaOp
     name: str
     role: Role
     part: DynamicPart
     slots: list[tuple[int, tuple[int, ...]]]
-    """The slots in which the instruction expects the elements, with the shape in each slot."""
+    """The slots from which the instruction reads the elements, each with the shape of its array."""
     rows: int
     """The slot of a view of all elements that indices can select; dim 0 is the index."""
     index: Callable[[Env], Any]
     selected: tuple[int, ...]
     """The shape of the selected elements."""
     free: tuple[int, ...]
-    """The free dimensions of `rows`, for tensor indirection: one if a view can merge them."""
+    """The free dimensions of `rows`, for tensor indirection: merged into one if a view allows."""
     dtype: np.dtype[Any]
     skips: bool
     valid: int
-    """The slot of a mask of the rows that are in bounds; the slot holds None if all are."""
+    """The slot of a mask of the rows that are in bounds; the mask is None if all rows are."""
     lent: int | None
     """The slot of the `Lent` to notify before a write (`Slots.lent_as`); None without one."""
     pattern: AccessPattern
@@ -218,7 +218,9 @@ def tensor_places(index: Array, free: tuple[int, ...]) -> tuple[Array, ...]:
 def index_reader(
     slots: Slots, op: Operation, view: ViewOp, part: DynamicPart
 ) -> Callable[[Env], Any]:
-    """Return a function that reads the indices of a view, for an operation that uses it."""
+    """Return a function that reads the indices of a view, for the operation that accesses
+    the view.
+    """
     if not is_tile(part.index):
         return slots.register_reader(part.index, op)
     info = info_of(part.index)

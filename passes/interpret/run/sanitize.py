@@ -55,7 +55,9 @@ from nkijit.passes.verify.init import undefined, unreturned, unwritten
 
 @dataclass(slots=True)
 class Sanitizer:
-    """The marks of one rank's memory, which its cores share."""
+    """The marks of a rank's memory, which its cores share; a mark gives the origin of undefined
+    data.
+    """
 
     _origins: Origins = field(default_factory=Origins)
     _shared: dict[int, Shadow] = field(default_factory=dict[int, Shadow])
@@ -204,7 +206,9 @@ class CoreSanitizer(Tracker):
         return shadow
 
     def _access(self, value: SSAValue) -> AccessPattern:
-        """Return the pattern of a tile; for an indirect tile, of all that its index can select."""
+        """Return the pattern of a tile; for an indirect tile, the pattern of all selectable
+        elements.
+        """
         access, owner = self._plan.slots.access(value), value.owner
         dynamic = owner.dynamic if isinstance(owner, ViewOp) else None
         if dynamic is None:

@@ -1,1 +1,3 @@
-"""Semantics: functions that make the record of each instruction."""
+"""Semantics: functions that create the record (description of the computation) of each
+instruction.
+"""

@@ -1,4 +1,4 @@
-"""The registry of semantics: for each op class, the function that makes an instruction's record.
+"""The registry of semantics: for each op class, the function that creates an instruction's record.
 
 Semantics are registered from outside the op class with `@semantics`. Each is a function from a
 `Binding` (the properties of one instruction that are known before a run) to a record.
@@ -25,12 +25,12 @@ _S = TypeVar("_S", bound=Semantics)
 
 
 def semantics(*op_classes: type[NisaOp], history: History | None = None) -> Callable[[_S], _S]:
-    """Register the function that makes the records of instructions of these classes.
+    """Register the function that creates the records of instructions of these classes.
 
     Instructions of the same form (`StepForms`) share a record. If the record depends on earlier
-    instructions as well, `history` returns that dependence. It is called for each instruction in
-    program order, and its result is `Binding.history`; instructions share a record if both are
-    equal.
+    instructions as well, `history` returns that dependence as a value. It is called for each
+    instruction in program order, and its result is `Binding.history`; instructions share a record
+    only if their forms and histories are equal.
     """
 
     def register(function: _S) -> _S:
@@ -52,7 +52,9 @@ def _register_all() -> None:
 
 
 def history_of(op: NisaOp, slots: Slots) -> object:
-    """Return the part of an instruction's semantics that depends on earlier ones, or None."""
+    """Return the dependence of an instruction's semantics on earlier instructions; None without
+    one.
+    """
     _register_all()
     history = _HISTORIES.get(type(op))
     return None if history is None else history(op, slots)

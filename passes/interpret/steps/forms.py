@@ -1,9 +1,10 @@
 """Shares records and steps between instructions that differ only in the tiles that they access.
 
-Iterations of an unrolled loop apply the same computation to other tiles, or to other parts of them.
-The *form* of an instruction contains everything that semantics and a backend may depend on. Each
-form has one record and one step. They use a *frame*: the few slots of the instruction, numbered
-from 0. An instance of the form is the list of these slots' numbers in the environment.
+Iterations of an unrolled loop apply the same computation to other tiles, or to other views. The
+*form* of an instruction contains everything that semantics and a backend may depend on. Each form
+has one record (description of the computation) and one step (function that computes it). Both use a
+*frame*: the few slots of the instruction, numbered from 0. An instance of the form is the list of
+the slots' indices in the environment.
 """
 
 from __future__ import annotations
@@ -44,11 +45,13 @@ Bind = Callable[[Record, Slots], Step]
 """Returns the step that computes a record."""
 
 _SHARED_RECORDS = (Chain, Computed, Copy, Fill, Matmul, Reduce, Transpose)
-"""Records that describe a computation completely: steps and checks depend on nothing else."""
+"""Types of records that describe a computation completely, so that instructions can share steps."""
 
 
 def whole(env: Env) -> Env:
-    """Return the whole environment: the frame of a step that belongs to one operation."""
+    """Return the whole environment. This is the frame of a step that belongs to a single
+    operation.
+    """
     return env
 
 
@@ -60,15 +63,19 @@ class StepForm:
     record: Record | None
     """The computation, on the slots of a frame; None for non-instructions."""
     places: tuple[tuple[int, Views], ...] = ()
-    """For the first slots of the frame, the number of the operand and its group of views."""
+    """For each of the first slots of the frame: the operand number, and the operand's group of
+    views.
+    """
     shared: tuple[int, ...] = ()
-    """The remaining slots of the frame, which are the same for all instances."""
+    """The remaining slots of the frame, which are equal for all instances."""
     operands: Mapping[SSAValue, int] | None = None
-    """The operands in the record by number; None if the form belongs to one operation."""
+    """The number of each operand that the record contains; None if the form belongs to one
+    operation.
+    """
 
 
 def record_at(form: StepForm, frame: Frame, op: NisaOp, slots: Slots) -> Record | None:
-    """Return the record of an instance, on slots of the environment."""
+    """Return the record of an instance, with slots of the environment."""
     numbers = form.operands
     if numbers is None:
         return form.record
@@ -201,7 +208,7 @@ class StepForms:
 
 
 def _operands_of(part: Any) -> list[Source | Destination]:
-    """Return the operands in a record, or in a part of one."""
+    """Return the operands that occur in a record, or in a part of a record."""
     if isinstance(part, (Source, Destination)):
         return [part]
     parts: Iterable[Any] = ()
@@ -213,7 +220,7 @@ def _operands_of(part: Any) -> list[Source | Destination]:
 
 
 def _moved(part: Any, slot: Callable[[int], int], tiles: Mapping[SSAValue, OperandTile]) -> Any:
-    """Return a record, or a part of one, with its slots and tiles replaced."""
+    """Return a record, or a part of a record, with its slots and tiles replaced."""
     if isinstance(part, (Source, Destination)):
         tile = None if part.tile is None else tiles[part.tile.value]
         return replace(part, slot=slot(part.slot), tile=tile)

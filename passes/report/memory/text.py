@@ -49,7 +49,9 @@ def _space(core: CoreMap, space: SpaceMap) -> list[str]:
 
 
 def _keys(tiles: Sequence[TileMap]) -> tuple[dict[object, str], list[TileMap]]:
-    """Return a letter for each of the largest tiles, and the list of these tiles."""
+    """Assign a letter to each of the largest tiles; returns the letters and the list of these
+    tiles.
+    """
     shown = list(tiles[: min(MOST_ROWS, len(_KEYS))])
     return {id(tile): key for tile, key in zip(shown, _KEYS, strict=False)}, shown
 
@@ -79,7 +81,9 @@ def _table_at_peak(space: SpaceMap, keys: dict[object, str], shown: Sequence[Til
 
 
 def _map(core: CoreMap, space: SpaceMap, keys: dict[object, str]) -> list[str]:
-    """Draw the map: time to the right, addresses upwards. A cell shows its largest tile."""
+    """Draw the map: time to the right, addresses upwards. A character shows the largest
+    tile there.
+    """
     step = _step(space)
     rows = -(-space.height // step)
     width = COLUMNS - _LABEL - 2
@@ -109,10 +113,10 @@ def _map(core: CoreMap, space: SpaceMap, keys: dict[object, str]) -> list[str]:
 
 
 def _step(space: SpaceMap) -> int:
-    """Return the number of bytes that a row shows.
+    """Return the number of bytes that a row of the map shows.
 
-    It is a bank, or the smallest power of two at which the map fits. It is at least the largest
-    power of two that divides all addresses and sizes.
+    The number is the size of a bank, or the smallest power of two at which the map fits. It is at
+    least the largest power of two that divides all addresses and sizes.
     """
     if space.bank is not None:
         return space.bank
@@ -128,7 +132,7 @@ def _step(space: SpaceMap) -> int:
 def _cells(
     tile: TileMap, instructions: int, width: int, step: int
 ) -> Iterable[tuple[tuple[int, int], int]]:
-    """Yield (row, column) of each map cell that a tile touches, with the area that it covers."""
+    """Yield (row, column, area) for each character cell of the map that a tile covers partly."""
     low, high = tile.address[1], tile.address[1] + tile.bytes
     rows = [
         (row, min(high, (row + 1) * step) - max(low, row * step))

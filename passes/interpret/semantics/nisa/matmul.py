@@ -58,7 +58,7 @@ def accumulating(b: Binding, stationary: Source | Scaled, moving: Source | Scale
 
 
 def _pass_through(b: Binding) -> Opaque:
-    """Return the step of transpose mode.
+    """Return the step of a matmul in transpose mode.
 
     `moving` has a single 1 per column, which selects a row of `stationary`, bit by bit.
     """

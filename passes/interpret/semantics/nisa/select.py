@@ -151,9 +151,10 @@ def sequence_bounds(b: Binding) -> Opaque:
 
 
 def _bounds(ids: Array) -> Array:
-    """Return the first index of the run of equal ids around each element, and its end.
+    """Return, for each element, the first index of its run of equal ids, and the index after the
+    run.
 
-    The shape is (2, n); n and -1 for elements with id 0.
+    The shape is (2, n). Elements with id 0 have n as the first and -1 as the second number.
     """
     count = len(ids)
     starts = np.flatnonzero(np.append(True, ids[1:] != ids[:-1]))
