@@ -1,4 +1,4 @@
-"""Commands' argument for several files and folders."""
+"""The command line argument for several files and folders."""
 
 from __future__ import annotations
 

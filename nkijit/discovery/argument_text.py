@@ -30,13 +30,14 @@ from nkijit.kernels.arguments import TensorSpec
 
 
 class ArgumentTextError(ValueError):
-    """A text that cannot be parsed as an argument. The message marks the place and suggests a fix.
+    """A text that cannot be parsed as an argument. The message marks the position and suggests a
+    fix.
 
     Args:
         message: the message of the error.
         text: the whole text.
         start: the position of the wrong part's first character.
-        end: the position after its last character.
+        end: the position after the last character of the wrong part.
         help: the fix, for a `help:` line.
     """
 

@@ -1,4 +1,6 @@
-"""Messages for exceptions that end a command, and their blame: the user's or an internal error."""
+"""Messages for exceptions that end a command, either for mistakes of the user or for internal
+errors.
+"""
 
 from __future__ import annotations
 

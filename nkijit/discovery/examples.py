@@ -50,7 +50,8 @@ class Example:
 _examples: Noted[list[Example]] = Noted()
 """The examples of each kernel, by its undecorated function.
 
-They are not attributes of the function, because these are part of trace cache keys.
+Examples are not stored as attributes of the function, because attributes are part of trace cache
+keys.
 """
 
 
@@ -100,7 +101,9 @@ def example(**arguments: Any) -> Callable[[_Function], _Function]:
 
 
 def examples_of(kernel: Kernel) -> tuple[Example, ...]:
-    """Return the examples of a kernel in source order, including those below other decorators."""
+    """Return the examples of a kernel in source order, including examples below other
+    decorators.
+    """
     found: list[Example] = []
     function: Any = kernel.func
     while function is not None:

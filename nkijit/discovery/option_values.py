@@ -17,7 +17,7 @@ def argument_values(texts: Sequence[str]) -> dict[str, Any]:
 def each_once(
     option: str, texts: Sequence[str], read: Callable[[str], tuple[str, Any]], prefix: str = ""
 ) -> dict[str, Any]:
-    """Parse the values of an option that may be given once for each name.
+    """Parse the values of an option that may be given once per name.
 
     Args:
         option: for messages.

@@ -51,7 +51,7 @@ class Function:
     """The qualified name, e.g. `nisa.tensor_copy`."""
     parameters: tuple[_Parameter, ...]
     result: str | None
-    """The operand of the instruction that the function returns: a register that it allocates.
+    """The operand of the instruction that the function allocates and returns: a register.
 
     None for most functions, which return the instruction.
     """

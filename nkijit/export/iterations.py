@@ -1,7 +1,7 @@
-"""Statements inside `nki.repeat`: one text for all iterations.
+"""Statements inside `nki.repeat`: one text that is valid for all iterations.
 
-A statement is written for several iterations. The numbers in which these texts differ must be
-affine in the indices of the loops around it.
+A statement is written once per sampled iteration. Numbers that differ between these texts must be
+affine in the indices of the surrounding loops.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Parser for untrusted IR text: resources are bounded, and every error has a line and column.
 
-The grammar is that of xDSL's parser. The subclasses here read string literals in linear time, and
-limit nesting, the size of expanded aliases and of numbers.
+The grammar is the grammar of xDSL's parser. The subclasses here read string literals in linear
+time, and limit nesting, the size of expanded aliases and of numbers.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ MAX_NESTING = 64
 """Maximum nesting of regions and attributes. Python's stack can hold several times as many."""
 
 MAX_WRITTEN_OUT = 1 << 25
-"""Maximum characters of all expanded aliases: nested ones can grow exponentially."""
+"""Maximum characters of all expanded aliases: nested aliases can grow exponentially."""
 
 MAX_DIGITS = 1000
 """Maximum digits of a number."""
@@ -190,7 +190,9 @@ class _Lexer(MLIRLexer):
 
 
 class _Aliases(dict[str, Attribute]):
-    """Aliases of attributes. `used` is called with the name of each alias that is expanded."""
+    """Aliases of attributes. `used` is called with the name of each alias that the parser
+    expands.
+    """
 
     def __init__(self, used: Callable[[str], None]):
         super().__init__()
@@ -216,7 +218,9 @@ class _Parser(Parser):
         self._lines = [match.end() for match in re.finditer("\n", text)]
         self._has_location = False  # of the operation that was read last
         self.has_repeats = False
-        """Whether the text has a `nki.repeat` or an operation that is used only with it."""
+        """Whether the text has a `nki.repeat`, or another operation that only occurs with
+        `nki.repeat`.
+        """
         self._depth = 0
         self._deepest = 0
         self._constant_bytes = 0
@@ -225,7 +229,7 @@ class _Parser(Parser):
         self.attribute_aliases = _Aliases(self._use_alias)
 
     def parse_all(self, implicit_module: bool) -> ModuleOp:
-        """Parse the module. Errors that xDSL raises without a position get the current one."""
+        """Parse the module. Errors that xDSL raises without a position get the current position."""
         try:
             return self.parse_module(implicit_module)
         except ParseError:
@@ -307,7 +311,9 @@ class _Parser(Parser):
         return location
 
     def _location_at(self, name: StringAttr, start: Position) -> LocationAttr:
-        """Return the place of an operation's name, MLIR's location for operations without `loc`."""
+        """Return the position of an operation's name: the location of operations without `loc` in
+        MLIR.
+        """
         text = self.lexer.input.content
         if text[start] == "%":  # its results
             start = text.index("=", start) + 1
@@ -398,7 +404,7 @@ _TOO_DEEP = f"this is nested too deeply, more than {MAX_NESTING} levels"
 
 
 def _innermost_first(op: Operation) -> Iterator[Operation]:
-    """Yield operations in the order in which xDSL verifies them."""
+    """Yield operations in the order in which xDSL verifies them: nested operations first."""
     for region in op.regions:
         for block in region.blocks:
             for inner in block.ops:

@@ -154,7 +154,7 @@ class _Reader:
         self._layouts: dict[tuple[object, ...], tuple[ByteSet, ByteSet, int | None]] = {}
         self._forms: dict[tuple[object, ...], _Form] = {}
         self._multiplied: dict[int, ByteSet] = {}
-        """The bytes that matmuls have written, by allocation and relative to it."""
+        """For each allocation, the bytes that matmuls have written, relative to the allocation."""
         self.placed: dict[int, ByteSet] = {}
         """For each allocation with a fixed address, the bytes of PSUM that matmuls have written."""
         self._position = 0

@@ -1,4 +1,4 @@
-"""The region of a tile in which a mask holds: its bounding box, and the boxes that cover it."""
+"""The region of a tile in which a mask holds: a bounding box, and boxes that cover the region."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class MaskedRegion:
         return MaskedRegion(box, (*self.rest, *other.rest) if box is not None else ())
 
     def boxes(self) -> Iterator[TileBox]:
-        """Yield blocks that cover the region, without overlap, in row-major order.
+        """Yield blocks that together cover the region, without overlap, in row-major order.
 
         The box is split index by index, one dimension after the other, and adjacent equal blocks
         are merged. A region that is a box gives one block.
@@ -81,7 +81,9 @@ def _holds_in(constraint: Constraint, shape: tuple[int, ...]) -> bool:
 
 @lru_cache(maxsize=4096)
 def _least(form: AffineForm, shape: tuple[int, ...]) -> int | None:
-    """Return the lowest value of a form in a tile; None if the form may not broadcast to it."""
+    """Return the lowest value of a form in a tile; None if the form may not broadcast to
+    the tile.
+    """
     if len(form.shape) > len(shape) or broadcast(form.span, shape) != shape:
         return None
     return form.bounds(TileBox.whole(shape))[0]
@@ -90,7 +92,7 @@ def _least(form: AffineForm, shape: tuple[int, ...]) -> int | None:
 def _of_rank(constraint: Constraint, rank: int) -> Constraint:
     """Return a constraint without the dimensions of size 1 that only `nl.mgrid` has added.
 
-    They are removed only as far as a tile of `rank` dimensions lacks them.
+    These dimensions are removed only as far as a tile of `rank` dimensions lacks them.
     """
     given = constraint.expression
     pairs = list(enumerate(zip(given.shape, given.filled, strict=True)))
@@ -103,7 +105,7 @@ def _of_rank(constraint: Constraint, rank: int) -> Constraint:
 
 
 def _tightened(box: TileBox, constraint: Constraint) -> TileBox | None:
-    """Return the part of a box in which a constraint may hold, tightened in each dimension."""
+    """Shrink a box to the part in which a constraint may hold, dimension by dimension."""
     if constraint.relation is Relation.not_zero:
         return None if constraint.everywhere(box) is False else box
     expressions = [constraint.expression]

@@ -45,9 +45,9 @@ def fill_truth(dst: NkiTensor, pred: Mask) -> None:
 def choose(dst: NkiTensor, condition: Mask, x: NkiTensor | float, y: NkiTensor | float) -> None:
     """Write `x` where a predicate holds, else `y`.
 
-    A selection between a float tile and a number is one instruction per comparison. Others make a
-    tile of the predicate first: the number of `nisa.affine_select` is a float32, and its false case
-    is no tile.
+    A selection between a float tile and a number is one instruction per comparison. Other
+    selections first write the predicate to a tile, because the number of `nisa.affine_select` is a
+    float32, and its value for false is never a tile.
     """
     if isinstance(x, NkiTensor) and not isinstance(y, NkiTensor):
         whole = (x.shape, x.dtype) == (dst.shape, dst.dtype)

@@ -1,7 +1,7 @@
-"""Element-wise functions: words that are functions of tiles and operators of instructions.
+"""Element-wise functions of tiles, which are also operators of instructions.
 
-`nl.add(x, y)` computes; `op=nl.add` names the operator. Each word is one object. It has the
-signature of its kind and emits the instructions of the current API's function of the same name.
+`nl.add(x, y)` computes; `op=nl.add` names the operator. Each function is one object, with the
+signature of its class. It emits the instructions of the current API's function of the same name.
 Sources: NKI API reference 2.26, nki.language; nki.api.shared, "NKI Type Promotion".
 """
 
@@ -27,7 +27,9 @@ _ON_GPSIMD = ("power", "rsqrt")
 
 
 class Function:
-    """An element-wise function of the language, which may also be an operator of instructions."""
+    """An element-wise function of the language, which may also be used as an operator of
+    instructions.
+    """
 
     def __init__(self, name: str, does: str, of: str | None = None):
         """Create the function `nl.<name>`.
@@ -54,9 +56,10 @@ class Function:
         return None if operator is None else Word(operator)
 
     def _several(self, dtype: Any) -> Callable[..., None]:
-        """Return an `emit` for `functional` that calls the current API's function of this name.
+        """Return an `emit` for `functional` that calls the function of the same name in the current
+        API.
 
-        That function emits several instructions.
+        The called function emits several instructions.
         """
         return composed(getattr(current, self.__name__), dtype=dtype)
 
@@ -255,7 +258,9 @@ _OF_TRUTH_VALUES: dict[Function, Any] = {
     bitwise_xor: logical_xor,
     invert: logical_not,
 }
-"""The logical functions that replace bitwise ones if the operands are truth values, as in NumPy."""
+"""The logical functions that replace bitwise functions for operands that are truth values, as in
+NumPy.
+"""
 
 __all__ = [
     "abs",

@@ -263,9 +263,10 @@ def all_reduce(
     asynchronous: bool = False,
     **kwargs: Any,
 ) -> NoReturn:
-    """Refused: instances of a grid are traced, and run on their core, one after the other.
+    """Refused: tracing runs the instances of a grid one after the other, so there is no common
+    result.
 
-    The tiles of later instances do not exist yet when the result is needed.
+    The tiles of later instances do not exist when an earlier instance needs the result.
     """
     tracer_for("nl.all_reduce").fail(
         UNSUPPORTED,

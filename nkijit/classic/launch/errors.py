@@ -1,7 +1,7 @@
-"""Names in the public error reference (`nki.errors`) for findings of classic kernels.
+"""Names of findings of classic kernels in the public error reference (`nki.errors`).
 
-The id of a rule that only the classic API has is the name of the error. This module maps the rules
-that both APIs share to the names of their errors in the classic API.
+If only the classic API has a rule, the id of the rule is the name of the error. This module maps
+the rules that both APIs share to the names of their errors in the classic API.
 """
 
 from __future__ import annotations

@@ -27,7 +27,9 @@ PERCENTILES = (0, 1, 10, 25, 50, 90, 99, 100)
 
 
 class NoDeviceWarning(UserWarning):
-    """A mode for a device with the vendor's compiler is interpreted and predicted here."""
+    """A mode for a device with the vendor's compiler was requested; nkijit interprets and predicts
+    instead.
+    """
 
 
 class Latency:
@@ -60,7 +62,7 @@ class Outcome:
 
 @dataclass(frozen=True, kw_only=True)
 class Mode:
-    """A mode in which kernels are called; the fields are its options, by their public names."""
+    """A mode in which kernels are called; the fields are its public options."""
 
     additional_compile_opt: str = ""
     """Flags of the vendor's compiler, without effect."""
