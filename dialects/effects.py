@@ -47,7 +47,7 @@ class Effect(NamedTuple):
 
 
 class DependenceKind(Enum):
-    """Kind of data dependence between two operations."""
+    """The type of a data dependence between two operations."""
 
     true = "true"
     anti = "anti"
@@ -80,12 +80,12 @@ _KEPT = "_nki_effects"
 
 
 class _Indexed(NamedTuple):
-    """The parts of an operation's effects that depend on run-time addresses."""
+    """The effects of an operation that depend on run-time addresses."""
 
     skips: bool
     """True when the operation skips accesses that are out of bounds."""
     operands: list[Sequence[SSAValue]]
-    """The operands of each view that the operation uses; indices are among them."""
+    """For each view that the operation uses, the view's operands, which include indices."""
 
 
 def _indexed(op: Operation, views: Sequence[Operation]) -> _Indexed:

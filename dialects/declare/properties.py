@@ -275,10 +275,10 @@ class WordKind(PropertyKind):
 
 @dataclass(frozen=True)
 class OperatorKind(PropertyKind):
-    """An operator word: an ALU operator, an activation function, or bypass.
+    """An operator of `OPERATORS`: an ALU operator, an activation function, or bypass.
 
-    Rules check which of them an instruction takes, so that IR with a wrong one can be printed and
-    reported.
+    Rules check which operators an instruction takes, so that IR with a wrong operator can be
+    printed and reported.
     """
 
     @property

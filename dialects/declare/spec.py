@@ -77,9 +77,10 @@ class Limits:
 class Rule:
     """A rule as declared for one op.
 
-    Instructions of one form are checked once, so `check` must depend only on: types, properties,
-    scalar constants, fixed addresses, and which operands share an allocation. Of a tile's start it
-    may use the partition, and in PSUM also the byte; for tiles of one allocation, all of it.
+    Instructions with equal types and arguments are checked once. So `check` must depend only on:
+    types, properties, scalar constants, fixed addresses, and which operands share an allocation. Of
+    a tile's start, it may use the partition and, in PSUM, the byte; for tiles of one allocation,
+    the whole start.
     """
 
     text: RuleText
@@ -87,7 +88,7 @@ class Rule:
     limits: Limits | None = None
     """The limits that `check` enforces, shown by `nkijit explain`."""
     by_offset: bool = False
-    """True for a rule about the offset of a view: it is checked for every view, not per form."""
+    """True for a rule about the offset of a view, which is checked for every view."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +147,7 @@ class InstructionSpec:
     An instruction that transposes on request has the argument `is_transpose` instead.
     """
     per_partition: bool
-    """True when the instruction computes each partition alone, in the same way."""
+    """True when the instruction computes each partition independently, in the same way."""
     by_name: Mapping[str, Field] = field(init=False)
     operand_fields: tuple[Field, ...] = field(init=False)
     has_segments: bool = field(init=False)

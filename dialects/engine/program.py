@@ -116,7 +116,7 @@ class QueuesBlock:
     )
 
     def awaited(self, item: ItemOp) -> Iterator[ItemOp]:
-        """Yield the items that must end before an item begins, in the same iteration."""
+        """Yield the items that must end before an item can begin, in the same iteration."""
         for semaphore in item.waits:
             if not semaphore.previous:
                 yield _there(self.find(semaphore))
@@ -168,7 +168,9 @@ class Contents:
         self.triggers: dict[int, TriggerOp] = {}
         """The trigger of each DMA, by the DMA's number."""
         self.parts: dict[int, list[PartOp]] = {}
-        """The parts of each instruction, by the instruction's number; without parts of loops."""
+        """For each instruction, by number, the instructions that run further parts of it; without
+        loops.
+        """
         self._first: dict[int, int] = {}
         """The number of the first instruction in each loop, by the loop's number."""
         for queue in program.queues:

@@ -102,7 +102,7 @@ def _gpsimd_dma_size(op: NisaOp, target: Target) -> Violation | None:
     stages=(Stage("SENDRECV", ("dst", "src"), moving(exchanges)),),
 )
 class SendrecvOp(NisaOp):
-    """Send `src` to the other core and receive its tile into `dst`."""
+    """Send `src` to the other core, and receive a tile from the other core into `dst`."""
 
     name = "nisa.sendrecv"
 

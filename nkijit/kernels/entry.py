@@ -1,4 +1,6 @@
-"""The functions of `nki` itself: `nki.jit` makes kernels of functions, the others run them."""
+"""The functions of `nki` itself: `nki.jit` creates kernels from functions, other functions run
+kernels.
+"""
 
 from __future__ import annotations
 

@@ -113,7 +113,8 @@ class Kernel(Generic[_P]):
         simulated: bool = False,
         options: Mapping[str, Any] = MappingProxyType({}),
     ):
-        """Create a kernel with default settings, or with those of the kernel it is derived from.
+        """Create a kernel with default settings, or with the settings of the kernel it is derived
+        from.
 
         Args:
             function: the kernel's function, a bound method or a `functools.partial`.
@@ -149,7 +150,9 @@ class Kernel(Generic[_P]):
 
     @property
     def _kwargs(self) -> dict[str, Any]:
-        """The keywords of a `functools.partial`, read at each call: its owner may change them."""
+        """The keywords of a `functools.partial`, read at each call, because its owner may change
+        them.
+        """
         return _unbound(self._original)[2]
 
     @property
@@ -197,10 +200,10 @@ class Kernel(Generic[_P]):
         return cores_of_environment() if self._grid is None else self._grid
 
     def by_value(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        """Return a constructor and its arguments, in the form of `__reduce__`.
+        """Return a constructor and its arguments, as `__reduce__` does.
 
-        They pickle the kernel by value, without its cache, for processes that cannot import the
-        kernel's module.
+        With these, the kernel is pickled by value, without its cache, for processes that cannot
+        import the kernel's module.
         """
         arguments = {**self._constructor_arguments(), "cache": None, "options": dict(self.options)}
         return _from_arguments, (type(self), arguments)
@@ -256,7 +259,7 @@ class Kernel(Generic[_P]):
         return traced.run(*values, strict=self.is_strict)
 
     def _check_inside(self, tracer: Tracer) -> None:
-        """Raise an error for settings that a kernel cannot have when another kernel calls it."""
+        """Raise an error for settings that a kernel called by another kernel cannot have."""
         self._check_grid_inside(tracer)
         if self._schedule:
             raise UnsupportedError(
@@ -505,8 +508,9 @@ class Kernel(Generic[_P]):
         return traced
 
     def _key(self, arguments: Mapping[str, Any], target: Target) -> tuple[Any, ...]:
-        """Return the image of everything that a trace depends on. Raises UnkeyableError if it has
-        none."""
+        """Return the cache key: an image of everything that a trace depends on. Raises
+        UnkeyableError.
+        """
         launch = (
             ("target", target.version),
             ("grid", self._launch_grid),
@@ -533,7 +537,8 @@ class Kernel(Generic[_P]):
         self._cache.clear()
 
     def __trace_image__(self) -> tuple[Any, ...]:
-        """Return the kernel's image, a part of the key of kernels that call this kernel.
+        """Return the kernel's image, which is part of the cache key of kernels that call this
+        kernel.
 
         See `nkijit.kernels.cache_key`.
         """
@@ -586,7 +591,7 @@ class Kernel(Generic[_P]):
         core: tuple[int, int],
         watch: Watch | None = None,
     ) -> tuple[Tracer, Any]:
-        """Trace the kernel for one core of its launch."""
+        """Trace the kernel for one of the cores that it is launched on."""
         region = MemoryRegion.private_hbm if core[1] == 1 else MemoryRegion.shared_hbm
         types = [
             (tensor.name, memref_type(as_dtype(tensor.spec.dtype), tensor.spec.shape, region))
@@ -645,7 +650,7 @@ class Kernel(Generic[_P]):
 
 
 def _copied(value: Any) -> Any:
-    """Return a copy of an array; any other value is returned itself."""
+    """Return a copy of an array; other values are returned unchanged."""
     return np.copy(cast(Any, value)) if isinstance(value, np.ndarray) else value
 
 
@@ -657,7 +662,9 @@ def _is_number(value: Any, number: int) -> bool:
 
 
 def _have_same_trace(one: Any, two: Any) -> bool:
-    """Return True when two arguments have equal images, so that they give the same trace."""
+    """Return True when two arguments have equal images (cache key parts) and thus the same
+    trace.
+    """
     if one is two:
         return True
     try:
@@ -678,7 +685,7 @@ def _check_annotations(function: Callable[..., Any], arguments: Mapping[str, Any
 def _unbound(
     function: Callable[..., Any],
 ) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]:
-    """Return a function, and the arguments that a method or a `functools.partial` binds to it.
+    """Return a function, and the arguments that a bound method or a `functools.partial` adds.
 
     Bound arguments are treated like the arguments of a call: arrays among them become tensors.
     """
@@ -710,7 +717,7 @@ class FunctionParameters:
     parameters: inspect.Signature
     """The function's own signature, also if it wraps another function."""
     names: dict[str, str]
-    """Better names for the `*args` of a decorator: `args_0` is `x` in the wrapped function."""
+    """Readable names for the `*args` of a decorator: `args_0` is `x` in the wrapped function."""
     _function: Callable[..., Any]
     _read: tuple[Any, ...]
     """The function's code and defaults when the parameters were read."""
@@ -738,7 +745,9 @@ def _read_of(function: Callable[..., Any]) -> tuple[Any, ...]:
 
 
 def _names_of_rest(function: Callable[..., Any], parameters: inspect.Signature) -> dict[str, str]:
-    """Return the names of a decorator's `*args` in the function that it wraps: `args_0` is `x`."""
+    """Map the names of a decorator's `*args` to parameters of the wrapped function: `args_0` is
+    `x`.
+    """
     wrapped = list(inspect.signature(function).parameters)
     names = list(parameters.parameters)
     kinds = [parameter.kind for parameter in parameters.parameters.values()]

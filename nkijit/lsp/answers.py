@@ -136,7 +136,7 @@ def hover_of(text: str, line: int, column: int, analysis: Analysis | None) -> ty
     Args:
         text: the document.
         line: the line of the place, counted from 1.
-        column: the column of the place, counted from 1.
+        column: the column of the place, counted from 1, in characters.
         analysis: the analysis of this text; None while there is none.
     """
     # Imported here because they import the whole API.

@@ -91,7 +91,9 @@ class Refusal:
 def answered(
     function: Callable[..., Answer], arguments: tuple[Any, ...], seconds: float
 ) -> Iterator[Answer | Refusal]:
-    """Call one of the functions below and yield its answer, or a refusal for its exception."""
+    """Call a function of this module and yield its answer, or a refusal if it raises an
+    exception.
+    """
     try:
         yield function(*arguments)
     except NkiValidationError as error:

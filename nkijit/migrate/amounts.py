@@ -21,7 +21,7 @@ class Amount:
 
     @staticmethod
     def of(value: Amount | str | int) -> Amount:
-        """Convert a number, or the text of an expression."""
+        """Convert a number, or the text of an expression, to an amount."""
         if isinstance(value, Amount):
             return value
         if isinstance(value, int):

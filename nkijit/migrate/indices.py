@@ -1,8 +1,8 @@
 """Index expressions and masks of the classic API in the source.
 
 `row = tile * 128 + nl.arange(128)[:, None]` is an `Index`: its begin (`tile * 128`), and a step and
-size for each dimension of the tile. A comparison of two of them is a `Mask`. Both become bounds of
-slices.
+size for each dimension of the tile. A comparison of index expressions is a `Mask`. Both become
+bounds of slices.
 """
 
 from __future__ import annotations

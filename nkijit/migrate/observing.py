@@ -1,4 +1,4 @@
-"""Records of the API calls of a classic kernel, for each source position.
+"""Records the API calls of a classic kernel, grouped by source position.
 
 The kernel is traced once under Python's trace function. For each API function called from its
 source (including operators and subscripts of tiles), the record has the source position, the
@@ -62,7 +62,9 @@ class ObservedEvent:
     function: str
     """The name of the called function, e.g. `load`, `__getitem__`, `__iadd__`."""
     arguments: dict[str, Any]
-    """The arguments by parameter: tensors as `Seen`, numbers as they are, others as type names."""
+    """The arguments by parameter: tensors as `Seen`, numbers as numbers, other values as type
+    names.
+    """
     result: Any = None
     instructions: tuple[ObservedInstruction, ...] = ()
     is_empty: bool = False

@@ -140,7 +140,9 @@ def _plain(
     source: str,
     node: ast.Subscript,
 ) -> TensorValue:
-    """Rewrite an index of slices and integers, which has the same form in the current API."""
+    """Rewrite an index of slices and integers, which is written in the same way in the
+    current API.
+    """
     keys: list[Key] = []
     rank = len(owners[0].shape)
     for item, value in zip(items, values, strict=True):

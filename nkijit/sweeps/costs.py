@@ -1,4 +1,6 @@
-"""The predicted cost of a kernel, for searches by other tools: one call, one small result."""
+"""The predicted cost of a kernel, for searches by other tools: one call returns one small
+result.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,7 @@ class Time(ShownFields):
     low: float
     high: float
     launch: float
-    """The time to start and end any kernel, which the other figures do not include."""
+    """The time to start and end any kernel, which is not included in the other figures."""
 
     def __str__(self) -> str:
         return range_text(self.ns, self.low, self.high)
@@ -110,7 +112,9 @@ class Cost:
     sbuf: Peak | None = None
     psum: Peak | None = None
     mfu: float | None = None
-    """Model flops utilisation: the kernel's flops divided by those at peak speed in its time."""
+    """Model flops utilisation: the kernel's flops, divided by the flops at peak speed in the
+    kernel's time.
+    """
     instructions: int | None = None
     """The number of executed instructions on all cores."""
     lines: tuple[CriticalLine, ...] = ()

@@ -1,4 +1,4 @@
-"""The results of a sweep: its variants, and their order by objective."""
+"""The results of a sweep: the variants, and their order by objective."""
 
 from __future__ import annotations
 
@@ -73,7 +73,9 @@ class Variant(ShownFields):
 
     @property
     def is_valid(self) -> bool:
-        """Whether the variant has a time, and results that agree with the first valid variant's."""
+        """Whether the variant has a time, and its results agree with the results of the first valid
+        variant.
+        """
         return self.cost.time is not None and (self.agreement is None or self.agreement.agrees)
 
     def as_dict(self) -> dict[str, Any]:
@@ -142,7 +144,7 @@ class Results:
 
     @cached_property
     def first_valid(self) -> Variant | None:
-        """The first valid variant, with which the others are compared."""
+        """The first valid variant, with which the other variants are compared."""
         return next((variant for variant in self.variants if variant.is_valid), None)
 
     def _is_ranked(self, variant: Variant) -> bool:

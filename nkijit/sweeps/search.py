@@ -41,10 +41,12 @@ class _Evaluated:
     cost: Cost | None = None
     agreement: Agreement | None = None
     is_compared: bool = False
-    """Whether the comparison of results was submitted, or is not needed."""
+    """Whether the comparison of results was submitted, or is unnecessary."""
 
     def is_complete(self, is_run: bool) -> bool:
-        """Whether all results of the variant are known; `is_run` requires a comparison, too."""
+        """Whether all results of the variant are known; with `is_run`, these include a
+        comparison.
+        """
         if self.cost is None:
             return False
         return not is_run or self.cost.time is None or self.agreement is not None

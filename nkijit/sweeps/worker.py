@@ -92,7 +92,7 @@ def _reference(data: bytes, point: bytes) -> list[Any]:
 
 
 def _results(payload: Payload, point: Mapping[str, Any]) -> list[Any]:
-    """Return a variant's results and its array arguments, which it may have written."""
+    """Return a variant's results, and its array arguments, which the variant may have written."""
     values = {**payload.arguments, **point}
     copied = map_tensors(values, lambda name, value, spec: _copied(value))
     arguments = with_random_data(copied, payload.seed)
@@ -103,7 +103,7 @@ def _results(payload: Payload, point: Mapping[str, Any]) -> list[Any]:
 
 
 def _copied(value: Any) -> Any:
-    """Copy an array that a variant may write, so that each variant gets the same values."""
+    """Copy an array that a variant may write, so that every variant gets the same input."""
     return copy.deepcopy(value)
 
 

@@ -1,7 +1,7 @@
-"""Edits that fix findings, where the text to write is certain.
+"""Source edits that fix findings, for findings that determine the new text with certainty.
 
-The edits are derived from the text of a finding and the source at its place, so tracing and
-verification do nothing for them. `nkijit verify --fix` and editors apply them.
+Edits are derived from the text of a finding and the source at its position, so they cost nothing
+during tracing and verification. `nkijit verify --fix` and editors apply them.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def with_fix(finding: Diagnostic) -> Diagnostic:
 
 
 class _Place:
-    """A finding and the source at its place."""
+    """A finding, with the source at its position."""
 
     def __init__(self, finding: Diagnostic):
         self.finding = finding
@@ -90,7 +90,7 @@ class _Place:
 
 
 def _text_of(span: Span) -> str:
-    """Return the text of a span."""
+    """Return the text inside a span."""
     lines = [source_line(span.start.file, n) for n in range(span.start.line, span.end_line + 1)]
     lines[-1] = lines[-1][: span.end_column - 1]
     lines[0] = lines[0][span.start.column - 1 :]
@@ -102,7 +102,7 @@ _QUOTED = re.compile(r"'([^']+)'")
 
 
 def _spelling(place: _Place) -> Fix | None:
-    """Replace a misspelt name by the one that the finding suggests."""
+    """Replace a misspelt name by the name that the finding suggests."""
     finding = place.finding
     for text in (finding.message, *finding.notes):
         meant = _SUGGESTION.findall(text)
@@ -241,7 +241,7 @@ def _assigned(tree: ast.AST, name: str) -> ast.expr | None:
 
 
 def _column(place: _Place) -> Fix | None:
-    """Select one element per partition of an operand that has several."""
+    """Select one element per partition of an operand that has several elements per partition."""
     if place.finding.rule.id != "column":
         return None
     node = place.marked()

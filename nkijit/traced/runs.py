@@ -44,7 +44,9 @@ PRECISE_VARIABLE = "NKI_PRECISE_FP"
 SANITIZE_VARIABLE = "NKIJIT_SANITIZE"
 
 Admit = Callable[[bool], Sequence[Diagnostic]]
-"""`admit(strict)` raises if an error stops the kernel, else returns the other errors."""
+"""`admit(strict)` raises an exception if an error stops the kernel, else returns the other
+errors.
+"""
 
 
 class Runs:
@@ -247,7 +249,8 @@ def _arrays(plan: Launch, inputs: Sequence[Any]) -> tuple[list[Any], Framework |
 def _check_writes(
     plan: Launch, ranks: Sequence[tuple[list[Any], Framework | None]], *, strict: bool
 ) -> None:
-    """Raise an error for a run that could fail after writing its inputs, or is undefined.
+    """Raise an error for a run that could fail after it wrote its inputs, or whose result is
+    undefined.
 
     `ranks` has the arrays and the framework of each rank. Without `strict`, input arrays of one
     rank that share memory get a warning. Then an array that is only read is copied, because in the

@@ -1,4 +1,6 @@
-"""Images of functions, modules and classes: everything that they can use."""
+"""Images (cache key descriptions) of functions, modules and classes: everything that they
+can use.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,7 @@ from nkijit.kernels.cache_key.reads import Chain, Reads, reads_of
 
 @images(FunctionType)
 def _function(imaging: Imaging, function: FunctionType) -> Any:
-    """Return the image of a function: the values that it uses besides its arguments.
+    """Return the image of a function: all values that the function uses besides its arguments.
 
     These are defaults, attributes, closures, globals and imports.
     """
@@ -124,7 +126,7 @@ def _add_imports(imaging: Imaging, function: FunctionType, reads: Reads, parts: 
 _usual: dict[tuple[int, str], Any] = {}
 """The original values of names in library modules, by (`id` of the module, name).
 
-Images omit original values and contain values that the user assigned later.
+An image omits a name that still has its original value, and contains values that the user assigned.
 """
 
 
@@ -166,7 +168,9 @@ _ENVIRONMENT = ("environ", "environb", "getenv", "getenvb")
 
 
 def _of_library(imaging: Imaging, module: ModuleType, name: str, value: Any) -> Any:
-    """Return the image of a value in a library module; None for the original value."""
+    """Return the image of a value in a library module; None if it is the module's original
+    value.
+    """
     kind = cast("type[Any]", type(value))
     if not _is_of_library(module, kind, value):
         return imaging.of(value)
@@ -253,9 +257,9 @@ def _partial(imaging: Imaging, value: Any) -> Any:
 
 @images(type(functools.lru_cache(lambda: None)))
 def _cached_function(imaging: Imaging, value: Any) -> Any:
-    """Return the image of a function and its `functools.cache`.
+    """Return the image of a function with a `functools.cache`, including the cached results.
 
-    The garbage collector lists the cached results; Python has no other access to them.
+    The garbage collector lists these results; Python has no other access to them.
     """
     state = cast("dict[str, Any]", vars(value))
     answers = [
@@ -295,7 +299,9 @@ def _module(imaging: Imaging, module: ModuleType) -> Any:
 
 
 def _namespace(imaging: Imaging, names: Mapping[str, Any]) -> Any:
-    """Return the images of all names of a module, and its `__getattr__` for other names."""
+    """Return the images of all names of a module, including `__getattr__`, which provides other
+    names.
+    """
     found: list[Any] = []
     for name, value in names.items():
         if not name.startswith("__") or name == "__getattr__" or is_scalar(value):

@@ -1,4 +1,4 @@
-"""Images of containers, numbers, arrays and objects with attributes."""
+"""Images (cache key descriptions) of containers, numbers, arrays and objects with attributes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _class_of(imaging: Imaging, kind: type[Any]) -> Any:
 
 
 def _state(imaging: Imaging, value: Any) -> Any:
-    """Return the image of the object's own attributes, without those of its class."""
+    """Return the image of an object's own attributes, without the attributes of its class."""
     return imaging.items(attributes_of(value))
 
 
@@ -112,7 +112,9 @@ def _array(imaging: Imaging, value: npt.NDArray[Any]) -> Any:
 
 @images(object, GenericAlias, Pattern, UnionType)
 def _same(imaging: Imaging, value: Any) -> Any:
-    """Return an image that compares by identity; the value is immutable or has no properties."""
+    """Return an image that compares by identity, for values that are immutable or have no
+    properties.
+    """
     del imaging
     return Same(value)
 
@@ -128,7 +130,9 @@ def _enum_member(imaging: Imaging, value: Enum) -> Any:
 
 @images(logging.Logger, derived=True)
 def _logger(imaging: Imaging, value: logging.Logger) -> Any:
-    """Return the image of a logger: the properties that decide whether it logs."""
+    """Return the image of a logger: the properties that decide whether the logger emits a
+    message.
+    """
     found = attributes_of(value)
     own = {name: item for name, item in found.items() if is_scalar(item)}
     above = found.get("parent") if found.get("propagate") else None
@@ -193,7 +197,7 @@ def _reader_of_objects(kind: type[Any]) -> Callable[[Imaging, Any], Any]:
 
 
 def _has_visible_state(base: type[Any]) -> bool:
-    """Return whether this class adds only items and attributes to the state of its objects."""
+    """Return whether a class adds only items and attributes to the state of its objects."""
     if is_constant_class(base):
         return (
             base in _BASES
@@ -212,7 +216,7 @@ _POINTER = struct.calcsize("P")
 
 
 def _described(imaging: Imaging, value: Any) -> Any:
-    """Return the image that an nkijit object provides by its `__trace_image__` method."""
+    """Return the image of an nkijit object, which its `__trace_image__` method provides."""
     parts = value.__trace_image__()
     return Same(value) if parts is value else (type(value), *imaging.all(parts))
 

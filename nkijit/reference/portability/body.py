@@ -47,7 +47,7 @@ _MUTABLE = (list, dict, set, bytearray, np.ndarray)
 
 
 class Reporter(Protocol):
-    """The object that receives the findings in a function, and the values that it refers to."""
+    """Receives the findings in a function, and the values that the function's source refers to."""
 
     release: Release
     """The release of NKI that the function is checked for."""
