@@ -75,7 +75,9 @@ class Vector:
     narrow_strided_rate: float
     """Rate of tensor_copy and tensor_scalar: narrow tiles that are not contiguous."""
     narrow_psum_rate: float
-    """Rate of tensor_copy and tensor_scalar: contiguous narrow tiles, either of them in PSUM."""
+    """Rate of tensor_copy and tensor_scalar: contiguous narrow tiles, one in SBUF and one
+    in PSUM.
+    """
     wide_rate: float
     """Rate of tensor_copy and tensor_scalar: contiguous tiles in SBUF that are not all narrow."""
     widening_rate: float

@@ -27,7 +27,7 @@ TRIGGER_OF: dict[type[NisaOp], type[NisaOp]] = {
     AllToAllVPrepareOp: AllToAllVTriggerOp,
 }
 """The trigger instruction of each collective that has a separate prepare instruction, by the
-latter.
+prepare.
 """
 
 MEETINGS: tuple[type[NisaOp], ...] = (
@@ -38,7 +38,7 @@ MEETINGS: tuple[type[NisaOp], ...] = (
         if op not in TRIGGER_OF and any(f.accepts_tile for f in op.SPEC.operand_fields)
     ),
 )
-"""Instructions at which the cores wait for each other and that write the named tensors.
+"""Instructions at which all cores wait for each other, and then see earlier writes to the operands.
 
 Not included are instructions that return a rank or prepare a collective.
 """
