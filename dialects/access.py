@@ -887,8 +887,7 @@ class AccessPattern:
         )
 
     def _in_shape(self, shape: tuple[int, ...], on_chip: bool) -> AccessPattern | None:
-        """Return this view in another shape with the same number of elements; None when no strides
-        exist.
+        """Return this view in another shape of the same size; None when no strides exist.
 
         On chip both shapes begin with the same partition dimension.
         """

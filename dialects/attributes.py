@@ -73,9 +73,7 @@ _E = TypeVar("_E", bound=Enum)
 
 
 class WordAttr(Data[_E], Generic[_E]):
-    """A member of a public enumeration: `#nisa.engine<scalar>`, or only the member's name in pretty
-    form.
-    """
+    """A member of a public enumeration: `#nisa.engine<scalar>`, or only its name (pretty form)."""
 
     ENUM: ClassVar[type[Enum]]
     INTERNED: ClassVar[dict[Enum, WordAttr[Any]]]

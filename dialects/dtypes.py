@@ -99,8 +99,7 @@ class DType:
         return (-self.largest if self.signed else 0.0), self.largest
 
     def cannot_hold(self, number: float) -> str | None:
-        """Return why a stored number would not be near the original; None if the type can represent
-        it.
+        """Return why a stored number would not be near the original; None if it would be.
 
         A number cannot be represented if it is outside the type's range or rounded to 0.
         """

@@ -113,7 +113,7 @@ def reads_and_writes(op: Operation) -> list[tuple[SSAValue, Role]]:
 
 
 def role_of(use: Use) -> Role | None:
-    """Return the role of a tile in the operation that uses it; None if the tile is not accessed."""
+    """Return how an operation accesses a tile that it uses; None if it does not access it."""
     op = use.operation
     if is_instruction(op):
         key = type(op), _given(op)

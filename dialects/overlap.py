@@ -14,7 +14,7 @@ Terms = list[tuple[int, int]]
 
 
 def ascending(low: int, pairs: Iterable[tuple[int, int]]) -> tuple[int, Terms]:
-    """Return the lowest element of a pattern, and its terms without the order of access.
+    """Return the lowest element of a pattern, and its terms in ascending order of stride.
 
     `pairs` are (stride, count) in any order; strides may be negative.
     """

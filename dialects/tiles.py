@@ -197,8 +197,7 @@ def allocation_type(dtype: DType, shape: tuple[int, ...], region: MemoryRegion) 
 
 @dataclass(frozen=True)
 class ViewForm:
-    """The properties of a view that do not depend on its offset, shared by views with equal
-    properties.
+    """The properties of a view without its offset, shared by views with equal properties.
 
     Iterations of an unrolled loop take the same views of different tiles, or of one tensor at
     different offsets. Attributes that do not depend on the offset are created once, and verified by
@@ -225,7 +224,7 @@ class ViewForm:
         shape: tuple[int, ...],
         indirection: Indirection | None = None,
     ) -> ViewForm:
-        """Return the form of views with these strides and counts and a result of `shape`."""
+        """Return the form of views with given strides, counts and result shape."""
         known: list[int | None] = list(strides)
         if indirection is Indirection.vector:
             known[0] = None

@@ -79,9 +79,7 @@ _INSTEAD = {
     "benchmark": "it measures kernels on a device",
     "profile": "it measures kernels on a device",
 }
-"""Names of `nki` that older kernels use, each with the replacement that the error message
-suggests.
-"""
+"""Names of `nki` that older kernels use, each with the replacement, for error messages."""
 
 
 if not TYPE_CHECKING:  # type checkers would accept any name

@@ -1,5 +1,4 @@
-"""`nki.dtype`: data types (`nki.dtype.bfloat16`), and the annotation of a data type (`x:
-nki.dtype`).
+"""`nki.dtype`: data types (`nki.dtype.bfloat16`), and their annotation (`x: nki.dtype`).
 
 The names are those of `nki.language`. The module can be used like a type: `isinstance(x,
 nki.dtype)` and `nki.dtype | None` work. Source: signatures of kernels in the Neuron documentation.

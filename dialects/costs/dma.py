@@ -199,9 +199,7 @@ def _ends(op: NisaOp) -> tuple[TileInfo, TileInfo]:
 
 
 def _run(tiles: Sequence[TileInfo]) -> int:
-    """Return the length in bytes of the runs that are contiguous in all tiles, in the widest data
-    type.
-    """
+    """Return the bytes of a run that is contiguous in all tiles, in the widest data type."""
     shortest = min(tile.run_bytes // tile.dtype.itemsize for tile in tiles)
     return shortest * max(tile.dtype.itemsize for tile in tiles)
 
@@ -272,9 +270,7 @@ def exchanges(op: NisaOp, target: Target) -> Transfer:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """The path of a collective's data; both fields are functions of the number of ranks in
-    a group.
-    """
+    """The path of a collective's data, as functions of the number of ranks in a group."""
 
     hops: Callable[[int], int]
     """Returns the number of consecutive steps between ranks, given the number of ranks."""

@@ -61,9 +61,7 @@ def inner_stride(tile: TileInfo) -> int:
 
 
 def stride_factor(factors: StrideFactors, tile: TileInfo) -> float:
-    """The factor by which reads of a strided tile in SBUF are slower than reads of a contiguous
-    tile.
-    """
+    """The factor by which strided reads of a tile in SBUF are slower than contiguous reads."""
     if tile.region is not MemoryRegion.sbuf:
         return factors[0][1]
     size = inner_stride(tile) * tile.dtype.itemsize
@@ -80,9 +78,7 @@ def _is_half(tile: TileInfo) -> bool:
 
 
 def is_narrow(v: Vector, tile: TileInfo) -> bool:
-    """True for 16-bit floating point, and for float8 on targets where float8 has the same fast
-    modes.
-    """
+    """True for 16-bit floating point, and for float8 on targets where it is equally fast."""
     is_fp8 = tile.dtype.kind is Kind.float and tile.dtype.bits == _FP8_BITS
     return _is_half(tile) or (v.fp8_is_narrow and is_fp8)
 
@@ -131,7 +127,7 @@ def constant(name: str) -> Formula:
 
 
 def count(name: str, *others: str) -> Formula:
-    """Return the formula of an operand's elements per partition, times the factor of its stride.
+    """Return the formula of an operand's elements per partition, times its stride factor.
 
     `others` are operands read at the same time; the largest stride factor applies.
     """
@@ -179,8 +175,7 @@ def _streamed(
 
 
 def streaming(name: str, rate: str = "rate", start: str | None = None) -> StageCost:
-    """Return the cost of streaming a tile through an engine, one element after the other per
-    partition.
+    """Return the cost of streaming a tile, one element after the other in each partition.
 
     Args:
         name: the operand whose elements count.

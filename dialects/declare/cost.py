@@ -37,13 +37,9 @@ class Transfer:
     """Number of bytes that pass through the DMA engines."""
     descriptors: int
     descriptor_bytes: int
-    """Bytes per descriptor: the length of runs that are contiguous in both source and
-    destination.
-    """
+    """Bytes per descriptor: a run that is contiguous in both source and destination."""
     engines: int
-    """Number of DMA engines that share the transfer; 0 if only the GpSimd Engine's own DMA engine
-    moves it.
-    """
+    """Number of DMA engines that share the transfer; 0 if only GpSimd's DMA engine moves it."""
     fullest: int
     """Number of engines that have the most descriptors."""
     engine_ns: float

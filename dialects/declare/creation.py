@@ -93,8 +93,7 @@ def put_in_order(block: Block, ops: Sequence[Operation]) -> None:
 
 
 def copied(op: _OpT) -> tuple[_OpT, dict[Operation, Operation]]:
-    """Return a copy of an operation with its regions, and a mapping of copied to original
-    operations.
+    """Return a copy of an operation with its regions, and a map of copies to originals.
 
     The copy uses the same values from outside the operation. xDSL's `clone` takes twice as long.
     """

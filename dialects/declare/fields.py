@@ -61,9 +61,7 @@ def tile(
     inside_quadrants: bool = False,
     any_order: bool = False,
 ) -> SSAValue:
-    """A field for a tile that the instruction reads; with `partial`, possibly not all of its
-    elements.
-    """
+    """A field for a tile that the instruction reads, with `partial` perhaps only in part."""
     kind = OperandKind(
         Role.read,
         indirections=indirections,
@@ -75,17 +73,13 @@ def tile(
 
 
 def tiles(*indirections: Indirection, partial: bool = False) -> Sequence[SSAValue]:
-    """A field for a list of tiles that are read; with `partial`, possibly not all of their
-    elements.
-    """
+    """A field for a list of tiles that are read, with `partial` perhaps only in part."""
     kind = OperandKind(Role.read, variadic=True, indirections=indirections, partial=partial)
     return var_operand_def(kind)
 
 
 def written_tiles(*, partial: bool = False) -> Sequence[SSAValue]:
-    """A field for a list of tiles that are written; with `partial`, possibly not all of their
-    elements.
-    """
+    """A field for a list of tiles that are written, with `partial` perhaps only in part."""
     return var_operand_def(OperandKind(Role.write, variadic=True, partial=partial))
 
 

@@ -52,9 +52,7 @@ class OperandKind(AttrConstraint):
     variadic: bool = False
     """True for an operand that is a list of any number of tiles."""
     indirections: tuple[Indirection, ...] = ()
-    """The documented kinds of run-time addresses, in addition to `scalar`, which every tile may
-    have.
-    """
+    """The documented kinds of run-time addresses; `scalar` is always possible as well."""
     partial: bool = False
     """True when arguments or data decide which elements the instruction touches."""
     inside_quadrants: bool = False
@@ -157,7 +155,7 @@ def described(value: Any) -> str:
 
 
 def expect(attr: Attribute, ok: bool, expected: str) -> None:
-    """Raise VerifyException unless `ok`; `expected` names the kind of attribute that is legal."""
+    """Raise VerifyException unless `ok`; `expected` describes the legal attributes."""
     if not ok:
         raise VerifyException(f"expected {expected}, got {attr}")
 
@@ -179,7 +177,7 @@ def _is_numpy_function(value: Any) -> bool:
 
 
 def operator_word(value: Any) -> str | None:
-    """Return the operator word of an nki.language operator or a NumPy function; None for others."""
+    """Return the name of an nki.language operator or NumPy function in `OPERATORS`, or None."""
     name = getattr(value, "nki_operator", None)
     if name is None and _is_numpy_function(value):
         name = NUMPY_NAMES.get(value.__name__, value.__name__)

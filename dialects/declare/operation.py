@@ -39,9 +39,7 @@ _POSITIONS: dict[bytes, tuple[range, ...]] = {}
 
 
 def _positions(segments: Any) -> tuple[range, ...]:
-    """Return, for each declared operand, the positions of its values among the values of all
-    operands.
-    """
+    """Return, for each declared operand, the positions of its values among all values."""
     key: bytes = segments.data.data
     positions = _POSITIONS.get(key)
     if positions is None:
@@ -100,16 +98,14 @@ class NisaOp(IRDLOperation, ABC):
 
     @property
     def segments(self) -> tuple[range, ...] | None:
-        """Positions of each operand's values among all values; None if each operand has exactly one
-        value.
-        """
+        """Positions of each operand's values among all values; None if all have exactly one."""
         if not self.SPEC.has_segments:
             return None
         return _positions(self.properties[SEGMENTS])
 
     @property
     def segment_bytes(self) -> bytes:
-        """Return a key that is equal for instructions of a class with the same operands present."""
+        """Return a key of the operands that are present, for instructions of one class."""
         if not self.SPEC.has_segments:
             return b""
         segments: Any = self.properties[SEGMENTS]

@@ -243,7 +243,7 @@ class StringKind(PropertyKind):
 
 @dataclass(frozen=True)
 class WordKind(PropertyKind):
-    """A member of one of the public enumerations, printed as a bare word."""
+    """A member of one of the public enumerations, printed by its name only."""
 
     attr_class: type[WordAttr[Any]] = field(kw_only=True)
 
@@ -460,7 +460,7 @@ class NamesKind(PropertyKind):
 
 @dataclass(frozen=True)
 class GroupsKind(PropertyKind):
-    """A list of lists of integers, or an object whose `groups` is one."""
+    """A list of lists of integers, or an object whose `groups` is such a list."""
 
     @property
     def expected(self) -> str:

@@ -95,11 +95,11 @@ class Rule:
 class Accumulators:
     """How an instruction uses the accumulator registers of its engine.
 
-    `idle_clobbers`: with `reduce_cmd.idle` the registers are undefined afterwards.
-    `operator` is the reduction of an instruction that has only one; otherwise `operator_field` is
-    the field that names it. `command` is the command of an instruction without a `reduce_cmd`
-    field. `initial_field` is the operand that `reduce_cmd.load_reduce` loads. `optional`: without
-    a reduction the registers are unchanged, regardless of `reduce_cmd`.
+    `idle_clobbers`: with `reduce_cmd.idle` the registers are undefined afterwards. `operator` is
+    the reduction of an instruction that supports only one operator; otherwise `operator_field` is
+    the field with the operator. `command` is the command of an instruction without a `reduce_cmd`
+    field. `initial_field` is the operand that `reduce_cmd.load_reduce` loads. `optional`: without a
+    reduction the registers are unchanged, regardless of `reduce_cmd`.
     """
 
     engine: engine

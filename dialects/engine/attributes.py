@@ -51,9 +51,7 @@ class Semaphore(NamedTuple):
 
 
 class Predecessor(NamedTuple):
-    """An edge to the waiting item from an instruction or loop in the same block that must end
-    first.
-    """
+    """An edge from an instruction or loop in the same block that must end first."""
 
     number: int
     queue: Queue | None

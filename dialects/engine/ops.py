@@ -414,9 +414,7 @@ class TestOp(PartOp):
 
 
 class AnyLoopOp(ItemOp):
-    """A loop in one queue. Loops with equal numbers in several queues are the same loop of the
-    kernel.
-    """
+    """A loop in one queue. Equal numbers in several queues mean the same loop of the kernel."""
 
     body = region_def("single_block")
 

@@ -62,9 +62,7 @@ class Vector:
     min_interval_dynamic_cycles: float
     """`min_interval_cycles` of an instruction with an address that is known only at run time."""
     startup_ns: float
-    """Time from the start of an instruction to its result, without the time to stream the
-    elements.
-    """
+    """Time from the start of an instruction to its result, without streaming its elements."""
     stride_factors: StrideFactors
     fp8_is_narrow: bool
     """True when float8 is as fast as 16-bit floating point."""
@@ -75,9 +73,7 @@ class Vector:
     narrow_strided_rate: float
     """Rate of tensor_copy and tensor_scalar: narrow tiles that are not contiguous."""
     narrow_psum_rate: float
-    """Rate of tensor_copy and tensor_scalar: contiguous narrow tiles, one in SBUF and one
-    in PSUM.
-    """
+    """Rate of tensor_copy and tensor_scalar: contiguous narrow tiles, one of them in PSUM."""
     wide_rate: float
     """Rate of tensor_copy and tensor_scalar: contiguous tiles in SBUF that are not all narrow."""
     widening_rate: float
@@ -188,9 +184,7 @@ class Tensor:
     fp32_overhead_cycles: float
     """`overhead_cycles` of a float32 multiplication."""
     latency_ns: float
-    """Time from the start of a multiplication to its result, without the time to stream the
-    columns.
-    """
+    """Time from the start of a multiplication to its result, without streaming columns."""
     latency_cycles_per_column: float
     fp32_latency_cycles: float
     """Constant part of the latency of a float32 multiplication.
@@ -227,9 +221,7 @@ class Dma:
     hbm_bytes_per_ns: float
     """One core's share of the HBM bandwidth of the chip."""
     descriptor_ns: float
-    """Time that an engine takes per descriptor in a stream of transfers, in addition to the
-    bytes.
-    """
+    """Time that an engine takes per descriptor in a stream of transfers, without the bytes."""
     efficient_descriptor_bytes: int
     """Bytes from which the vendor's documents call a descriptor efficient."""
     max_descriptor_bytes: int
@@ -344,7 +336,7 @@ class Timing:
     sequencer: Sequencer
     collectives: Collectives
     spreads: tuple[Spread, ...] = field(default=(), kw_only=True)
-    """Ranges of the constants that have one in the data file."""
+    """The constants whose range is in the data file, with that range."""
 
     def at(self, end: End) -> Timing:
         """Return the constants with every range replaced by its fast or its slow end."""

@@ -26,9 +26,7 @@ TRIGGER_OF: dict[type[NisaOp], type[NisaOp]] = {
     AllGatherVPrepareOp: AllGatherVTriggerOp,
     AllToAllVPrepareOp: AllToAllVTriggerOp,
 }
-"""The trigger instruction of each collective that has a separate prepare instruction, by the
-prepare.
-"""
+"""The trigger instruction of each collective in two parts, by its prepare instruction."""
 
 MEETINGS: tuple[type[NisaOp], ...] = (
     CoreBarrierOp,

@@ -15,9 +15,7 @@ class Accumulation(Enum):
     overwrites = "overwrites"
     adds = "adds"
     by_location = "by_location"
-    """The matmul adds to elements that a matmul has written before, and overwrites other
-    elements.
-    """
+    """The matmul adds to elements that a matmul has written, and overwrites the others."""
 
 
 _OF_ARGUMENT = {

@@ -55,9 +55,7 @@ _SCALES = ("float8_e8m0fnu", "uint8")
 
 
 def scale_rows(partitions: int) -> list[int]:
-    """For each group of 8 data partitions, return the row of the scale tile that contains its
-    scales.
-    """
+    """Return the row of the scale tile with the scales of each group of 8 partitions of data."""
     return [
         first + scale
         for first in range(0, partitions, QUADRANT)

@@ -230,9 +230,7 @@ def cannot_walk(access: AccessPattern, target: Target) -> str | None:
 
 
 def merged_axes(access: AccessPattern) -> list[tuple[int, int]]:
-    """Return (stride, count) of each dimension, with neighbours merged if a single stride covers
-    both.
-    """
+    """Return (stride, count) of each dimension; neighbours with a common stride are merged."""
     axes: list[tuple[int, int]] = []
     for stride, count in zip(reversed(access.strides), reversed(access.shape), strict=True):
         if count == 1:

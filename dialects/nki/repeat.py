@@ -128,9 +128,7 @@ class RepeatOp(IRDLOperation):
 
     @staticmethod
     def of(index: str, end: Affine, body: Block) -> RepeatOp:
-        """Create a repeat with a body; its results are the values of the body's `nki.yield`, if
-        any.
-        """
+        """Create a repeat with a body; the results are the values of the `nki.yield`, if any."""
         last = body.last_op
         values = last.values if isinstance(last, YieldOp) else ()
         return RepeatOp.create(

@@ -31,7 +31,7 @@ _BINARY: dict[str, Callable[..., Any]] = {
     "lshift": language.left_shift,
     "rshift": language.right_shift,
 }
-"""The functions of operators, by the part of the name in `__add__`, `__radd__` and `__iadd__`."""
+"""Maps parts of method names (`add` in `__add__`, `__radd__`, `__iadd__`) to functions."""
 _COMPARISONS: dict[str, Callable[..., Any]] = {
     "lt": language.less,
     "le": language.less_equal,

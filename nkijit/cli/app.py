@@ -117,9 +117,7 @@ _SETTINGS: dict[str, Any] = {
 
 
 class _Commands(TyperGroup):
-    """A command group that imports a command's module when the command runs or its help is
-    shown.
-    """
+    """A command group that imports a command's module when the command runs or shows its help."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, command, rest = super().resolve_command(ctx, args)

@@ -80,7 +80,7 @@ class _File:
         """Labels of the kernels that cannot be traced, at first."""
 
     def improve(self) -> list[str]:
-        """Apply edits while they make the text better. Returns a line for each edit."""
+        """Apply edits while each improves the text. Returns a line of output for each edit."""
         lines: list[str] = []
         before = self._check(self.text)
         refused: set[tuple[str, Fix]] = set()

@@ -114,7 +114,7 @@ class Selection(Tracing):
         return argument_values(self.arg or [])
 
     def traced(self) -> list[TracedKernel]:
-        """Return the kernels of the IR, or trace the one kernel of a Python file.
+        """Return the kernels of the IR, or trace the only kernel of a Python file.
 
         Raises NkiValidationError if a kernel has denied warnings.
         """
@@ -142,11 +142,11 @@ class Selection(Tracing):
         return only(self.traced())
 
     def kernel(self) -> Kernel:
-        """Return the one kernel of a Python file."""
+        """Return the only kernel of a Python file."""
         return self.chosen().kernel
 
     def chosen(self) -> Chosen:
-        """Return the one kernel of a Python file with its arguments. Raises UsageError."""
+        """Return the only kernel of a Python file, with its arguments. Raises UsageError."""
         path, _ = split_kernel(self.file)
         return the_only(self.all_chosen(), path)
 

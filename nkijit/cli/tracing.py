@@ -271,9 +271,7 @@ class _Checker:
 
 
 def _unknown(chosen: Chosen) -> list[Line]:
-    """Return lines of text about an unchecked kernel, with advice on how to supply its
-    arguments.
-    """
+    """Return lines about a kernel that was not checked, with advice on how to pass arguments."""
     needed = chosen.needed
     are = "is" if len(needed) == 1 else "are"
     text = f"{chosen.label}: not checked: {' and '.join(needed)} {are} not known"

@@ -30,8 +30,7 @@ from nkijit.kernels.arguments import TensorSpec
 
 
 class ArgumentTextError(ValueError):
-    """A text that cannot be parsed as an argument. The message marks the position and suggests a
-    fix.
+    """A text that cannot be parsed as an argument. The message marks the error and suggests a fix.
 
     Args:
         message: the message of the error.
@@ -69,7 +68,7 @@ RANDOM = Random()
 _AROUND = 40
 """The number of characters that error messages show before and after a mistake."""
 _DEPTH = 32
-"""The maximum nesting of lists; it protects against Python's recursion limit."""
+"""The maximum nesting of lists, to stay below Python's recursion limit."""
 _ATOM = re.compile(r"""[^\s,\[\](){}'"]+""")
 _KEY = re.compile(r"""[^\s,:\[\](){}'"]+""")
 _PATH = re.compile(r"""[^,\[\](){}]+""")

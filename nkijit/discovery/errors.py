@@ -1,6 +1,4 @@
-"""Messages for exceptions that end a command, either for mistakes of the user or for internal
-errors.
-"""
+"""Messages for exceptions that end a command: mistakes of the user, or internal errors."""
 
 from __future__ import annotations
 

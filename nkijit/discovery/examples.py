@@ -101,9 +101,7 @@ def example(**arguments: Any) -> Callable[[_Function], _Function]:
 
 
 def examples_of(kernel: Kernel) -> tuple[Example, ...]:
-    """Return the examples of a kernel in source order, including examples below other
-    decorators.
-    """
+    """Return the examples of a kernel in source order, including those below other decorators."""
     found: list[Example] = []
     function: Any = kernel.func
     while function is not None:

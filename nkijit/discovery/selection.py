@@ -53,7 +53,7 @@ class Chosen:
     """The arguments in the request, by name."""
     config: Config
     entry: KernelConfig
-    """The entry of this kernel in `config`."""
+    """The configuration of this kernel in `config`."""
     deny: tuple[str, ...] = ()
     """Selectors of the request for warnings that count as errors."""
 
@@ -132,8 +132,7 @@ def chosen_of(
     *,
     shown: str = "",
 ) -> list[Chosen]:
-    """Return the kernels that a Python file defines; if it defines none, the kernels that it
-    imports.
+    """Return the kernels that a Python file defines; if there are none, those that it imports.
 
     Args:
         module: the executed file.
@@ -195,7 +194,7 @@ def _chosen(
 def _target(
     kernel: Kernel, requested: str | None, configured: str | None
 ) -> tuple[str | None, str]:
-    """Return the target to set, None to keep the kernel's, and its origin in words."""
+    """Return the target to set (None for the kernel's own), and how it was chosen, in words."""
     if requested:
         return requested, "--target"
     if kernel.platform_target is not None:

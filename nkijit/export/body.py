@@ -68,7 +68,7 @@ def _is_zero(value: SSAValue) -> bool:
 
 
 def _is_authors(file: str) -> bool:
-    """Whether comments quote lines of a file: only the user's files, not libraries or IR."""
+    """Whether comments quote a file's lines: only the user's files, not libraries or IR."""
     return not is_library_file(file) and not is_parsed_text(file)
 
 
@@ -206,7 +206,7 @@ class Body:
     def _varied_view(
         self, view: ViewOp, differing: Mapping[str, Sequence[Affine]]
     ) -> tuple[AccessPattern, DynamicPart | None]:
-        """Return the access pattern of a view, and its dynamic part, in the current iteration."""
+        """Return a view's access pattern and dynamic part in the current iteration."""
         attrs = self._varied(view, differing)
         numbers = {
             name: attr.value.data for name, attr in attrs.items() if isinstance(attr, IntegerAttr)
@@ -303,9 +303,7 @@ class Body:
         build: Callable[[], str],
         creator: Operation | None = None,
     ) -> None:
-        """Add a statement `name = …` for a value; without a name if only the creating statement
-        uses it.
-        """
+        """Add a statement `name = …` for a value; without a name if no other statement uses it."""
         if is_used(value, creator or op):
             name = self._named.get(value) or self._name(value, otherwise)
             self._add_statement(op, lambda: f"{name} = {build()}")

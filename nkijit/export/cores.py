@@ -1,6 +1,4 @@
-"""Merges the programs of two cores: numbers become affine in the core, other differences
-branches.
-"""
+"""Merges the programs of two cores: numbers become affine in the core, the rest branches."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ _TRIGGERS: dict[type[Operation], type[Operation]] = {
 
 @dataclass
 class Facts:
-    """Facts that statements need in addition to their operation."""
+    """Information about the kernel that statements need, in addition to their operation."""
 
     scalars: set[SSAValue] = field(default_factory=set[SSAValue])
     """Registers and induction variables that are `NkiScalar`s in Python."""
@@ -147,9 +147,7 @@ def _note_instruction(facts: Facts, op: NisaOp) -> None:
 
 
 def _prepare_of(trigger: NisaOp, prepare: type[Operation], used: Collection[Operation]) -> NisaOp:
-    """Return the nearest earlier prepare with the same arguments; if possible, one without a
-    trigger.
-    """
+    """Return the nearest earlier prepare with the same arguments, preferably an unused one."""
     nearest: NisaOp | None = None
     op = trigger.prev_op
     while op is not None:

@@ -27,7 +27,7 @@ class Iterations:
     """The loops around a statement, and the current iteration."""
 
     constants: bool = False
-    """Whether to write `m + 0` for the index `m`: on another core, the constant may differ."""
+    """Whether to write `m + 0` for the index `m`, because the constant may differ by core."""
     _around: list[_Index] = field(default_factory=list[_Index])
     _at: dict[str, int] = field(default_factory=dict[str, int])
     _depends: bool = False

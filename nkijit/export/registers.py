@@ -35,8 +35,7 @@ _SILENT = (*DECLARATIONS, RegisterOp, NumberConstantOp, ReadRegisterOp, ElementO
 
 
 def scalars_of(computing: Iterable[SSAValue]) -> dict[SSAValue, NisaOp | None]:
-    """Return the values that must be scalars, because Python operators use them directly or
-    indirectly.
+    """Return the values that must be scalars because Python operators use them.
 
     The result maps each register to the instruction that creates it, and other values to None.
 
@@ -83,9 +82,7 @@ def is_register(value: SSAValue) -> bool:
 
 
 def _maker_of(value: SSAValue) -> NisaOp | None:
-    """Return the load or operator that creates a scalar; None for an element of a list of
-    values.
-    """
+    """Return the load or operator that creates a scalar; None for an element of a list."""
     owner = value.owner
     if not isinstance(owner, Operation) or isinstance(owner, RepeatOp):
         return None
@@ -132,7 +129,7 @@ class Escape:
 
     register: SSAValue
     outer: Operation
-    """The outermost loop around the assignment that some use of the register is outside of."""
+    """The outermost loop around the assignment that is not around all uses of the register."""
     inner: Operation
     """The innermost loop around the assignment."""
 
@@ -171,9 +168,7 @@ def is_plain(op: NisaOp) -> bool:
 
 
 def is_read_at_once(op: ReadRegisterOp) -> bool:
-    """Whether a loop that uses a register's value can read the register directly, as it is
-    unchanged.
-    """
+    """Whether a loop that uses a register's value can read the (unchanged) register directly."""
     users = {use.operation for use in op.result.uses}
     if any(isinstance(user, CmpiOp) for user in users):
         return True
@@ -194,8 +189,7 @@ def is_read_at_once(op: ReadRegisterOp) -> bool:
 
 
 def loop_start(loop: WhileOp) -> RegisterMoveOp | None:
-    """Return the move instruction that `nl.while_loop` emits before its loop; None if there is
-    none.
+    """Return the move that `nl.while_loop` emits before its loop; None if there is none.
 
     The move writes the register that the loop tests. Only the move and the loop use this register.
     """

@@ -1,5 +1,4 @@
-"""Moves declarations to the positions that a trace has: views to their first use, numbers to the
-top.
+"""Moves declarations to their positions in a trace: views to the first use, numbers to the top.
 
 Compiler passes leave declarations at other positions. Canonical positions let `reroll` match
 iterations. A register that a function returns is allocated directly before the call, not before the
@@ -51,9 +50,7 @@ def settled(kernel: KernelOp, *, tiles: bool = False) -> KernelOp:
 
 
 def _settle_register(op: Operation | Block, creator: Operation) -> None:
-    """Move a register's allocation directly before the call that returns it, if it has no earlier
-    use.
-    """
+    """Move a register's allocation to before the call that returns it, unless used earlier."""
     block = creator.parent
     if not isinstance(op, RegisterOp) or block is None:
         return

@@ -77,9 +77,7 @@ def _kernel(cores: Sequence[KernelOp], taken: Names, *, loops: bool) -> _Kernel:
 
 
 _LONG = 0.8
-"""A text is preferred over a longer text if it has at most this fraction of the longer text's
-statements.
-"""
+"""A text is preferred if its number of statements is at most this fraction of another's."""
 
 
 class _Kernel:

@@ -13,9 +13,7 @@ from nkijit.passes.diagnostics.places import Position, line_text, shown_path
 
 @dataclass(slots=True)
 class Statement:
-    """A statement on one line, or the header of a block (e.g. a loop) with the statements of its
-    body.
-    """
+    """A statement on one line, or the header of a block (e.g. a loop) with its statements."""
 
     text: str
     place: Position | None = None

@@ -168,9 +168,7 @@ def _parts_of(whole: AccessPattern, access: AccessPattern) -> Iterator[_Form]:
 def _dynamic_forms(
     base: TileInfo, access: AccessPattern, dtype: str, dynamic: DynamicPart
 ) -> Iterator[_Form]:
-    """Yield candidate expressions for elements at a run-time address; `_INDEX` represents the
-    index.
-    """
+    """Yield candidates for elements at a run-time address; `_INDEX` represents the index."""
     other = None if dtype == base.dtype.name else dtype
     if dynamic.indirection is Indirection.tensor:
         of = _static_form(base, access, dtype)

@@ -72,12 +72,12 @@ def _is_defined_in(cls: type[Any], is_origin: Any) -> bool:
 
 
 def _has_class_statement(cls: type[Any]) -> bool:
-    """Whether a `class` statement created a class: its instances have a `__dict__` or slots."""
+    """Whether a class comes from a `class` statement: instances have a `__dict__` or slots."""
     return any("__dict__" in vars(base) or "__slots__" in vars(base) for base in cls.__mro__[:-1])
 
 
 def _named_in(module: ModuleType, path: str) -> Any:
-    """Return a module's member by a name such as `Class.method`, None if there is none."""
+    """Return a module's member by a name such as `Class.method`; None if it has none."""
     found: Any = module
     for name in path.split("."):
         found = vars(found).get(name) if isinstance(found, (ModuleType, type)) else None
@@ -167,9 +167,7 @@ def is_constant_function(function: FunctionType) -> bool:
 
 
 def is_constant_object(value: Any) -> bool:
-    """Whether a constant module has an object under its `__name__`, and the object does not
-    vary.
-    """
+    """Whether a constant module has an object under its `__name__`, with constant results."""
     module = sys.modules.get(getattr(value, "__module__", None) or "")
     name = getattr(value, "__name__", None)
     return (
@@ -240,7 +238,7 @@ def varies(module: str, name: str, value: Any) -> bool:
 
 
 def has_varying(module: ModuleType) -> bool:
-    """Whether a constant module may have members that vary."""
+    """Whether a constant library module may have members that return varying results."""
     name = module.__name__
     root = name.partition(".")[0]
     return root not in _ALL_CONSTANT and (name not in _PURE or name in _VARYING)

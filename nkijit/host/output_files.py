@@ -82,7 +82,7 @@ class _Stream:
 
 
 def _standard_stream(path: StrPath) -> int | None:
-    """Return the descriptor of the standard stream that writes to a path, if any.
+    """Return the descriptor of the standard stream that a path refers to, if any.
 
     Opening the path again would truncate the file, and later output of the stream would be lost.
     """

@@ -30,9 +30,7 @@ def show(text: str) -> None:
 
 
 def show_findings(findings: Findings, stream: IO[str], of: str = "") -> None:
-    """Print findings. `of` is added to the line with the number of findings, e.g. `for trn3
-    (default)`.
-    """
+    """Print findings. `of` is added to the line with their number, e.g. `for trn3 (default)`."""
     lines = findings.lines(of)
     print(as_ansi(lines) if has_colours(stream) else as_text(lines), file=stream)
 
@@ -55,8 +53,7 @@ PATIENCE = 1.0
 
 @contextmanager
 def progress_bar(label: str) -> Generator[Callable[[float], None]]:
-    """Show a progress bar on standard error, if standard error is a terminal and the work takes
-    long.
+    """Show a progress bar on standard error if that is a terminal and the work takes long.
 
     Yields a function that takes the completed part of the work, from 0 to 1.
     """

@@ -190,9 +190,7 @@ class _Lexer(MLIRLexer):
 
 
 class _Aliases(dict[str, Attribute]):
-    """Aliases of attributes. `used` is called with the name of each alias that the parser
-    expands.
-    """
+    """Aliases of attributes. `used` is called with the name of each alias that is expanded."""
 
     def __init__(self, used: Callable[[str], None]):
         super().__init__()
@@ -204,7 +202,7 @@ class _Aliases(dict[str, Attribute]):
 
 
 class _Parser(Parser):
-    """xDSL's parser with limits; it records the position of each operation."""
+    """xDSL's parser with limits, which records the position of each operation."""
 
     def __init__(self, context: Context, text: str, name: str | None, lines_before: int):
         shown = "<text>" if name is None else name
@@ -218,9 +216,7 @@ class _Parser(Parser):
         self._lines = [match.end() for match in re.finditer("\n", text)]
         self._has_location = False  # of the operation that was read last
         self.has_repeats = False
-        """Whether the text has a `nki.repeat`, or another operation that only occurs with
-        `nki.repeat`.
-        """
+        """Whether the text has a `nki.repeat` or an operation that only occurs with repeats."""
         self._depth = 0
         self._deepest = 0
         self._constant_bytes = 0
@@ -311,9 +307,7 @@ class _Parser(Parser):
         return location
 
     def _location_at(self, name: StringAttr, start: Position) -> LocationAttr:
-        """Return the position of an operation's name: the location of operations without `loc` in
-        MLIR.
-        """
+        """Return the position of an operation's name, MLIR's default location."""
         text = self.lexer.input.content
         if text[start] == "%":  # its results
             start = text.index("=", start) + 1
@@ -355,7 +349,7 @@ class _Parser(Parser):
         return found
 
     def _check_affine(self, start: Position) -> None:
-        """Limit the length of an affine map: the tree of a sum is as deep as it has terms."""
+        """Limit the length of an affine map, because the tree of a sum is as deep as its length."""
         if self.pos - start > MAX_AFFINE_CHARACTERS:
             self.raise_error(_TOO_DEEP, start)
 

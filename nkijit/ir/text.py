@@ -69,8 +69,7 @@ def load_module(path: str | os.PathLike[str]) -> ModuleOp:
 
 
 def launches_of(module: ModuleOp) -> dict[str, list[KernelOp]]:
-    """Return the kernels of a module by name, each with its specialisations, ordered by core
-    number.
+    """Return the kernels of a module by name, each with its specialisations in order of cores.
 
     Raises ValueError when the specialisation for a core is missing.
     """

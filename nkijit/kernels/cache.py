@@ -1,6 +1,4 @@
-"""The trace cache of a kernel. Its keys are images: descriptions of everything that a trace depends
-on.
-"""
+"""The trace cache of a kernel; keys are images (descriptions) of everything a trace depends on."""
 
 from __future__ import annotations
 
@@ -42,7 +40,7 @@ class TraceCache:
         self._traces: OrderedDict[_Key, TracedKernel] = OrderedDict()
         self._lock = threading.Lock()
         self._last: _Key | None = None
-        """The key of the most recently used trace; the next miss reports how its key differs."""
+        """The key of the most recently used trace; the next miss reports the first difference."""
         self._hits = 0
         self._reasons: Counter[str] = Counter()
 
@@ -126,9 +124,7 @@ class TraceCache:
 
 
 class _Key:
-    """An image (description) of everything that a trace depends on, with its hash, which is slow to
-    compute.
-    """
+    """An image (description) of everything that a trace depends on, with its cached hash."""
 
     __slots__ = ("hash", "image")
 

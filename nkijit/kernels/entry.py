@@ -1,6 +1,4 @@
-"""The functions of `nki` itself: `nki.jit` creates kernels from functions, other functions run
-kernels.
-"""
+"""The functions of `nki` itself: `nki.jit` creates kernels, the others run kernels."""
 
 from __future__ import annotations
 

@@ -7,6 +7,4 @@ from collections.abc import Callable
 from nkijit.traced.kernel import TracedKernel
 
 WATCHERS: list[Callable[[TracedKernel], None]] = []
-"""Callbacks for each specialisation that a call or `trace` requests, whether or not it was
-cached.
-"""
+"""Callbacks for each specialisation that a call or `trace` requests, cached or not."""

@@ -113,8 +113,7 @@ class Kernel(Generic[_P]):
         simulated: bool = False,
         options: Mapping[str, Any] = MappingProxyType({}),
     ):
-        """Create a kernel with default settings, or with the settings of the kernel it is derived
-        from.
+        """Create a kernel with default settings, or with the settings of an original kernel.
 
         Args:
             function: the kernel's function, a bound method or a `functools.partial`.
@@ -141,7 +140,7 @@ class Kernel(Generic[_P]):
         self._cache = TraceCache() if cache is None else cache
         of_function = getattr(self._function, "__dict__", {})
         self._own = frozenset({"_own", *vars(self)} - set(of_function))
-        """The names of nkijit's attributes of the kernel; all others are the user's."""
+        """The names of nkijit's attributes of the kernel; all other attributes are the user's."""
 
     @property
     def signature(self) -> inspect.Signature:
@@ -150,9 +149,7 @@ class Kernel(Generic[_P]):
 
     @property
     def _kwargs(self) -> dict[str, Any]:
-        """The keywords of a `functools.partial`, read at each call, because its owner may change
-        them.
-        """
+        """The keywords of a `functools.partial`, read at each call, because they may change."""
         return _unbound(self._original)[2]
 
     @property
@@ -520,7 +517,7 @@ class Kernel(Generic[_P]):
         return (*launch, *named_images({**named, f"kernel '{self.__name__}'": self._function}))
 
     def cache_info(self) -> CacheInfo:
-        """Return how many calls found a cached trace, and the reasons of the others to trace.
+        """Return the number of calls that found a cached trace, and the other calls' reasons.
 
         Example: `kernel.cache_info()` gives `CacheInfo(hits=3, misses=2, maxsize=128, currsize=2,
         reasons={'first call': 1, ...})`. Kernels that are derived from this one (for a grid, a
@@ -537,8 +534,7 @@ class Kernel(Generic[_P]):
         self._cache.clear()
 
     def __trace_image__(self) -> tuple[Any, ...]:
-        """Return the kernel's image, which is part of the cache key of kernels that call this
-        kernel.
+        """Return the kernel's image, a part of the cache key of kernels that call this kernel.
 
         See `nkijit.kernels.cache_key`.
         """
@@ -662,9 +658,7 @@ def _is_number(value: Any, number: int) -> bool:
 
 
 def _have_same_trace(one: Any, two: Any) -> bool:
-    """Return True when two arguments have equal images (cache key parts) and thus the same
-    trace.
-    """
+    """Return True when two arguments have equal images (cache key parts), so equal traces."""
     if one is two:
         return True
     try:
@@ -745,9 +739,7 @@ def _read_of(function: Callable[..., Any]) -> tuple[Any, ...]:
 
 
 def _names_of_rest(function: Callable[..., Any], parameters: inspect.Signature) -> dict[str, str]:
-    """Map the names of a decorator's `*args` to parameters of the wrapped function: `args_0` is
-    `x`.
-    """
+    """Map the names of a decorator's `*args` to the wrapped function's: `args_0` is `x`."""
     wrapped = list(inspect.signature(function).parameters)
     names = list(parameters.parameters)
     kinds = [parameter.kind for parameter in parameters.parameters.values()]

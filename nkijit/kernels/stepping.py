@@ -40,7 +40,7 @@ class Values:
     """The values of the tensors of a trace."""
 
     def __init__(self, tracer: Tracer, inputs: Sequence[Any]):
-        """`inputs`: one array per kernel argument; they are copied."""
+        """Start without values. `inputs`: one array per kernel argument; these are copied."""
         self._tracer = tracer
         self._inputs = [np.array(cast(Any, as_array("input", value))) for value in inputs]
         self._at = -1
@@ -158,9 +158,7 @@ _SHARED_PACKAGES = {*sys.stdlib_module_names, "ml_dtypes", "numpy", "scipy"}
 
 
 def _is_hidden(frame: FrameType) -> bool:
-    """Return whether a frame belongs to nkijit or xDSL, or to a library that one of these has
-    called.
-    """
+    """Return whether a frame belongs to nkijit, xDSL or a library called by one of these."""
     above: FrameType | None = frame
     while above is not None:
         package = above.f_globals.get("__name__", "").partition(".")[0]

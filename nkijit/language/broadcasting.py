@@ -84,9 +84,7 @@ def _multiply_by_ones(row: NkiTensor, rows: NkiTensor) -> None:
 
 
 def _flat(tile: NkiTensor) -> NkiTensor:
-    """Return the tile with its free dimensions flattened to one: a view, or a copy if no view can
-    be.
-    """
+    """Return the tile with its free dimensions flattened to one: a view, else a copy."""
     if tile.ndim == 2 and not tile.is_indirect():
         return tile
     if tile.is_indirect() or not tile.is_contiguous():

@@ -186,9 +186,7 @@ def zeros_like(
 def like(
     call: str, x: NkiTensor, dtype: DTypeLike | None, buffer: MemoryRegion | None
 ) -> tuple[tuple[int, ...], DTypeLike, MemoryRegion]:
-    """Return the shape, element type and buffer of a new tensor; by default, the same as those of
-    `x`.
-    """
+    """Return the shape, element type and buffer of a new tensor; `x` provides the defaults."""
     if not isinstance(cast(Any, x), NkiTensor):
         tracer_for(call).wrong_argument(call, "x", "a tensor", x)
     return x.shape, x.dtype if dtype is None else dtype, x.buffer if buffer is None else buffer

@@ -66,14 +66,12 @@ class _Axis:
 
 @dataclass(frozen=True, slots=True)
 class _Dense:
-    """A tensor with elements in the order of its own dimensions."""
+    """A tensor whose elements are stored in the order of its dimensions."""
 
     tensor: NkiTensor
 
     def data(self, axes: tuple[_Axis, ...]) -> NkiTensor | None:
-        """Return the selected elements as a tensor; None if no access pattern selects exactly these
-        elements.
-        """
+        """Return the selected elements as a tensor; None if no access pattern selects these."""
         if any(axis.has_gaps and axis.grain > 1 for axis in axes):
             return None
         return self.tensor[
@@ -88,14 +86,12 @@ class _Dense:
 
 @dataclass(frozen=True, slots=True)
 class _Tiles:
-    """A tensor on chip with the tiles of a grid side by side, in the order of their coordinates."""
+    """A tensor on chip with the tiles of a grid side by side, in the order of coordinates."""
 
     tensor: NkiTensor
     """The tensor, of shape (rows of a tile, elements per partition of all tiles)."""
     tile: tuple[int, ...]
-    """The size of a tile in each dimension of the grid's tensor; 1 in dimensions that are not
-    tiled.
-    """
+    """The size of a tile in each dimension of the grid's tensor; 1 in untiled dimensions."""
     counts: tuple[int, ...]
 
     def data(self, axes: tuple[_Axis, ...]) -> NkiTensor | None:
@@ -147,9 +143,7 @@ class _Selection:
     """The number of tiles of a block in each dimension; empty if coordinates count tiles."""
 
     def data(self) -> NkiTensor | None:
-        """Return the selected elements as a tensor; None if no access pattern selects exactly these
-        elements.
-        """
+        """Return the selected elements as a tensor; None if no access pattern selects these."""
         return self.backing.data(self.axes)
 
 

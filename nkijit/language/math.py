@@ -162,8 +162,7 @@ _INTEGRAL = 2.0**23
 
 
 def _rounded(call: str, x: Any, dtype: Any, above: Callable[[NkiTensor], NkiTensor]) -> NkiTensor:
-    """Return `x` rounded to an integer, as `x - above(x)`; `above` computes the distance to the
-    integer.
+    """Return `x` rounded to an integer: `x - above(x)`, where `above` is the distance to it.
 
     Engines round to integers only to nearest, when they write an integer type. All other steps are
     exact: infinities and NaN do not change, and a zero may have either sign.

@@ -81,9 +81,7 @@ _FLOAT_BITS = 24
 
 
 def _integer_bits(value: Any) -> int | None:
-    """Return the number of bits of a tile's integer type or of an integral number; None for other
-    types.
-    """
+    """Return the bits of a tile's integer type, or of an integral number; None for others."""
     if isinstance(value, NkiTensor):
         dtype = DTYPES[value.dtype]
         return None if dtype.kind is Kind.float else dtype.bits
@@ -109,9 +107,7 @@ _LARGEST = float(np.finfo(np.float32).max)
 _SIGN, _SIZE = 1 << 31, (1 << 31) - 1
 """Masks for the sign bit of a float32, and for the other 31 bits."""
 _PORTION_BITS = 12
-"""The number of bits of a portion and of a divisor part: half of float32's, so products are
-exact.
-"""
+"""Bits of a portion, and of a divisor part: half of float32's, so products are exact."""
 _HIGH = _SIGN + _SIZE - (2**_PORTION_BITS - 1)
 """A mask that clears the last 12 bits of a float32's significand."""
 _PORTIONS = 3
@@ -120,9 +116,7 @@ _MOST = _PORTION_BITS + (_PORTIONS - 1) * (_PORTION_BITS + 1)
 
 
 class _Divisor(NamedTuple):
-    """The absolute value of a float32 divisor, its inverse, and its parts; each is a number or a
-    tile.
-    """
+    """The absolute value of a float32 divisor, its inverse and its parts (numbers or tiles)."""
 
     size: Any
     inverse: Any

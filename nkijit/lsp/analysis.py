@@ -32,8 +32,7 @@ from nkijit.tracing.locations import column_in_line, definition_of
 
 
 def analyse(path: str, text: str, folder: Path) -> Iterator[Analysis]:
-    """Analyse a file. Yields its problems first, and then its problems together with predicted
-    times.
+    """Analyse a file. Yields its problems first, then problems and predicted times.
 
     Args:
         path: the absolute path of the file.
@@ -64,8 +63,7 @@ def analyse(path: str, text: str, folder: Path) -> Iterator[Analysis]:
 
 
 def _merged(problems: Iterable[Problem]) -> tuple[Problem, ...]:
-    """Return problems without duplicates; each problem has the related places of all its
-    duplicates.
+    """Return problems without duplicates, with the related places of all duplicates.
 
     Duplicates arise if several kernels, or several sets of arguments, call the same function.
     """
@@ -125,9 +123,7 @@ class _Kernel:
         return traced.diagnostics
 
     def _unknown(self) -> Problem:
-        """Return the problem that a kernel's arguments are unknown, with an edit that adds an
-        example.
-        """
+        """Return the problem that a kernel's arguments are unknown, with an edit as remedy."""
         chosen = self._chosen
         needed = " and ".join(chosen.needed)
         are = "is" if len(chosen.needed) == 1 else "are"
@@ -147,9 +143,7 @@ class _Kernel:
         return (*imports, Insertion(line, f"{indent}{decorator}\n"))
 
     def _write_ir(self, traced: TracedKernel) -> None:
-        """Write the IR to a file named after the kernel. Editors reload the file after each
-        analysis.
-        """
+        """Write the IR to a file named after the kernel. Editors reload it after each analysis."""
         ir = printed(traced.module)
         lines: dict[int, int] = {}
         for op, (first, _) in ir.lines.items():
@@ -228,9 +222,7 @@ def _whole_line(path: str, line: int) -> Span:
 
 
 def _of_finding(path: str, finding: Diagnostic, kernel: Span) -> Problem:
-    """Convert a finding to a problem at its innermost line in this file; if there is none, at the
-    kernel.
-    """
+    """Convert a finding to a problem at its innermost line in this file, or at the kernel."""
     where = finding.where
     at = next((i for i, place in enumerate(where) if place.file == path), None)
     related: list[tuple[Position, str]] = []
@@ -279,9 +271,7 @@ def _of_exception(path: str, error: BaseException, kernel: Span | None = None) -
 
 
 def _of_frame(path: str, frame: traceback.FrameSummary) -> Span:
-    """Return the span of the expression that a frame evaluates; the frame's line if that is
-    unknown.
-    """
+    """Return the span of the expression that a frame evaluates; if unknown, of the line."""
     line, end_line = frame.lineno or 1, frame.end_lineno
     if frame.colno is None or frame.end_colno is None or end_line is None:
         return _whole_line(path, line)

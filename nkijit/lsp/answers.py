@@ -114,7 +114,7 @@ def ir_command(title: str, uri: str, line: int) -> types.Command:
 
 
 def ir_of_line(analysis: Analysis, line: int) -> types.Location | None:
-    """Return the location of the first operation that comes from a line; None if there is none.
+    """Return the location of the first operation created by a source line; None without one.
 
     Lines of a kernel's definition give the location of its `nki.kernel`.
     """

@@ -60,7 +60,7 @@ class KernelView:
 
     name: str
     span: Span
-    """The position of the kernel's name in its `def` statement."""
+    """The span of the kernel's name in its `def` statement."""
     line: int
     """The first line of the definition, i.e. the line of the first decorator."""
     target: str

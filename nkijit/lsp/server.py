@@ -90,9 +90,7 @@ class NkiServer(LanguageServer):
             await self.client_register_capability_async(types.RegistrationParams([registration]))
 
     def shutdown(self) -> None:
-        """End the session and close the connection, because Python 3.12 and newer wait until it is
-        closed.
-        """
+        """End the session and close its connection; Python 3.12 and newer wait for this."""
         super().shutdown()
         if isinstance(self.protocol.writer, asyncio.StreamWriter):
             self.protocol.writer.close()
@@ -119,9 +117,7 @@ class NkiServer(LanguageServer):
             self._start(uri, self._settings.delay)
 
     def saved(self, uris: list[str]) -> None:
-        """Analyse open documents again after files on disk have changed, because documents may
-        import them.
-        """
+        """Analyse open documents again after changes of files that they may import."""
         for uri in self._open:
             if self._settings.run == "save" or uri not in uris:
                 self._start(uri, self._settings.delay)

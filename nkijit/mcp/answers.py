@@ -91,9 +91,7 @@ class Refusal:
 def answered(
     function: Callable[..., Answer], arguments: tuple[Any, ...], seconds: float
 ) -> Iterator[Answer | Refusal]:
-    """Call a function of this module and yield its answer, or a refusal if it raises an
-    exception.
-    """
+    """Call a function of this module and yield its answer, or a refusal for an exception."""
     try:
         yield function(*arguments)
     except NkiValidationError as error:

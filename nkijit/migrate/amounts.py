@@ -16,7 +16,7 @@ class Amount:
     """An integer expression: a constant plus terms with coefficients."""
 
     terms: tuple[tuple[str, int], ...] = ()
-    """Pairs of an expression's text and its coefficient; a sum as a text is in brackets."""
+    """Pairs of an expression's text and its coefficient; a text that is a sum is in brackets."""
     constant: int = 0
 
     @staticmethod

@@ -39,9 +39,7 @@ def bind(function: Callable[..., Any], node: ast.Call) -> dict[str, ast.expr]:
 
 @dataclass(frozen=True)
 class Crop:
-    """The part of a tile that a mask selects: (begin, end) for dimensions, which are counted from
-    the end.
-    """
+    """The part of a tile that a mask selects: (begin, end) by dimension, counted from the end."""
 
     ranges: Mapping[int, tuple[Amount, Amount]]
 

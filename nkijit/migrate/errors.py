@@ -1,6 +1,4 @@
-"""Errors: the reasons why a kernel, or a function that the kernel calls, cannot be rewritten in
-place.
-"""
+"""Reasons why a kernel, or a function that the kernel calls, cannot be rewritten in place."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ class Bound:
 
 @dataclass(frozen=True)
 class Mask:
-    """A conjunction of comparisons of index expressions, and of conditions without any."""
+    """A conjunction of comparisons of index expressions, and of other conditions."""
 
     comparisons: tuple[tuple[Index, str, Index], ...] = ()
     conditions: tuple[str, ...] = ()
@@ -111,7 +111,7 @@ class Mask:
 
 
 def _bound(left: Index, sign: str, right: Index) -> Bound:
-    """Convert a comparison such as `left < right` to a range of its only dimension."""
+    """Convert a comparison such as `left < right` to a range of the dimension that it contains."""
     difference = left.plus(right, -1)
     dims = {d: v for d, v in difference.dims.items() if v[0].number != 0}
     if len(dims) != 1:

@@ -149,7 +149,7 @@ def _extra(
 def _forms(
     name: str, events: Sequence[ObservedEvent], node: ast.AST
 ) -> tuple[str, list[tuple[str, tuple[str, str]]]]:
-    """Return the name of a call's main instruction, and the operands that were copied before it.
+    """Return a call's main instruction by name, and the operands that were copied before it.
 
     A copied operand is (operand, (dtype, buffer)).
 

@@ -150,9 +150,7 @@ def function(
 
 
 def _is_inner(name: str, values: dict[str, Value], arguments: dict[str, ast.expr]) -> bool:
-    """Whether a reduction is over dimensions that are not the last, which the current functions
-    reject.
-    """
+    """Whether a reduction omits the last dimensions, which the current functions reject."""
     x = values.get("x")
     if _ALONG.get(name) != "kept" or not isinstance(x, TensorValue) or "axis" not in arguments:
         return False

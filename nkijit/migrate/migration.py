@@ -338,7 +338,7 @@ class _Migrator:
         return (1,) * max(*axes, *counts, 1)
 
     def _spread(self, function: _Function) -> int | None:
-        """Return the dimension of the grid that is distributed over cores in some launch."""
+        """Return the dimension of the grid that some launch distributes over cores."""
         found: set[int] = set()
         for variant in function.variants:
             grid = variant.grid
@@ -582,7 +582,7 @@ class _Migrator:
         return changed
 
     def _line_of(self, text: str) -> int:
-        """Return the line number of a text in the old module; 1 for a new text."""
+        """Return the line number of a text in the old module; 1 for a text that is not in it."""
         lines = self._source.text.split("\n")
         return lines.index(text) + 1 if text in lines else 1
 
@@ -671,7 +671,7 @@ class _Migrator:
 
 
 def key_of(node: ast.FunctionDef) -> tuple[int, str]:
-    """Return the first line, including decorators, and the name, as in code objects."""
+    """Return a function's first line (including decorators) and name, as in code objects."""
     return (node.decorator_list[0].lineno if node.decorator_list else node.lineno, node.name)
 
 

@@ -62,9 +62,7 @@ class ObservedEvent:
     function: str
     """The name of the called function, e.g. `load`, `__getitem__`, `__iadd__`."""
     arguments: dict[str, Any]
-    """The arguments by parameter: tensors as `Seen`, numbers as numbers, other values as type
-    names.
-    """
+    """The arguments by parameter: tensors as `Seen`, numbers, and type names of other values."""
     result: Any = None
     instructions: tuple[ObservedInstruction, ...] = ()
     is_empty: bool = False
@@ -73,7 +71,7 @@ class ObservedEvent:
 
 @dataclass
 class Observations:
-    """The records of a file: `events` has the calls at each source position."""
+    """The recorded calls of a file: `events` has the calls at each source position."""
 
     events: dict[tuple[str, Place], list[ObservedEvent]] = field(
         default_factory=lambda: defaultdict(list[ObservedEvent])
@@ -93,7 +91,7 @@ class Observations:
 
 
 AUTHOR = "<author>"
-"""The function name of events that are calls of the user's own functions."""
+"""The value of `ObservedEvent.function` for calls of the user's own functions."""
 _MOST_CALLS = 64
 """The maximum number of recorded calls per source position."""
 

@@ -28,9 +28,7 @@ class KernelReport(ShownFields):
     unproven: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     """Pairs (arguments, reason) for which the kernels differ or were not compared."""
     is_part: bool = False
-    """Whether other kernels call this kernel as a function; it is then compared as a part
-    of them.
-    """
+    """Whether other kernels call this kernel as a function; it is then compared with them."""
     findings: list[str] = field(default_factory=list[str])
     """The findings of the portability check for the vendor's compiler."""
 

@@ -96,19 +96,13 @@ class Rewriter(ABC):
         self._before: list[str] = []
         """The lines to insert before the current statement."""
         self._values: dict[ast.expr, Value] = {}
-        """The values of the current statement's expressions, so that each expression emits its
-        lines once.
-        """
+        """The values of the current statement's expressions, so each emits lines only once."""
         self.guard = ""
-        """The condition of an `if` around the next instructions: a mask that contains no index
-        expression.
-        """
+        """The condition of an `if` around the next instructions, from a mask without indices."""
         self._may_hoist = True
         self.statement: ast.stmt = node
         self._counts: list[dict[str, str]] = [{}]
-        """For each open block, the variables that hold sizes restricted by masks, by the size's
-        expression.
-        """
+        """For each open block: variables for sizes under a mask, by the size's expression."""
         self._accumulated: set[str] = set()
 
     def emit(self, line: str, node: ast.AST | None = None) -> None:

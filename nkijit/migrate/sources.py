@@ -19,7 +19,7 @@ class Edit:
 
 
 class Source:
-    """A module's text. Internal line ends are `\\n`; `encoded` restores the original ones."""
+    """A module's text, with `\\n` as line ends; `encoded` restores the original line ends."""
 
     def __init__(self, data: bytes, path: str):
         """Parse the source. Raises SyntaxError if it is not Python in its declared encoding."""

@@ -269,7 +269,7 @@ def _unit(cost: StageCost) -> str:
 
 
 def _filled(fields: list[tuple[str, str]]) -> str:
-    """Format names and texts in two columns. Wraps long lines and keeps line breaks."""
+    """Format names and texts in two columns. Wraps long lines, and keeps line breaks."""
     width = max(len(name) for name, _ in fields) + 2
     lines = [
         textwrap.fill(
@@ -293,9 +293,7 @@ Longer ids, which come from the public error reference, are on separate lines.
 
 
 def list_rules() -> str:
-    """List all rules by category, with the severity or kind of rules that do not make a kernel
-    illegal.
-    """
+    """List all rules by category, with the severity or kind of those that are not `illegal`."""
     width = max(len(id) for id in RULE_TEXTS if len(id) <= _LONG_ID)
     indent = " " * (width + 4)
     lines: list[str] = []

@@ -35,9 +35,7 @@ class Release:
     deprecates: Mapping[str, str] = field(compare=False)
     """The rows that this release deprecates, each with its replacement."""
     reorders: Mapping[str, int] = field(compare=False)
-    """The functions whose arguments this release reorders, each with the first position that
-    changes.
-    """
+    """Functions whose arguments this release reorders, with the first changed position."""
     imposes: frozenset[str] = field(compare=False)
     """Ids of rules about a kernel's Python that the release's compiler introduces."""
     lifts: frozenset[str] = field(compare=False)
@@ -93,7 +91,7 @@ def release(version: str | None = None) -> Release:
 
 
 def function_of(name: str) -> str:
-    """Return the function of a row for an argument or a call; other names are unchanged."""
+    """Return the function's name of a row for an argument or a call; others are unchanged."""
     return name.partition("(")[0]
 
 

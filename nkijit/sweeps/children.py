@@ -21,9 +21,7 @@ _REST = 60.0
 _STALE = 50.0
 """The idle time after which a process gets no more tasks, in seconds: it may be about to exit."""
 _MODULES = ("nkijit.sweeps.worker", "nkijit.traced.predictions", "nkijit.traced.runs")
-"""The modules that child processes import before their first task; the parent does not
-import them.
-"""
+"""The modules that child processes, but not the parent, import before their first task."""
 
 
 class Children:

@@ -1,6 +1,4 @@
-"""The predicted cost of a kernel, for searches by other tools: one call returns one small
-result.
-"""
+"""The predicted cost of a kernel, for searches by other tools: one call, one small result."""
 
 from __future__ import annotations
 
@@ -29,7 +27,7 @@ from nkijit.passes.profile.units import percent, range_text, time_text
 from nkijit.traced.kernel import TracedKernel
 
 MOST_LINES = 5
-"""The number of lines of the critical path in a cost."""
+"""The number of critical-path lines that a cost lists."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -86,7 +84,7 @@ class Finding(ShownFields):
 
     @classmethod
     def of(cls, found: Diagnostic, **more: Any) -> Self:
-        """Create the short form; `more` has the fields of subclasses."""
+        """Create the short form of a finding; `more` has the fields of subclasses."""
         place = found.where[0] if found.where else None
         group = found.group and found.group.value
         shown = found.rule.id, found.severity, group, place, found.subject, found.message
@@ -112,9 +110,7 @@ class Cost:
     sbuf: Peak | None = None
     psum: Peak | None = None
     mfu: float | None = None
-    """Model flops utilisation: the kernel's flops, divided by the flops at peak speed in the
-    kernel's time.
-    """
+    """Model flops utilisation: flops, divided by the flops at peak speed in the same time."""
     instructions: int | None = None
     """The number of executed instructions on all cores."""
     lines: tuple[CriticalLine, ...] = ()

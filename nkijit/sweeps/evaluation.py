@@ -1,6 +1,4 @@
-"""Queries about the variants of a kernel, the tasks that compute the answers, and stored
-answers.
-"""
+"""Queries about the variants of a kernel, the tasks that compute answers, stored answers."""
 
 from __future__ import annotations
 

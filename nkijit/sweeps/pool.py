@@ -126,9 +126,7 @@ class Run:
         self._tasks: list[tuple[Callable[..., Any], Task]] = []
         self._waiting: deque[int] = deque()
         self._suspects: deque[int] = deque()
-        """The numbers of tasks that may have killed a process; suspects are retried one at
-        a time.
-        """
+        """The numbers of tasks that may have killed a process; they are retried one by one."""
         self._tried: set[int] = set()
         self._running: dict[Future[Any], int] = {}
 

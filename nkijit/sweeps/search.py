@@ -44,9 +44,7 @@ class _Evaluated:
     """Whether the comparison of results was submitted, or is unnecessary."""
 
     def is_complete(self, is_run: bool) -> bool:
-        """Whether all results of the variant are known; with `is_run`, these include a
-        comparison.
-        """
+        """Whether all results of the variant are known; `is_run` requires a comparison, too."""
         if self.cost is None:
             return False
         return not is_run or self.cost.time is None or self.agreement is not None

@@ -23,9 +23,7 @@ class Store:
     """The results in a file, by key."""
 
     def __init__(self, path: str | os.PathLike[str]):
-        """Open or create a store. Raises StoreError if the file is not a store, and leaves it
-        unchanged.
-        """
+        """Open or create a store. Raises StoreError for a file that is not a store."""
         self._path = Path(path)
         self._known: dict[str, Mapping[str, Any]] = {}
         head = f"{json.dumps(_HEAD)}\n".encode()

@@ -1,4 +1,4 @@
-"""The tasks of a sweep's processes: predict a variant, or compare its results with another's."""
+"""The tasks of a sweep's processes: predict a variant, or compare the results of two variants."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def predict(data: bytes, point: bytes) -> Cost:
 
 
 def compare(data: bytes, point: bytes, reference: bytes) -> Agreement:
-    """Run a variant, and compare its results with those of the variant at `reference`."""
+    """Run a variant, and compare its results with the results of another one, `reference`."""
     payload = unpacked(data)
     try:
         expected = _reference(data, reference)

@@ -24,7 +24,7 @@ from nkijit.traced.kernel import TracedKernel
 from nkijit.tracing.target import TARGET_VARIABLE, resolve_target
 
 MOST_KERNELS = 3
-"""The maximum number of a failing test's kernels that are shown: the last ones."""
+"""The maximum number of kernels that are shown for a failing test: the last kernels."""
 MOST_LINES = 30
 """The maximum number of lines of findings, and of lines of IR, that are shown for each kernel."""
 

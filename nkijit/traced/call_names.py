@@ -107,9 +107,7 @@ def _in_the_users_names(message: str, call: _Call, imported: Container[str]) -> 
 _INSTRUCTIONS = ("nisa.", "ncc.")
 _OF_VIEWS = "nki.view"
 _OF_THE_IR = (*_INSTRUCTIONS, "nki.alloc", _OF_VIEWS)
-"""Prefixes of operation names in the IR, for which the user may have called a different
-function.
-"""
+"""Prefixes of operation names in the IR that may differ from the called function's name."""
 _QUOTED = re.compile(r"'(\w+)'")
 _SUBJECT = re.compile(r"'(\w+)'(?!:)")
 """Matches a parameter name in the text of a message."""
@@ -136,7 +134,7 @@ def _parameters(operands: tuple[Operand, ...], call: _Call) -> Iterator[tuple[st
 
 
 def _variable(node: ast.expr) -> str | None:
-    """Return the SSA name of an expression's variable: `t` of `t[0]` and `t.reshape(…)`."""
+    """Return the SSA name of an expression's variable: `t` for `t[0]` and `t.reshape(…)`."""
     while not isinstance(node, ast.Name):
         if isinstance(node, (ast.Subscript, ast.Attribute)):
             node = node.value
@@ -151,7 +149,7 @@ def _variable(node: ast.expr) -> str | None:
 
 
 def _call_at(place: Position) -> _Call | None:
-    """Return the call of an API function, or the assignment, that begins at a place."""
+    """Return the call of an API function, or the assignment, that begins at a position."""
     source = source_of(source_text(place.file))
     found: list[_Call] = []
     for node in source.nodes.get(place.line, ()):
@@ -209,7 +207,7 @@ class Source:
         return known[0] if known else None
 
     def function(self, named: ast.expr) -> tuple[str, Any] | None:
-        """Return the name in findings and the function, if an expression names an API function."""
+        """Return an API function and its name in findings, if the expression names one."""
         parts: list[str] = []
         while isinstance(named, ast.Attribute):
             parts.append(named.attr)

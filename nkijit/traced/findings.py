@@ -79,8 +79,7 @@ _UNWRITTEN = (OUTPUT_UNWRITTEN, OUTPUT_PARTLY_UNWRITTEN, READ_UNWRITTEN, UNDEFIN
 
 
 def of_one_program(found: Sequence[Diagnostic], alone: Position | None) -> list[Diagnostic]:
-    """Add notes to findings about unwritten memory if other programs of the launch may write that
-    memory.
+    """Add to findings about unwritten memory that other programs of the launch may write it.
 
     `alone`: the first `nl.program_id` of a kernel that is launched as one program.
     """
@@ -110,9 +109,7 @@ def shown(
 
 
 _ABOUT_FILES = (PORTABLE, "lint", "suppression")
-"""Categories of rules whose warnings concern only the author of the file, unless they are
-suspicious.
-"""
+"""Categories of rules whose (not suspicious) warnings concern only the file's author."""
 
 
 def _in_users_file(finding: Diagnostic) -> Diagnostic | None:

@@ -31,7 +31,7 @@ DTYPE_WORDS = {
     **dict.fromkeys(("u32", "uint32_t"), "uint32"),
     **dict.fromkeys(("bool", "boolean"), "bool_"),
 }
-"""Words of other libraries for the data types of nl."""
+"""Maps other libraries' words for data types to the names in nl."""
 
 
 def with_fix(finding: Diagnostic) -> Diagnostic:
@@ -117,7 +117,7 @@ def _spelling(place: _Place) -> Fix | None:
 
 
 def _occurrences(place: _Place, word: str) -> Iterator[Span]:
-    """Yield the spans of a word in the marked expression; in the finding's line without one."""
+    """Yield the spans of a word in the marked expression or, if none is marked, in the line."""
     is_comment = word.count("-") > 0
     marked = () if is_comment else place.finding.marked[:1]
     whole = Span(place.where, place.where.line, len(source_line(place.file, place.where.line)) + 1)
@@ -133,7 +133,7 @@ def _occurrences(place: _Place, word: str) -> Iterator[Span]:
 
 
 def _data_type(place: _Place) -> Fix | None:
-    """Replace a word of another library by the data type of nl."""
+    """Replace another library's name of a data type by the name in nl."""
     if "unknown data type" not in place.finding.message:
         return None
     node = place.marked()

@@ -68,9 +68,7 @@ class Predictions:
         return self._choice(options).programs
 
     def _choice(self, options: PredictionOptions) -> Choice:
-        """Return the queues of each core, with their simulated run if one was necessary for the
-        choice.
-        """
+        """Return the queues of each core, and their simulated run if there was one."""
         with unchanged(self._kernels):
             return self._unchanged_choice(options)
 
@@ -141,8 +139,7 @@ class Predictions:
         compared: TracedRecording | None = None,
         advise: bool = False,
     ) -> Reported:
-        """Return the report for the page, with the reason if the listing or the timeline is
-        missing.
+        """Return the report for the page, with the reason for a missing listing or timeline.
 
         The page shows the values of `record`. It compares with the values of `compared`, but does
         not show them.

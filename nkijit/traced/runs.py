@@ -44,9 +44,7 @@ PRECISE_VARIABLE = "NKI_PRECISE_FP"
 SANITIZE_VARIABLE = "NKIJIT_SANITIZE"
 
 Admit = Callable[[bool], Sequence[Diagnostic]]
-"""`admit(strict)` raises an exception if an error stops the kernel, else returns the other
-errors.
-"""
+"""`admit(strict)` raises if an error stops the kernel, else returns the remaining errors."""
 
 
 class Runs:
@@ -189,7 +187,7 @@ class Runs:
         return self._packed(_of_framework(self._in_input_dtypes(results, inputs), framework))
 
     def _in_input_dtypes(self, results: list[Any], inputs: Sequence[Any]) -> list[Any]:
-        """Return the results in the dtypes of the caller's own types.
+        """Return the results, in the caller's own dtypes where inputs have these.
 
         If an input has a dtype that equals an NKI type by name only, results of the NKI type get
         the input's dtype.
@@ -249,8 +247,7 @@ def _arrays(plan: Launch, inputs: Sequence[Any]) -> tuple[list[Any], Framework |
 def _check_writes(
     plan: Launch, ranks: Sequence[tuple[list[Any], Framework | None]], *, strict: bool
 ) -> None:
-    """Raise an error for a run that could fail after it wrote its inputs, or whose result is
-    undefined.
+    """Raise an error for a run that could fail after writing its inputs, or is undefined.
 
     `ranks` has the arrays and the framework of each rank. Without `strict`, input arrays of one
     rank that share memory get a warning. Then an array that is only read is copied, because in the

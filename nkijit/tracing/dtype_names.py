@@ -150,9 +150,7 @@ def api_function(call: str, generation: str) -> Any:
 
 
 def _called(error: TypeError, path: str, generation: str) -> Any:
-    """Return the API function of a qualified name, if that function raised an error about its
-    arguments.
-    """
+    """Return the API function of a qualified name that raised an error about arguments."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

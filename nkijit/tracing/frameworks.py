@@ -87,9 +87,7 @@ class Framework:
         )
 
     def pending(self, value: Any) -> bool:
-        """Whether the value is an array of this framework whose contents are not known yet (see
-        `is_pending`).
-        """
+        """Whether the value is an array of this framework without values yet (`is_pending`)."""
         return self.owns(value) and self.is_pending(self.loaded, value)
 
     def run_later(self, run: Run, types: Sequence[ArrayType], arrays: Sequence[Any]) -> list[Any]:

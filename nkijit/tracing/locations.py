@@ -185,13 +185,11 @@ class _Activation:
         self.places: dict[int, LocationAttr] = {}
         """Locations of calls in this function, by the offset of the call in the function's code."""
         self.calls: dict[_Site, _Activation] = {}
-        """The functions that this function calls, by the `id` of their code and the offset of the
-        call.
-        """
+        """Functions called by this function, by the `id` of their code and the call's offset."""
 
 
 _SUSPENDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-"""Flags of code that can be suspended and then continue under another caller."""
+"""Flags of functions that can be suspended and resumed by another caller (generators)."""
 
 
 class CallSites:
@@ -235,9 +233,7 @@ class CallSites:
         self._activations.clear()
 
     def _activation(self, frame: FrameType) -> _Activation | None:
-        """Return the activation of a frame; None if a calling function can be suspended
-        (generators).
-        """
+        """Return the activation of a frame; None if a caller can be suspended (generators)."""
         if self._frames and self._frames[-1] is frame:
             return self._activations[-1]
         entered: list[FrameType] = []
@@ -334,7 +330,7 @@ def position_of(frame: FrameType) -> tuple[int, ...]:
 
 
 def while_test(frame: FrameType) -> ast.While | None:
-    """Return the `while` statement if a frame evaluates its whole test; requires the source."""
+    """Return the `while` statement whose whole test a frame evaluates; requires the source."""
     operation = dis.opname[frame.f_code.co_code[frame.f_lasti]]
     if operation != "TO_BOOL" and "JUMP" not in operation:
         return None  # evaluated by a call: bool(x), any(…)

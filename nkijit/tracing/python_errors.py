@@ -233,9 +233,7 @@ def _iterable_of(node: ast.AST | None) -> ast.AST | None:
 
 
 def _reads_attribute(node: ast.AST | None, name: str) -> bool:
-    """Return whether the attribute is read by the user's expression, not by a library that it
-    calls.
-    """
+    """Return whether the user's expression, not a library that it calls, reads the attribute."""
     function = node.func if isinstance(node, ast.Call) else node
     return isinstance(function, ast.Attribute) and function.attr == name
 
@@ -298,8 +296,7 @@ class _Instead:
         return own if own in self.functions and own not in _NOT_COMPUTING else ""
 
     def of_member(self, name: str, t: str) -> str | None:
-        """Return the advice about an array member that tensors do not have; None if there is no
-        advice.
+        """Return the advice about an array member that tensors lack; None if there is none.
 
         `t` is the source text of the tile.
         """

@@ -85,9 +85,7 @@ def whole_of(storage: Storage) -> NkiTensor:
 
 
 def with_pattern(tensor: NkiTensor, access: AccessPattern) -> NkiTensor:
-    """Return the elements of the tensor's allocation that a pattern selects, with the tensor's
-    dtype.
-    """
+    """Return the elements of the allocation that a pattern selects, in the tensor's dtype."""
     return tensor._without_index()._with(access)  # pyright: ignore[reportPrivateUsage]
 
 
@@ -98,9 +96,7 @@ def is_argument(tensor: NkiTensor) -> bool:
 
 
 def first_partition(tile: NkiTensor) -> int:
-    """Return the first partition of a tile, relative to its allocation if that has no fixed
-    address.
-    """
+    """Return a tile's first partition, relative to its allocation if that has no address."""
     storage = tile.storage
     if tile.offset == 0:
         return 0 if tile.address is None else tile.address[0]
@@ -110,9 +106,7 @@ def first_partition(tile: NkiTensor) -> int:
 
 
 def mark_allocation_masked(tile: NkiTensor) -> None:
-    """Mark a tile's allocation in the IR as masked: a mask leaves some of its elements
-    unwritten.
-    """
+    """Mark a tile's allocation in the IR as partly unwritten, because of a mask."""
     allocation = tile.storage.value.owner
     if isinstance(allocation, AllocOp):
         allocation.attributes[MASKED] = UnitAttr()

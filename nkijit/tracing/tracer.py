@@ -160,7 +160,7 @@ class Tracer:
         self.history: list[Operation] | None = None
         """The appended operations in order; None if no code needs them."""
         self.alone: Position | None = None
-        """The first `nl.program_id` of a kernel that is launched as one program."""
+        """The position of the first `nl.program_id`, if the kernel is launched as one program."""
         self.values: TracedValues | None = None
         """The values of tensors; None unless the kernel runs by `kernel.step`."""
         region, self._block = new_body([memref for _, memref in arguments])
@@ -267,9 +267,7 @@ class Tracer:
         return [*self._constants.values(), *self._data.values()]
 
     def open_loops(self) -> list[tuple[Block, Operation]]:
-        """Return the open bodies, except the kernel's body, each with the operation that contains
-        it.
-        """
+        """Return the open bodies, without the kernel's, each with its operation."""
         return [(scope.block, scope.op) for scope in self._scopes if scope.op is not None]
 
     def device_loops(self) -> list[Operation]:
@@ -313,7 +311,7 @@ class Tracer:
 
     @property
     def is_open(self) -> bool:
-        """Whether the trace can still be extended; user code may run on after its end."""
+        """Whether the trace can still be extended; user code may continue after the trace's end."""
         return current_tracer.get() is self and not self._failed
 
     def finish(self, terminator: Operation, location: LocationAttr) -> None:
@@ -404,7 +402,7 @@ class Tracer:
             self.fail(NO_REORDER_LOOP, call, "a loop on the device is inside nl.no_reorder")
 
     def constant(self, number: int | float) -> SSAValue:
-        """Return the value of a compile-time number: an int32 or int64 as it fits, or a float32."""
+        """Return the value of a compile-time number: an int32, int64 if too large, or float32."""
         # By bits, so that 0.0 and -0.0 differ and NaN equals itself.
         key = struct.pack("<d", number) if isinstance(number, float) else number
         op = self._constants.get(key)
@@ -454,8 +452,7 @@ class Tracer:
         consumer.run_after(cast(StringAttr, producer.instruction_name).data)
 
     def schedule(self, edges: Sequence[tuple[str, str]], function: Callable[..., Any]) -> None:
-        """Add edges between instructions by name: each is a consumer and the producer it runs
-        after."""
+        """Add edges between instructions by name, given as pairs: a consumer and its producer."""
         if not edges:
             return
         named: dict[str, list[NisaOp]] = {}
@@ -496,13 +493,13 @@ class Tracer:
         self.diagnostics.append(found)
 
     def fail(self, rule: RuleText, subject: str, message: str, help: str = "") -> NoReturn:
-        """Record a finding and end the trace, for mistakes that leave nothing to continue with."""
+        """Record a finding and end the trace, for mistakes after which tracing cannot continue."""
         self.record(rule, subject, message, help)
         self._failed = True
         raise NkiValidationError(self.diagnostics)
 
     def wrong_argument(self, call: str, name: str, expected: str, value: Any) -> NoReturn:
-        """End the trace at an argument of an unexpected kind."""
+        """End the trace at an argument of an unexpected type."""
         message = f"'{name}': expected {expected}, got {shown(value)}"
         self.fail(ARGUMENT, call, message, hint_for(value, expected))
 

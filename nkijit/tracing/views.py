@@ -123,9 +123,7 @@ class TensorView(NKIObject):
 
     @property
     def _first_dim_fixed(self) -> bool:
-        """True if dim 0 must not change because it is the partition dimension, or indexed by an
-        index tile.
-        """
+        """True if dim 0 must not change: the partition dimension, or rows of an index tile."""
         return self.storage.region.on_chip or self._by_vector
 
     @property

@@ -1,3 +1,1 @@
-"""Advice on faster kernels: experiments on copies of a kernel, with the time that each change
-gains.
-"""
+"""Advice on faster kernels: experiments on copies of a kernel, with the gain of each change."""

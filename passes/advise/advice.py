@@ -1,4 +1,4 @@
-"""The result of `advise`, with its text and JSON forms, and the tables of all kinds of advice."""
+"""The result of `advise`, as text and JSON, and the tables of all kinds of advice."""
 
 from __future__ import annotations
 

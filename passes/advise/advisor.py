@@ -1,6 +1,4 @@
-"""`advise`: tries every proposed change on a copy of the kernel and reports the changes that gain
-time.
-"""
+"""`advise`: tries every proposal on a copy of the kernel, and reports those that gain time."""
 
 from __future__ import annotations
 

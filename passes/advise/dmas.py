@@ -66,9 +66,7 @@ class _Run:
     step: int
     """The distance between consecutive DMAs in HBM, in elements."""
     chip_step: int | None
-    """The distance between consecutive DMAs in SBUF, in elements; None if each DMA has its own
-    tile.
-    """
+    """The distance between consecutive DMAs in SBUF, in elements; None for separate tiles."""
 
 
 def merged_dmas(facts: Facts, renamed: Renamed) -> Iterator[Proposal]:
@@ -185,7 +183,7 @@ def _form(info: TileInfo) -> object:
 
 
 def _continues(run: Sequence[_Move], facts: Facts) -> bool:
-    """Whether the last DMA of a run continues the pattern of the others."""
+    """Whether the last DMA of a run continues the address pattern of the other DMAs."""
     first, last, before = run[0], run[-1], run[-2]
     if not (
         first.loads == last.loads

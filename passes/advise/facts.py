@@ -42,9 +42,7 @@ class Facts:
 
     @cached_property
     def program(self) -> Dependences:
-        """The dependences of the program: each event, with the earlier events that wrote the data
-        it reads.
-        """
+        """The dependences of the program: each event, with the events that wrote its data."""
         return Dependences(self.kernel)
 
     @cached_property

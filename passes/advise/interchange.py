@@ -46,7 +46,7 @@ class _Sunk:
 
     outer: Nest
     inner: Sequence[int]
-    """For each loop of the chain, its index among the items of the iteration around it."""
+    """For each loop of the chain, its index in the iteration of the surrounding loop."""
     depth: int
     """The number of loops around the outer loop."""
 
@@ -63,9 +63,7 @@ class _Sunk:
 
     @property
     def has_more(self) -> bool:
-        """Whether the loop bodies between the outer and the innermost loop contain other
-        instructions.
-        """
+        """Whether the loops around the innermost loop contain further instructions."""
         items = self.outer.iterations[0]
         for at in self.inner:
             if len(items) > 1:
@@ -83,9 +81,7 @@ class _Sunk:
 
 
 def _together(group: Sequence[Items], inner: Sequence[int]) -> Iterator[NisaOp]:
-    """Yield the instructions of several outer iterations, interleaved so that the chain's loops are
-    outermost.
-    """
+    """Yield the instructions of several outer iterations, with the chain's loops outermost."""
     if not inner:
         for items in group:
             yield from flat(items)
@@ -149,7 +145,7 @@ def loop_orders(facts: Facts, renamed: Renamed) -> Iterator[Proposal]:
 
 
 def _loops_in(iterations: Sequence[Items]) -> list[int]:
-    """Return the chain of inner loops: each loop's index in the iteration around it.
+    """Return the chain of inner loops: for each, its index in the surrounding iteration.
 
     A loop is part of the chain if it is the only loop in the body and has the same trip count in
     all iterations.
@@ -217,7 +213,7 @@ class _Kernel:
         self._orders: dict[tuple[int, int], Order | None] = {}
 
     def allows(self, change: _Change) -> bool:
-        """Whether every instruction reads the same data in the new order as in the original one."""
+        """Whether every instruction reads the same data in the new order as in program order."""
         for old, new in change:
             first = old[0]
             if (first, len(old)) not in self._orders:
@@ -261,9 +257,7 @@ class _Kernel:
             yield f"stationary tiles are loaded {left:,} times, not {saved.all_stationary:,}"
 
     def _repeated(self, order: Sequence[int]) -> dict[int, int]:
-        """Return the loads that load the same bytes as the previous load of the same source line,
-        with that load.
-        """
+        """Return the loads that repeat the previous load of their source line, with that load."""
         contents = self._loaded()
         last: dict[LocationAttr, int] = {}
         found: dict[int, int] = {}

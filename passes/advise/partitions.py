@@ -149,7 +149,7 @@ def _plan(facts: Facts, loops: Sequence[Sequence[Sequence[int]]]) -> _Plan:
 
 
 def _in_step(groups: Sequence[Sequence[Sequence[int]]]) -> Iterator[int]:
-    """Yield the instruction numbers of groups so that a group's iterations advance in lockstep."""
+    """Yield the instruction numbers of groups so that iterations of a group run in lockstep."""
     for group in groups:
         for column in zip(*group, strict=True):
             yield from column
@@ -194,9 +194,7 @@ class _Together:
         }
         """The tiles that become one joint tile, keyed by the tile of the first iteration."""
         self.folded: list[int] = []
-        """The numbers of the columns that become one instruction; a column has an instruction per
-        iteration.
-        """
+        """The columns (one instruction per iteration) that become one instruction each."""
         self._settle()
 
     def _tiles(self) -> dict[SSAValue, tuple[SSAValue, ...]]:
@@ -223,9 +221,7 @@ class _Together:
         )
 
     def _settle(self) -> None:
-        """Find the columns (see `folded`) to merge; drop joint tiles that other instructions cannot
-        access.
-        """
+        """Find the columns to merge (`folded`); drop joint tiles that others cannot access."""
         while True:
             columns = range(len(self.columns))
             self.folded = [number for number in columns if self._is_one(self.columns[number])]
@@ -243,9 +239,7 @@ class _Together:
             self.joint = {t: all for t, all in self.joint.items() if t not in touched}
 
     def _is_one(self, column: Sequence[NisaOp]) -> bool:
-        """Whether one instruction can replace the corresponding instructions of all iterations (a
-        column).
-        """
+        """Whether one instruction can replace a column: the instructions of all iterations."""
         first = column[0]
         if not first.SPEC.per_partition or any(True for _ in self._facts.engine_state.of(first)):
             return False
@@ -279,9 +273,7 @@ class _Together:
         )
 
     def _is_same(self, base: SSAValue) -> bool:
-        """Whether all iterations read the same contents of a tile, so that a wider copy can replace
-        it.
-        """
+        """Whether all iterations read equal contents of a tile, so that a wider copy can serve."""
         if base not in self._same:
             self._same[base] = False  # the result for cycles
             self._same[base] = self._can_repeat(base)
@@ -380,7 +372,7 @@ class _Wide:
         self._tiles: dict[SSAValue, SSAValue] = {}
 
     def tile(self, base: SSAValue) -> SSAValue:
-        """Return the wide tile of a tile; creates the wide tile with its writes if needed."""
+        """Return the wide counterpart of a tile; creates it, with its writes, if necessary."""
         if base in self._tiles:
             return self._tiles[base]
         alloc = base.owner
@@ -444,9 +436,7 @@ def _lower(value: SSAValue, partitions: int) -> AccessPattern:
 
 
 def _fold(together: _Together, wide: _Wide) -> None:
-    """Replace each merged column by one instruction, and the parts of each joint tile by
-    one tile.
-    """
+    """Replace each merged column by one instruction, and the tiles that are joined by one tile."""
     rows = together.count * together.partitions
     parts: dict[SSAValue, tuple[SSAValue, int]] = {}
     for first, bases in together.joint.items():
@@ -491,8 +481,7 @@ def _fold(together: _Together, wide: _Wide) -> None:
 
 
 def _one_dma(column: Sequence[NisaOp], together: _Together) -> AccessPattern | None:
-    """Return the HBM access pattern of a DMA that does the work of all iterations; None if
-    impossible.
+    """Return the HBM access pattern of a DMA that serves all iterations; None if impossible.
 
     `column` holds the DMA of each iteration.
     """

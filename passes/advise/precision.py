@@ -74,7 +74,7 @@ def _proposal(
 
 @dataclass(frozen=True, slots=True)
 class _Retype:
-    """The change: give tensors another dtype."""
+    """Gives tensors another dtype."""
 
     bases: Sequence[SSAValue]
     dtype: DType

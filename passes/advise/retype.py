@@ -1,6 +1,4 @@
-"""Changes the dtype of tensors in a copy of a kernel, and of all tensors that must have the same
-dtype.
-"""
+"""Changes the dtype of tensors in a copy of a kernel, with all tensors that must match it."""
 
 from __future__ import annotations
 

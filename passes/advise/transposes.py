@@ -47,9 +47,7 @@ def tensor_transposes(facts: Facts) -> Iterator[Proposal]:
 
 
 def dma_transposes(facts: Facts) -> Iterator[Proposal]:
-    """Yield a proposal for each source line that loads columns or transposes a tile right after its
-    load.
-    """
+    """Yield a proposal for each source line that loads columns, or transposes a loaded tile."""
     lines: dict[LocationAttr, list[_Chain]] = {}
     for op in facts.instructions:
         chain: _Chain | None = None

@@ -193,9 +193,7 @@ class Compiled:
     kernel: KernelOp
     """The changed copy of the kernel."""
     origins: Mapping[Operation, Operation]
-    """Maps each operation of the copy to the original operation that it is copied or
-    derived from.
-    """
+    """Maps each operation of the copy to the original that it is copied or derived from."""
     changes: Mapping[str, int]
     """The number of changes by pass name; see `CompilerPass.change`."""
 

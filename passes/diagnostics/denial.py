@@ -62,7 +62,7 @@ class Denial:
 
 
 def _group_of(selector: str) -> WarningGroup | None:
-    """Return the group of the warnings that a selector names; None for all groups."""
+    """Return the group of warnings that a selector names; None if it names all groups."""
     if selector in RULE_TEXTS:
         return RULE_TEXTS[selector].group
     return None if selector == ALL else WarningGroup(selector)

@@ -84,9 +84,7 @@ _shown_warnings: dict[str, dict[str | tuple[str, type[Warning], int], int]] = {}
 
 
 def _calls(trace: TracebackType | None) -> list[Line]:
-    """Return the stack frames of a traceback as lines, outermost first, without IPython and
-    nkijit.
-    """
+    """Return the frames of a traceback as lines, outermost first, without IPython and nkijit."""
     lines: list[Line] = []
     for frame, number in walk_tb(trace):
         package = str(frame.f_globals.get("__name__", "")).partition(".")[0]

@@ -94,7 +94,7 @@ def _is_shape(value: object) -> bool:
 
 
 def _items(value: object) -> list[str] | None:
-    """Return the texts of a field's items; None if it is not a collection."""
+    """Return the texts of a field's items; None if the field is not a collection."""
     if isinstance(value, Mapping):
         return [f"{_text(k)}: {_text(v)}" for k, v in cast(Mapping[Any, Any], value).items()]
     # A named tuple is a single item.

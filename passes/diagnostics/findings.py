@@ -79,9 +79,7 @@ def collapse(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
 
 
 def in_source_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Sort findings by the line of the outermost call, in the kernel; findings without a line come
-    first.
-    """
+    """Sort findings by their line in the kernel (outermost call); those without come first."""
     return sorted(
         diagnostics, key=lambda d: (d.where[-1].line, d.where[-1].column) if d.where else (0, 0)
     )

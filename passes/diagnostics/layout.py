@@ -11,7 +11,7 @@ from nkijit.passes.diagnostics.styled import Line, Style, line
 
 
 def headline(kind: str, style: Style, subject: str, message: str) -> Line:
-    """Return the first line of a finding; `style` is the style of `kind`."""
+    """Return the first line of a finding; `style` is the style of the word `kind`."""
     return line((kind, style), (f": {subject}: {message}", Style.strong))
 
 
@@ -55,9 +55,7 @@ def snippet(
 
 
 def _marked_snippet(marked: Sequence[Span], style: Style) -> list[Line]:
-    """Return the source lines of some spans with markers; `...` separates lines that are not
-    adjacent.
-    """
+    """Return the source lines of some spans with markers; `...` is between distant lines."""
     file = marked[0].start.file
     on_line: dict[int, list[tuple[int, int]]] = {}
     for span in marked:

@@ -1,4 +1,4 @@
-"""The errors of a kernel that are ignored when it is listed or profiled."""
+"""The errors of a kernel that are ignored when the kernel is listed or profiled."""
 
 from __future__ import annotations
 
@@ -18,9 +18,7 @@ class PassedOver:
 
     @staticmethod
     def of(found: Iterable[Diagnostic]) -> PassedOver:
-        """Collect the errors of a kernel that can be ignored: those of the kinds listed as
-        fields.
-        """
+        """Collect the errors of a kernel that can be ignored, by the kinds listed as fields."""
         does_not_fit: dict[str, None] = {}
         undefined: dict[str, None] = {}
         for diagnostic in found:

@@ -44,16 +44,12 @@ def claim_source(file: str) -> None:
 
 
 def parsed_as(name: str) -> None:
-    """Record the name of a parsed IR text, which is the file name in its operations' default
-    locations.
-    """
+    """Record the name of a parsed IR text, the file name in its default locations."""
     _parsed.add(name)
 
 
 def is_parsed_text(name: str) -> bool:
-    """Whether a file name is that of a parsed IR text, so the location is not in the kernel's
-    source.
-    """
+    """Whether a file name is that of an IR text, so that it is no place in the source."""
     return name in _parsed
 
 
@@ -63,7 +59,7 @@ def show_source_below(folder: str | os.PathLike[str]) -> None:
 
 
 def hold_text(file: str, text: str) -> None:
-    """Use a text as the contents of a file: of standard input, or of an editor's unsaved buffer."""
+    """Use a text as the contents of a file: standard input, or an editor's unsaved buffer."""
     _held[file] = lines_of(text)
     # Tracebacks read source lines from there.
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
@@ -103,7 +99,7 @@ def source_text(file: str) -> str:
 
 
 def text_around(code: CodeType) -> str:
-    """Return the text of the file of code in this process; "" if it cannot be read."""
+    """Return the text of the file of a code object; "" if it cannot be read."""
     return source_text(source_of_code(code))
 
 

@@ -37,9 +37,7 @@ _NO_CODE = (tokenize.COMMENT, tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tok
 
 @dataclass(slots=True)
 class _Suppression:
-    """A suppressing comment, with the rules that the comment has suppressed or must not
-    suppress.
-    """
+    """A suppressing comment, with the rules that it has suppressed or must not suppress."""
 
     position: Position
     rules: tuple[str, ...]
@@ -154,9 +152,7 @@ def _about(comment: _Suppression, is_checked: Callable[[RuleText], bool]) -> Ite
 
 
 def _suppressions(file: str) -> list[_Suppression]:
-    """Return the suppressing comments of a source file, each with the lines of the statement it is
-    on.
-    """
+    """Return the suppressing comments of a source file, each with the lines of its statement."""
     source = source_lines(file)
     if not any(_MARK in text for text in source):
         return []

@@ -51,9 +51,7 @@ class DmaEngines(Generic[Key]):
         self._free = [max(free, time) for free in self._free]
 
     def serve(self, arrival: float, transfer: Transfer, hbm_bytes: int, key: Key) -> Served[Key]:
-        """Assign a transfer to engines; returns the times at which the engines serve the
-        transfer.
-        """
+        """Assign a transfer to engines; returns the times at which they serve the transfer."""
         cause: Key | None = None
         if transfer.engines == 0:
             if self._own_free > arrival:

@@ -13,8 +13,7 @@ from nkijit.passes.analysis.flow.edge_order import blocks_out_of_order, has_edge
 
 
 def with_edges_in_order(kernel: KernelOp) -> tuple[KernelOp, dict[Operation, Operation]]:
-    """Return a kernel in which each instruction follows the instructions that it names as
-    predecessors.
+    """Return a kernel in which each instruction follows the predecessors that it names.
 
     Returns the same kernel if its order is already so. Otherwise, returns a changed copy, and maps
     each operation of the copy to its original. See `put_in_order`.

@@ -112,9 +112,7 @@ class _Lowering:
         self._named: dict[str, int] = {}
         """The last event of each named instruction, by name."""
         self._reads: dict[ReadRegisterOp, int | None] = {}
-        """For each register that is read as a loop bound, the event that last wrote the
-        register.
-        """
+        """For each register that is read as a loop bound, the event that wrote it last."""
         self._lowered: dict[Operation, list[EngineInstruction]] = {}
         """The engine instructions of each operation in a loop, for the second walk of the loop."""
         self._loop_of: dict[Operation, Loop] = {}
@@ -200,9 +198,7 @@ class _Lowering:
             self._resident = None
 
     def _read(self, op: ReadRegisterOp) -> None:
-        """Record a register that bounds a loop; queues read the register when they reach
-        the loop.
-        """
+        """Record a register that bounds a loop; queues read it on reaching the loop."""
         if any(not isinstance(use.operation, (ForOp, CmpiOp)) for use in op.result.uses):
             raise LoweringError.at(op, "is for the bounds of loops; instructions take registers")
         self._reads[op] = self._waiting.writer_of(op.source)
@@ -215,9 +211,7 @@ class _Lowering:
         queues: Sequence[Queue],
         values: Iterable[SSAValue],
     ) -> None:
-        """Add an instruction that reads the registers that control a loop, to each queue of the
-        loop.
-        """
+        """Add to each queue of a loop an instruction that reads the loop's control registers."""
         reads = [read for value in values if isinstance(read := value.owner, ReadRegisterOp)]
         if not reads:
             return
@@ -352,9 +346,7 @@ class _Lowering:
     def _registers_of(
         self, op: NisaOp, form: LoweredForm, done: Sequence[Effect]
     ) -> list[SSAValue]:
-        """Return the registers that an instruction reads, including registers that index
-        its tiles.
-        """
+        """Return the registers that an instruction reads, including those that index its tiles."""
         operands = op.operands
         found = [operands[position] for position in form.registers]
         for _, value, _, _ in done:

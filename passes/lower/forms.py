@@ -1,6 +1,4 @@
-"""The engine instructions that NKI instructions are lowered to, computed once per equivalence
-class.
-"""
+"""The engine instructions that NKI instructions are lowered to, cached by equivalence class."""
 
 from __future__ import annotations
 

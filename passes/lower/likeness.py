@@ -17,9 +17,7 @@ from nkijit.passes.lower.program import EngineInstruction, What
 SCHEDULING = ("name", "after")
 """Properties that do not affect the execution of an instruction."""
 _MAX_PARTS = 16
-"""A number above the number of engine instructions of any NKI instruction (stages, table
-loads, …).
-"""
+"""More than the engine instructions of any NKI instruction (stages, table loads, …)."""
 _TYPE = attrgetter("_type")
 """Returns the type of a value; xDSL's property takes three times as long."""
 _KINDS = {what: number for number, what in enumerate(What)}
@@ -39,7 +37,7 @@ class Likeness:
         self._numbers: dict[object, int] = {}
         self._operations: dict[tuple[object, ...], int] = {}
         self._by_identity: dict[tuple[object, ...], int] = {}
-        """The number of each class of operations; the key has the `id` of types and attributes."""
+        """The number of each class of operations; the keys use `id`s of types and attributes."""
 
     def number(self, op: Operation) -> int:
         """Return the number of an operation's equivalence class, in the order of first use."""

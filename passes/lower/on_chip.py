@@ -31,9 +31,7 @@ class OnChip:
         self._boxes: dict[int, BoundingBox] = {}
 
     def touched(self, instruction: EngineInstruction) -> tuple[Tiles, Tiles]:
-        """Return the on-chip tiles that an instruction reads, and the tiles that the instruction
-        writes.
-        """
+        """Return the on-chip tiles that an instruction reads, and those that it writes."""
         done = effects(instruction.op)
         places = self._places.get(instruction.like)
         if places is None:
@@ -56,9 +54,7 @@ class OnChip:
 
 
 def _places(instruction: EngineInstruction, done: Sequence[Effect]) -> tuple[list[int], list[int]]:
-    """Return the indices of an instruction's effects that read on-chip tiles, and of those that
-    write.
-    """
+    """Return the indices of an instruction's on-chip effects: of reads, and of writes."""
     reads: list[int] = []
     writes: list[int] = []
     for place, ((operand, _), value, role, _) in enumerate(done):

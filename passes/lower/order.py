@@ -198,9 +198,7 @@ class Ordering:
 
 
 class _Span(NamedTuple):
-    """The times in ns, from the start of a loop, at which the queues and the DMA engines end the
-    loop.
-    """
+    """The times in ns, from the start of a loop, at which queues and DMA engines end it."""
 
     free: dict[Queue, float]
     """The time at which each queue can start an item after the loop."""
@@ -220,9 +218,7 @@ class _Clock:
         self.ends: dict[Item, float] = {}
         """For each earlier item of the block, the time at which the item ends."""
         self.before: dict[Item, float] = {}
-        """For each item of the block, the time at which it ended in the previous iteration, if
-        known.
-        """
+        """For each item of the block, its end in the previous iteration, if known."""
 
     def end_of(self, item: Item, *, carried: bool) -> float:
         """Return the time at which an item that is not in the region ends.
@@ -270,9 +266,7 @@ class _Region:
         self.missing = [0] * len(items)
         """For each item, the number of items that it waits for."""
         self.waiters: list[list[int]] = [[] for _ in items]
-        """For each item, the items that wait for it. Additional entries are for the ends in
-        `late`.
-        """
+        """For each item, the items that wait for it. Further entries are for the ends in `late`."""
         self.results: dict[int, list[int]] = {}
         """For each instruction, the instructions of the same engine whose results it reads."""
         self._on_chip = OnChip()
@@ -341,9 +335,7 @@ class _Region:
         return self.durations.of(item) if type(item) is EngineInstruction else (0.0, 0.0)
 
     def ranks(self) -> list[float]:
-        """Return, for each item, the longest time in ns from its start to the end of a dependent
-        item.
-        """
+        """Return each item's longest time in ns from its start to the end of a dependent item."""
         ranks = [0.0] * len(self.items)
         for place in range(len(ranks) - 1, -1, -1):
             longest = max([ranks[waiter] for waiter in self.waiters[place]], default=0.0)
@@ -385,7 +377,7 @@ class _Run:
         self._open: set[int] = set()
         """The movable triggers among which the Sync Engine may choose."""
         self._turns: deque[int] = deque()
-        """The open triggers in program order; some of them may have started."""
+        """The open triggers in program order, including some that have started."""
         self._dma = region.clock.dma.fork()
         self._ready: list[tuple[float, int]] = []
         """A heap of the open triggers that can start: (priority, item)."""

@@ -29,9 +29,7 @@ from nkijit.passes.analysis.writes.liveness import Liveness, LiveRange, liveness
 from nkijit.passes.lower.program import LoweringError, Placement
 
 _PARTS = 8
-"""If gaps between tiles prevent a layout, `ahead` is reduced by this fraction (1 / 8) per
-attempt.
-"""
+"""While gaps between tiles prevent a layout, `ahead` is reduced in this number of steps."""
 
 
 @dataclass(frozen=True, slots=True)

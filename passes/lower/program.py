@@ -72,13 +72,13 @@ class Wait(NamedTuple):
     before: Item
     carried: bool
     kind: DependenceKind | None
-    """The kind of the dependence; None for the author's edges and for waits of registers."""
+    """The type of dependence; None for the author's edges and for waits of registers."""
     value: SSAValue | None
     """The tile of the waiting instruction, or the register, that causes the dependence."""
 
     @property
     def queue(self) -> Queue:
-        """The queue of the item `before`."""
+        """The queue of the awaited item, `before`."""
         return self.before.queue
 
     def __repr__(self) -> str:
@@ -99,9 +99,7 @@ class Item(ShownFields):
     """The innermost loop around the item; None outside of loops."""
     waits: list[Wait] = field(default_factory=_no_waits, init=False)
     signal: int = field(default=0, init=False)
-    """The count of the item's queue in the block when the item ends; 0 if no item waits for this
-    item.
-    """
+    """The count of the item's queue in the block when the item ends; 0 without waiters."""
     edges: list[Wait] = field(default_factory=_no_waits, init=False)
     """All dependences of the item; `waits` omits dependences that other waits imply."""
 
@@ -130,8 +128,7 @@ class EngineInstruction(Item):
     """The index of this part of the stage, below `parts`; the last part publishes the results."""
     parts: int = 1
     like: int = -1
-    """A number that is equal for instructions that differ only in names and in the offsets of
-    tiles.
+    """A number, equal for instructions that differ only in names and offsets of tiles.
 
     Such instructions have the same duration.
     """
@@ -199,17 +196,14 @@ class Program:
     """All engine instructions, ordered by number."""
     loops: list[Loop]
     blocks: dict[Loop | None, list[Item]]
-    """For each loop, and for None (the program outside of loops), the items of all queues in its
-    body.
+    """The items of all queues in the body of each loop; None means outside of loops.
 
     Each item follows all items that it waits for.
     """
     signals: dict[tuple[Queue, Loop | None], int] = field(
         default_factory=dict[tuple[Queue, "Loop | None"], int]
     )
-    """For each loop, and for None (outside of loops), the final count of each queue in an
-    iteration.
-    """
+    """The final count of each queue in an iteration of each loop; None means outside of loops."""
     scheduled: bool = False
     """True if waits and signals are set."""
     origins: dict[Operation, Operation] = field(default_factory=dict[Operation, Operation])

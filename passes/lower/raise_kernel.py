@@ -24,13 +24,9 @@ class Raised:
     def __init__(self, program: ProgramOp):
         self.contents = Contents(program)
         self.values: dict[SSAValue, SSAValue] = {}
-        """Maps each program value to the kernel's value; equal views of several queues have one
-        kernel value.
-        """
+        """Maps program values to the kernel's values; equal views of queues become one."""
         self.ops: dict[int, Operation] = {}
-        """The NKI instructions, by the number of the engine instruction that carries each in the
-        program.
-        """
+        """The NKI instructions, by the number of the `engine.issue` that contains each."""
         self.loops: dict[int, ForOp | ScfWhileOp] = {}
         self._views: dict[tuple[object, ...], SSAValue] = {}
         body = Block(arg_types=[value.type for value in program.arguments])
@@ -80,9 +76,7 @@ class Raised:
             into.add_op(self.ops[item.number])
 
     def _define(self, value: SSAValue, body: Block) -> None:
-        """Add the view that defines a value, unless the view was already added for another
-        queue.
-        """
+        """Add the view that defines a value, unless it was already added for another queue."""
         if value in self.values:
             return
         owner = value.owner

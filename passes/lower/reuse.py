@@ -71,9 +71,7 @@ class Tenant:
         """For each accessed view (`id`) and queue, the view's bounding box and the last event."""
 
     def meets(self, other: Tenant) -> None:
-        """Record that two tenants are neighbours, i.e. use the same bytes directly after each
-        other.
-        """
+        """Record that two tenants use the same bytes directly after each other (neighbours)."""
         self.neighbours[other] = other.neighbours[self] = None
 
     def box_of(self, value: SSAValue) -> BoundingBox:
@@ -126,9 +124,7 @@ def _sharing(
 
 
 def _touched(instructions: Iterable[Operation]) -> dict[int, bool]:
-    """Return the values that instructions access, by `id`, and whether an instruction writes the
-    value.
-    """
+    """Return the values that instructions access, by `id`, with True for written values."""
     found: dict[int, bool] = {}
     for op in instructions:
         for _, value, role, _ in effects(op):

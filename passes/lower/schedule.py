@@ -1,5 +1,4 @@
-"""`schedule`: orders each queue, and adds the fewest waits and signals that preserve all
-dependences.
+"""`schedule`: orders each queue, and adds the fewest waits that preserve all dependences.
 
 A wait is omitted if it is implied: by the order of its own queue, or by the waits of another
 awaited item. For every item, the analysis tracks how far each queue has certainly progressed when
@@ -107,13 +106,11 @@ def _count_signals(signals: Signals, loop: Loop | None, items: Sequence[Item]) -
 
 
 class _Block:
-    """The progress of the queues that is known in a walk over the items of a block."""
+    """The known progress of the queues, during a walk over the items of a block."""
 
     def __init__(self) -> None:
         self._last: list[Known] = [[0] * len(QUEUES) for _ in QUEUES]
-        """For each queue, the certain progress of all queues at the end of the queue's last
-        item.
-        """
+        """For each queue, the certain progress of all queues at the end of its last item."""
         self._ended: dict[Item, Known] = {}
         """For each item, the certain progress of all queues at the end of the item.
 
@@ -144,9 +141,7 @@ class _Block:
         """
         last = list(self._last)
         before: dict[Item, Known] = {}
-        """For each item, the progress in the previous iteration that is certain at the
-        item's end.
-        """
+        """For each item, the certain progress in the previous iteration at the item's end."""
         for item in items:
             queue = item.queue
             known = last[queue].copy()
@@ -163,7 +158,7 @@ class _Block:
         """Add the waits of an item that `known` does not imply, and update `known`."""
         ended = self._ended
         furthest: dict[int, tuple[int, Wait]] = {}
-        """For each queue, the last item to wait for, with the item's position in the queue."""
+        """For each queue, the last item to wait for, with its position in the queue."""
         for wait in item.edges:
             before, is_carried, kind, _ = wait
             if is_carried is not carried:

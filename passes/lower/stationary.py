@@ -36,9 +36,7 @@ class Array:
         return held[1] if held is not None and _loads_the_same(held[1].op, op) else None
 
     def load(self, op: NisaOp, instruction: EngineInstruction) -> None:
-        """Record a load of a stationary tile, which replaces all tiles with overlapping
-        positions.
-        """
+        """Record a load of a stationary tile, which replaces tiles at overlapping positions."""
         place = _place(op)
         self._held = {p: h for p, h in self._held.items() if not _meet(p, place)}
         loaded = {v for name in instruction.operands for v in op.operands_named(name)}
@@ -64,9 +62,7 @@ class Array:
 
 
 def _loads_the_same(one: Operation, two: NisaOp) -> bool:
-    """Whether two matmuls load identical stationary tiles, at known addresses and in the
-    same way.
-    """
+    """Whether two matmuls load equal stationary tiles, at known addresses, in the same way."""
     if type(one) is not type(two) or not is_instruction(one):
         return False
     if any(one.properties.get(name) != two.properties.get(name) for name in _LOADING):
@@ -85,9 +81,7 @@ ArrayPlace = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 def _place(op: NisaOp) -> ArrayPlace:
-    """Return the position and size (rows, columns) of a matmul in the array; () for the whole
-    array.
-    """
+    """Return the position and size (rows, columns) of a matmul in the array; () for all of it."""
     return tuple(op.value_of("tile_position") or ()), tuple(op.value_of("tile_size") or ())
 
 

@@ -83,9 +83,7 @@ class Texts:
         return found
 
     def transfer(self, instruction: EngineInstruction) -> dict[str, Any]:
-        """Return how a transfer is divided into descriptors and DMA engines; {} for other
-        instructions.
-        """
+        """Return a transfer's division into descriptors and DMA engines; {} for others."""
         if instruction.what is not What.transfer:
             return {}
         split = self._durations.transfer(instruction)
@@ -99,9 +97,7 @@ class Texts:
         }
 
     def immediates(self, instruction: EngineInstruction) -> tuple[tuple[str, str], ...]:
-        """Return the compile-time arguments; of an instruction's stages, only the main stage has
-        them.
-        """
+        """Return the compile-time arguments; only the main stage of an instruction has them."""
         op, what = instruction.op, instruction.what
         if what is What.load_table:
             return (("table", instruction.table),)

@@ -71,9 +71,7 @@ class _Writer:
     def __init__(self, program: Program):
         self._program = program
         self._values: Values = {}
-        """Maps each value of the kernel to the value that a declaration before the queues
-        defines.
-        """
+        """Maps values of the kernel to values of the declarations before the queues."""
         self._issued = {i.op: i for i in program.instructions if is_issued(i)}
         """Maps each NKI instruction in the IR to the engine instruction that contains it."""
         self._loops = {
@@ -121,7 +119,7 @@ class _Writer:
                 block.add_op(declared)
 
     def _keep_names(self, op: ProgramOp) -> None:
-        """Record the listed names that the new order of declarations would change."""
+        """Record listed names that would change because declarations are in another order."""
         raised = Raised(op)
         old, new = Names(self._program.kernel), Names(raised.kernel)
         for value, declared in self._values.items():
@@ -144,9 +142,7 @@ class _Writer:
     # ---------------------------------------------------------------- queues
 
     def _write(self, items: Sequence[Item], block: Block, values: Values) -> None:
-        """Write items of a queue. `values` maps the kernel's values to the values defined at this
-        point.
-        """
+        """Write items of a queue. `values` maps kernel values to the values defined so far."""
         for item in items:
             if isinstance(item, QueueLoop):
                 op = self._loop(item, values)

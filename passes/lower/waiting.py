@@ -52,8 +52,7 @@ class Waiting:
         self._tag: Tags = ()
         self._registers: dict[SSAValue, _Register] = {}
         self._uncertain: dict[Loop | None, int] = {None: 0}
-        """For each loop, identifies the innermost loop around it (or itself) that may run no
-        iteration.
+        """Identifies, for each loop, the innermost loop (itself or around it) that may not run.
 
         The value is 1 + `Loop.number`, or 0 if all of these loops certainly run.
         """

@@ -137,8 +137,7 @@ def is_plain(dtype: np.dtype[Any]) -> bool:
 
 
 def dtype_called(dtype: np.dtype[Any]) -> DType | None:
-    """Return the NKI data type that the name in a NumPy data type denotes; None without such a
-    name.
+    """Return the NKI data type that is named in a NumPy data type; None if none is named.
 
     For types that are not built into NumPy: float8, bfloat16 and the packed types. The name is
     that of the scalar class (`np.dtype((float8_e5m2_x4, 4))` of a class that derives from
@@ -291,8 +290,7 @@ def _saturate(dst: Array, values: Array) -> None:
 
 
 def _to_float32_odd(values: Array) -> Array:
-    """Convert integers to float32; inexact results are rounded to the neighbour with an odd last
-    bit.
+    """Convert integers to float32; inexact results become the neighbour with an odd last bit.
 
     Rounding the result to at most 22 bits then equals rounding the integer directly: a number with
     an odd last bit is never on a tie, and it is on the same side of each tie as the integer.

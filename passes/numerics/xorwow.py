@@ -81,9 +81,7 @@ def draw(state: Words, columns: int) -> Words:
 
 
 def fractions(numbers: Words) -> npt.NDArray[np.float32]:
-    """Convert random words to float32 in [0, 1): their high 24 bits, which float32 represents
-    exactly.
-    """
+    """Convert random words to float32 in [0, 1): their high 24 bits, which are exact."""
     result = (numbers >> 8).astype(np.float32)
     result *= np.float32(2**-24)
     return result

@@ -32,7 +32,7 @@ class Choice:
     In this run, loops with unknown trip counts run once.
     """
     own: float | None = None
-    """The simulated time of the author's queues, in ns; None if there was no simulation."""
+    """The simulated time of the author's queues, in ns; None if they were not simulated."""
 
 
 def compiled_programs(

@@ -79,7 +79,7 @@ class Stall(ShownFields):
     """The queue that the engine waits for; None if the engine waits for something else."""
     before_place: Position | None
     tile: str | None
-    """The name of the tile or register that causes the wait; of several, the first."""
+    """The tile or register that causes the wait, by name; the first if there are several."""
     kind: str | None
     """The type of dependence: true, anti or output; None without a dependence."""
     time: float
@@ -135,9 +135,7 @@ class Figures:
     mfu: float
     """Model flops utilisation: flops, divided by the flops at peak rate in the kernel's time."""
     mfu_active: float
-    """Flops, divided by the flops at peak rate in the time for which the Tensor Engines are
-    busy.
-    """
+    """Flops, divided by the flops at peak rate while the Tensor Engines are busy."""
     roofline: Roofline
     queues: tuple[QueueUse, ...]
     moved: tuple[Moved, ...]

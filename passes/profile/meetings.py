@@ -1,6 +1,4 @@
-"""Meetings: instructions at which cores wait for each other, and that begin when all have
-arrived.
-"""
+"""Meetings: instructions at which cores wait for each other until all have arrived."""
 
 from __future__ import annotations
 
@@ -18,9 +16,7 @@ MEETING_OPS = frozenset(WAITING)
 
 
 def meeting_of(head: EngineInstruction) -> Hashable:
-    """Return a key for an instruction at which cores wait for each other; equal on all
-    these cores.
-    """
+    """Return a key of an instruction at which cores wait for each other, equal on all cores."""
     op = cast(NisaOp, head.op)
     if isinstance(op, SendrecvOp):
         return op.name, op.value_of("pipe_id")

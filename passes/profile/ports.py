@@ -11,9 +11,7 @@ from nkijit.passes.profile.timeline import Event
 
 
 class Ports:
-    """The memory ports that engines of a core share, each with the last events that used
-    the port.
-    """
+    """The shared memory ports of a core, each with the last events that used it."""
 
     def __init__(self, target: Target):
         self._shared = shared_ports(target)
@@ -21,8 +19,7 @@ class Ports:
         self._known: dict[int, tuple[MemoryRegion, ...]] = {}
 
     def held(self, instruction: EngineInstruction, time: float) -> Event | None:
-        """Return the event that occupies a required port the longest; None if all required ports
-        are free.
+        """Return the event that occupies a required port the longest; None if all are free.
 
         `time` is when the instruction needs its ports, in ns.
         """

@@ -20,8 +20,7 @@ class Results:
     def __init__(self) -> None:
         self._on_chip = OnChip()
         self._parts: dict[EngineInstruction, tuple[Tiles, Tiles]] = {}
-        """For instructions that are simulated again, the tiles that the instruction reads and
-        writes.
+        """For instructions that are simulated again, the tiles that they read and write.
 
         These are the instructions in loops, and the next instruction.
         """
@@ -29,9 +28,7 @@ class Results:
         """The pending writes of each allocation, by `id`, as hashing a value is slow."""
 
     def awaited(self, instruction: EngineInstruction, time: float) -> Event | None:
-        """Return the last pending result at `time` that an instruction reads; None if none is
-        pending.
-        """
+        """Return the last result that an instruction reads and that is pending at `time`."""
         parts = self._parts.get(instruction)
         if parts is None:
             parts = self._parts[instruction] = self._on_chip.touched(instruction)

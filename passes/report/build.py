@@ -127,7 +127,7 @@ class _Builder:
         )
 
     def plain(self, value: object) -> Any:
-        """Return a dataclass as JSON values, with places in the form of the page."""
+        """Convert a dataclass to JSON values, with positions as the page represents them."""
         return plain(value, self._place)
 
     # ---------------------------------------------------------------- places

@@ -114,9 +114,7 @@ def _main_source(report: model.Report) -> _Source:
 
 
 def _beside(one: _Source, other: _Source) -> Iterator[tuple[int, int]]:
-    """Yield pairs of line numbers: equal lines, then changed lines side by side; 0 for a missing
-    line.
-    """
+    """Yield pairs of corresponding line numbers, equal or changed; 0 for a missing line."""
     matcher = difflib.SequenceMatcher(None, one.lines, other.lines, autojunk=False)
     for _, first, first_end, second, second_end in matcher.get_opcodes():
         for step in range(max(first_end - first, second_end - second)):

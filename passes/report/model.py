@@ -33,9 +33,7 @@ class ReportSource:
 
 @dataclass(slots=True)
 class Ops:
-    """The operations of the kernel, in the order of the IR text; each field is a list, one item per
-    operation.
-    """
+    """The operations of the kernel, in order of the IR text; each field is a list over them."""
 
     first: list[int] = field(default_factory=list[int])
     """The first IR line of each operation."""
@@ -51,9 +49,7 @@ class Ops:
 
 @dataclass(slots=True)
 class ReportIterations:
-    """The iterations of loops that tracing unrolled; each field is a list, one item per
-    iteration.
-    """
+    """The iterations of loops that tracing unrolled; each field is a list over them."""
 
     parent: list[int] = field(default_factory=list[int])
     """The iteration of the surrounding loop, as a row of these columns; -1 for none."""
@@ -123,9 +119,7 @@ class ReportCore:
 
 @dataclass(slots=True)
 class Events:
-    """The simulated instructions, sorted by the time when they could begin; each field is a
-    list.
-    """
+    """The simulated instructions by earliest start; each field is a list over them."""
 
     core: list[int] = field(default_factory=list[int])
     item: list[int] = field(default_factory=list[int])
@@ -273,16 +267,12 @@ class Shown(NamedTuple):
     text: int
     """The operand's name, tile, shape and dtype, a string index."""
     written: int
-    """1 if the instruction writes the operand: the values are those after the instruction;
-    else 0.
-    """
+    """1 if the operand is written and the values are those after the instruction; else 0."""
     figures: int
     picture: int
-    """The picture of the values; -1 without one, as the number of pictures is limited."""
+    """The index of the picture of the values; -1 without one, as their number is limited."""
     pattern: int
-    """The picture of the covered elements; -1 if the operand covers the whole tensor, or if
-    unknown.
-    """
+    """The picture of the covered elements; -1 for the whole tensor, or if unknown."""
     op: int
     """The allocation of the operand's tensor, a row of `Ops`."""
 
@@ -305,7 +295,7 @@ class Turn(NamedTuple):
     kind: str
     step: int
     text: str
-    """An explanation in several lines of text."""
+    """An explanation as several lines of text."""
 
 
 @dataclass(slots=True)
@@ -313,7 +303,7 @@ class ReportValues:
     """The values that a recorded run has read and written."""
 
     instructions: int
-    """The number of executed instructions; not all of them have steps."""
+    """The number of executed instructions, including those without steps."""
     pictured: int = 0
     """The number of steps with pictures."""
     not_finite: int = 0
@@ -352,7 +342,7 @@ class Departed:
     text: str
     """The result in several lines of text."""
     step: int
-    """The first instruction with other values, a row of `ReportValues.steps`; -1 for none."""
+    """The first instruction with different values, a row of `ReportValues.steps`; or -1."""
 
 
 @dataclass(slots=True)

@@ -110,9 +110,7 @@ def _add_turns(values: model.ReportValues, record: Recording, pictures: _Picture
 
 
 def _evenly(places: Sequence[object], most: int) -> set[int]:
-    """Return at most `most` instructions, evenly chosen from each source position; includes the
-    last.
-    """
+    """Return at most `most` instructions, spread over all source positions, with the last one."""
     if len(places) <= most:
         return set(range(len(places)))
     counts = Counter(places)
@@ -198,9 +196,7 @@ class _Pictures:
         return self._index_of(self.pictures, (*picture[:4], *picture.histogram), picture)
 
     def pattern(self, value: SSAValue) -> int:
-        """Return the picture of the elements that an operand covers; -1 for the whole tensor, or if
-        unknown.
-        """
+        """Return the picture of an operand's elements; -1 for the whole tensor, or if unknown."""
         base = base_of(value)
         info, whole = info_of(value), info_of(base)
         if base is value or index_of(value) is not None:

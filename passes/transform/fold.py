@@ -107,9 +107,7 @@ def _with_single(nodes: list[Node], loop: Loop, known: dict[int, list[Loop]]) ->
 
 
 def _single(block: list[Node], like: Loop) -> Loop | None:
-    """Return a block as a loop of one iteration, in the form of `loop`; None if the forms
-    differ.
-    """
+    """Return a block as a loop of one iteration, in the form of `loop`; None if impossible."""
     made = [_Made(block)]
     refs: list[Ref] = []
     steps: list[RefStep] = []
@@ -225,9 +223,7 @@ def _is_worth_it(loop: Loop) -> bool:
 
 
 def _is_likely(loop: Loop) -> bool:
-    """False if a loop of two iterations contains an inner loop that runs once in only one
-    of them.
-    """
+    """False for a loop of two iterations whose inner loop runs once in only one of them."""
     if len(loop.iterations) > 2:
         return True
     first, second = loop.iterations
@@ -320,7 +316,7 @@ def _even(steps: Sequence[_Difference]) -> list[tuple[int, int]]:
 
 
 def _run(steps: Sequence[_Difference], start: int) -> int:
-    """Return the end of the run of steps that are equal to step `start`."""
+    """Return the end of the sequence of steps that are equal to step `start`."""
     first = steps[start]
     ordinals = [True] * len(first.ordinals)
     back = [True] * len(first.back)
@@ -409,21 +405,20 @@ class _Made:
         self._totals = counts
 
     def before(self, kind: int, node: int) -> int:
-        """Return the number of values of a kind that the nodes before `node` create."""
+        """Return the number of values of a kind that nodes before `node` create."""
         at = bisect_left(self._makers.get(kind, ()), node)
         starts = self._starts.get(kind, ())
         return starts[at] if at < len(starts) else self._totals.get(kind, 0)
 
     def maker(self, kind: int, ordinal: int) -> int:
-        """Return the position of the node that creates value `ordinal` of a kind."""
+        """Return the position of the node that creates the value `ordinal` of a kind."""
         return self._makers[kind][bisect_right(self._starts[kind], ordinal) - 1]
 
 
 def _step(
     refs: Sequence[Ref], made: Sequence[_Made], node: int
 ) -> tuple[RefStep, Ref | None] | None:
-    """Return how a use changes between iterations; for a value from outside the loop, also its
-    `Ref`.
+    """Return how a use changes between iterations, with its `Ref` for an outside value.
 
     None if only some iterations use a value of the same iteration, or if ordinals do not grow by a
     constant.

@@ -31,9 +31,7 @@ class IndexNames:
         self._found: dict[Loop, tuple[tuple[_Variable, ...], int]] = {}
 
     def of(self, loop: Loop, around: Sequence[str]) -> str:
-        """Return the name of a loop's index, different from the names `around` of the surrounding
-        loops.
-        """
+        """Return the name of a loop's index, different from those of the loops `around` it."""
         variables, place = self._own(loop)
         if 0 <= place < len(variables):
             name = variables[place]
@@ -42,9 +40,7 @@ class IndexNames:
         return next(name for name in _letters() if name not in around)
 
     def _own(self, loop: Loop) -> tuple[tuple[_Variable, ...], int]:
-        """Return the variables of the source loops around a loop, and the position of the loop's
-        variable.
-        """
+        """Return the variables of the source loops around a loop, and the index of its own."""
         found = self._found.get(loop)
         if found is None:
             inner = [self._own(node)[1] for node in _loops(loop.body)]

@@ -44,15 +44,14 @@ class Ref:
     ordinal: int
     """The ordinal of the value: the number of earlier values of its kind."""
     back: int
-    """The number of values of the kind that were created from the used value to the start of the
-    node.
+    """The number of values of the kind from the used value up to the start of the node.
 
     At least 1, unless the node itself creates the value.
     """
     low: int = 0
-    """The lowest ordinal that any iteration of the node uses, relative to `ordinal`; at most 0."""
+    """The lowest ordinal that any iteration of the loop uses, minus `ordinal`; at most 0."""
     high: int = 0
-    """The highest ordinal that any iteration of the node uses, relative to `ordinal`."""
+    """The highest ordinal that any iteration of the loop uses, minus `ordinal`."""
 
 
 @dataclass(slots=True, eq=False)
@@ -144,9 +143,7 @@ def add_regions(unit: Unit, numbers: Sequence[int], refs: Sequence[Ref]) -> None
 
 @dataclass(slots=True, eq=False)
 class Loop(Node):
-    """Consecutive iterations. The loop's `numbers` are the trip count, then the numbers of its
-    body.
-    """
+    """Consecutive iterations. Its `numbers` are the trip count, then the body's numbers."""
 
     iterations: list[list[Node]]
     """The nodes of each iteration."""

@@ -231,7 +231,7 @@ class _Resolver:
 
 
 def _element(makers: Sequence[Node], kind: int, position: int, steps: Steps) -> Element:
-    """Return an element of the values of a kind that some nodes create."""
+    """Return an element of the values of a kind that several nodes create."""
     if len(makers) == 1 and isinstance(makers[0], Loop):
         return _select(makers[0], kind, position, steps)
     if len(makers) == 1 and isinstance(makers[0], Unit) and not steps and not position:
@@ -250,9 +250,7 @@ def _makes(node: Node, definition: Definition) -> bool:
 
 
 def _only(node: Node, kind: int) -> Definition | None:
-    """Return the only operation in a node that creates values of a kind; None if there are
-    others.
-    """
+    """Return the only operation in a node that creates values of a kind; None if several do."""
     while isinstance(node, Loop):
         makers = [inner for inner in node.body if inner.makes.get(kind)]
         if len(makers) != 1:
@@ -262,9 +260,7 @@ def _only(node: Node, kind: int) -> Definition | None:
 
 
 def _select(loop: Loop, kind: int, position: int, steps: Steps) -> Element:
-    """Return an element of the values of a kind that a loop creates, counted in order of
-    creation.
-    """
+    """Return an element of the values of a kind that a loop creates, in creation order."""
     only = _only(loop, kind)
     if only is not None:
         return Element(((loop, only),), position, steps)

@@ -37,14 +37,11 @@ from nkijit.passes.transform.numbers import Splits, join, join_text
 from nkijit.passes.transform.views import AGAIN, Views
 
 MAX_OPERATIONS = 1 << 20
-"""The largest number of operations of an unrolled kernel, and the largest number of its
-iterations.
-"""
+"""The largest number of operations, and the largest number of iterations, of a kernel."""
 
 
 def unrolled(kernel: KernelOp, origins: dict[Operation, Operation] | None = None) -> KernelOp:
-    """Return an equivalent kernel without `nki.repeat`; the same kernel if there is no
-    `nki.repeat`.
+    """Return an equivalent kernel without `nki.repeat`; the same kernel if it has none.
 
     Args:
         kernel: the kernel, which does not change.

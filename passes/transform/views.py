@@ -71,9 +71,7 @@ class SharedViews(Views):
         return view in self._shared
 
     def admit(self, views: Sequence[ViewOp], op: Operation) -> Sequence[ViewOp]:
-        """Register the views before an operation; returns the views that the IR text must
-        contain.
-        """
+        """Register the views before an operation; returns those that the IR text must contain."""
         start = len(views)
         fresh: list[bool] = []
         for view in views:

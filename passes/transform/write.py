@@ -33,9 +33,7 @@ class Writer:
     """Writes the body of a kernel."""
 
     def __init__(self, reader: Reader, resolved: Resolved, arguments: Mapping[SSAValue, SSAValue]):
-        """Create a writer. `arguments` maps the old kernel's arguments to the new kernel's
-        arguments.
-        """
+        """Create a writer. `arguments` maps the old kernel's arguments to the new kernel's."""
         self._reader = reader
         self._resolved = resolved
         self._arguments = arguments
@@ -64,9 +62,7 @@ class Writer:
         self._blocks[-1].add_op(op)
 
     def once(self, key: Hashable) -> SSAValue | None:
-        """Return the value that `keep` stored for a key in this or a surrounding block; None if
-        none did.
-        """
+        """Return the value of `keep` for a key, in this or a surrounding block; None if absent."""
         return next((made[key] for made in self._made if key in made), None)
 
     def keep(self, key: Hashable, value: SSAValue) -> None:
@@ -78,9 +74,7 @@ class Writer:
         self._values[unit, kind] = value
 
     def argument(self, value: SSAValue) -> SSAValue | None:
-        """Return the new kernel's argument for an argument of the old kernel; None for other
-        values.
-        """
+        """Return the new kernel's argument for the old kernel's; None for other values."""
         return self._arguments.get(value)
 
     @property

@@ -33,9 +33,7 @@ from nkijit.passes.values.search import headline
 MOST_ALIGNED = 20_000
 """The largest number of instructions that are aligned between versions that differ."""
 _FILLING = 1e30
-"""Larger numbers are fill values of masks, which are ignored for the magnitude of a tensor's
-values.
-"""
+"""Larger numbers are fill values of masks and do not count for a tensor's magnitude."""
 _CANCELLED = 2.0**-10
 """The smallest magnitude of a result's terms, as a fraction of the largest operand's magnitude.
 
@@ -67,7 +65,7 @@ class _Exactness:
     """The number of dependent float32 operations since the inputs."""
 
     def with_(self, other: _Exactness) -> _Exactness:
-        """Return the history of values that depend on the values of both histories."""
+        """Return the rounding history of values computed from values with both histories."""
         narrow = max(self.dtype, other.dtype, key=lambda name: rounding(name).unit)
         return _Exactness(
             max(self.roundings, other.roundings), narrow, max(self.depth, other.depth)
@@ -115,9 +113,7 @@ class _Explained:
 
     @staticmethod
     def _gain(instruction: RecordedInstruction, read: Sequence[RecordedOperand]) -> float:
-        """Return the factor by which an instruction amplifies the relative errors of its
-        operands.
-        """
+        """Return the factor by which an instruction amplifies its operands' relative errors."""
         if "activation" not in instruction.op and "exponential" not in instruction.op:
             return 1.0
         scale = abs(instruction.numbers.get("scale", 1.0))
@@ -165,9 +161,7 @@ class Departure(ShownAsText):
     """For each element of the tensor, the largest error that rounding explains."""
     departed: npt.NDArray[np.bool_]
     agreed: tuple[str, ...]
-    """Lines of text about equal operands of the instruction and about previous comparisons that
-    agreed.
-    """
+    """Lines about operands that are equal, and about earlier comparisons that agreed."""
 
     @property
     def index(self) -> tuple[int, ...]:
@@ -294,9 +288,7 @@ def _operands(
     there: RecordedInstruction,
     theirs: Mapping[str, RecordedOperand],
 ) -> Iterator[str]:
-    """Yield lines that compare the inputs of two instructions: tiles, and numbers that are not
-    equal.
-    """
+    """Yield lines that compare the inputs of two instructions: tiles and unequal numbers."""
     for name, number in instruction.numbers.items():
         other = there.numbers.get(name)
         if other != number:
@@ -390,7 +382,7 @@ def _between(agreed: str, since: Sequence[str]) -> Iterator[str]:
 
 
 def _check_apart(tiles: Sequence[RecordedTile], count: int) -> None:
-    """Raise RecordError if a function of loop indices gives one array for several instances."""
+    """Raise RecordError if a function of loop indices returns one array for all instances."""
     known: dict[tuple[tuple[str, int], ...], RecordedTile] = {}
     for tile in tiles:
         other = known.setdefault(tuple(tile.loops.items()), tile)

@@ -103,9 +103,7 @@ class Recording:
         self._form_of = array("l")
         """For each instruction, the index of its form in `_forms`."""
         self._loops: list[DeviceLoops] = []
-        """For each instruction, the loops on the device around it, each with the current
-        iteration.
-        """
+        """For each instruction, the loops on the device around it, with their iterations."""
         self._checkpoints: list[Checkpoint] = []
         self._run(budget // 2)
         self.results = [np.array(result) for result in plan.results(self._cursor.env)]
@@ -191,8 +189,7 @@ class Recording:
         return found
 
     def _loops_of(self, base: SSAValue, loops: DeviceLoops) -> LoopIndices:
-        """Return the loops around an instance's allocation, and the further loops down to the
-        device loop.
+        """Return the loops around an instance's allocation, and those down to the device loop.
 
         Python loops inside the innermost device loop write the same instance in every iteration.
         """
@@ -341,8 +338,7 @@ class Recording:
         return as_authors_see(base, self._plan.array_of(base, cursor.env).copy())
 
     def steps(self) -> Iterator[tuple[RecordedInstruction, StepValues]]:
-        """Yield every instruction with the values of its operands before and after, in execution
-        order.
+        """Yield every instruction in order, with its operands' values before and after.
 
         Faster than accessing instructions one by one, and does not use the cache.
         """
@@ -374,8 +370,7 @@ class Recording:
         return self._first(holds, lambda numbers, _values, _reads: bool(holds(numbers).any()))
 
     def first_saturated(self) -> Found | None:
-        """Return the first instruction that wrote saturated elements and read no saturated
-        elements.
+        """Return the first instruction that wrote saturated elements and read none of these.
 
         An element is saturated at the largest finite numbers of a float type, and at the least and
         the largest number of an integer type, except 0. Filling a tile with such a number is

@@ -32,7 +32,7 @@ DTypeLike = DType | str | np.dtype[Any] | type
 
 @dataclass(frozen=True, slots=True)
 class Rounding:
-    """The errors of one rounding to a data type."""
+    """The errors caused by rounding once to a data type."""
 
     unit: float
     """The unit roundoff: the largest relative error of a normal number."""

@@ -40,8 +40,7 @@ The arguments are the numbers, the values, and True if the instruction reads a t
 
 
 def fills(numbers: Array, values: Array, reads: bool) -> bool:
-    """True if an instruction fills its result with a number near the largest number of the data
-    type.
+    """True if an instruction fills its result with a number near the data type's largest.
 
     If the instruction reads a tile, it clamps values instead. Exception: the number is so large
     that it can only be the fill value of a mask.
@@ -115,9 +114,7 @@ class Found:
 
 
 def headline(instruction: RecordedInstruction, text: str) -> list[str]:
-    """Return lines of text: an instruction's location with a message and its loops, and the source
-    line.
-    """
+    """Return lines with an instruction's location, a message and loops, and the source line."""
     loops = f" ({loops_text(tuple(instruction.loops.items()))})" if instruction.loops else ""
     lines = [f"{short_place(instruction.location)}: {text}{loops}"]
     lines += [f"  called from {short_place(place)}" for place in instruction.calls[1:]]

@@ -1,6 +1,4 @@
-"""A recording as a page of text: for each line of the kernel, the last values that the line
-wrote.
-"""
+"""A recording as a page of text: the last values that each line of the kernel wrote."""
 
 from __future__ import annotations
 

@@ -202,9 +202,7 @@ class _Flow:
         self.found: dict[tuple[int, str], Diagnostic] = {}
         """The findings by the position of the event and the rule id."""
         self.replaced: dict[_Event, tuple[str, NisaOp]] = {}
-        """For each instruction that set accumulators: how and by which instruction the values were
-        lost.
-        """
+        """For each instruction that set accumulators: how its values were lost, and by which."""
         self.blamed: set[_Event] = set()
         """Instructions with findings, and the instructions that set the values in question.
 
@@ -217,9 +215,7 @@ class _Flow:
         self._began: dict[engine, list[_Event]] = {}
         """The instructions that begin reductions, by engine, in program order."""
         self._read_by: dict[_Event, _Event] = {}
-        """For each instruction that set accumulators, the first instruction that reads the values
-        out.
-        """
+        """For each instruction that set accumulators, the first that reads the values out."""
 
     def keys(self, event: _Event) -> Iterable[engine]:
         return (event.use.owner,)
@@ -261,9 +257,7 @@ class _Flow:
             began.append(event)
 
     def last_begin(self, event: _Event) -> _Event | None:
-        """Return the last instruction before an event that begins a reduction in the same
-        engine.
-        """
+        """Return the last instruction before an event that begins a reduction in its engine."""
         began = self._began.get(event.use.owner, [])
         index = bisect_left(began, event.position, key=lambda earlier: earlier.position)
         return began[index - 1] if index else None
@@ -279,9 +273,7 @@ class _Flow:
                         self._read_by.setdefault(value.by, event)
 
     def _note_continued(self, event: _Event, by: _Event, lanes: int) -> None:
-        """Record that `event` continues, in some lanes, the values that instruction `by`
-        has set.
-        """
+        """Record that `event` continues, in some lanes, the values that `by` has set."""
         self.continued.add(by)
         last, reader = self.last_begin(event), self._read_by.get(by)
         if last is None or last.position <= by.position:
@@ -312,9 +304,7 @@ class _Flow:
         return self._clobbered[key]
 
     def _check(self, event: _Event, pieces: _Pieces, certain: bool) -> list[_Unusable]:
-        """Report contents of registers that an instruction cannot use, and return these
-        contents.
-        """
+        """Report register contents that an instruction cannot use, and return these."""
         undefined: list[_Unusable] = []
         mixed: list[_Unusable] = []
         use, op = event.use, event.op
@@ -420,9 +410,7 @@ def _needed(owner: engine) -> Callable[[_Event, int], int]:
 
 
 def _always_resets(first: NisaOp, second: NisaOp) -> bool:
-    """True if `first` always resets the accumulators and `second` does not use them in the same
-    way.
-    """
+    """True if `first` always resets the accumulators and `second` is of another type."""
     declared = first.SPEC.accumulators
     return declared is not None and declared.command is not None and first.name != second.name
 
@@ -481,7 +469,7 @@ def _resumed(flow: _Flow) -> Iterator[tuple[tuple[int, str], Diagnostic]]:
 
 
 def _same_result(one: NisaOp, other: NisaOp) -> bool:
-    """True if two instructions read accumulators out to overlapping parts of one allocation."""
+    """True if two instructions read accumulators into overlapping elements of an allocation."""
     if not one.declares("reduce_res") or one.get("reduce_res") is None:
         return False
     result, earlier = one.required("reduce_res"), other.required("reduce_res")

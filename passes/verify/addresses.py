@@ -115,9 +115,7 @@ class _Uses:
                     regions[-1].end, regions[-1].reads_last = end, reads_last
 
     def _outermost(self) -> dict[int, tuple[int, int]]:
-        """For each position in a loop, the first and last position of the outermost loop
-        around it.
-        """
+        """For each position in a loop, the first and last position of the outermost loop."""
         inside: dict[int, tuple[int, int]] = {}
         for loop in self._loops:
             if loop.start not in inside:

@@ -1,6 +1,4 @@
-"""Checks of collectives that consist of two instructions: a prepare, and a trigger that
-starts it.
-"""
+"""Checks of collectives in two instructions: a prepare, and a trigger that starts it."""
 
 from __future__ import annotations
 

@@ -51,9 +51,7 @@ def check_cores(kernels: Sequence[KernelOp]) -> Iterator[Diagnostic]:
 
 @dataclass(slots=True)
 class _Program:
-    """The operations of one core, divided into phases. A meeting (barrier, collective) ends a
-    phase.
-    """
+    """The operations of one core, in phases that end at meetings (barriers, collectives)."""
 
     kernel: KernelOp
     phases: list[list[Operation]] = field(default_factory=lambda: [[]])
@@ -83,9 +81,7 @@ class _Program:
 
 
 def _meetings(programs: Sequence[_Program]) -> Iterator[Diagnostic]:
-    """Compare the instructions at which the cores wait for each other in pairs, up to the first
-    mismatch.
-    """
+    """Compare the instructions at which two cores wait in pairs, up to the first mismatch."""
     if not all(program.is_whole for program in programs):
         return
     one, two = [
@@ -172,15 +168,11 @@ class _Shared:
     written: list[Marks]
     """For each core and cell, the number of the operation that wrote the cell last."""
     read: list[Marks]
-    """For each core and cell, the last operation that read the cell before the core itself wrote
-    it.
-    """
+    """For each core and cell, the last read before the core itself wrote the cell."""
     own: list[npt.NDArray[np.bool_]]
     """For each core, the cells that it has written so far."""
     first_unordered: int = 0
-    """The lowest operation number in the current phase; earlier operations are ordered by
-    meetings.
-    """
+    """The lowest operation number of this phase; meetings order all earlier operations."""
     noted: list[tuple[int, Footprint, bool]] = field(
         default_factory=list[tuple[int, Footprint, bool]]
     )
@@ -221,8 +213,7 @@ class _Shared:
         marks[~footprint.part(self.own[core])] = number
 
     def may_meet(self) -> bool:
-        """Whether an access of this phase may conflict with an access of the other core; ends the
-        phase.
+        """Whether an access of this phase may conflict with the other core's; ends the phase.
 
         Checking only the accessed cells is faster than checking the entire tensor.
         """
@@ -244,9 +235,7 @@ class _Shared:
 
 
 def _races(programs: Sequence[_Program]) -> Iterator[Diagnostic]:
-    """Yield races: bytes of shared HBM that a core certainly writes while the other core accesses
-    them.
-    """
+    """Yield races: shared HBM bytes that a core certainly writes and the other accesses."""
     if not all(program.is_whole for program in programs):
         return
     tensors = [shared_tensors(program.kernel) for program in programs]

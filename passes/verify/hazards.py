@@ -29,9 +29,7 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic
 
 @dataclass(slots=True)
 class _Clocks:
-    """For each event and each queue, the latest event of the queue that has ended when the event
-    begins.
-    """
+    """For each event, the latest event of each queue that has ended when it begins."""
 
     queues: list[int] = field(default_factory=list[int])
     ended: list[list[int]] = field(default_factory=list[list[int]])

@@ -129,8 +129,7 @@ def _small_dma(op: DmaCopyOp, target: Target) -> _Warning | None:
 
 
 def _moves_a_tensor(op: NisaOp) -> bool:
-    """True for a DMA between an entire HBM tensor and a tile that has one contiguous run per
-    partition.
+    """True for a DMA between an entire HBM tensor and a tile with one run per partition.
 
     Bytes that are adjacent in HBM are in different partitions, so a larger DMA would not help.
     """

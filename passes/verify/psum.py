@@ -105,7 +105,7 @@ class _Memory:
     Matmuls cannot add to the results of that engine.
     """
     read: ByteSet = NOWHERE
-    """Bytes that were read since they were last written, on at least one path."""
+    """Bytes that were read after their last write, on at least one path."""
 
 
 _EMPTY = _Memory()
@@ -426,9 +426,7 @@ class _Flow:
     # ------------------------------------------------------------ groups of a bank
 
     def _group(self, event: _Event, tile: _Tile, before: _Memory, state: _State) -> None:
-        """Extend the group of a matmul that adds, or start a group. Called in the order of the
-        walk.
-        """
+        """Extend the group that a matmul adds to, or start a group; called in program order."""
         groups = self._groups.setdefault(tile.bank, [])
         touched = [group for group in groups if group.place.meets(tile.place)]
         memory = state[tile.base]
@@ -461,9 +459,7 @@ _LOOPS = "it depends on how often loops on the device run"
 
 
 def _is_unchanged(latest: _Group | None, tile: _Tile, memory: _Memory) -> TypeGuard[_Group]:
-    """True if nothing has overwritten or read the tile since the latest matmul in its bank wrote
-    it.
-    """
+    """True if the tile is unchanged and unread since its bank's latest matmul wrote it."""
     return latest is not None and latest.tile is tile and latest.memory is memory
 
 

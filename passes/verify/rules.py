@@ -64,9 +64,7 @@ def _broken_rules(
 
 @cache
 def _rules_of(op_class: type[Operation], checked: bool) -> tuple[Rule, ...]:
-    """Return the rules to check: if an equal operation was checked, only the rules about
-    offsets.
-    """
+    """Return the rules to check; if an equal operation was checked, those about offsets."""
     rules = all_rules_of(op_class)
     return tuple(rule for rule in rules if rule.by_offset) if checked else rules
 
@@ -85,13 +83,9 @@ class _Forms:
         self._target = target
         self._numbers: dict[object, int] = {}
         self._types: dict[int, int] = {}
-        """For each tile type, by `id`, a number that is equal for types that differ only in the
-        offset.
-        """
+        """For each tile type, by `id`, a number that does not depend on the offset."""
         self._values: dict[int, tuple[object, int, int]] = {}
-        """For each operand, by `id`: its key, the `id` of its allocation, and the `id` of its index
-        or 0.
-        """
+        """For each operand, by `id`: its key, its allocation's `id`, its index's `id` or 0."""
         self._places: dict[tuple[int, int, bool], int] = {}
         """The numbers of on-chip tiles with known positions, by types of tile and allocation."""
 

@@ -183,9 +183,7 @@ def constant_held(name: str, dst: str = "dst") -> Rule:
 
 
 def not_held(op: NisaOp, dst: str, what: str, number: float) -> Violation | None:
-    """Return the violation for a number that a tile's data type cannot represent; None if
-    it can.
-    """
+    """Return the violation for a number that a tile's data type cannot represent, or None."""
     tile = tile_of(op, dst)
     problem = None if tile is None else tile.dtype.cannot_hold(number)
     if tile is None or problem is None:

@@ -48,9 +48,7 @@ def alu_operator(
     arities: tuple[int, ...] = (2,),
     bypass: bool = False,
 ) -> Rule:
-    """Return the rule that the fields contain ALU operators of the given kinds and numbers of
-    operands.
-    """
+    """Return the rule that the fields have ALU operators of these kinds and operand counts."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         for name in names:
@@ -188,7 +186,7 @@ def unary_operand(*pairs: tuple[str, str]) -> Rule:
 
 
 def reduce_op_in(*legal: str, name: str = "reduce_op") -> Rule:
-    """Return the rule that the operator of the accumulators is one of `legal`, or omitted."""
+    """Return the rule that the accumulators' operator is one of `legal`, or omitted."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         word = op.value_of(name)

@@ -21,9 +21,7 @@ from nkijit.dialects.rule_texts.targets import (
 
 
 def since(version: nc_version) -> Rule:
-    """Return the rule that the instruction requires a NeuronCore generation or a newer
-    generation.
-    """
+    """Return the rule that the instruction requires at least this NeuronCore generation."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         if target.version >= version:
@@ -56,8 +54,7 @@ def operators_since(*names: str) -> Rule:
 def argument_since(
     version: nc_version, what: str, given: Callable[[NisaOp], bool], *operands: str
 ) -> Rule:
-    """Return the rule that an argument's value requires a NeuronCore generation or a newer
-    generation.
+    """Return the rule that an argument's value requires at least a given generation.
 
     `what` describes the value, and `given` returns True for instructions that have it.
     """

@@ -35,7 +35,7 @@ from nkijit.tracing.tracer import tracer_for
 
 @dataclass(frozen=True, slots=True)
 class Reduced:
-    """The result of `nl.loop_reduce`; the assignment `b[...] = nl.loop_reduce(…)` computes it."""
+    """The value of `nl.loop_reduce(…)`; `b[...] = nl.loop_reduce(…)` reduces into `b`."""
 
     tile: ClassicTensor
     compute: Callable[..., ClassicTensor]
@@ -122,7 +122,7 @@ def _copy_region(target: ClassicTensor, source: ClassicTensor, region: MaskedReg
 
 
 def _merge(dst: NkiTensor, src: NkiTensor, region: MaskedRegion) -> None:
-    """Copy the elements in a region of any shape, with a predicate from `nisa.affine_select`."""
+    """Copy the elements of a region of any shape, with a predicate from `nisa.affine_select`."""
     assert region.box is not None
     predicate = temporary("predicate", region.box.sizes, "uint8")
     isa.memset(predicate, 1)
@@ -238,9 +238,7 @@ def accumulate(target: ClassicTensor, value: Any, temporary_value: bool) -> Clas
 
 
 def _computed(value: ClassicTile) -> TileBox:
-    """Return the block of a call's result that instructions compute; a mask may exclude the
-    rest.
-    """
+    """Return the block of a call's result that was computed; a mask may exclude the rest."""
     box = None if value.computed is None else value.computed.box
     return TileBox.whole(value.shape) if box is None else box
 
@@ -291,9 +289,7 @@ def _only_zeros(part: NkiTensor) -> tuple[MemsetOp | None, bool]:
 def update(
     target: ClassicTensor, compute: Callable[[ClassicTensor, Any], ClassicTensor], value: Any
 ) -> None:
-    """Assign `compute(target, value)` to the target, at the elements for which `value` was
-    computed.
-    """
+    """Assign `compute(target, value)` to the target, where `value` has computed elements."""
     region = value.computed if isinstance(value, ClassicTile) else None
     if region is None or value.shape != target.shape:
         assign(target, compute(target, value), True)

@@ -216,7 +216,7 @@ class _Span:
         per_partition: Collection[str],
         box_only: bool,
     ) -> _Span:
-        """Return the span of a call, from the operands among its arguments."""
+        """Return the span of a call (see `functional`), from the operands among its arguments."""
         operands: dict[str, ClassicTensor | Index | Mask] = {}
         for name, value in arguments.items():
             if isinstance(value, (ClassicTensor, NkiTensor)):
@@ -309,9 +309,7 @@ def _reshaped(
 
 
 def fresh_since(mark: Mark, result: NkiTensor, exact: bool, made: Sites = ()) -> Fresh | None:
-    """Return the instructions that compute a result since a mark of the trace; None if not
-    known.
-    """
+    """Return the instructions since a mark that compute a result; None if unknown."""
     ops = instructions_since(result.storage.tracer, mark)
     alloc = result.storage.value.owner
     if not ops or not isinstance(alloc, AllocOp):
@@ -336,9 +334,7 @@ def composed(compute: Callable[..., NkiTensor], **fixed: Any) -> Callable[..., N
 
 
 def place(dst: NkiTensor, result: NkiTensor, mark: Mark) -> None:
-    """Let the instructions that compute `result` since a mark write to `dst`; if impossible, copy
-    it.
-    """
+    """Let the instructions since a mark write `result` to `dst`; if impossible, copy it."""
     target = with_shape(dst, result.shape)
     fresh = fresh_since(mark, result, False)
     if fresh is None or not forward(result.storage.tracer, fresh, ClassicTile(target).part):
@@ -360,8 +356,7 @@ def with_shape(view: NkiTensor, shape: Sequence[int]) -> NkiTensor:
 
 
 def raised(call: str, view: NkiTensor, rank: int) -> NkiTensor:
-    """Return a tile with `rank` dimensions, for broadcasting; added dimensions are first, as in
-    NumPy.
+    """Return a tile with `rank` dimensions, for broadcasting; as in NumPy, added ones are first.
 
     The first dimension remains the partition dimension, so its size must be 1.
     """
@@ -379,7 +374,7 @@ def raised(call: str, view: NkiTensor, rank: int) -> NkiTensor:
 
 
 def _of_rank(box: TileBox, rank: int) -> TileBox:
-    """Return a box with `rank` dimensions: tiles of one dimension have two on chip."""
+    """Return a box with `rank` dimensions, because tiles of one dimension have two on chip."""
     missing = rank - len(box.starts)
     return TileBox(box.starts + (0,) * missing, box.sizes + (1,) * missing) if missing else box
 

@@ -61,7 +61,7 @@ class BytecodeStep(NamedTuple):
     effect_of_jump: int | None = None
     """The change of the stack height if the instruction jumps; None if it cannot jump."""
     begins: tuple[int | None, int | None] = (None, None)
-    """Line and column of the source where the instruction's expression begins."""
+    """Line and column of the source at which the instruction's expression begins."""
 
 
 MOST_FUNCTIONS = 256
@@ -75,13 +75,9 @@ class Bytecode:
         """Create an instance from bytecode instructions in the order of their offsets."""
         self._steps = steps
         self.makers: dict[int, frozenset[int]] = {}
-        """For each assignment, by offset: the offsets of the instructions that produced the
-        value.
-        """
+        """For each assignment, by offset: offsets of the instructions that produced the value."""
         self._sources: list[list[tuple[int, int | None]]] = [[] for _ in steps]
-        """For each instruction, the preceding instructions: (number, effect on the stack
-        height).
-        """
+        """For each instruction, its predecessors: (number, effect on the stack height)."""
         for number, step in enumerate(steps):
             if step.effect_of_jump is not None:
                 self._sources[self.number_at(step.argument)].append((number, step.effect_of_jump))
@@ -155,8 +151,7 @@ class Bytecode:
     # ---------------------------------------------------------------- uses of a value
 
     def is_returned(self, number: int) -> bool:
-        """Return whether the result of an instruction is returned by the function without other
-        uses.
+        """Return whether the function returns an instruction's result without other uses.
 
         The function may store the result in a variable first, if only the return loads it.
         """
@@ -191,7 +186,7 @@ class Bytecode:
     # ---------------------------------------------------------------- called functions
 
     def function_called(self, number: int) -> Sequence[str]:
-        """Return the function that an instruction calls, as a variable and names of attributes.
+        """Return the name of the function that an instruction calls: a variable, then attributes.
 
         Example: `("nisa", "nc_matmul")`. Empty if the called function is any other expression. In
         the source, the expression of the function begins where the call begins; this distinguishes

@@ -39,9 +39,7 @@ class Fresh:
     ops: tuple[NisaOp, ...]
     """The instructions, in order."""
     exact: bool
-    """Whether the computation is in float32, so a float32 tile stores the result without
-    rounding.
-    """
+    """Whether the computation is in float32, so that a float32 tile stores it without rounding."""
     made: Sites = ()
     """The user's calls that created the result; empty if user code never sees the result."""
 
@@ -114,9 +112,7 @@ def forward(tracer: Tracer, fresh: Fresh, target: Callable[[TileBox], NkiTensor]
 
 
 def _declare_above(place: Operation, values: Iterable[SSAValue]) -> None:
-    """Move the declarations of values that follow an instruction to directly before the
-    instruction.
-    """
+    """Move declarations of values that follow an instruction to directly before the instruction."""
     needed = {owner for value in values for owner in (base_of(value).owner, value.owner)}
     block, op = place.parent, place.next_op
     assert block is not None
@@ -171,7 +167,7 @@ def _box_of(access: AccessPattern, shape: tuple[int, ...]) -> TileBox | None:
 
 
 def _may_write(fresh: Fresh, part: NkiTensor, tile: TileInfo) -> bool:
-    """Return True when writing to `part` directly gives the same numbers as a copy of the tile."""
+    """Return True when writing to `part` directly gives the same numbers as copying the tile."""
     if part.buffer.on_chip is not tile.region.on_chip:
         return False
     if part.dtype == tile.dtype.name:

@@ -89,9 +89,7 @@ def _loaded(step: dis.Instruction) -> tuple[str, ...]:
 
 
 def _all(names: Any) -> tuple[str, ...]:
-    """Return the variables that a bytecode instruction names; fused instructions (Python 3.13) name
-    two.
-    """
+    """Return the variables that a bytecode instruction names; fused ones (Python 3.13) name two."""
     return cast("tuple[str, ...]", names) if isinstance(names, tuple) else (str(names),)
 
 

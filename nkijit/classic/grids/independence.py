@@ -43,18 +43,14 @@ class _Loop:
     """An executed loop whose parts are its iterations, or a grid whose parts are its instances."""
 
     part_name: str
-    """The name of a part in messages: `instance` or `iteration`."""
+    """The name of parts in messages: `instance` or `iteration`."""
     severity: str
     bounds: list[int] = field(default_factory=list[int])
-    """The positions in the trace at which the parts begin, and the position at which the last part
-    ends.
-    """
+    """The positions in the trace at which parts begin, and the end of the last part."""
 
 
 class Independence:
-    """The parts of a trace (iterations of loops and instances of a grid), in the order of
-    tracing.
-    """
+    """The parts of a trace (iterations of loops, instances of a grid), in the order of tracing."""
 
     def __init__(self, tracer: Tracer):
         """Start to record the history of the trace."""
@@ -71,9 +67,7 @@ class Independence:
         return self._parts(_Loop("instance", "error"), points)
 
     def iterations(self, numbers: Iterable[_T]) -> Iterator[_T]:
-        """Yield the iterations of an `affine_range`, and record the range of the trace of each
-        iteration.
-        """
+        """Yield the iterations of an `affine_range`, and record the range of the trace of each."""
         return self._parts(_Loop("iteration", "warning"), numbers)
 
     def _parts(self, loop: _Loop, items: Iterable[_T]) -> Iterator[_T]:
@@ -119,7 +113,7 @@ class _Accesses:
     """The accesses to all tensors that several parts use, in program order."""
 
     def __init__(self, history: Sequence[Operation], bounds: Sequence[int]):
-        """`bounds`: the positions where the parts of all loops begin and end."""
+        """`bounds`: the positions in the trace at which the parts of all loops begin and end."""
         self._all: list[_Access] = []
         self._positions: list[int] = []
         """The position of each access in the history."""
@@ -131,8 +125,7 @@ class _Accesses:
         self._reaches: dict[SSAValue, Reach] = {}
 
     def conflicts(self, bounds: Sequence[int]) -> Iterator[tuple[_Access, _Access]]:
-        """Yield pairs of accesses by different parts of a loop to the same element, e.g. write and
-        read.
+        """Yield pairs of accesses, by different parts of a loop, to the same element.
 
         At least one of the two accesses is a write. Each tensor has at most one pair. `bounds` are
         the boundaries of the loop's parts.
@@ -253,7 +246,7 @@ _REDUCING = (NcMatmulOp, TensorTensorOp, TensorScalarOp, ScalarTensorTensorOp)
 
 
 def _reduction_into(op: Operation, tile: SSAValue) -> str | None:
-    """Return the operator of `tile = tile op operand`, if the instruction computes this.
+    """Return the operator if the instruction computes `tile = tile op operand`, else None.
 
     None unless the order of several such instructions does not matter.
     """
@@ -313,16 +306,14 @@ class _Marks:
         self._last = np.full(cells, -1, np.int64)
 
     def of_another_part(self, footprint: Footprint, part: int) -> _Access | None:
-        """Return the last access by another part to a cell of the footprint; None if there
-        is none.
-        """
+        """Return the last access by another part to a cell of the footprint; None without one."""
         last = footprint.part(self._last)
         others: Any = self._parts[last]
         found = (others != part) & (others >= 0)
         return self._touched[int(last[found].flat[0])][1] if found.any() else None
 
     def set(self, footprint: Footprint, number: int) -> None:
-        """Record access `number` as the last one to all cells of the footprint."""
+        """Record access `number` as the last access to all cells of the footprint."""
         footprint.part(self._last)[...] = number
 
 

@@ -21,15 +21,11 @@ class Instance:
     at: tuple[int, ...]
     """The instance's index in the grid."""
     shared: list[NkiTensor]
-    """Tensors in shared HBM, which all instances use; each instance allocates them in the same
-    order.
-    """
+    """Tensors in shared HBM that all instances use; each allocates them in the same order."""
     independence: Independence
     """Records the range of the trace of each instance, to check that instances are independent."""
     lazy: list[MemsetOp]
-    """`memset`s of initial values that move to the first use of the tile
-    (`lazy_initialization`).
-    """
+    """`memset`s of initial values that move to the tile's first use (`lazy_initialization`)."""
     places_automatically: bool
     """Whether to ignore the addresses in `buffer=` (`nki.compiler.force_auto_alloc`)."""
     allocated: int = field(default=0)

@@ -70,8 +70,7 @@ class TileBox:
         return TileBox((self.starts[0], *rest.starts), (self.sizes[0], *rest.sizes))
 
     def across(self, axes: Sequence[int], shape: Sequence[int]) -> TileBox:
-        """Return a box of a tile of `shape` that equals this box in the dimensions `axes` of the
-        tile.
+        """Return a box of a tile of `shape` that equals this box in the tile's dimensions `axes`.
 
         In all other dimensions, the box covers the whole tile.
         """

@@ -92,7 +92,7 @@ class AffineForm:
     def of(
         shape: tuple[int, ...], coefficients: tuple[int, ...], filled: tuple[bool, ...]
     ) -> AffineForm:
-        """Return the form of expressions with these coefficients."""
+        """Return the form (expression without constant) with these coefficients."""
         return AffineForm(shape, coefficients, filled)
 
     def aligned(self, rank: int) -> tuple[int, ...]:
@@ -103,9 +103,7 @@ class AffineForm:
         return (0,) * (rank - len(self.shape)) + self.coefficients
 
     def picked(self, dims: Sequence[int], rank: int) -> AffineForm:
-        """Return the form with only the dimensions `dims`, after broadcasting to `rank`
-        dimensions.
-        """
+        """Return the form with only the dimensions `dims`, after broadcasting to rank `rank`."""
         new = rank - len(self.shape)
         shape, filled = (1,) * new + self.shape, (False,) * new + self.filled
         coefficients = self.aligned(rank)
@@ -126,7 +124,7 @@ class AffineForm:
         return found
 
     def bounds(self, box: TileBox) -> tuple[int, int]:
-        """Return the lowest and the highest value in a box of the tile, without the constant."""
+        """Return the lowest and the highest value, without the constant, in a box of the tile."""
         found = self._bounds.get(box)
         if found is None:
             low = high = 0
@@ -146,7 +144,7 @@ _REMEMBERED = 64
 
 
 class Index:
-    """An affine index expression (`nl.arange`, one of `nl.mgrid`).
+    """An affine index expression, e.g. `nl.arange(128)[:, None]`.
 
     The expression's value at position (i0, i1, …) of a tile of `shape` is
     `constant + Σ coefficients[d] * i_d`.
@@ -175,7 +173,7 @@ class Index:
 
     @staticmethod
     def of(form: AffineForm, constant: int) -> Index:
-        """Return the expression of a form with a constant."""
+        """Return the expression that consists of a form and a constant."""
         index = Index.__new__(Index)
         index.form = form
         index.constant = constant
@@ -387,9 +385,7 @@ class Index:
 
 @lru_cache(maxsize=65536)
 def _combined(one: AffineForm, other: AffineForm, sign: int) -> AffineForm | None:
-    """Return the form of a sum (`sign` is 1) or difference (-1); None if the operands do not
-    broadcast.
-    """
+    """Return the form of a sum (`sign` is 1) or difference (-1); None if incompatible."""
     shape = broadcast(one.shape, other.shape) or broadcast(one.span, other.span)
     if shape is None:
         return None
@@ -462,7 +458,7 @@ class Mask:
     """The advice in findings about an argument that must be a tile."""
 
     def __init__(self, constraints: tuple[Constraint, ...]):
-        """The predicate holds where all of `constraints` hold."""
+        """Create the predicate that holds where all of `constraints` hold."""
         self.constraints = constraints
 
     @property

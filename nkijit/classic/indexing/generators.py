@@ -25,9 +25,7 @@ def arange(*args: Any) -> Index:
 
 
 class Grid(tuple[Index, ...]):
-    """The index expressions of `nl.mgrid[...]`, all of one shape; `.p` belongs to the first
-    dimension.
-    """
+    """The index expressions of `nl.mgrid[...]`, all of one shape; `.p` is the first one."""
 
     @property
     def p(self) -> Index:

@@ -51,7 +51,7 @@ class MaskedRegion:
         return self.box is not None and not self.rest and self.box.is_whole(shape)
 
     def __and__(self, other: MaskedRegion) -> MaskedRegion:
-        """Return the region in which both predicates hold."""
+        """Return the region in which the predicates of both regions hold."""
         if self.box is None or other.box is None:
             return MaskedRegion(None, ())
         box = self.box.intersection(other.box)
@@ -81,9 +81,7 @@ def _holds_in(constraint: Constraint, shape: tuple[int, ...]) -> bool:
 
 @lru_cache(maxsize=4096)
 def _least(form: AffineForm, shape: tuple[int, ...]) -> int | None:
-    """Return the lowest value of a form in a tile; None if the form may not broadcast to
-    the tile.
-    """
+    """Return the lowest value of a form in a tile; None if the form may not broadcast to it."""
     if len(form.shape) > len(shape) or broadcast(form.span, shape) != shape:
         return None
     return form.bounds(TileBox.whole(shape))[0]
@@ -171,7 +169,7 @@ def _blocks(box: TileBox, rest: tuple[Constraint, ...], dim: int) -> list[_Block
 
 
 def _runs(box: TileBox, rest: tuple[Constraint, ...], dim: int) -> list[_Block]:
-    """Return one block per run of indices that fulfil all constraints.
+    """Return one block for each run of indices that fulfil all constraints.
 
     The constraints depend only on the dimension `dim` of the box.
     """
@@ -189,7 +187,7 @@ def _runs(box: TileBox, rest: tuple[Constraint, ...], dim: int) -> list[_Block]:
 
 
 def _are_adjacent(previous: list[_Block], inner: list[_Block], dim: int) -> bool:
-    """Return True when each block of `inner` continues the same block of `previous` along `dim`."""
+    """Return True when each block of `inner` continues that of `previous` along `dim`."""
     if len(previous) != len(inner):
         return False
     for (starts, sizes), (new_starts, new_sizes) in zip(previous, inner, strict=True):

@@ -12,13 +12,13 @@ from nkijit.tracing.tensor import NkiTensor
 
 
 def pattern_of(expr: Index) -> tuple[list[list[int]], int]:
-    """Return the [step, count] pairs of an expression's free dimensions, and its partition step."""
+    """Return an expression's [step, count] pairs of the free dimensions, and its partition step."""
     steps = [[c, n] for c, n in zip(expr.coefficients[1:], expr.shape[1:], strict=True)]
     return steps, expr.coefficients[0]
 
 
 def select(dst: NkiTensor, pred: Mask, on_true_tile: NkiTensor, on_false_value: float) -> None:
-    """Write a tile where a predicate holds, else a number: one instruction per comparison."""
+    """Write `tile` where a predicate holds, else a number; one instruction per comparison."""
     always = Constraint(Index(dst.shape, (0,) * dst.ndim, 0), Relation.zero)
     source = on_true_tile
     for constraint in pred.constraints or (always,):

@@ -32,9 +32,7 @@ class Shape(tuple[int, ...]):
     @staticmethod
     @lru_cache(maxsize=4096)
     def of(sizes: tuple[int, ...]) -> Shape:
-        """Return the cached shape with these sizes. It is always the same object, so look-ups are
-        fast.
-        """
+        """Return the cached shape with these sizes: always the same object, for fast look-ups."""
         return Shape(sizes)
 
 
@@ -167,7 +165,7 @@ class _Placement(NamedTuple):
     """The offset of the box's first element if all constants are 0, in elements."""
     strides: tuple[int, ...]
     bounds: tuple[tuple[int, int], ...]
-    """The lowest and the highest value of each index in the box, without the constant."""
+    """The lowest and the highest value of each index in the box, without the index's constant."""
     mixed: int
     """The first dimension of the tensor whose index mixes partitions and free dimensions; or -1."""
 

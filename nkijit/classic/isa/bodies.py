@@ -27,7 +27,7 @@ from nkijit.tracing.tracer import tracer_for
 _OF_EVERY_CALL = ("kwargs", "mask", "dtype")
 _LABEL = "name"
 _NATIVE = ("int32", "uint32")
-"""Integer types that float32 cannot represent exactly; some instructions do not convert them."""
+"""Integer types with values that float32 cannot represent; some instructions keep them."""
 
 
 def returning(

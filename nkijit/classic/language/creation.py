@@ -42,9 +42,7 @@ def _new(
     name: str,
     put: Callable[[ClassicTile], None] | None,
 ) -> ClassicTensor:
-    """Allocate a tensor, with one tile for each block; `put` writes the initial values of a
-    tile.
-    """
+    """Allocate a tensor, with one tile for each block; `put` writes a tile's initial values."""
     region, placement = as_buffer(buffer)
     if places_automatically():
         placement = None

@@ -27,9 +27,7 @@ _ON_GPSIMD = ("power", "rsqrt")
 
 
 class Function:
-    """An element-wise function of the language, which may also be used as an operator of
-    instructions.
-    """
+    """An element-wise function of the language, which may also be an operator of instructions."""
 
     def __init__(self, name: str, does: str, of: str | None = None):
         """Create the function `nl.<name>`.
@@ -56,8 +54,7 @@ class Function:
         return None if operator is None else Word(operator)
 
     def _several(self, dtype: Any) -> Callable[..., None]:
-        """Return an `emit` for `functional` that calls the function of the same name in the current
-        API.
+        """Return an `emit` for `functional` that calls the current API's function of the same name.
 
         The called function emits several instructions.
         """
@@ -258,9 +255,7 @@ _OF_TRUTH_VALUES: dict[Function, Any] = {
     bitwise_xor: logical_xor,
     invert: logical_not,
 }
-"""The logical functions that replace bitwise functions for operands that are truth values, as in
-NumPy.
-"""
+"""The logical functions that replace bitwise functions for truth values, as in NumPy."""
 
 __all__ = [
     "abs",

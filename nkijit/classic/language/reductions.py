@@ -39,7 +39,7 @@ def _reduce(
     keepdims: bool,
     rest: dict[str, Any],
 ) -> ClassicTensor:
-    """The body of all reductions: `emit(dst, axis=…, **fixed)`, with `x` as its `operand`."""
+    """The shared body of reductions: calls `emit(dst, axis=…, **fixed)` with `x` as `operand`."""
     refuse_rest(call, rest)
     tile = as_tensor(call, "x", x)
     axes = _free_axes(call, tile.ndim, axis)
@@ -263,8 +263,7 @@ def all_reduce(
     asynchronous: bool = False,
     **kwargs: Any,
 ) -> NoReturn:
-    """Refused: tracing runs the instances of a grid one after the other, so there is no common
-    result.
+    """Refused: the instances of a grid are traced one after the other, without a common result.
 
     The tiles of later instances do not exist when an earlier instance needs the result.
     """

@@ -80,7 +80,7 @@ def transposed(
     mask: Any,
     buffer: MemoryRegion,
 ) -> ClassicTensor:
-    """The body of transposes: `compute(**{argument: view}, dtype=…)` of the unmasked part."""
+    """The shared body of transposes: calls `compute` with the unmasked part of the tile."""
     wanted = source.dtype if dtype is None else dtype
     return functional(
         call,

@@ -1,4 +1,4 @@
-"""Classic kernels: the same tracer, with classic tensors, and an instance per point of a grid."""
+"""Classic kernels: traced with classic tensors, once for each point (instance) of a grid."""
 
 from __future__ import annotations
 
@@ -139,9 +139,7 @@ class ClassicKernel(Kernel[_P]):
         return self._launched.mode
 
     def placed_automatically(self) -> Self:
-        """Return the kernel with automatic placement of all tiles, including tiles with an
-        address.
-        """
+        """Return the kernel with automatic placement of all tiles, even tiles with an address."""
         return self._changed(launch=replace(self._launched, automatic=True))
 
     @property
@@ -244,9 +242,7 @@ def _returned(tracer: Tracer, function: Callable[..., Any], item: Any) -> Any:
 
 
 def _check_same_tensors(tracer: Tracer, function: Callable[..., Any], one: Any, two: Any) -> None:
-    """Record a finding if instances return different tensors; all must return the same shared
-    tensors.
-    """
+    """Record a finding if instances return different tensors; all must return the same ones."""
     storages: list[list[Any]] = [[], []]
     for result, found in zip((one, two), storages, strict=True):
         _mapped(result, lambda item, found=found: found.append(_identity(item)))

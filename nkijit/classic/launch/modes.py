@@ -27,9 +27,7 @@ PERCENTILES = (0, 1, 10, 25, 50, 90, 99, 100)
 
 
 class NoDeviceWarning(UserWarning):
-    """A mode for a device with the vendor's compiler was requested; nkijit interprets and predicts
-    instead.
-    """
+    """A mode for devices was requested; nkijit interprets the kernel and predicts times instead."""
 
 
 class Latency:
@@ -94,9 +92,9 @@ class _OnDevice(Mode):
 
     _warned: ClassVar[bool] = False
     save_neff_name: StrPath | None = None
-    """The name of the vendor's binary; none is written."""
+    """The file name of the vendor's binary; no such file is written."""
     save_trace_name: StrPath | None = None
-    """The name of the timeline, which gets another suffix: `profile.perfetto.json`."""
+    """The file name of the timeline; the suffix is replaced: `profile.perfetto.json`."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

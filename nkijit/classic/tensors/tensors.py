@@ -97,7 +97,7 @@ class ClassicTensor:
 
     @property
     def _views(self) -> Sequence[NkiTensor]:
-        """The views of the current API that the tensor is taken from."""
+        """The views of the current API through which the tensor accesses memory."""
         raise NotImplementedError
 
     @property
@@ -202,29 +202,25 @@ def element_of(tensor: ClassicTensor) -> str:
 
 
 def mark_masked(tensor: ClassicTensor) -> None:
-    """Mark a tensor's allocations in the IR as masked: a mask leaves some of their elements
-    unwritten.
-    """
+    """Mark a tensor's allocations in the IR as partly unwritten, because of a mask."""
     for view in tensor._views:  # pyright: ignore[reportPrivateUsage]
         mark_allocation_masked(view)
 
 
 class Displaced:
-    """An index known only at run time: a tile of one element plus an index expression."""
+    """An index known only at run time: a tile of one element, plus an index expression."""
 
     __slots__ = ("index", "shape", "tile")
 
     def __init__(self, tile: ClassicTensor, index: Index):
-        """`tile`: the value known only at run time; `index`: the expression that is added to
-        `tile`.
-        """
+        """`tile`: the value known only at run time; `index`: the expression that is added."""
         self.tile = tile
         self.index = index
         self.shape = index.shape
 
 
 class Masked(ClassicTensor):
-    """An operand of a matmul with a mask of its own: `lhs[i_f < 64]`.
+    """An operand of a matmul with a separate mask: `lhs[i_f < 64]`.
 
     Source: NKI API reference 2.26, "NKI API Masking".
     """
@@ -232,7 +228,7 @@ class Masked(ClassicTensor):
     __slots__ = ("mask", "shape", "tensor")
 
     def __init__(self, tensor: ClassicTensor, mask: Mask):
-        """`mask`: the elements of `tensor` that take part."""
+        """`mask`: the elements of `tensor` that the matmul uses."""
         self.tensor = tensor
         self.mask = mask
         self.shape = tensor.shape

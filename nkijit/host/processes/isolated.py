@@ -53,8 +53,7 @@ class Limits:
 
 
 class Isolated:
-    """A generator function that runs in a separate process, which sends each result as it is
-    yielded.
+    """A generator function that runs in a separate process, which sends results immediately.
 
     Args:
         function: a generator function of a module. OutOfTime is raised in it at the time limit; it
@@ -118,9 +117,7 @@ def prepare() -> None:
 
 
 def missing() -> str | None:
-    """Return a message about limits that this system cannot enforce; None if it enforces all
-    limits.
-    """
+    """Return a message about limits that this system cannot enforce; None if there are none."""
     return system.MISSING
 
 
@@ -143,9 +140,7 @@ def _work(
 
 
 def _leave_streams() -> None:
-    """Redirect the standard streams to the null device, because servers use them for their
-    protocol.
-    """
+    """Redirect the standard streams, which servers use for their protocol, to the null device."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nothing, stream)

@@ -1,5 +1,4 @@
-"""Images: descriptions of everything that a trace can observe of a value, as plain data for cache
-keys.
+"""Images: descriptions of everything that a trace can observe of values, for cache keys.
 
 An `Imaging` visits all objects that are reachable from some values. Each class has a reader: a
 function, registered with `@images`, that returns the image of an object. The readers are in
@@ -59,15 +58,13 @@ def difference(one: Any, two: Any) -> tuple[str, ...]:
 
 
 def _is_named(image: Any) -> bool:
-    """Return whether a part of an image is a pair (name, image); other tuples begin with a
-    class.
-    """
+    """Return whether a part of an image is a pair (name, image); others begin with a class."""
     parts = cast("tuple[Any, ...]", image)
     return type(image) is tuple and len(parts) == 2 and type(parts[0]) is str
 
 
 class Same:
-    """The image of a value that is compared by identity."""
+    """The cache key image of a value that is compared by identity."""
 
     __slots__ = ("value",)
 
@@ -86,7 +83,7 @@ _AGAIN = Same
 _LARGEST = 50_000
 """The maximum number of objects in an image; larger images would take as long as a small trace."""
 ABSENT = ("absent",)
-"""The image of a missing value."""
+"""The cache key image of a missing value."""
 
 _constants: dict[int, Any] = {}
 """Library constants (modules, functions, classes) that represent themselves in images, by `id`."""
@@ -102,7 +99,7 @@ class Imaging:
         self.reads_environment = False
 
     def of(self, value: Any) -> Any:
-        """Return the image of a value."""
+        """Return the cache key image of a value."""
         kind = cast("type[Any]", type(value))
         if id(kind) in BY_VALUE:
             return (kind, value)
@@ -126,18 +123,14 @@ class Imaging:
         return read(self, value)
 
     def constant(self, value: Any) -> Any:
-        """Register a constant of a library, which represents itself in images and gets no
-        number.
-        """
+        """Register a library constant, which represents itself in images and gets no number."""
         _constants[id(value)] = value
         del self._numbers[id(value)]
         self._kept.pop()
         return value
 
     def rest(self) -> tuple[Any, ...]:
-        """Return the last part of the image: the environment variables, if some value depends on
-        them.
-        """
+        """Return the last part of the image: the environment variables if values depend on them."""
         return (("environment", tuple(os.environ.items())),) if self.reads_environment else ()
 
     def named(self, name: str, value: Any) -> tuple[str, Any]:
@@ -155,7 +148,7 @@ class Imaging:
         )
 
     def all(self, values: Iterable[Any]) -> tuple[Any, ...]:
-        """Return the images of some values."""
+        """Return the images of several values."""
         return tuple(map(self.of, values))
 
 
@@ -185,7 +178,7 @@ def images(*kinds: Any, derived: bool = False) -> Callable[[Reader], Reader]:
 
 @per_class
 def reader_of(kind: type[Any]) -> Reader:
-    """Return the reader that a class without its own reader inherits from its bases."""
+    """Return the reader for a class without its own reader, inherited from its bases."""
     return next(reader for base, reader in _readers_of_bases.items() if issubclass(kind, base))
 
 

@@ -27,8 +27,7 @@ class Reads:
     code_name: str
     """The qualified name of the function."""
     names: dict[str, list[Chain]] = field(default_factory=dict[str, list[Chain]])
-    """The globals and builtins that the code reads, by name, each with the attribute chains after
-    it.
+    """The globals and builtins that are read, by name, each with the attribute chains after it.
 
     The chain `()` means that the value itself is used.
     """
@@ -45,9 +44,7 @@ class Reads:
     attributes: set[str] = field(default_factory=set[str])
     """Names of all attributes that the code reads."""
     door: str = ""
-    """An attribute in the code through which all names can be read (`__globals__`, …); ""
-    if none.
-    """
+    """An attribute in the code that gives access to all names (`__globals__`, …); "" if none."""
     digest: bytes = b""
     """The digest of the code and its line numbers, equal across processes; empty for libraries."""
     is_library: bool = False
@@ -55,7 +52,7 @@ class Reads:
 
     @property
     def where(self) -> str:
-        """The function as messages name it."""
+        """The function's name in messages."""
         return f"function '{self.code_name}'"
 
 
@@ -162,7 +159,7 @@ _Source = tuple[str, int, str]
 
 
 def _sources(steps: list[_Step]) -> dict[_Source, int]:
-    """Return the imports, each with the index of the bytecode instruction that pushes its value.
+    """Return the imports, each with the index of the instruction that pushes its value.
 
     The index is -1 for an import whose value is not pushed.
     """

@@ -34,7 +34,7 @@ from nkijit.kernels.cache_key.imaging import Imaging, Same, UnkeyableError, imag
 from nkijit.tracing.objects import NKIObject
 
 _MOST_BYTES = 4096
-"""The maximum size of an array in an image, in bytes; a digest replaces larger contents."""
+"""The maximum size of array contents in an image, in bytes; a digest replaces larger ones."""
 
 
 def _class_of(imaging: Imaging, kind: type[Any]) -> Any:
@@ -95,7 +95,7 @@ def _number(imaging: Imaging, value: np.generic) -> Any:
 
 @images(np.ndarray, derived=True)
 def _array(imaging: Imaging, value: npt.NDArray[Any]) -> Any:
-    """Return the image of an array: dtype, layout, and contents or their digest."""
+    """Return the cache key image of an array: dtype, layout, and contents or their digest."""
     kind = cast("type[Any]", type(value))
     plain = value if kind is np.ndarray else np.asarray(value)
     if plain.dtype.hasobject:
@@ -112,9 +112,7 @@ def _array(imaging: Imaging, value: npt.NDArray[Any]) -> Any:
 
 @images(object, GenericAlias, Pattern, UnionType)
 def _same(imaging: Imaging, value: Any) -> Any:
-    """Return an image that compares by identity, for values that are immutable or have no
-    properties.
-    """
+    """Return an image that compares by identity, for immutable or opaque values."""
     del imaging
     return Same(value)
 
@@ -130,9 +128,7 @@ def _enum_member(imaging: Imaging, value: Enum) -> Any:
 
 @images(logging.Logger, derived=True)
 def _logger(imaging: Imaging, value: logging.Logger) -> Any:
-    """Return the image of a logger: the properties that decide whether the logger emits a
-    message.
-    """
+    """Return the image of a logger: the properties that decide whether it emits messages."""
     found = attributes_of(value)
     own = {name: item for name, item in found.items() if is_scalar(item)}
     above = found.get("parent") if found.get("propagate") else None
@@ -162,7 +158,7 @@ _ITEMS: dict[type[Any], _Items] = {
     set: lambda imaging, value: imaging.all(cast(Any, set).__iter__(value)),
     frozenset: lambda imaging, value: imaging.all(cast(Any, frozenset).__iter__(value)),
 }
-"""Readers of the items of objects that derive from a built-in class, by the class."""
+"""Readers for the items of objects derived from a built-in class, by that class."""
 _BASES: frozenset[Any] = frozenset(
     (
         *_ITEMS,

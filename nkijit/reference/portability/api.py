@@ -98,8 +98,7 @@ class ApiUse:
         return getattr(value, "__annotations__", {}).get("return")
 
     def _in_position(self, name: str, node: ast.Call) -> list[tuple[ast.expr, str | None]]:
-        """Return the positional arguments of a call, each with its parameter name in the API
-        function.
+        """Return the positional arguments of a call, each with the name of its parameter.
 
         The name is None if the parameter has another name in the release.
         """

@@ -1,6 +1,4 @@
-"""Traversal of a kernel: its function, the functions and classes that it uses, and its
-arguments.
-"""
+"""Traversal of a kernel: its function, the functions and classes that it uses, its arguments."""
 
 from __future__ import annotations
 

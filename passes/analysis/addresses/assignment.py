@@ -33,7 +33,7 @@ from nkijit.passes.analysis.addresses.gaps import (
 )
 
 _MOST_CONFLICTS = 1_000_000
-"""Above this number of pairs of overlapping blocks, the sweep's result is not improved.
+"""If more pairs of blocks overlap in time, the sweep's result is not improved.
 
 Improving it would take seconds.
 """

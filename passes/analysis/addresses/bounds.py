@@ -50,9 +50,7 @@ def lower_bound_of_banks(blocks: Iterable[Block], bank: int) -> Peak:
 
 
 def _filling(block: Block, bank: int) -> Block | None:
-    """Reduce a block to the PSUM banks that it fills more than half; None if there are no such
-    banks.
-    """
+    """Reduce a block to the PSUM banks that it fills more than half; None without such banks."""
     first = 0 if block.address is None else block.address[1]
     low, after = first // bank, -(-(first + block.size) // bank)
     if 2 * (min((low + 1) * bank, first + block.size) - first) <= bank:

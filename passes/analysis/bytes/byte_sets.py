@@ -16,9 +16,7 @@ from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.bytes.rows import partitions_of, start_of
 
 Piece = tuple[int, int]
-"""A set of partitions, and the set of bytes covered in each of these partitions, as bits of
-integers.
-"""
+"""A set of partitions, and the bytes covered in each of them; both as bits of integers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +92,7 @@ class ByteSet:
 
 
 def _byte_set(pieces: list[Piece]) -> ByteSet:
-    """Return the set of pieces with disjoint partitions, in canonical form."""
+    """Return the set that consists of pieces with disjoint partitions, in canonical form."""
     if len(pieces) > 1:
         rows_of: dict[int, int] = {}
         for rows, columns in pieces:

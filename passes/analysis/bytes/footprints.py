@@ -72,9 +72,7 @@ class Extent(NamedTuple):
         return np.ndarray(shape, marks.dtype, marks, self.low * size, strides)
 
     def split(self, pitch: int) -> tuple[Extent, Extent] | None:
-        """Split the set into rows of `pitch` bytes and columns; None if it is not a product of the
-        two.
-        """
+        """Split the set into rows of `pitch` bytes and columns; None if it is no such product."""
         row, column = divmod(self.low, pitch)
         rows, columns = _rows_and_columns(self.terms, pitch)
         inside = Extent(column, columns)
@@ -96,7 +94,7 @@ def _span(terms: Terms) -> int:
 
 @lru_cache(maxsize=4096)
 def _rows_and_columns(terms: Terms, pitch: int) -> tuple[Terms, Terms]:
-    """Split terms into those across rows of `pitch` bytes, in rows, and those within a row."""
+    """Split terms into three groups: across rows of `pitch` bytes, in rows, and in a row."""
     rows: list[tuple[int, int]] = []
     columns: list[tuple[int, int]] = []
     for stride, count in terms:
@@ -112,7 +110,7 @@ def _rows_and_columns(terms: Terms, pitch: int) -> tuple[Terms, Terms]:
 
 @lru_cache(maxsize=4096)
 def _in_bytes(strides: tuple[int, ...], shape: tuple[int, ...], size: int) -> tuple[int, Terms]:
-    """Return the bytes of a pattern as a normal form; `size` is the size of an element.
+    """Return a pattern's bytes as (offset, terms); `size` is the size of an element.
 
     See `_normal`.
     """
@@ -147,7 +145,7 @@ def extent_of(
 
 
 class Footprint(NamedTuple):
-    """The cells of a view: a strided block of an array with one mark per cell."""
+    """The cells of a view, as a strided block of an array with one mark per cell."""
 
     offset: int
     shape: tuple[int, ...]

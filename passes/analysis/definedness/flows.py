@@ -69,7 +69,7 @@ Data = npt.NDArray[Any]
 
 
 class Reading(Protocol):
-    """The operands of an instruction: marks, and data where it is known."""
+    """The operands of an instruction: their marks, and their data if known."""
 
     op: NisaOp
     target: Target
@@ -83,7 +83,7 @@ class Reading(Protocol):
         ...
 
     def holds(self) -> npt.NDArray[np.bool_] | None:
-        """Return where the condition of a selection holds; None if unknown."""
+        """Return a mask of elements for which a selection's condition holds; None if unknown."""
         ...
 
     def added(self) -> npt.NDArray[np.bool_] | bool | None:
@@ -108,7 +108,7 @@ _NONE: Marks = np.zeros((1, 1), MARK)
 
 
 def flow(*op_classes: type[NisaOp]) -> Callable[[_F], _F]:
-    """Register a function as the flow of these instruction classes."""
+    """Register the decorated function as the flow (see above) of some instruction classes."""
 
     def register(function: _F) -> _F:
         for op_class in op_classes:
@@ -193,9 +193,7 @@ def _scan(r: Reading) -> Left:
 
 
 def _running(values: Marks, start: Marks) -> Marks:
-    """Return the marks of a scan: each result depends on the earlier results of its row and on
-    `start`.
-    """
+    """Return the marks of a scan: results depend on earlier results of the row and `start`."""
     first = np.broadcast_to(start, (len(values), 1))
     running = np.maximum.accumulate(np.concatenate((first, values), axis=1), axis=1)
     return cast(Marks, running[:, 1:])
@@ -262,9 +260,7 @@ def _matmul_mx(r: Reading) -> Left:
 
 
 def _product(r: Reading, rows: Marks, columns: Marks) -> Left:
-    """Return the marks of a matmul's product: `rows` has a mark per stationary column, `columns`
-    per moving.
-    """
+    """Return the marks of a matmul's product, from marks per stationary and moving column."""
     product = np.maximum(rows[:, None], columns[None, :])
     added = r.added()
     if added is None:  # the earlier contents count as defined
@@ -414,9 +410,7 @@ def _select_reduce(r: Reading) -> Left:
 
 
 def _chosen(holds: npt.NDArray[np.bool_] | None, one: Marks, other: Marks) -> Marks:
-    """Return the marks of a selection; if the condition is unknown, only marks that both inputs
-    have.
-    """
+    """Return the marks of a selection; for an unknown condition, the marks of both inputs."""
     if holds is None:
         return np.minimum(one, other)
     return np.where(holds, one, other)

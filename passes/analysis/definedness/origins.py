@@ -31,8 +31,7 @@ USES: dict[type[Operation], dict[str, str]] = {
     SetRngSeedOp: {"src_seeds": "seeds a generator"},
     RandSetStateOp: {"src_seeds": "seeds a generator"},
 }
-"""For each operation, its operands that control behaviour, with a phrase for the effect of their
-values.
+"""For each operation, the operands that control it, with a phrase for their effect.
 
 `use_of` handles the index tiles of indirect accesses.
 """
@@ -46,9 +45,7 @@ def use_of(op: Operation, effect: Effect) -> str | None:
 
 
 def leaving(kernel: KernelOp) -> Iterator[tuple[Effect, str]]:
-    """Yield the tensors whose contents leave a kernel, each with the phrase "is returned" or "is an
-    argument".
-    """
+    """Yield the tensors whose contents leave a kernel, each with a phrase, e.g. "is returned"."""
     end = kernel.body.block.last_op
     # A trace that ended with an error has no results.
     results = effects(end) if isinstance(end, ReturnOp) else ()
@@ -92,7 +89,7 @@ class Use:
 
 @dataclass(slots=True)
 class Origins:
-    """The origins of undefined values, by number: a mark above `UNWRITTEN` is such a number."""
+    """The origins of undefined values; a mark above `UNWRITTEN` is an origin's number."""
 
     _found: list[Origin] = field(default_factory=list[Origin])
     _numbers: dict[tuple[Operation, str], int] = field(
@@ -103,9 +100,7 @@ class Origins:
     )
 
     def introduced(self, op: Operation, effect: Effect, marks: Marks) -> Marks:
-        """Replace the mark `UNWRITTEN` in the marks of a read tile by the number of this read's
-        origin.
-        """
+        """Replace the mark `UNWRITTEN` in the marks of a read tile by the number of an origin."""
         missing = marks == UNWRITTEN
         if not missing.any():
             return marks

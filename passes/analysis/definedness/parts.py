@@ -1,5 +1,4 @@
-"""Masks of the elements that an instruction accesses of an operand with a partial effect
-(`Effect.partial`).
+"""Masks of the accessed elements, for operands with partial effects (`Effect.partial`).
 
 Each operand has a function, registered with `@part`. It gets the values of the other operands, if
 they are known, and returns a mask of the tile's elements.

@@ -1,6 +1,4 @@
-"""Shadow memory: a mark for each unit of a tensor's memory that gives the origin of an undefined
-value.
-"""
+"""Shadow memory: marks for a tensor's memory that give the origin of undefined values."""
 
 from __future__ import annotations
 
@@ -42,8 +40,7 @@ class Shadow:
         outside: int = UNWRITTEN,
         pieces: int = 0,
     ):
-        """Give the tensor's memory the mark `mark`, and the memory around the tensor the mark
-        `outside`.
+        """Set the mark of the tensor's memory to `mark`, and of the memory around it to `outside`.
 
         Args:
             bases: the tensor's value on each core.

@@ -69,7 +69,7 @@ class Tracker(ABC):
         """Handle a use of undefined values."""
 
     def marks_read(self, op: Operation) -> dict[str, list[Marks]]:
-        """Return the marks of the tiles that an operation reads, by operand, and report uses."""
+        """Return the marks of the tiles that an operation reads, by operand; report uses."""
         found: dict[str, list[Marks]] = {}
         for effect in effects(op):
             if effect.role is Role.write:
@@ -82,9 +82,7 @@ class Tracker(ABC):
         return found
 
     def _taken(self, op: Operation, effect: Effect, marks: Marks) -> Marks:
-        """Return the marks of a read tile, with numbers of origins; all marks are `DEFINED` after a
-        report.
-        """
+        """Return the marks of a read tile, as numbers of origins; `DEFINED` after a report."""
         if not marks.any():
             return marks
         touched = self.touched(op, effect)

@@ -230,8 +230,7 @@ class _Tensors:
 
     def __init__(self) -> None:
         self._known: dict[tuple[int, ...], _FewCells | None] = {}
-        """The cells of tensors whose tiles have the same types; None if each tile covers the whole
-        tensor.
+        """Cells of tensors by the types of their tiles; None if each tile covers the tensor.
 
         The key is the `id` of the tensor's type and of each tile's type.
         """
@@ -289,7 +288,7 @@ class TrackedTile:
     def __init__(self, value: SSAValue, of: _Whole | _Part):
         self.value = value
         self.of = of
-        """The accesses to the whole tensor, or to the tile's part of it."""
+        """The accesses to the whole tensor, or to the bytes that the tile covers."""
         self.known = info_of(value).indirection is None
         """Whether the tile's address is known before run time."""
 
@@ -333,7 +332,7 @@ class Accesses:
         """The tracked tiles by the `id` of their value, because hashing a value costs a call."""
 
     def track(self, value: SSAValue) -> TrackedTile:
-        """Return the tile of a value, and add all tiles of its tensor to `tiles`."""
+        """Return the tracked tile of a value, and add all tiles of its tensor to `tiles`."""
         for tile in self.tiles_of(base_of(value)):
             self.tiles[id(tile.value)] = tile
         return self.tiles[id(value)]
@@ -432,7 +431,7 @@ class Accesses:
         events: Collection[int],
         every: Collection[int],
     ) -> None:
-        """Append dependences on the last of some events per queue and block.
+        """Append dependences on the last of several events for each queue and block.
 
         For queues in `every`, append dependences on all of the events.
         """

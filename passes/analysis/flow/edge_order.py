@@ -69,9 +69,7 @@ def _is_late(block: Block) -> bool:
 
 
 def _places(block: Block) -> dict[str, int]:
-    """Return the position in a block of each named instruction; a nested instruction has its loop's
-    position.
-    """
+    """Return the position in a block of each named instruction, or of the loop around it."""
     return {
         op.label: number
         for number, unit in enumerate(block.ops)
@@ -96,7 +94,7 @@ class Unit:
     labels: set[str] = field(init=False)
     """The names of the unit's named instructions."""
     awaited: set[str] = field(init=False)
-    """The names of instructions outside of the unit that must run before it."""
+    """The names of instructions outside of the unit that must run before the unit."""
     keys: dict[SSAValue, None] = field(init=False)
     """The values that the unit uses. Two units without a common value may change their order."""
 
@@ -150,9 +148,7 @@ class Arrangement:
                 self._place_or_delay(units[-1])
         done = {id(op) for op in self._done}
         self.stuck = [unit for unit in units if id(unit.op) not in done]
-        """The units that cannot be placed, because they wait for each other or for other stuck
-        units.
-        """
+        """The units that cannot be placed, because they wait for each other or for such units."""
 
     def apply(self) -> None:
         """Reorder the operations of the block."""
@@ -170,9 +166,7 @@ class Arrangement:
             self._held.setdefault(key, {})[unit] = None
 
     def _obstacle(self, unit: Unit, *, newest_first: bool) -> Unit | str | None:
-        """Return a unit or an instruction name that a unit still waits for; None if it waits for
-        nothing.
-        """
+        """Return a unit or an instruction name that a unit still waits for; None without one."""
         missing = min(unit.awaited & self._missing, default=None)
         if missing is not None:
             return missing

@@ -113,8 +113,7 @@ class MatmulWrites:
         tensor.scattered = True
 
     def added(self, op: NisaOp, target: Target) -> Mask | bool:
-        """Return which elements of dst a matmul adds to (True, False, or a mask), and record the
-        write.
+        """Return which elements of dst a matmul adds to (True, False or a mask); record the write.
 
         The mask has the shape (P, F).
 
@@ -162,8 +161,7 @@ def _may_multiply(kind: type[Operation]) -> bool:
 def where_matmuls_add(
     kernel: KernelOp, ops: Iterable[Operation]
 ) -> Iterator[tuple[NisaOp, Mask | bool | None]]:
-    """Yield each matmul of some operations in program order, with the elements of dst to which it
-    adds.
+    """Yield each matmul in program order, with the elements of dst that it adds to.
 
     See `MatmulWrites.added`; None where it is known only at run time.
     """

@@ -39,9 +39,7 @@ class Range:
 
 @dataclass(slots=True)
 class _History:
-    """The range of a register after each operation that changes it; None where the range is
-    unknown.
-    """
+    """The range of a register after each operation that changes it; None where unknown."""
 
     places: list[int] = field(default_factory=list[int])
     held: list[Range | None] = field(default_factory=list["Range | None"])

@@ -51,7 +51,7 @@ class LiveRange(ShownFields):
     start: int
     end: int
     first: int
-    """The position of the first access in program order; `start` is lower for carried tiles."""
+    """The position of the first access in program order; carried tiles have a lower `start`."""
     last: int
     """The position of the last access in program order."""
     tile: TileInfo

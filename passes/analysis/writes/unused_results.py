@@ -42,9 +42,7 @@ class CallResults:
     overwritten: int = 0
     """The number of executions whose results other calls overwrite before any use."""
     overwritten_by_itself: int = 0
-    """The number of executions whose results later executions of this call overwrite before any
-    use.
-    """
+    """The number of executions whose results this call itself overwrites before any use."""
     overwriter: Operation | None = None
     """The first operation that overwrites one of the unused results."""
     remaining: int = 0
@@ -97,9 +95,7 @@ class _Walk:
         self.loops: list[_Loop] = []
         """The loops around each execution."""
         self.overwriters: dict[int, int] = {}
-        """For each execution, by number: the last execution that has overwritten a part of its
-        result.
-        """
+        """For each execution, by number: the last execution that overwrote part of its result."""
         self._accesses = Accesses()
         self._ranges: Ranges | None = None
         found = where_matmuls_add(kernel, kernel.operations)
@@ -187,9 +183,7 @@ class _Walk:
         return list(found.values())
 
     def _used(self) -> tuple[list[bool], set[int]]:
-        """Return whether each execution's result is used, and the executions that wrote final
-        contents.
-        """
+        """Return whether each execution's result is used, and the last writers of all bytes."""
         used = [False] * len(self.ops)
         last: set[int] = set()
         is_alone = self.kernel.core[1] == 1

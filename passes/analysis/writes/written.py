@@ -206,9 +206,7 @@ class CoreWrites:
             tensor.write(value, scope, True)
 
     def _forget_written(self, loop: Operation) -> None:
-        """Forget written tiles whose index the loop changes, because each iteration uses other
-        elements.
-        """
+        """Forget written tiles whose index the loop changes: iterations use other elements."""
         if not self._by_index:
             return
         for op in _inside(loop):
@@ -279,7 +277,7 @@ class CoreWrites:
     def _note_dynamic(
         self, tensor: WrittenTensor, value: SSAValue, index: SSAValue, scope: Scope | None
     ) -> None:
-        """Record that an indirect tile is written as long as its index does not change."""
+        """Record that an indirect tile counts as written until its index changes."""
         tensor.known[id(value)] = scope
         self._by_index.setdefault(base_of(index), []).append((tensor, value))
         if not isinstance(index, BlockArgument) or steps_of(value) is None:
@@ -329,7 +327,7 @@ class _Core(CoreWrites):
         )
         """The core's tensors in shared HBM, in an order that is equal on all cores."""
         self.meetings = 0
-        """The number of meetings before the first one that is in a loop."""
+        """The number of synchronisations with other cores before the first one in a loop."""
         for op in kernel.body.block.ops if several else ():
             if any(type(inner) in _MEETINGS for inner in _inside(op)):
                 break
@@ -349,7 +347,7 @@ class _Core(CoreWrites):
             self._tensor(base).write(base, None, True)
 
     def phases(self, meetings: int) -> list[list[Operation]]:
-        """Split the operations into phases: each of the first `meetings` meetings ends one."""
+        """Split the operations into phases at the first `meetings` synchronisations of cores."""
         found: list[list[Operation]] = [[]]
         for op in directly_in(self._kernel.body.block):
             found[-1].append(op)
@@ -369,13 +367,13 @@ class _Core(CoreWrites):
                 tensor.write(effect.value, None, False)
 
     def meet(self, others: Sequence[_Core]) -> None:
-        """Record the certain writes of the other cores, which become visible at a meeting."""
+        """Record the certain writes of the other cores, which a synchronisation makes visible."""
         for other in others:
             for mine, theirs in zip(self.shared, other.shared, strict=False):
                 mine.learn(theirs)
 
     def results(self) -> Iterator[Read]:
-        """Yield the reads of the kernel's results at its end."""
+        """Yield the reads of the kernel's results, which happen at its end."""
         last = self._kernel.body.block.last_op
         # A trace that ended with an error has no results.
         if isinstance(last, ReturnOp):

@@ -55,7 +55,7 @@ _CLOSED = Scope(closed=True)
 
 
 class Memory:
-    """The memory of a tensor, and the part of the memory that each tile covers.
+    """The memory of a tensor, and the bytes of that memory that each tile covers.
 
     Everything is computed when first used, and shared by the analyses of a kernel.
     """
@@ -157,7 +157,7 @@ class _Masks:
         self._open: dict[Scope, Mask] = {}
         """For each open scope, the cells that are certainly written in it besides `_must`."""
         self._tensor: Mask | None = None
-        """The cells of the tensor itself, if views reach beyond it; nothing writes others."""
+        """The cells of the tensor itself, if views reach beyond it; other cells are unwritten."""
         if extended:
             self._tensor = np.zeros(cells.count, np.bool_)
             cells.footprint(tensor).part(self._tensor)[...] = True
@@ -216,7 +216,7 @@ def _still_open(found: dict[Scope, _S]) -> Iterable[Scope]:
 
 
 class WrittenTensor:
-    """The written parts of one allocation, as seen by one core."""
+    """The parts of one allocation that have been written, as seen by one core."""
 
     # A kernel has as many tensors as instructions; most are written and read as a whole.
     __slots__ = (

@@ -24,7 +24,7 @@ class Analyses:
         self.costs_by_form = Costs(kernel.target)
         """Costs by instruction form, which stay valid when the kernel changes."""
         self.orders: dict[object, tuple[float, Sequence[int]]] = {}
-        """The best order of a region and its time in ns, by a key of the scheduler's inputs."""
+        """The best order of regions and its time in ns, by a key of the scheduler's inputs."""
 
     def changed(self) -> None:
         """Discard the cached analyses: operations, operands or the order have changed."""

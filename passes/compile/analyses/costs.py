@@ -17,9 +17,7 @@ class InstructionCost(NamedTuple):
 
     queue: Queue
     resource: object
-    """The resource that the instruction occupies: a queue, or `"dma"`, the resource of all DMA
-    rings.
-    """
+    """The resource that the instruction occupies: a queue, or `"dma"` for all DMA rings."""
     issue: float
     """The time from the instruction's start until the resource can begin another instruction."""
     latency: float

@@ -1,4 +1,4 @@
-"""Merging of two tiles that have the same contents."""
+"""Merging of tiles with the same contents."""
 
 from __future__ import annotations
 

@@ -44,9 +44,7 @@ Predecessors = list[set[int]]
 
 @dataclass(frozen=True)
 class Kept:
-    """Engine state, such as accumulators, that instructions of a kernel leave for later
-    instructions.
-    """
+    """Engine state, such as accumulators, that instructions leave for later instructions."""
 
     target: Target
     accumulators: frozenset[engine]
@@ -107,8 +105,7 @@ def predecessors(
     accesses: Accesses | None = None,
     numbers: Sequence[int] | None = None,
 ) -> Predecessors:
-    """Return, for each instruction of a region, the indices of the instructions that must precede
-    it.
+    """Return the indices of the instructions that must precede each instruction of a region.
 
     Args:
         region: the instructions of the region.
@@ -209,9 +206,7 @@ def _sharing(bases: Iterable[SSAValue]) -> Iterator[list[SSAValue]]:
 
 
 def _parts(base: SSAValue, touched: Sequence[Access]) -> dict[int, list[int]] | _Many | None:
-    """Return, by `id`, the cells (`Cells`) that each tile of a tensor covers; None if all may
-    overlap.
-    """
+    """Return the cells that each tile of a tensor covers, by `id`; None if all may overlap."""
     first = touched[0].effects[0].value
     if all([effect.value is first for access in touched for effect in access.effects]):
         return None  # the common case

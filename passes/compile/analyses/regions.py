@@ -62,9 +62,7 @@ class Region:
         self.used = [0.0, 0.0]
         """Bytes per partition, in SBUF and in PSUM, of tiles used also outside the region."""
         self.sizes: list[tuple[int, float]] = []
-        """The memory (0: SBUF, 1: PSUM) and the bytes per partition of each tile used only in the
-        region.
-        """
+        """Memory (0: SBUF, 1: PSUM) and bytes per partition of tiles used only in the region."""
         self.users: list[int] = []
         """The number of instructions that use each tile of `sizes`."""
         self.tiles: list[list[int]] = []
@@ -155,9 +153,7 @@ class Regions:
                 tiles[numbers[access.place]].append(tile)
 
     def _distribute(self) -> None:
-        """Distribute the accesses to the regions, and set the memory in use at the start of each
-        region.
-        """
+        """Distribute the accesses to the regions, and set the memory in use at each start."""
         within: list[Region | None] = [None] * len(self._places)
         self._numbers = [0] * len(self._places)
         for _, regions in self.in_blocks:

@@ -171,9 +171,7 @@ def _touches(access: Access, tile: TileInfo) -> bool:
 
 
 def _term(access: Access, accesses: Accesses, kernel: KernelOp) -> _Term | None:
-    """Return the matmul and the addition to which an access belongs; None if it does not add a
-    product.
-    """
+    """Return the matmul and addition that an access belongs to; None if it adds no product."""
     op = access.op
     if not isinstance(op, TensorTensorOp) or not is_free(op) or op.value_of("op") != "add":
         return None
@@ -239,7 +237,7 @@ def _multiplies(op: Operation) -> bool:
 
 
 def _tiles(found: _Sum) -> tuple[SSAValue, set[SSAValue]]:
-    """Return the tile that will hold a sum, and the tiles of the sum's terms."""
+    """Return the tile that will hold a sum, and the tiles of the products in it."""
     return base_of(found.held), {base_of(term.product) for term in found.terms}
 
 

@@ -98,9 +98,7 @@ class _Busy:
         self._most = max(self._of.values(), default=0.0)
 
     def allows(self, more: Mapping[Queue, float]) -> bool:
-        """Whether a change increases neither the total busy time nor the largest busy time of a
-        queue.
-        """
+        """Whether a change increases neither the total nor the largest busy time of queues."""
         if sum(more.values()) > 0:
             return False
         return all(
@@ -235,7 +233,7 @@ class _Change:
 
 
 def _broken(op: NisaOp, target: Target) -> Iterator[bool]:
-    """Yield, for each rule of an instruction and its views, whether the instruction breaks it."""
+    """Yield, for each rule of an instruction and its views, True if the rule is broken."""
     views = [value.owner for value in op.operands if isinstance(value.owner, ViewOp)]
     for one in (op, *views):
         for rule in all_rules_of(type(one)):

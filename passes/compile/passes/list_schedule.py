@@ -40,14 +40,14 @@ MAX_USE = 0.75
 RESERVE = 0.15
 """The further fraction of SBUF that the oldest `_NEXT` unstarted instructions may use."""
 NEAR = 1.005
-"""The search stops at an order whose time is within this factor of the busiest resource's."""
+"""The search stops at an order within this factor of the busiest resource's time."""
 AHEAD = 1.02
 """While no better order is known, an order may take this multiple of the author's order's time.
 
 The simulation of the author's order ignores memory limits; all others respect them.
 """
 _NEXT = 64
-"""The number of instructions, counted from the oldest unstarted one, that may use `RESERVE`."""
+"""The number of instructions, from the oldest unstarted on, that may use `RESERVE`."""
 _MAX_CHECKED = 8
 """The number of ready instructions per queue that are checked for one that fits into memory."""
 
@@ -163,9 +163,7 @@ def fastest(
 
 
 def _ranks(region: Region, costs: Sequence[InstructionCost]) -> list[float]:
-    """Return, for each instruction, the longest time in ns from its start to the end of a dependent
-    one.
-    """
+    """Return each instruction's longest time in ns until the end of a dependent instruction."""
     ranks = [0.0] * len(costs)
     after = region.after
     for number in range(len(ranks) - 1, -1, -1):
@@ -203,9 +201,7 @@ class _Stuck(NamedTuple):
     psum: float
     """The value of `_Run._freed` for PSUM, in bytes, from which the check is repeated."""
     tiles: list[int]
-    """Tiles whose allocation causes a new check, because a reader of the tile then needs less
-    memory.
-    """
+    """Tiles whose allocation causes a new check: instructions then need less memory."""
     first: float
     """The value of `_Run._first` from which the check is repeated.
 
@@ -535,7 +531,7 @@ class _Run:
         heappush(self._events, (ended, number))
 
     def _end(self, number: int) -> bool:
-        """Record the end of an instruction; returns whether that frees tiles."""
+        """Record the end of an instruction; returns whether tiles become free."""
         left, some = self._left, False
         for tile in self._tiles[number]:
             left[tile] -= 1

@@ -1,5 +1,4 @@
-"""`resolve-accumulation`: sets `accumulate` on matmuls whose program position decides whether they
-add.
+"""`resolve-accumulation`: sets `accumulate` on matmuls that add depending on earlier writes.
 
 A matmul without `accumulate=` adds where a matmul has written before. Passes that change tiles or
 the order could change this, so the argument is set first.

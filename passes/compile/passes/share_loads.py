@@ -132,8 +132,7 @@ def share_loads(kernel: KernelOp, analyses: Analyses | None = None) -> int:
 
 
 def _places_of(access: Access, load: DmaCopyOp, analyses: Analyses) -> tuple[int, int, Operation]:
-    """Return the first and the last program position at which an access may run before or after a
-    load.
+    """Return the first and last program position at which an access may run, seen from a load.
 
     An access in a loop that does not contain the load runs until the outermost such loop ends. The
     third result is that loop, or the access itself if there is no such loop.

@@ -79,8 +79,7 @@ class _Program:
         """The latest result of each class of equivalent instructions, by `_key`."""
 
     def is_shared(self, op: NisaOp, place: int, form: int) -> bool:
-        """Remove an instruction if an earlier result can replace its result; returns whether it was
-        removed.
+        """Remove an instruction if an earlier result can replace its result; returns whether.
 
         `form`: equal for instructions that differ only in names and in the offsets of their tiles.
         """
@@ -104,7 +103,7 @@ class _Program:
         return False
 
     def _filled(self, op: NisaOp) -> SSAValue | None:
-        """Return the tile that an instruction fills; None if it has other effects or writes."""
+        """Return the tile that an instruction fills; None if it does anything else."""
         if not is_free(op) or any(True for _ in self._analyses.engine_state.of(op)):
             return None
         written = [effect for effect in effects(op) if effect.role is not Role.read]

@@ -205,9 +205,7 @@ class Lent:
         """Held while pages are saved, because several cores may write at the same time."""
         self._copied = copied
         self._marks: npt.NDArray[np.bool_] | None = None
-        """A flag per page: True if the page was saved (or, in a copy, written). None if all pages
-        were.
-        """
+        """A flag per page that was saved (or, in a copy, written); None if all pages were."""
         self._patience = memory.size
         """The bytes that may still be copied by page; after that, copying the rest is faster."""
         self._whole = memory.size // PAGE

@@ -89,9 +89,7 @@ class _Buffer:
     fill: float | None
     """The value of unwritten elements; None if they are never read."""
     shared: int
-    """The tensor's index among the tensors that the cores share; -1 if the cores do not
-    share it.
-    """
+    """The tensor's index among the tensors that cores share; -1 for all other tensors."""
 
     @property
     def size(self) -> int:
@@ -247,7 +245,7 @@ class Plan:
 
     @property
     def records(self) -> dict[Operation, Record]:
-        """The record of each instruction."""
+        """The record (description of the computation) of each instruction."""
         return {
             op: record
             for body in self.body.all()
@@ -257,9 +255,7 @@ class Plan:
 
     @property
     def lasting_slots(self) -> set[int]:
-        """The slots that have the same memory in every run of a workspace (the reusable memory of
-        runs).
-        """
+        """The slots that have the same memory in every run of a workspace (reused memory)."""
         passing = {buffer.slot for buffer in self._passing}
         return passing | {n for n, v in enumerate(self.slots.template) if v is not None}
 
@@ -432,15 +428,12 @@ class Plan:
         return {b.slot for b in self._passing} | {slot for slot, _ in self._states}
 
     def bytes_of_passing(self) -> dict[int, int]:
-        """Return the size of each temporary tensor that a run does not return, in bytes, by
-        slot.
-        """
+        """Return the bytes of each temporary tensor, by slot, except tensors that a run returns."""
         returned = {self.slots.base(base_of(value)) for value in self.kernel.return_op.values}
         return {b.slot: b.size for b in self._passing if b.slot not in returned}
 
     def _prepare(self, arrangement: Arrangement | None) -> Env:
-        """Return the part of an environment that successive runs reuse: the memory of temporary
-        tensors.
+        """Return the part of an environment that runs reuse: the memory of temporary tensors.
 
         Without an arrangement, each temporary tensor has its own memory.
         """
@@ -540,7 +533,7 @@ class Plan:
         return dict(self.resolved.get(op, ()))
 
     def array_of(self, value: SSAValue, env: Env) -> Array:
-        """Return a view of a tile with a known address, in its stored data type."""
+        """Return a tile with a known address as an array of its stored data type."""
         stored = storage(info_of(value).dtype, precise=self.precise)
         raw = env[self.slots.base(base_of(value))]
         return strided(raw, self.slots.access(value), stored)

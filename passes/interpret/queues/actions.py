@@ -22,7 +22,7 @@ from nkijit.passes.interpret.steps.body import Driver, numbers_of
 from nkijit.passes.lower.program import EngineInstruction, Program, Queue, What
 
 Name = tuple[str, int]
-"""An operand: the operand name of an effect, and a number among the effects with that name."""
+"""An operand: the operand's name, and an index among the effects with that name."""
 
 
 @dataclass(slots=True)
@@ -49,9 +49,7 @@ class Action:
     driver: Driver | None = None
     """The steps of an instruction at which cores or ranks wait for each other; None for others."""
     registers: Sequence[int] = ()
-    """For a DMA trigger, the slots (in the run's environment) of the registers that the DMA
-    uses.
-    """
+    """For a DMA trigger, the slots of the registers that the DMA uses (see `Slots`)."""
 
 
 @dataclass(slots=True)

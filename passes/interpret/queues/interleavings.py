@@ -18,7 +18,7 @@ from nkijit.passes.lower.program import Item
 
 
 class Moment(Enum):
-    """The phases of an instruction. A move performs one of them."""
+    """The phases of an instruction. A move of a queue performs one of them."""
 
     begin = "begin"
     """An instruction begins; in an engine queue, it also reads. A loop begins, iterates or ends."""
@@ -50,7 +50,7 @@ class Interleaving(Protocol):
     """A strategy that chooses the next move."""
 
     def choose(self, moves: Sequence[Move]) -> Move:
-        """Return one of the moves; there is at least one."""
+        """Return one of the moves (possible next steps); there is at least one."""
         ...
 
 

@@ -95,9 +95,7 @@ class Queues:
         interleaving: Interleaving | None = None,
         finish: Callable[[list[list[Array]]], Any] = list,
     ) -> Any:
-        """Run on several ranks, each with its own inputs; `finish` gets the results of each
-        rank.
-        """
+        """Run on several ranks, each with its own inputs; `finish` gets each rank's results."""
         pattern = Random(seed).choice(PATTERNS)
         cores: list[CoreState] = []
         for rank, arguments in enumerate(inputs):
@@ -165,9 +163,7 @@ class _Run:
             raise QueueError("\n".join(["the queues wait for each other for ever:", *stuck]))
 
     def _arrive(self, arrival: Arrival) -> None:
-        """Register an arrival at a meeting of cores; when the last core arrives, read all
-        operands.
-        """
+        """Register an arrival at a meeting of cores; the last arrival reads all operands."""
         meeting = arrival.flight.meeting
         assert meeting is not None
         absent = meeting.members - self._cores

@@ -76,9 +76,7 @@ class CoreState:
     rounds: dict[tuple[Queue, Loop], list[bool]] = field(
         default_factory=dict[tuple[Queue, Loop], list[bool]]
     )
-    """For each engine queue and loop, the results of the loop tests: True for each iteration, then
-    False.
-    """
+    """For each engine queue and loop, the results of loop tests: True per iteration, then False."""
 
 
 @dataclass(slots=True, eq=False)
@@ -95,7 +93,7 @@ class Flight:
     due: Moment = Moment.end
     """The next phase (`Moment`) of the item."""
     total: int | None = None
-    """For the end of a conditional loop, the signal count that the loop's queue has reached."""
+    """For the end of a conditional loop, the signal count of the loop's queue."""
 
 
 @dataclass(slots=True, eq=False)
@@ -139,9 +137,7 @@ class Sequencer:
         self._bounds: dict[Operation, range] = {}
         """The iteration ranges of loops that have been tested but have not begun."""
         self._followed: Counter[Loop] = Counter()
-        """For each loop in a ring, the number of loop tests in `CoreState.rounds` that the ring has
-        used.
-        """
+        """For each loop in a ring, the number of tests in `CoreState.rounds` that it has used."""
         self._leaders = _leaders(core.program, queue) if queue.is_ring else {}
         self._held: dict[EngineInstruction, OperandBits] = {}
         """The stationary tiles in the PE array, by the instruction that loaded each."""
@@ -174,7 +170,7 @@ class Sequencer:
         return frame.items[frame.at] if frame.at < len(frame.items) else frame.loop
 
     def _due(self, flight: Flight) -> Moment | None:
-        """Return the next moment of an item in flight; None while the item waits for a meeting."""
+        """Return the next phase of an item in flight; None while it waits for a meeting."""
         if flight.meeting is not None and flight.group is None:
             return None
         return flight.due
@@ -205,9 +201,7 @@ class Sequencer:
         return not self._unsatisfied(item)
 
     def _answer(self, loop: Loop) -> bool | None:
-        """In a ring, return whether the loop runs another iteration; None if the queue has not
-        tested yet.
-        """
+        """In a ring, return whether the loop runs another iteration; None if not tested yet."""
         rounds = self.core.rounds.get((self._leaders[loop], loop), ())
         followed = self._followed[loop]
         return rounds[followed] if followed < len(rounds) else None

@@ -1,3 +1,1 @@
-"""Records, which describe the computations of instructions as data, and the environment of
-a run.
-"""
+"""Records: descriptions of the computations of instructions; and the environment of a run."""

@@ -1,6 +1,4 @@
-"""The properties of an instruction that are known before a run: arguments, and slots of its
-tiles.
-"""
+"""The properties of an instruction that are known before a run: arguments, slots of tiles."""
 
 from __future__ import annotations
 
@@ -28,9 +26,7 @@ class Binding:
     """The properties of an instruction that are known before a run."""
 
     def __init__(self, slots: Slots, op: NisaOp, history: Any = None):
-        """Bind an instruction. `history`: its dependence on earlier instructions
-        (`registry.semantics`).
-        """
+        """Bind an instruction. `history`: its dependence on earlier ones (see `registry.py`)."""
         self.op = op
         self.slots = slots
         self.history = history
@@ -68,9 +64,7 @@ class Binding:
         return self.op.required(name)
 
     def item(self, name: str, index: int) -> Binding:
-        """Return a binding in which the list operand `name` is replaced by the list's value
-        `index`.
-        """
+        """Return a binding in which the list operand `name` is replaced by its value `index`."""
         return _ItemBinding(self, name, index)
 
     # ---------------------------------------------------------------- operands
@@ -101,9 +95,7 @@ class Binding:
         return reader(self.read(name, shape, raw=raw), self.slots)
 
     def into(self, name: str = "dst", shape: Shape | None = None) -> Destination:
-        """Return a tile to write, in (P, N) form or in `shape`, which must have the same number of
-        elements.
-        """
+        """Return a tile to write, in (P, N) form or in a `shape` of the same size."""
         value = self.operand(name)
         info = info_of(value)
         wanted = (info.partitions, info.free_size) if shape is None else shape
@@ -116,7 +108,7 @@ class Binding:
         return self.into(name, self.tile(name).shape)
 
     def rounds(self, name: str, shape: Shape) -> tuple[int, Step]:
-        """Return the slot of a float32 array, and the step that rounds it into a tile."""
+        """Return the slot of a float32 array, and the step that rounds the array into a tile."""
         scratch = self.slots.scratch_of(shape)
         return scratch, store(scratch, self.into(name, shape), self.slots)
 

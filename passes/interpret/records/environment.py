@@ -31,7 +31,7 @@ from nkijit.passes.numerics.storage import storage
 
 Array = npt.NDArray[Any]
 Env = list[Any]
-"""The values of all slots in one run, by slot number."""
+"""The values of all slots in one run: arrays, numbers and states, by slot number."""
 Step = Callable[[Env], object]
 """A function that has the effect of an operation on the environment of a run."""
 
@@ -105,9 +105,7 @@ class Views:
         return some
 
     def split(self, bases: Collection[int]) -> tuple[Views, Views]:
-        """Split the group: return the views of the memory in the slots `bases`, and the other
-        views.
-        """
+        """Split the group: return the views of memory in the slots `bases`, and the others."""
         inside, outside = self._empty(), self._empty()
         for slot, base, offset in self._rows():
             (inside if base in bases else outside).add(slot, base, offset)
@@ -179,7 +177,7 @@ class Slots:
     _known: list[dict[int, int]] = field(default_factory=list[dict[int, int]])
     """For each group of views, the slots by base and offset; rebuilt on demand after `close`."""
     _kinds: array[int] = field(default_factory=_numbers)
-    """For each slot, the index of its group of views; -1 for other slots."""
+    """For each slot, the index of its group of views; -1 for slots without a view."""
     _named: dict[str, int] = field(default_factory=dict[str, int])
     _registers: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     _shared: dict[SSAValue, int] | None = None
@@ -223,9 +221,7 @@ class Slots:
         self.template[self.base(op.result)] = memory.view(np.uint8)
 
     def reach(self, base: SSAValue) -> Reach:
-        """Return the memory of a tensor, extended by views on any core that reach beyond the
-        tensor.
-        """
+        """Return the memory of a tensor, extended by any core's views that reach beyond it."""
         slot = self.base(base)
         reach = self._reaches.get(slot)
         if reach is None:
@@ -238,7 +234,7 @@ class Slots:
         return reach
 
     def access(self, value: SSAValue) -> AccessPattern:
-        """Return the pattern of a tile in its tensor's memory; run-time indices count as 0."""
+        """Return the pattern of a tile in the memory of its tensor; run-time indices count as 0."""
         info = info_of(value)
         access = info.pattern if info.indirection is None else access_of(value)
         reach = self.reach(base_of(value))
@@ -287,7 +283,7 @@ class Slots:
         return self.view_at(views, self.base(base), access.offset * stored.itemsize)
 
     def view_at(self, views: Views, base: int, offset: int) -> int:
-        """Return the slot of a view of the memory in slot `base`, which begins at byte `offset`."""
+        """Return the slot of a view of the memory in slot `base` that begins at byte `offset`."""
         if not self._known:
             self._known = [each.by_place() for each in self.views]
         at, known = _place(base, offset), self._known[views.number]

@@ -31,9 +31,7 @@ class OutOfBoundsError(InterpretationError):
 
 
 def failure(op: Operation, message: str) -> InterpretationError:
-    """Return the error for an operation that cannot continue, with the operation's source
-    location.
-    """
+    """Return the error for an operation that cannot continue, with its source location."""
     return InterpretationError(described(op, message))
 
 

@@ -49,14 +49,14 @@ class Indirect:
     valid: int
     """The slot of a mask of the rows that are in bounds; the mask is None if all rows are."""
     lent: int | None
-    """The slot of the `Lent` to notify before a write (`Slots.lent_as`); None without one."""
+    """The slot of the `Lent` to notify before a write (`Slots.lent_as`), or None."""
     pattern: AccessPattern
     """The access pattern of the view in `rows`."""
     handled: bool = field(default=False)
     """True if the instruction itself evaluates the mask in `valid`."""
 
     def enter(self, env: Env) -> bool:
-        """Put the elements into their slots; returns False if the whole instruction is skipped."""
+        """Put the elements into their slots; returns False if the instruction is skipped."""
         index = self.index(env)
         if self.part.indirection is Indirection.scalar:
             if not 0 <= index < self.part.bound:
@@ -218,9 +218,7 @@ def tensor_places(index: Array, free: tuple[int, ...]) -> tuple[Array, ...]:
 def index_reader(
     slots: Slots, op: Operation, view: ViewOp, part: DynamicPart
 ) -> Callable[[Env], Any]:
-    """Return a function that reads the indices of a view, for the operation that accesses
-    the view.
-    """
+    """Return a function that reads the indices of a view, for the operation that uses it."""
     if not is_tile(part.index):
         return slots.register_reader(part.index, op)
     info = info_of(part.index)
@@ -309,7 +307,7 @@ def with_indirects(op: NisaOp, step: Step, found: list[Located], locate: Locate)
 
 
 def _restorer(op: NisaOp, locate: Locate) -> Callable[[Env, Array], Callable[[], None] | None]:
-    """Return a function that saves and restores destination rows with an index out of bounds."""
+    """Return a function that saves and restores the destination rows that are out of bounds."""
     name, value = next(
         (f.name, value) for f, value in op.given_operands() if f.role is not Role.read
     )

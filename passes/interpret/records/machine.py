@@ -98,9 +98,7 @@ class Team:
                 raise self._deadlock()
 
     def _advance(self, ready: Sequence[Core]) -> Iterator[Meeting | None]:
-        """Run each core up to its next meeting; yields the meeting, or None for a core that has
-        ended.
-        """
+        """Run each core up to its next meeting; yields the meeting, or None at the core's end."""
         runners = [self.runners[core] for core in ready]
         if not self.threaded or len(runners) == 1:
             return (next(runner, None) for runner in runners)
@@ -118,9 +116,7 @@ class Team:
             raise InterpretationError(f"{meeting.place} runs on {core}, which is in no group of it")
 
     def _settle(self) -> list[Core]:
-        """Settle the meetings at which all members have arrived; returns the cores that can
-        continue.
-        """
+        """Settle the meetings with all members present; returns the cores that can continue."""
         ready: list[Core] = []
         for core in sorted(self.waiting, key=_order):
             meeting = self.waiting.get(core)

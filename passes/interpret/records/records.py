@@ -29,9 +29,7 @@ Function = Callable[..., object]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """An operand that is read: a slot of the environment, and the conversion of its contents to
-    values.
-    """
+    """An operand that is read: a slot of the environment, and the conversion to values."""
 
     slot: int
     dtype: DType | None = None
@@ -48,16 +46,14 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """A tile that is written: a slot of the environment, and the conversion of results to its
-    contents.
-    """
+    """A tile that is written: a slot of the environment, and the conversion of results."""
 
     slot: int
     dtype: DType
     shape: Shape
     """The shape of the written values."""
     reshape: Shape | None
-    """The shape of the array in the slot, if no view of the tile has `shape`; else None."""
+    """The shape of the slot's array, if no view of the tile has `shape`; else None."""
     tile: OperandTile
 
 
@@ -88,7 +84,7 @@ class Arithmetic(Enum):
 
     float32 = "float32"
     bits = "bits"
-    """The stored bits, as integers of one width."""
+    """The stored bits, as integers of equal width."""
     integers = "integers"
     """64-bit integers, which wrap to the width of the destination."""
 
@@ -145,9 +141,7 @@ class Computed:
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A copy. Equal data types keep their bits; different types are converted through float32,
-    rounded once.
-    """
+    """A copy. Equal data types keep their bits; others go through float32, rounded once."""
 
     source: Source
     into: Destination
@@ -177,9 +171,7 @@ class Transpose:
 
 @dataclass(frozen=True, slots=True)
 class Scaled:
-    """An MX operand: four packed elements in each stored element, times the scale of their
-    group.
-    """
+    """An MX operand: four packed elements in each stored element, times their group's scale."""
 
     data: Source
     scale: Source
@@ -250,9 +242,7 @@ class Opaque:
 
 @dataclass(frozen=True, slots=True)
 class Meets:
-    """An instruction that waits for other cores or ranks; `drive` yields the meeting to
-    wait for.
-    """
+    """An instruction that waits for other cores or ranks; `drive` yields the meeting."""
 
     drive: Callable[[Env], Runner]
 

@@ -126,9 +126,7 @@ class Launch:
         tell: Tell | None = None,
         finish: Callable[[list[list[Array]]], Any] = list,
     ) -> Any:
-        """Run on several ranks, each with its own inputs; `finish` gets the results of each
-        rank.
-        """
+        """Run on several ranks, each with its own inputs; `finish` gets each rank's results."""
         if not inputs:
             raise InterpretationError("a run needs at least one rank")
         return Loan().run(lambda loan: finish(self._run(loan, inputs, listener, sanitize, tell)))

@@ -53,8 +53,7 @@ class Overlap:
 def overlap_of(
     inputs: Sequence[tuple[str, bool]], ranks: Sequence[Sequence[Any]]
 ) -> Overlap | None:
-    """Return the first pair of inputs that share memory and include a written input; None if there
-    is none.
+    """Return the first pair of inputs that share memory and include a written input.
 
     Args:
         inputs: name of each input of the kernel, and whether it is written.
@@ -81,9 +80,7 @@ def overlap_of(
 
 
 def _may_overlap(inputs: Sequence[tuple[str, bool]], arrays: Sequence[Any]) -> bool:
-    """Return False if a written array certainly shares no memory with another array; a fast
-    test.
-    """
+    """Return False if a written array certainly shares no memory with another one; fast."""
     for (_, is_written), array in zip(inputs, arrays, strict=False):
         if is_written:
             for other in arrays:

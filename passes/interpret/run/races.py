@@ -38,9 +38,7 @@ Tell = Callable[[Diagnostic], None]
 
 @dataclass(frozen=True, slots=True)
 class _Use:
-    """An instruction's use of a shared tensor. A unit is the size of the tensor's smallest
-    element.
-    """
+    """An instruction's use of a shared tensor. A unit is the tensor's smallest element."""
 
     tensor: int
     value: SSAValue
@@ -61,9 +59,7 @@ class _Use:
         return _Use(tensor, value, writes, access.shape, access.strides, access.offset, size)
 
     def units(self, marks: Array) -> Array:
-        """Return the marks of all elements that the operand may touch; the last axis is the units
-        of an element.
-        """
+        """Return the marks of all elements that the operand may touch; units are the last axis."""
         item = marks.itemsize
         step = self.size * item
         strides = (*(stride * step for stride in self.strides), item)
@@ -99,9 +95,7 @@ class _Access(NamedTuple):
 
 
 def contested_tensors(plans: Sequence[Plan]) -> Contested:
-    """Return the uses of shared tensors in which one core may write bytes that another core
-    uses.
-    """
+    """Return the uses of shared tensors in which a core may write bytes that another uses."""
     found = _accesses(plans) if len(plans) > 1 else {}
     units: dict[int, int] = {}
     uses: list[dict[Operation, list[_Use]]] = [{} for _ in plans]
@@ -119,9 +113,7 @@ def contested_tensors(plans: Sequence[Plan]) -> Contested:
 
 
 def _accesses(plans: Sequence[Plan]) -> dict[int, list[list[_Access]]]:
-    """Return, by tensor and core, the uses of tensors that all cores use and at least one core
-    writes.
-    """
+    """Return the uses of tensors that all cores use and one writes, by tensor and core."""
     barriers = [_barriers(plan) for plan in plans]
     in_phases = barriers[0] is not None and all(other == barriers[0] for other in barriers)
     found: dict[int, list[list[_Access]]] = {}
@@ -207,7 +199,7 @@ class _Marks:
     read: Array | None = None
 
     def to_set(self, writes: bool) -> Array:
-        """Return the marks of writes or of reads, which are allocated when first used."""
+        """Return the marks of writes or of reads; they are allocated when first used."""
         marks = self.written if writes else self.read
         if marks is None:
             marks = np.zeros(self.units, self.dtype)
@@ -246,7 +238,7 @@ class RaceWatch:
             self._marks.pop((tensor, core), None)
 
     def marks(self, tensor: int, core: int) -> _Marks:
-        """Return the marks of a core's use of a tensor since the last barrier."""
+        """Return the marks of a core for a use of a tensor, since the last barrier."""
         marks = self._marks.get((tensor, core))
         if marks is None:
             units = self.memory[tensor].size // self.contested.units[tensor]
@@ -289,9 +281,7 @@ class CoreWatch:
     _suspects: list[_Suspect] = field(default_factory=list[_Suspect])
 
     def before(self, op: Operation, env: Env) -> None:
-        """Compare an operation's accesses with the accesses of other cores, before the operation
-        runs.
-        """
+        """Compare an operation's accesses with those of other cores, before the operation runs."""
         uses = self.watch.contested.uses[self.core].get(op)
         if uses is None:
             return

@@ -55,9 +55,7 @@ from nkijit.passes.verify.init import undefined, unreturned, unwritten
 
 @dataclass(slots=True)
 class Sanitizer:
-    """The marks of a rank's memory, which its cores share; a mark gives the origin of undefined
-    data.
-    """
+    """The marks (origins of undefined values) of a rank's memory, which its cores share."""
 
     _origins: Origins = field(default_factory=Origins)
     _shared: dict[int, Shadow] = field(default_factory=dict[int, Shadow])
@@ -206,9 +204,7 @@ class CoreSanitizer(Tracker):
         return shadow
 
     def _access(self, value: SSAValue) -> AccessPattern:
-        """Return the pattern of a tile; for an indirect tile, the pattern of all selectable
-        elements.
-        """
+        """Return the pattern of a tile; for an indirect tile, of all selectable elements."""
         access, owner = self._plan.slots.access(value), value.owner
         dynamic = owner.dynamic if isinstance(owner, ViewOp) else None
         if dynamic is None:

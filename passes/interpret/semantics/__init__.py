@@ -1,3 +1,1 @@
-"""Semantics: functions that create the record (description of the computation) of each
-instruction.
-"""
+"""Semantics: functions that create the record (computation as data) of each instruction."""

@@ -52,16 +52,14 @@ def _register_all() -> None:
 
 
 def history_of(op: NisaOp, slots: Slots) -> object:
-    """Return the dependence of an instruction's semantics on earlier instructions; None without
-    one.
-    """
+    """Return the dependence of an instruction's semantics on earlier ones, or None."""
     _register_all()
     history = _HISTORIES.get(type(op))
     return None if history is None else history(op, slots)
 
 
 def record_of(binding: Binding) -> Record:
-    """Return the record of an instruction."""
+    """Return the record (description of the computation) of an instruction."""
     _register_all()
     function = _SEMANTICS.get(type(binding.op))
     if function is None:

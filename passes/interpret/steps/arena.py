@@ -259,9 +259,7 @@ def aligned(size: int) -> Array:
 
 
 def _holders(memory: Array) -> int:
-    """Return the number of references to memory created by `aligned`, including references by
-    views.
-    """
+    """Return the number of references to memory created by `aligned`, including by views."""
     return sys.getrefcount(memory.base)
 
 

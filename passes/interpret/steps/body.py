@@ -64,15 +64,13 @@ class Observer(Protocol):
 
 @dataclass(repr=False)
 class Body:
-    """A block as a sequence of steps."""
+    """A block of a kernel as a sequence of steps (functions of an environment)."""
 
     slots: Slots
     observer: int
     """The slot of the run's observer; its value is None in a run without an observer."""
     native: int
-    """The slot of the native code's data in a run; its value is None in a run without
-    native code.
-    """
+    """The slot of the native code's data in a run; None in a run without native code."""
     ops: list[Operation] = field(default_factory=list[Operation])
     forms: list[StepForm] = field(default_factory=list[StepForm])
     """The form of each operation (see `StepForms`); loops and other non-instructions share none."""
@@ -91,7 +89,7 @@ class Body:
     before: dict[int, list[Step]] = field(default_factory=dict[int, list[Step]])
     """Steps that initialise memory before an operation, by the operation's position."""
     fast: list[Step] = field(default_factory=list[Step])
-    """The steps of a run with native code; empty before that exists."""
+    """The steps of a run with native code; empty before native code exists."""
     fast_drivers: dict[int, Driver] = field(default_factory=dict[int, Driver])
     """The drivers of steps in `fast` at which cores meet, by position."""
 
@@ -147,9 +145,7 @@ class Body:
 
     @cached_property
     def _sequence(self) -> tuple[list[Step], list[Frame]]:
-        """Return all steps in order, each with its frame; includes the steps that initialise
-        memory.
-        """
+        """Return all steps in order, with their frames, including steps that initialise memory."""
         if not self.before:
             return [form.step for form in self.forms], self.frames
         steps: list[Step] = []
@@ -167,9 +163,7 @@ class Body:
             step(env)
 
     def drive(self, env: Env) -> Runner:
-        """Run all steps, and yield each meeting. The caller must settle a meeting before it
-        resumes.
-        """
+        """Run all steps, and yield each meeting, which the caller must settle before resuming."""
         observer: Observer | None = env[self.observer]
         drivers = self.drivers
         if not drivers and observer is None:
@@ -384,7 +378,7 @@ class CountedLoop:
     """The slot that counts the iterations of all loops."""
 
     def enter(self, env: Env) -> range:
-        """Return the values of the induction variable; add them to the run's iteration count."""
+        """Return the values of the induction variable, and count the loop's iterations."""
         found = self.numbers(env)
         env[self.count] += len(found)
         if env[self.count] > loop_limit():

@@ -42,16 +42,14 @@ Frame = Callable[[Any], Any]
 """A function that selects the slots of one instruction from an environment."""
 
 Bind = Callable[[Record, Slots], Step]
-"""Returns the step that computes a record."""
+"""Returns the step that computes a record, on some backend."""
 
 _SHARED_RECORDS = (Chain, Computed, Copy, Fill, Matmul, Reduce, Transpose)
 """Types of records that describe a computation completely, so that instructions can share steps."""
 
 
 def whole(env: Env) -> Env:
-    """Return the whole environment. This is the frame of a step that belongs to a single
-    operation.
-    """
+    """Return the whole environment: the frame of a step that belongs to a single operation."""
     return env
 
 
@@ -61,17 +59,13 @@ class StepForm:
 
     step: Step
     record: Record | None
-    """The computation, on the slots of a frame; None for non-instructions."""
+    """The computation, with slots of the frame as operands; None for non-instructions."""
     places: tuple[tuple[int, Views], ...] = ()
-    """For each of the first slots of the frame: the operand number, and the operand's group of
-    views.
-    """
+    """For the first slots of the frame: the operand's number, and its group of views."""
     shared: tuple[int, ...] = ()
     """The remaining slots of the frame, which are equal for all instances."""
     operands: Mapping[SSAValue, int] | None = None
-    """The number of each operand that the record contains; None if the form belongs to one
-    operation.
-    """
+    """The number of each operand in the record; None if the form belongs to one operation."""
 
 
 def record_at(form: StepForm, frame: Frame, op: NisaOp, slots: Slots) -> Record | None:
@@ -86,7 +80,7 @@ def record_at(form: StepForm, frame: Frame, op: NisaOp, slots: Slots) -> Record 
 
 
 def step_at(form: StepForm, frame: Frame) -> Step:
-    """Return the step of an instance, as a function of the environment."""
+    """Return the step of an instance of a form, as a function of the environment."""
     if frame is whole:
         return form.step
     step = form.step
@@ -97,11 +91,11 @@ class StepForms:
     """The forms of a kernel's instructions that have been bound so far."""
 
     def __init__(self, slots: Slots, bind: Bind):
-        """Start without forms. `bind` returns the step of a record, on a backend."""
+        """Start without forms. `bind` returns the step that computes a record."""
         self._slots = slots
         self._bind = bind
         self._known: dict[tuple[object, ...] | None, StepForm | None] = {}
-        """The form for each key; None for a key whose instructions have forms of their own."""
+        """The form for each key; None for a key whose instructions do not share a form."""
         self._numbers: dict[int, str] = {}
         """Texts of constants, by the `id` of their values."""
 
@@ -151,7 +145,7 @@ class StepForms:
         return tuple(parts)
 
     def bind(self, op: NisaOp) -> tuple[StepForm, Frame, Binding | None]:
-        """Return the form of an instruction, and its frame in the environment.
+        """Return the form of an instruction, and the frame that selects its slots.
 
         The third result is the instruction's binding if it has its own form, else None.
         """

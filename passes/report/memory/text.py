@@ -49,9 +49,7 @@ def _space(core: CoreMap, space: SpaceMap) -> list[str]:
 
 
 def _keys(tiles: Sequence[TileMap]) -> tuple[dict[object, str], list[TileMap]]:
-    """Assign a letter to each of the largest tiles; returns the letters and the list of these
-    tiles.
-    """
+    """Return a letter for each of the largest tiles, and the list of these tiles."""
     shown = list(tiles[: min(MOST_ROWS, len(_KEYS))])
     return {id(tile): key for tile, key in zip(shown, _KEYS, strict=False)}, shown
 
@@ -81,9 +79,7 @@ def _table_at_peak(space: SpaceMap, keys: dict[object, str], shown: Sequence[Til
 
 
 def _map(core: CoreMap, space: SpaceMap, keys: dict[object, str]) -> list[str]:
-    """Draw the map: time to the right, addresses upwards. A character shows the largest
-    tile there.
-    """
+    """Draw the map: time to the right, addresses upwards, the largest tile per character."""
     step = _step(space)
     rows = -(-space.height // step)
     width = COLUMNS - _LABEL - 2

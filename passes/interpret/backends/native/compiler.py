@@ -1,6 +1,4 @@
-"""Compiles instruction forms (`forms.py`) to machine code, with LLVM, for the CPU of this
-machine.
-"""
+"""Compiles instruction forms (`forms.py`) to machine code for this machine's CPU, with LLVM."""
 
 from __future__ import annotations
 
@@ -34,7 +32,7 @@ class Compiler:
         self._functions: dict[NativeForm | str, int] = {}
         self._lock = threading.Lock()
         self.compiled = 0
-        """The number of forms that were compiled because the disk cache did not have them."""
+        """The number of forms that were compiled, because they were not in the disk cache."""
         kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
         self.walk = kind(self.function(_WALK))
 

@@ -178,9 +178,7 @@ def segments_of(form: RowForm) -> tuple[list[list[int]], dict[int, int]]:
 
 
 def scratch_bytes(form: RowForm) -> int:
-    """Return the number of bytes of scratch memory that a form needs, except for the row of
-    results.
-    """
+    """Return the bytes of scratch memory that a form needs, without the row of results."""
     if all(node.name != "call" for node in form.nodes):
         return 0  # all values stay in registers
     return SPILLED * len(segments_of(form)[1])

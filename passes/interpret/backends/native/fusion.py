@@ -40,9 +40,7 @@ _LOAD_OF = {"f": "load", "B": "load_bits", "H": "load_bits", "I": "load_bits"}
 
 @dataclass(frozen=True)
 class Foreign:
-    """A step that runs in Python, with the bases (memory areas, by number) that it reads and
-    writes.
-    """
+    """A step that runs in Python, with the bases (memory areas) that it reads and writes."""
 
     step: Step
     driver: Driver | None
@@ -72,7 +70,7 @@ class Fusion:
             for number, item in enumerate(items)
             if isinstance(item, Foreign) and item.driver is not None
         ]
-        """The numbers of the items during which other cores may run."""
+        """The numbers of the items at which other cores may run."""
         self._readers: dict[int, list[int]] = {}
         self._writers: dict[int, list[int]] = {}
         for number, item in enumerate(items):
@@ -82,7 +80,7 @@ class Fusion:
             for base in written:
                 self._writers.setdefault(base, []).append(number)
         self.moved_to: dict[int, tuple[int, int]] = {}
-        """For each base, the items (first, last) between which its use was extended."""
+        """For each base, the range of items (first, last) to which its use was extended."""
 
     def run(self) -> list[Item]:
         """Fuse the instructions; returns the remaining items."""
@@ -99,8 +97,7 @@ class Fusion:
     # ---------------------------------------------------------------- properties of tiles
 
     def _sole_result(self, number: int) -> tuple[NativeInstruction, StridedTile] | None:
-        """Return an instruction whose only result is a temporary tile that it alone writes, and
-        that tile.
+        """Return an instruction that alone writes a temporary tile completely, and the tile.
 
         None if item `number` is not such an instruction.
         """
@@ -176,7 +173,7 @@ class Fusion:
     # ---------------------------------------------------------------- fusion
 
     def _forward(self, number: int) -> None:
-        """Replace reads of a copy by reads of its source."""
+        """Replace reads of a copy by reads of the copy's source."""
         result = self._sole_result(number)
         if result is None or not isinstance(result[0], Moved):
             return
@@ -334,9 +331,7 @@ def _through_copy(view: StridedTile, copy: StridedTile, source: StridedTile) -> 
 
 
 def _fused(first: Rows, tile: StridedTile, second: Rows) -> Rows | None:
-    """Return two instructions as one instruction, in which `tile`, the first result, is only a
-    node.
-    """
+    """Return two instructions as one, in which `tile`, the first one's result, is only a node."""
     places = [n for n, operand in enumerate(second.tiles) if operand.base == tile.base]
     if len(first.graph.nodes) + len(second.graph.nodes) > MOST_NODES:
         return None

@@ -61,7 +61,7 @@ class Graph:
         return len(self.nodes) - 1
 
     def call(self, ufunc: np.ufunc, result: str, inputs: tuple[int, ...]) -> int:
-        """Return the node of a call of a ufunc's loop."""
+        """Return the node that calls an inner loop of a NumPy ufunc."""
         types = "".join(self.nodes[i].type for i in inputs)
         signature = f"{types}->{result}"
         try:
@@ -171,9 +171,7 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         self.node = Traced(self.graph, other)._converted(self.type)
 
     def of(self, value: Any, common: str) -> int:
-        """Return the node of an operand: a traced value, or a Python number converted as NumPy
-        would.
-        """
+        """Return the node of an operand: a traced value, or a number in NumPy's type for it."""
         if isinstance(value, Traced):
             return value.node
         number: Any = value
@@ -281,7 +279,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {np.where: _where, np.copyto: _copyt
 
 
 class _View(Traced):
-    """The bits of a value as another type; assigning to it changes the value."""
+    """The bits of a value in another type; assigning to the view changes the value."""
 
     def __init__(self, of: Traced, wanted: str):
         super().__init__(of.graph, of.graph.add(Node("bits", wanted, (of.node,))))

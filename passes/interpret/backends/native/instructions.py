@@ -71,9 +71,7 @@ class StridedTile:
 
     @property
     def reach(self) -> tuple[int, int]:
-        """The range of the elements' addresses, as offsets: the first byte, and the last element's
-        first byte + 1.
-        """
+        """Offsets of the first byte, and of the byte after the last element's first byte."""
         spans = [s * (n - 1) for s, n in zip(self.strides, self.shape, strict=True)]
         low, high = sum(s for s in spans if s < 0), sum(s for s in spans if s > 0)
         return self.offset + low, self.offset + high + 1
@@ -139,7 +137,7 @@ class NativeInstruction:
         return self._entry
 
     def make_entry(self) -> Entry:
-        """Compute the entry."""
+        """Compute the result of `entry`, which caches it."""
         raise NotImplementedError
 
     def copy(self) -> Self:
@@ -162,9 +160,7 @@ class Rows(NativeInstruction):
     columns: int = 0
     """The number of operands, at the end of the list, that have one element per row."""
     scratch_at: int = 0
-    """The offset of the instruction's scratch memory in the scratch memory of the body, in
-    bytes.
-    """
+    """The offset of the instruction's scratch memory in the body's scratch memory, in bytes."""
 
     def make_entry(self) -> Entry:
         partitions, free = self.shape

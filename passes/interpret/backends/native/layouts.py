@@ -46,8 +46,7 @@ def strides_in(dims: Shape, shape: Shape, strides: Shape) -> list[int]:
 def merged(
     dims: Sequence[int], strides: Sequence[Sequence[int]]
 ) -> tuple[list[int], list[list[int]]]:
-    """Merge loops: return the fewest loops that visit the elements of all operands in the same
-    order.
+    """Return the fewest loops that visit the elements of all operands in the same order.
 
     Args:
         dims: iterations of each loop.

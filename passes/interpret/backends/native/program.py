@@ -43,9 +43,7 @@ class Program:
     """The slots whose array addresses native code uses as bases."""
 
     def sequence(self, items: Iterable[Item]) -> tuple[list[Step], dict[int, Driver]]:
-        """Return the steps that run the items, and drivers by position. Adjacent instructions form
-        one step.
-        """
+        """Return items as steps, and drivers by position; adjacent instructions form one step."""
         drivers: dict[int, Driver] = {}
         sequence: list[Step] = []
         table: list[int] = []

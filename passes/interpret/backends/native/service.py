@@ -49,9 +49,7 @@ class Compilable(Protocol):
 
     @property
     def lasting_slots(self) -> set[int]:
-        """Slots that hold the same memory in every run of a workspace (the memory reused by
-        runs).
-        """
+        """Slots that have the same memory in every run of a workspace (memory reused by runs)."""
         ...
 
     def bytes_of_passing(self) -> dict[int, int]:
@@ -77,9 +75,9 @@ class Native:
     bases: int
     """The slot for the array of base addresses of a workspace."""
     lasting: tuple[int, ...]
-    """Slots that hold the same memory in every run of a workspace."""
+    """Slots that have the same memory in every run of a workspace."""
     changing: tuple[int, ...]
-    """Slots used by native code that hold different memory in each run."""
+    """Slots used by native code that have different memory in each run."""
     lives: Mapping[int, tuple[int, int]]
     """For each tensor, by slot, the positions to which fusion extended its use."""
     complete: bool
@@ -148,7 +146,7 @@ class _Translated:
         self.body = body
         self.items: list[Item] = []
         self.positions: list[int] = []
-        """The position in the body of each item."""
+        """The position of each item in the body."""
         self.touched: set[int] = set()
         """The bases that the body's operations access."""
         self.native = 0
@@ -182,9 +180,7 @@ class _Translated:
 
 
 def _touched(op: Operation, slots: Slots) -> tuple[set[int], set[int]]:
-    """Return the bases that an operation and its nested operations read, and the bases that they
-    write.
-    """
+    """Return the bases that an operation, with nested operations, reads, and those it writes."""
     read: set[int] = set()
     written: set[int] = set()
     for inner in op.walk():

@@ -54,7 +54,7 @@ from nkijit.passes.numerics import operators as functions
 
 
 def instructions_of(record: Record, slots: Slots) -> list[NativeInstruction]:
-    """Return a record's instructions in order. Raises UnsupportedError if NumPy must compute it."""
+    """Return the native instructions for a record. Raises UnsupportedError if NumPy must run it."""
     make = _MAKERS.get(type(record))
     if make is None:
         raise UnsupportedError(type(record).__name__)
@@ -119,9 +119,7 @@ def _overlapping(into: Destination, sources: Sequence[Source | None]) -> bool:
 
 
 def _in_scratch(into: StridedTile) -> StridedTile:
-    """Return a tile in scratch memory for results that must not be written while operands
-    are read.
-    """
+    """Return a scratch tile for results that must not be written while operands are read."""
     return _dense(0, into.shape, into.element)
 
 
@@ -142,9 +140,7 @@ def _scratch_bytes(tile: StridedTile) -> int:
 def _with_move(
     instruction: NativeInstruction, scratch: StridedTile, into: StridedTile
 ) -> list[NativeInstruction]:
-    """Return an instruction; if its results are in scratch memory, followed by a copy from there to
-    `into`.
-    """
+    """Return an instruction and, if its results are in scratch memory, a copy to `into`."""
     if scratch is into:
         return [instruction]
     if isinstance(instruction, Rows):
@@ -201,9 +197,7 @@ class _Builder:
         return self.value(Node("load", "f", detail=self.operand(tile)))
 
     def bits(self, source: Source, template: StridedTile) -> Traced:
-        """Return the stored bits of an operand, whose elements must be as wide as those of
-        a tile.
-        """
+        """Return the stored bits of an operand with elements as wide as those of a tile."""
         width = size_of(template.element)
         kind = _UNSIGNED[width]
         if source.tile is None:
@@ -244,8 +238,7 @@ class _Builder:
 
 
 def _fold(b: _Builder, word: str, *, accumulates: bool) -> tuple[Fold, str | None]:
-    """Return the reduction of a row, and the operation that combines the reduced and the previous
-    value.
+    """Return the reduction of a row, and the operation that adds the previous value.
 
     `accumulates`: the reduction continues with a previous value.
     """
@@ -351,7 +344,7 @@ _VALUES: dict[Arithmetic, Callable[[Chain, _Builder], Traced]] = {
     Arithmetic.integers: _integers,
 }
 _UNSIGNED = {1: "B", 2: "H", 4: "I"}
-"""The node type of bits, by their width in bytes."""
+"""The node type of bit patterns, by their width in bytes."""
 
 
 def _accumulate(

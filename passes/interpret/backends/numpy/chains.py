@@ -93,7 +93,7 @@ def _writes_in_place(into: Destination, sources: Sequence[Source], early: int) -
 
 
 def bind_chain(record: Chain, slots: Slots) -> Step:
-    """Return the step of a chain: its operators are applied one after the other."""
+    """Return the step of a chain, which applies the operators one after the other."""
     if record.arithmetic is Arithmetic.bits:
         return _bits(record, slots)
     if record.arithmetic is Arithmetic.integers:
@@ -125,9 +125,7 @@ def _function_of(stage: Applied) -> Function:
 
 
 def _composed(stages: Sequence[tuple[Function, Source | None]]) -> tuple[Function, int]:
-    """Return all stages of a chain as one function, and the number of operands that the first stage
-    reads.
-    """
+    """Return all stages of a chain as one function, and the first stage's number of operands."""
     if not stages:
         return _copied, 1
     early = 1 if stages[0][1] is None else 2

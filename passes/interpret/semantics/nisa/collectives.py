@@ -54,9 +54,7 @@ class _Offer:
     Called when all cores have arrived, because several cores may fill a tensor together.
     """
     into: Sequence[Callable[[Array], object]]
-    """Functions that write values to each destination: float32 values are rounded, stored values
-    copied.
-    """
+    """Functions that write values to the destinations: round float32 values, copy stored ones."""
     come_from: tuple[int, ...]
     """The addresses in memory of the tensors that are sent."""
     go_to: tuple[int, ...]
@@ -68,9 +66,7 @@ class _Offer:
 
 
 Result = Callable[[Sequence[_Offer], int], Sequence[Array]]
-"""Computes the results of a rank from the offers of all ranks and the rank's position in
-the group.
-"""
+"""Computes the results of a rank from the offers of all ranks and its index in the group."""
 
 
 def _group_of(groups: Sequence[Sequence[int]], rank: int) -> Sequence[int]:
@@ -89,9 +85,7 @@ def _sources(b: Binding, name: str, *, raw: bool) -> list[Source]:
 
 
 def _members(b: Binding, core: Core) -> frozenset[Core]:
-    """Return the cores that take part in a core's collective: both cores of each rank in
-    the group.
-    """
+    """Return the cores of a core's collective: both cores of each rank in the group."""
     group = _group_of(b.value("replica_group"), core.rank)
     if not group:
         raise failure(b.op, f"rank {core.rank} is in no group")
@@ -144,9 +138,7 @@ def _addresses(sources: Iterable[Source], env: Env) -> tuple[int, ...]:
 
 
 def _begin(b: Binding) -> Callable[[Mapping[Core, Meeting]], None]:
-    """Return a function that reads the sent data, and orders the cores' accesses for race
-    detection.
-    """
+    """Return a function that reads the sent data, and orders accesses for race detection."""
     tiles = [value for _, value in b.op.given_operands() if is_tile(value)]
     numbers = {b.shared_number(value) for value in tiles}
 

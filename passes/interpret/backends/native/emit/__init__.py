@@ -1,3 +1,1 @@
-"""Emits instruction forms as LLVM functions: loops that load, compute in float32, round and
-store.
-"""
+"""Emits instruction forms as LLVM functions: loops that load, compute, round and store."""

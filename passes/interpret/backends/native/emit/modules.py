@@ -1,6 +1,4 @@
-"""Emits LLVM modules: the function of a form, and the function that runs a table of
-instructions.
-"""
+"""Emits LLVM modules: the function of a form, and the function that runs an instruction table."""
 
 from __future__ import annotations
 

@@ -81,9 +81,7 @@ def _absolute(lanes: Lanes, kind: str, x: Any) -> Any:
 
 
 def _built(method: str, of_integers: str | None = None) -> Callable[..., Any]:
-    """Return an operation that is one LLVM instruction; `of_integers` is the instruction for
-    integers.
-    """
+    """Return an operation that is one LLVM instruction; `of_integers` is for integers."""
 
     def build(lanes: Lanes, kind: str, *values: Any) -> Any:
         name = of_integers if of_integers is not None and kind == "q" else method

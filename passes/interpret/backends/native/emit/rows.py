@@ -39,7 +39,7 @@ _LOADERS = {"load": load_as_float32, "load_bits": load_bits, "load_integer": loa
 
 
 class _Operand:
-    """An operand of rows: its address and its strides in the loops."""
+    """An operand of instructions over rows: its address, and its strides in the loops."""
 
     def __init__(self, f: Function, form: OperandForm, address: Any, strides: Sequence[Any]):
         self.f, self.form, self.strides = f, form, strides
@@ -118,7 +118,7 @@ class _RowWriter:
             b.store(self._number(use.number), registers)
 
     def _number(self, place: int, kind: str = "f") -> Any:
-        """Return a number of the instruction, by its index, in the type of a node."""
+        """Return a number of the instruction, given its index, in the type of a node."""
         word = self.numbers[place]
         if kind == "f":
             return self.b.bitcast(self.b.trunc(word, I32), F32)
