@@ -296,7 +296,7 @@ def equal_slots(op: NisaOp, target: Target) -> Violation | None:
 
 
 def rdispls_since(since: nc_version | None) -> Rule:
-    """Return the rule that `has_rdispls` requires a NeuronCore generation or a newer generation.
+    """Return the rule that `has_rdispls` requires at least a given NeuronCore generation.
 
     If the generation is None, no generation supports the argument.
     """

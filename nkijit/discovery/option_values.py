@@ -20,10 +20,10 @@ def each_once(
     """Parse the values of an option that may be given once per name.
 
     Args:
-        option: for messages.
+        option: the option's name, for messages.
         texts: the option's values.
         read: parses a value into a name and its value.
-        prefix: of the name in messages, with a space at the end.
+        prefix: text before the name in messages, with a space at the end.
 
     Raises UsageError when a name is given twice.
     """

@@ -517,7 +517,7 @@ class Kernel(Generic[_P]):
         return (*launch, *named_images({**named, f"kernel '{self.__name__}'": self._function}))
 
     def cache_info(self) -> CacheInfo:
-        """Return the number of calls that found a cached trace, and the other calls' reasons.
+        """Return how many calls found a cached trace, and why the other calls traced the kernel.
 
         Example: `kernel.cache_info()` gives `CacheInfo(hits=3, misses=2, maxsize=128, currsize=2,
         reasons={'first call': 1, ...})`. Kernels that are derived from this one (for a grid, a

@@ -133,7 +133,7 @@ class FunctionRewriter(Rewriter):
         return [self.text(node.value)]
 
     def _replace(self, node: ast.stmt, lines: list[str] | None) -> bool:
-        """Replace a statement by lines; None leaves it unchanged. Returns whether it is gone."""
+        """Replace a statement by lines; None leaves it unchanged. Returns whether it is removed."""
         if lines is None:
             return False
         if not self._before and lines == [self.source.segment(node)]:

@@ -91,7 +91,7 @@ def release(version: str | None = None) -> Release:
 
 
 def function_of(name: str) -> str:
-    """Return the function's name of a row for an argument or a call; others are unchanged."""
+    """Return the function to which a row for an argument or a call belongs (else the same name)."""
     return name.partition("(")[0]
 
 

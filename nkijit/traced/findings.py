@@ -79,7 +79,7 @@ _UNWRITTEN = (OUTPUT_UNWRITTEN, OUTPUT_PARTLY_UNWRITTEN, READ_UNWRITTEN, UNDEFIN
 
 
 def of_one_program(found: Sequence[Diagnostic], alone: Position | None) -> list[Diagnostic]:
-    """Add to findings about unwritten memory that other programs of the launch may write it.
+    """Add a note to findings about unwritten memory: other programs may write that memory.
 
     `alone`: the first `nl.program_id` of a kernel that is launched as one program.
     """

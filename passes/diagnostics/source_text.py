@@ -49,7 +49,7 @@ def parsed_as(name: str) -> None:
 
 
 def is_parsed_text(name: str) -> bool:
-    """Whether a file name is that of an IR text, so that it is no place in the source."""
+    """Whether a file name is the name of a parsed IR text instead of a source file."""
     return name in _parsed
 
 

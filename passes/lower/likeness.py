@@ -17,7 +17,7 @@ from nkijit.passes.lower.program import EngineInstruction, What
 SCHEDULING = ("name", "after")
 """Properties that do not affect the execution of an instruction."""
 _MAX_PARTS = 16
-"""More than the engine instructions of any NKI instruction (stages, table loads, …)."""
+"""A number above the count of engine instructions of any NKI instruction."""
 _TYPE = attrgetter("_type")
 """Returns the type of a value; xDSL's property takes three times as long."""
 _KINDS = {what: number for number, what in enumerate(What)}

@@ -26,9 +26,9 @@ class NodeForm:
 
 
 GIVEN = 1
-"""A bit for numbers that the IR text can contain as an argument."""
+"""Bit of `NodeForm.masks` for a number that can be written as an argument."""
 OMITTED = 2
-"""A bit for numbers that the IR text can omit, because they are the argument's default."""
+"""Bit of `NodeForm.masks` for a number that can be omitted, as it is the argument's default."""
 
 
 @dataclass(slots=True)

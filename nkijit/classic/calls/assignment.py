@@ -107,7 +107,7 @@ def _is_same_place(one: ClassicTensor, other: ClassicTensor) -> bool:
 
 
 def _copy_region(target: ClassicTensor, source: ClassicTensor, region: MaskedRegion) -> None:
-    """Copy the elements of a source at which a mask holds.
+    """Copy the elements of a source that a mask selects.
 
     An engine copies all of them at once, with a predicate. If no engine can access the target, each
     block of the masked region is copied separately.

@@ -309,7 +309,9 @@ def _reshaped(
 
 
 def fresh_since(mark: Mark, result: NkiTensor, exact: bool, made: Sites = ()) -> Fresh | None:
-    """Return the instructions since a mark that compute a result; None if unknown."""
+    """Return the instructions since `mark` (a point of the trace) that compute a result, or
+    None.
+    """
     ops = instructions_since(result.storage.tracer, mark)
     alloc = result.storage.value.owner
     if not ops or not isinstance(alloc, AllocOp):
@@ -334,7 +336,7 @@ def composed(compute: Callable[..., NkiTensor], **fixed: Any) -> Callable[..., N
 
 
 def place(dst: NkiTensor, result: NkiTensor, mark: Mark) -> None:
-    """Let the instructions since a mark write `result` to `dst`; if impossible, copy it."""
+    """Let the instructions that compute `result` write to `dst`; if impossible, copy `result`."""
     target = with_shape(dst, result.shape)
     fresh = fresh_since(mark, result, False)
     if fresh is None or not forward(result.storage.tracer, fresh, ClassicTile(target).part):

@@ -127,7 +127,7 @@ def whole(value: SSAValue) -> ByteSet:
 
 
 def _columns(access: AccessPattern, size: int, lowest: int) -> int:
-    """Return the bits of the bytes of a partition that a view covers.
+    """Return the bytes of a partition that a view covers, as the bits of an integer.
 
     `size`: bytes of an element. `lowest`: the byte at which the first element begins.
     """

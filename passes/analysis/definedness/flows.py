@@ -410,7 +410,7 @@ def _select_reduce(r: Reading) -> Left:
 
 
 def _chosen(holds: npt.NDArray[np.bool_] | None, one: Marks, other: Marks) -> Marks:
-    """Return the marks of a selection; for an unknown condition, the marks of both inputs."""
+    """Return the marks that a condition selects; if it is None, the marks common to both inputs."""
     if holds is None:
         return np.minimum(one, other)
     return np.where(holds, one, other)

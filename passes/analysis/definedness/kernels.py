@@ -370,7 +370,7 @@ class _Core(Tracker):
 
 
 def _everywhere(value: SSAValue, reach: Reach) -> AccessPattern:
-    """Return a tile's location in its tensor's memory; for an indirect tile, of all elements."""
+    """Return a tile's location in its tensor's memory; if indirect, of all selectable elements."""
     owner = value.owner
     dynamic = owner.dynamic if isinstance(owner, ViewOp) else None
     access = reach.place(access_of(value), info_of(value).dtype.itemsize)

@@ -124,7 +124,7 @@ class Flow(Protocol[_E_contra, K, V]):
         ...
 
     def join(self, one: V, two: V) -> V:
-        """Return the join of two facts: the fact that is valid if either fact may be."""
+        """Return a fact that is valid after either of two paths, given the fact of each path."""
         ...
 
 

@@ -283,7 +283,7 @@ class WrittenTensor:
         return extent.low == 0 and extent.is_run and extent.run == reach.size
 
     def note(self, value: SSAValue, scope: Scope | None) -> None:
-        """Record that a tile is certainly written while a scope is open."""
+        """Record that a tile is certainly written within a scope (a loop that may not run)."""
         if not (self.memory.extended and leaves_its_tensor(value)):
             self.known[id(value)] = scope
 

@@ -238,7 +238,7 @@ class _Lane:
 
 
 class _Engines:
-    """The lanes and resources that run the instructions of a region."""
+    """The queues (lanes) and resources that run the instructions of a region."""
 
     def __init__(self, costs: Sequence[InstructionCost]):
         lanes: dict[Queue, _Lane] = {}

@@ -79,7 +79,7 @@ class _Program:
         """The latest result of each class of equivalent instructions, by `_key`."""
 
     def is_shared(self, op: NisaOp, place: int, form: int) -> bool:
-        """Remove an instruction if an earlier result can replace its result; returns whether.
+        """Remove an instruction if an earlier result can replace its own; returns whether it did.
 
         `form`: equal for instructions that differ only in names and in the offsets of their tiles.
         """

@@ -263,7 +263,9 @@ class Slots:
         return slot
 
     def lent_as(self, base: SSAValue) -> int | None:
-        """Return the slot of an argument's `Lent`; None for other tensors."""
+        """Return the slot of an argument's `Lent` (see `plan/lending.py`); None for other
+        tensors.
+        """
         if base not in self.kernel.arguments:
             return None
         if base not in self.lent:
