@@ -224,7 +224,7 @@ class ViewForm:
         shape: tuple[int, ...],
         indirection: Indirection | None = None,
     ) -> ViewForm:
-        """Return the form of views with given strides, counts and result shape."""
+        """Return the form (view without its offset) with given strides, counts and shape."""
         known: list[int | None] = list(strides)
         if indirection is Indirection.vector:
             known[0] = None

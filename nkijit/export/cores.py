@@ -1,4 +1,4 @@
-"""Merges the programs of two cores: numbers become affine in the core, the rest branches."""
+"""Merges the programs of two cores: numbers become affine in the core, the rest branches on it."""
 
 from __future__ import annotations
 

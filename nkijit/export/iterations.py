@@ -49,7 +49,7 @@ class Iterations:
         del self._at[self._around.pop().name]
 
     def number(self, number: Affine) -> int:
-        """Return the value of a number in the current iteration."""
+        """Return the value of an affine number in the current iteration."""
         self._depends |= bool(number.terms)
         return number.at(self._at)
 

@@ -724,7 +724,7 @@ class FunctionParameters:
         return FunctionParameters(parameters, _names_of_rest(function, parameters), function, read)
 
     def is_current(self) -> bool:
-        """Return whether the function still has these parameters."""
+        """Return whether the function still has the code and defaults that were read."""
         read = _read_of(self._function)
         # By identity, because defaults may be arrays.
         return len(read) == len(self._read) and all(map(operator.is_, read, self._read))

@@ -125,7 +125,7 @@ class _Divisor(NamedTuple):
 
 
 def _of_floats(out: NkiTensor, x: Any, y: Any, portions: int, like_dividend: bool) -> None:
-    """Compute the remainder in float32, for quotients of at most `portions` portions.
+    """Compute the remainder in float32; quotients have at most `portions` portions (see below).
 
     The sign of the result is removed from `x` first, and restored at the end. A portion is the
     quotient, rounded to a multiple of a power of 2 (the unit). The remaining quotient is at most

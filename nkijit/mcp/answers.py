@@ -243,7 +243,7 @@ def profile(question: Question, schedule: str, page: Page) -> Answer:
 
 
 def _part(form: Any, figure: object, /, **more: Any) -> dict[str, Any]:
-    """Return the fields that the TypedDict `form` declares, from `more` and from a figure."""
+    """Return the fields that the TypedDict `form` declares, taken from `figure` and `more`."""
     document = plain(figure) | more
     return {name: document[name] for name in form.__annotations__}
 

@@ -98,7 +98,7 @@ class Mask:
     conditions: tuple[str, ...] = ()
 
     def joined(self, other: Mask) -> Mask:
-        """Return the conjunction of both."""
+        """Return the conjunction of this mask and another mask."""
         return Mask(self.comparisons + other.comparisons, self.conditions + other.conditions)
 
     @property

@@ -119,7 +119,7 @@ def store(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) ->
 def function(
     rewriter: Rewriter, node: ast.Call, name: str, into: TensorValue | str | None
 ) -> Value:
-    """Rewrite any other function."""
+    """Rewrite a call of a function of `nl` for which there is no specific rewrite."""
     found = rewriter.api(node.func)
     assert found is not None
     classic_function = getattr(classic, found[1])
@@ -255,7 +255,7 @@ def _computed(
     cut: Crop,
     result: TensorValue,
 ) -> TensorValue:
-    """Emit the instruction of a function; otherwise a copy of the current function's result."""
+    """Emit a function's only instruction, else the current function and a copy of its result."""
     along = _ALONG.get(name)
     operands: dict[str, Value] = {}
     for argument, value in values.items():

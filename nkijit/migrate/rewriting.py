@@ -28,7 +28,7 @@ Definition = ast.FunctionDef
 
 @dataclass(frozen=True)
 class Rewrite:
-    """One change, for the report."""
+    """A change of the source, as the report lists it."""
 
     line: int
     rule: str

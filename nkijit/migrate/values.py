@@ -120,7 +120,7 @@ class TensorValue:
         return f"{self.source or self.base}.dtype"
 
     def cropped(self, ranges: Ranges) -> TensorValue:
-        """Return the part in some ranges. Raises NoRewriteError if the base is a call or view."""
+        """Return the part in given ranges. Raises NoRewriteError if the base is a call or view."""
         wanted = {d: r for d, r in ranges.items() if all(s.shape[d] != 1 for s in self.seen)}
         if not wanted:
             return self

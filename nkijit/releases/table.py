@@ -91,7 +91,7 @@ def release(version: str | None = None) -> Release:
 
 
 def function_of(name: str) -> str:
-    """Return the function to which a row for an argument or a call belongs (else the same name)."""
+    """Return the function in the name of a row: `f` for `f(argument)`; other names unchanged."""
     return name.partition("(")[0]
 
 

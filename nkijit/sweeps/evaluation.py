@@ -115,7 +115,7 @@ class Evaluation:
         return Candidate(point, packed(point, self.kernel), key)
 
     def stored(self, question: Question) -> Any:
-        """Return the answer in the store, or None."""
+        """Return the stored answer to a query; None if there is none."""
         if self._store is None:
             return None
         for key in (self._key(question), self._late_key(question)):

@@ -350,7 +350,7 @@ class _Reader:
         return _is_tensor(self._value(_root(function.value)))
 
     def read(self, error: str) -> _Texts:
-        """Return the texts for the expression and the text of Python's error."""
+        """Return the finding's texts for the expression; `error` is the text of Python's error."""
         node = self._node
         if isinstance(self._culprit, VirtualRegister) or (
             self._culprit is None and ("VirtualRegister" in error or "NkiScalar" in error)

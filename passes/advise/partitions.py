@@ -198,7 +198,7 @@ class _Together:
         self._settle()
 
     def _tiles(self) -> dict[SSAValue, tuple[SSAValue, ...]]:
-        """Return the tiles that each belong to one iteration, by the first iteration's tile."""
+        """Return the tiles used in one iteration only, keyed by the first iteration's tile."""
         found: dict[SSAValue, tuple[SSAValue, ...]] = {}
         wrong: set[SSAValue] = set()
         for column in self.columns:
@@ -221,7 +221,7 @@ class _Together:
         )
 
     def _settle(self) -> None:
-        """Find the columns to merge (`folded`); drop joint tiles that others cannot access."""
+        """Find the columns (one instruction per iteration) to merge; drop unusable joint tiles."""
         while True:
             columns = range(len(self.columns))
             self.folded = [number for number in columns if self._is_one(self.columns[number])]

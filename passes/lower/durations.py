@@ -12,7 +12,7 @@ from nkijit.passes.lower.program import EngineInstruction, What
 
 
 class Work(NamedTuple):
-    """The computation of an engine instruction."""
+    """The floating-point operations of an engine instruction."""
 
     flops: float
     peak_ns: float

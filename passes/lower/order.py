@@ -501,7 +501,7 @@ class _Run:
         return turns[0]
 
     def _lead_of(self, trigger: int) -> float:
-        """Return how much work, in ns, the DMA engines must have for a DMA to wait for its turn.
+        """Return how busy, in ns, the DMA engines must be for a DMA to wait for its turn.
 
         This is the time of the DMA from trigger to end: transfers under way then overlap all of it.
         """

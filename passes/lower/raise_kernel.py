@@ -19,7 +19,7 @@ from nkijit.dialects.register_type import RegisterType
 
 
 class Raised:
-    """The kernel of a lowered program, and the kernel's values and operations by program part."""
+    """The kernel of a lowered program, and maps from the program's values and numbers to it."""
 
     def __init__(self, program: ProgramOp):
         self.contents = Contents(program)

@@ -129,7 +129,7 @@ class Iterations:
         return counts
 
     def check(self) -> None:
-        """Raise SimulationError for too many instructions, although loops are cut short."""
+        """Raise SimulationError if there are too many instructions even with shortened loops."""
         size, own = self.instructions, len(self._program.instructions)
         if size > max(self._limit, own):
             depth = max(self._depth(loop) for loop in self._program.loops)

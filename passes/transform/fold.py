@@ -296,7 +296,7 @@ class _Difference:
 
 
 def _even(steps: Sequence[_Difference]) -> list[tuple[int, int]]:
-    """Return the iterations that are loops, as (first, end), from the steps between iterations.
+    """Return the ranges (first, end) of iterations that form loops, given the steps between them.
 
     Three or more iterations with equal steps are a loop. Two iterations are a loop only if all
     differences within pairs are equal, as for an inner loop of two iterations that is alone in an

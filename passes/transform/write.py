@@ -62,7 +62,9 @@ class Writer:
         self._blocks[-1].add_op(op)
 
     def once(self, key: Hashable) -> SSAValue | None:
-        """Return the value of `keep` for a key, in this or a surrounding block; None if absent."""
+        """Return the value that `keep` stored for a key here or in an outer block; None if
+        absent.
+        """
         return next((made[key] for made in self._made if key in made), None)
 
     def keep(self, key: Hashable, value: SSAValue) -> None:

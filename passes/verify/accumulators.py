@@ -202,9 +202,7 @@ class _Flow:
         self.found: dict[tuple[int, str], Diagnostic] = {}
         """The findings by the position of the event and the rule id."""
         self.replaced: dict[_Event, tuple[str, NisaOp]] = {}
-        """For each instruction that set accumulators: how, and by which one, its values
-        were lost.
-        """
+        """For each instruction that set accumulators: how and by which one its values were lost."""
         self.blamed: set[_Event] = set()
         """Instructions with findings, and the instructions that set the values in question.
 

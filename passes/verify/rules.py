@@ -64,7 +64,7 @@ def _broken_rules(
 
 @cache
 def _rules_of(op_class: type[Operation], checked: bool) -> tuple[Rule, ...]:
-    """Return the rules to check; if an equal operation was checked, those about offsets."""
+    """Return the rules to check; only the rules about offsets if an equal operation was checked."""
     rules = all_rules_of(op_class)
     return tuple(rule for rule in rules if rule.by_offset) if checked else rules
 

@@ -309,9 +309,7 @@ def _reshaped(
 
 
 def fresh_since(mark: Mark, result: NkiTensor, exact: bool, made: Sites = ()) -> Fresh | None:
-    """Return the instructions since `mark` (a point of the trace) that compute a result, or
-    None.
-    """
+    """Return the instructions since `mark` (a point in the trace) for a result; None if unknown."""
     ops = instructions_since(result.storage.tracer, mark)
     alloc = result.storage.value.owner
     if not ops or not isinstance(alloc, AllocOp):
@@ -376,7 +374,7 @@ def raised(call: str, view: NkiTensor, rank: int) -> NkiTensor:
 
 
 def _of_rank(box: TileBox, rank: int) -> TileBox:
-    """Return a box with `rank` dimensions, because tiles of one dimension have two on chip."""
+    """Extend a box to `rank` dimensions: 1-D tiles have a second dimension, of size 1, on chip."""
     missing = rank - len(box.starts)
     return TileBox(box.starts + (0,) * missing, box.sizes + (1,) * missing) if missing else box
 

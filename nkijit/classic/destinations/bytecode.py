@@ -175,7 +175,7 @@ class Bytecode:
         return names == ["RETURN_VALUE"] or (stored and len(variables) == 1)
 
     def _next(self, number: int) -> int:
-        """Return the number of the next instruction that is not idle; the end if there is none."""
+        """Return the number of the next instruction outside of `_IDLE`, following jumps."""
         number += 1
         while number < len(self._steps) and self._steps[number].name in _IDLE:
             step = self._steps[number]

@@ -45,7 +45,7 @@ class Fresh:
 
 
 def instructions_since(tracer: Tracer, mark: Mark) -> list[NisaOp] | None:
-    """Return the instructions emitted since a mark.
+    """Return the instructions emitted since a mark (a point of the trace).
 
     None if the open block has changed, or if the operations include more than instructions and
     declarations.

@@ -183,7 +183,7 @@ def reader_of(kind: type[Any]) -> Reader:
 
 
 def named_images(values: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return the images of named values, for `difference`.
+    """Return the cache key images of named values, for `difference`.
 
     An image also describes which objects are shared, and the types (1, 1.0 and True trace
     differently).

@@ -112,7 +112,7 @@ def _array(imaging: Imaging, value: npt.NDArray[Any]) -> Any:
 
 @images(object, GenericAlias, Pattern, UnionType)
 def _same(imaging: Imaging, value: Any) -> Any:
-    """Return an image that compares by identity, for immutable or opaque values."""
+    """Return a cache key image that compares by identity, for immutable or opaque values."""
     del imaging
     return Same(value)
 
@@ -174,7 +174,7 @@ _CONSTANTS = frozenset((("torch", "dtype"), ("torch", "device"), ("torch", "layo
 
 @images(object, derived=True)
 def _object(imaging: Imaging, value: Any) -> Any:
-    """Return the image of an object of any other class."""
+    """Return the cache key image of an object whose class has no reader of its own."""
     return _reader_of_objects(cast("type[Any]", type(value)))(imaging, value)
 
 

@@ -67,7 +67,7 @@ def assign(
 
 
 def _best(blocks: Sequence[Block], space: Space, goal: int, quick: bool) -> Layout:
-    """Return the lowest layout of all methods up to the first that reaches the goal."""
+    """Try methods until a layout reaches the goal, and return the lowest layout."""
     best = _NONE
     for layout in _sweeps(blocks, space, goal) if quick else _layouts(blocks, space):
         if layout.height < best.height:
@@ -82,7 +82,7 @@ _NONE = Layout((), TOP)
 
 
 def _sweeps(blocks: Sequence[Block], space: Space, most: int = TOP) -> Iterator[Layout]:
-    """Yield layouts of sweeps; a sweep that exceeds the height `most` is aborted."""
+    """Yield the layouts of sweeps forward and backward in time; height `most` aborts a sweep."""
     yield _sweep(blocks, space, most)
     # Backwards in time, the last allocation is placed first.
     yield _sweep([_backwards(block) for block in blocks], space, most)

@@ -141,7 +141,7 @@ def _combined_marks(cores: Sequence[_Core], value: SSAValue) -> Marks | None:
 
 
 def _argument_marks(shadow: Shadow, access: AccessPattern, size: int, marks: Marks) -> Marks:
-    """Return the marks of an argument's view; inside the argument, unwritten means defined."""
+    """Return the marks of an argument's view; unwritten elements of the argument are defined."""
     unwritten = marks == UNWRITTEN
     outside = shadow.outside(access, size)
     if outside is not None:

@@ -154,7 +154,7 @@ class _Few:
 
 
 class _OfFew:
-    """The cells of a `_Few` that one tile covers."""
+    """The cells that one tile covers, of a tensor with few cells (`_Few`)."""
 
     __slots__ = ("_cells", "_tensor")
 
@@ -194,7 +194,7 @@ class _Many:
 
 
 class _OfMany:
-    """The cells of a `_Many` that one tile covers."""
+    """The cells that one tile covers, of a tensor with many cells (`_Many`)."""
 
     __slots__ = ("_footprint", "_tensor")
 
@@ -431,7 +431,7 @@ class Accesses:
         events: Collection[int],
         every: Collection[int],
     ) -> None:
-        """Append dependences on the last of several events for each queue and block.
+        """Append dependences: for each queue and block, on the last of the given events.
 
         For queues in `every`, append dependences on all of the events.
         """

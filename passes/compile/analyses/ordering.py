@@ -250,7 +250,7 @@ class _Many:
         self._writers = np.full(cells.count, -1)
         self._readers = np.full(cells.count, -1)
         self._chains: list[tuple[int, int]] = []
-        """The links of chains: (reader, index of the next link or -1)."""
+        """Linked lists of readers: (reader, index of the next entry or -1)."""
 
     def wait(self, touched: Sequence[Access], numbers: Sequence[int], found: Predecessors) -> None:
         """Add the dependences between accesses."""

@@ -106,7 +106,7 @@ class _Program:
     def _invariant(
         self, op: NisaOp, first: int, last: int, hoisted_writes: Counter[SSAValue], *, meets: bool
     ) -> SSAValue | None:
-        """Return the tensor that an instruction of a loop writes; None if it must stay there."""
+        """Return the tensor that a loop's instruction writes; None if it must stay in the loop."""
         if any(True for _ in self._engine_state.of(op)):
             return None
         done = effects(op)

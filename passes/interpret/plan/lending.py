@@ -255,10 +255,10 @@ class Lent:
 
 
 def rows_in(array: Array, pages: Pages | None) -> Any:
-    """Return the key of the rows, along the last dimension, on some pages of an array.
+    """Return the NumPy index of the rows (along the last dimension) on some pages of an array.
 
     Pages are numbered as if the array were contiguous; None means all pages. If copying everything
-    is faster, the key selects the whole array. A larger set of pages never selects fewer rows.
+    is faster, the index selects the whole array. A larger set of pages never selects fewer rows.
     """
     outer, width = array.shape[:-1], array.shape[-1] * array.itemsize
     if pages is None or not outer or len(pages) * PAGE // width * ROW > array.nbytes:

@@ -263,9 +263,7 @@ class Slots:
         return slot
 
     def lent_as(self, base: SSAValue) -> int | None:
-        """Return the slot of an argument's `Lent` (see `plan/lending.py`); None for other
-        tensors.
-        """
+        """Return the slot of an argument's `Lent` (see `lending.py`), None for other tensors."""
         if base not in self.kernel.arguments:
             return None
         if base not in self.lent:
@@ -325,7 +323,7 @@ class Slots:
         return views
 
     def shaped(self, value: SSAValue, shape: tuple[int, ...]) -> tuple[int, tuple[int, ...] | None]:
-        """Return the slot of a view of `value` with the given shape, and None.
+        """Return (slot of a view of `value` with the given shape, None).
 
         If no view can have the shape, return the slot of `value`'s own view, and the shape to which
         the caller must reshape its array.

@@ -132,7 +132,7 @@ class Indirect:
         return ByteRanges(starts.reshape(-1), inner.length)
 
     def places(self, env: Env) -> Any:
-        """Return the key into `rows` of the elements that indices in bounds currently select."""
+        """Return the NumPy index into `rows` of the elements that in-bounds indices select now."""
         index = np.asarray(self.index(env))
         if self.part.indirection is Indirection.tensor:
             return tensor_places(np.clip(index, 0, self.part.bound - 1), self.free)
@@ -208,7 +208,7 @@ def merged_free_dims(access: AccessPattern) -> AccessPattern:
 
 
 def tensor_places(index: Array, free: tuple[int, ...]) -> tuple[Array, ...]:
-    """Return the key of the elements that tensor indirection selects in (partitions, *free)."""
+    """Return the NumPy index of elements that tensor indirection selects in (partitions, *free)."""
     lanes: Array = np.arange(len(index)).reshape(-1, 1)
     if len(free) == 1:
         return (lanes, index)

@@ -214,7 +214,7 @@ class CoreSanitizer(Tracker):
         return selectable(access, dynamic)
 
     def _key(self, op: Operation, value: SSAValue) -> Any:
-        """Return the key of a tile's elements in the pattern of `_access`."""
+        """Return the NumPy index of a tile's elements among the elements of `_access`."""
         owner = value.owner
         dynamic = owner.dynamic if isinstance(owner, ViewOp) else None
         if dynamic is None:

@@ -61,7 +61,7 @@ class StepForm:
     record: Record | None
     """The computation, with slots of the frame as operands; None for non-instructions."""
     places: tuple[tuple[int, Views], ...] = ()
-    """For the first slots of the frame: the operand's number, and its group of views."""
+    """For the first slots of a frame: the number of the slot's operand, and its group of views."""
     shared: tuple[int, ...] = ()
     """The remaining slots of the frame, which are equal for all instances."""
     operands: Mapping[SSAValue, int] | None = None

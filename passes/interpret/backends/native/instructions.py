@@ -141,7 +141,7 @@ class NativeInstruction:
         raise NotImplementedError
 
     def copy(self) -> Self:
-        """Return a copy with replaceable operands."""
+        """Return a copy whose operands can be replaced without changing the original."""
         return replace(self, tiles=list(self.tiles))
 
 

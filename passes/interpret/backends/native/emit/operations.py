@@ -23,7 +23,7 @@ ELEMENTS = {
 
 
 def literal(lanes: Lanes, kind: str, bits: int) -> Any:
-    """Return a number of a node type in all lanes."""
+    """Return a constant of a node type, given by its bits, in all lanes."""
     held = _SAME_SIZE.get(kind)
     if held is None:
         return lanes.constant(ELEMENTS[kind], bits)

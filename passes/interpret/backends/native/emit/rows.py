@@ -46,7 +46,7 @@ class _Operand:
         self.here = address
 
     def moved(self, iterations: Sequence[Any]) -> Any:
-        """Return the operand's address in some iterations of the outermost loops."""
+        """Return the operand's address at the given iterations of the outermost loops."""
         b, at = self.f.b, self.here
         for number, stride in zip(iterations, self.strides, strict=False):
             at = b.gep(at, [b.mul(number, stride)])
