@@ -34,7 +34,7 @@ class Example:
     where: Position
 
     def arguments(self) -> dict[str, Any]:
-        """Parse the strings. Raises ExampleError."""
+        """Return the arguments, with strings parsed. Raises ExampleError."""
         folder = Path(self.where.file).parent
         found: dict[str, Any] = {}
         for name, value in self.written.items():

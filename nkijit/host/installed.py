@@ -122,7 +122,7 @@ def words(text: str) -> frozenset[str]:
 
 
 _ALL_CONSTANT = ("nkijit", "_pytest", "ml_dtypes", "typing_extensions", "xdsl")
-"""Packages that are entirely constant. Pytest inserts calls of `_pytest` into tests' asserts."""
+"""Packages with constant modules only. Pytest inserts calls of `_pytest` into tests' asserts."""
 _PACKAGES = (*_ALL_CONSTANT, "jax", "jaxlib", "numpy", "scipy", "torch")
 """Packages whose code users do not change; all other packages may contain kernels and settings."""
 

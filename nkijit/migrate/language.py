@@ -36,7 +36,7 @@ Reductions are "kept", transposes "swapped"; a product is "none" of them.
 
 
 def load(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -> Value:
-    """Rewrite `nl.load(x[...])`: an allocation and a DMA."""
+    """Rewrite `nl.load(x[...])` as an allocation and a DMA."""
     arguments = bounds.bind(classic.load, node)
     events = [e for e in rewriter.events(node) if isinstance(e.result, Seen)]
     if not events:
@@ -76,7 +76,7 @@ def _is_none(node: ast.expr) -> bool:
 
 
 def store(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -> Value:
-    """Rewrite `nl.store(x[...], tile)`: a DMA."""
+    """Rewrite `nl.store(x[...], tile)` as a DMA."""
     arguments = bounds.bind(classic.store, node)
     events = rewriter.events(node)
     if not events:

@@ -147,7 +147,7 @@ class Iterations:
         return self.simulated[loop] < self.of[loop]
 
     def weights(self) -> dict[Loop | None, float]:
-        """Return, by loop, the executed instructions that a simulated instruction represents."""
+        """Return, by loop, the number of executed instructions per simulated instruction."""
         found: dict[Loop | None, float] = {None: 1.0}
         for loop in self._program.loops:
             simulated = self.simulated[loop]

@@ -338,7 +338,7 @@ def _still(before: Sequence[bool], a: Sequence[int], b: Sequence[int]) -> list[b
 
 
 def _pairs(steps: Sequence[_Difference], start: int, end: int) -> list[tuple[int, int]]:
-    """Return loops of two iterations among the iterations between longer loops."""
+    """Return the loops of two iterations that lie between longer loops, as (first, end)."""
     between = steps[start : end - 1]
     if not between or any(step.numbers != between[0].numbers for step in between[::2]):
         return []

@@ -62,9 +62,7 @@ class Writer:
         self._blocks[-1].add_op(op)
 
     def once(self, key: Hashable) -> SSAValue | None:
-        """Return the value that `keep` stored for a key here or in an outer block; None if
-        absent.
-        """
+        """Return the value that `keep` stored for a key in this or an outer block, or None."""
         return next((made[key] for made in self._made if key in made), None)
 
     def keep(self, key: Hashable, value: SSAValue) -> None:

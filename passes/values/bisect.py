@@ -79,7 +79,7 @@ class _Explained:
         self._known: dict[int, _Exactness] = {}
 
     def follow(self, instruction: RecordedInstruction) -> dict[str, tuple[Tolerance, float]]:
-        """Return, for each written operand, the tolerance and the smallest size of the terms."""
+        """Return, for each written operand, the tolerance and the least magnitude of its terms."""
         operands = instruction.operands
         read = [o for o in operands if o.is_read]
         behind = _Exactness()

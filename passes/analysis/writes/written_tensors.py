@@ -315,7 +315,7 @@ class WrittenTensor:
         return marks.state_of(extent(value))
 
     def missing(self, value: SSAValue) -> Mask:
-        """Return which elements of a tile have bytes that no operation may have written."""
+        """Return which elements of a tile are certainly unwritten, at least in part."""
         reach = self.memory.reach
         if self._touched is None:
             self._touched = np.zeros(reach.size, np.bool_)
