@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -326,7 +327,9 @@ class IntegersKind(PropertyKind):
         return DenseArrayBase.from_list(i64, cast(list[int], numbers))
 
     def decode(self, attr: Attribute) -> tuple[int, ...]:
-        return tuple(int(v) for v in cast(DenseArrayBase[IntegerType], attr).get_values())
+        # `get_values` of xDSL takes ten times as long, and large kernels decode every address.
+        data = cast(DenseArrayBase[IntegerType], attr).data.data
+        return struct.unpack(f"<{len(data) // 8}q", data)
 
     def source(self, value: tuple[int, ...]) -> str:
         return repr(value)

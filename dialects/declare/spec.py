@@ -88,7 +88,10 @@ class Rule:
     limits: Limits | None = None
     """The limits that `check` enforces, shown by `nkijit explain`."""
     by_offset: bool = False
-    """True for a rule about the offset of a view, which is checked for every view."""
+    """True for a rule about the offset of a view or the address of an allocation.
+
+    The rule is checked for every operation, not only once for equal operations.
+    """
 
 
 @dataclass(frozen=True, slots=True)

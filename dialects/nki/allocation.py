@@ -212,9 +212,9 @@ def _psum_address(op: AllocOp, target: Target) -> Violation | None:
 AllocOp.RULES = (
     Rule(ALLOC_PARTITIONS, _alloc_partitions),
     Rule(ALLOC_SIZE, _alloc_size),
-    Rule(ALLOC_ADDRESS, _alloc_address),
-    Rule(ADDRESS_CAPACITY, _address_capacity),
-    Rule(PSUM_ADDRESS, _psum_address),
+    Rule(ALLOC_ADDRESS, _alloc_address, by_offset=True),
+    Rule(ADDRESS_CAPACITY, _address_capacity, by_offset=True),
+    Rule(PSUM_ADDRESS, _psum_address, by_offset=True),
 )
 
 

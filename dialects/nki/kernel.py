@@ -41,7 +41,7 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.loops import verify_step
 from nkijit.dialects.rule_texts.cores import RETURN_SHARED
 from nkijit.dialects.tiles import NkiMemRef, info_of
-from nkijit.dialects.walks import operations
+from nkijit.dialects.walks import found_once, operations
 
 _BODY = (
     *("nki.", "nisa.", "ncc.", "arith.constant", "arith.cmpi"),
@@ -107,12 +107,15 @@ def cores_of(op: Operation) -> int:
 
 def shared_tensors(kernel: KernelOp) -> list[SSAValue]:
     """Return the tensors that all cores can access: arguments, and allocations in shared HBM."""
-    allocated = [
+    return [*kernel.arguments, *found_once(kernel, _allocated_in_shared_hbm)]
+
+
+def _allocated_in_shared_hbm(kernel: KernelOp) -> list[SSAValue]:
+    return [
         op.result
         for op in kernel.operations
         if type(op) is AllocOp and info_of(op.result).region is MemoryRegion.shared_hbm
     ]
-    return [*kernel.arguments, *allocated]
 
 
 def _return_shared(op: ReturnOp, target: Target) -> Violation | None:

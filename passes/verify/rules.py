@@ -14,6 +14,7 @@ from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nisa.universal_rules import all_rules_of
 from nkijit.dialects.nki import WITH_RULES
+from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp, ReturnOp
 from nkijit.dialects.nki.views import ViewOp, access_of, base_of, fixed_address_of, index_of
 from nkijit.dialects.tiles import info_of, is_tile
@@ -64,7 +65,7 @@ def _broken_rules(
 
 @cache
 def _rules_of(op_class: type[Operation], checked: bool) -> tuple[Rule, ...]:
-    """Return the rules to check; only the rules about offsets if an equal operation was checked."""
+    """Return the rules to check: all, or only `by_offset` ones if an equal op was checked."""
     rules = all_rules_of(op_class)
     return tuple(rule for rule in rules if rule.by_offset) if checked else rules
 
@@ -76,7 +77,7 @@ _LIMITS = ("scale", "bound", "count")
 class _Forms:
     """Computes keys of operations that decide which rules the operations break.
 
-    Operations with equal keys break the same rules, apart from rules about offsets (`by_offset`).
+    Operations with equal keys break the same rules, apart from `by_offset` rules.
     """
 
     def __init__(self, target: Target):
@@ -91,6 +92,8 @@ class _Forms:
 
     def key(self, op: Operation) -> tuple[object, ...]:
         """Return a key of the properties of an operation that rules depend on."""
+        if type(op) is AllocOp:
+            return AllocOp, id(op.results[0].type)
         # A tuple: making xDSL's own sequence is slow.
         operands = operand_tuple(op)
         if type(op) is ViewOp and len(operands) == 1:
